@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The questions a probe may ask of one node. Each is a whole operation that returns samples, so
+/// that no virtual call stands inside a timed region. Machines: host (CPU), cuda, sim (tests).
+#pragma once
+
+#include "src/core/outcome.h"
+#include "src/core/run/record.h"
+#include "src/core/statistics/stopping_rule.h"
+#include "src/core/units.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+
+enum class Precision { fp32, fp64 };
+const char* precision_name(Precision precision);
+
+/// Samples of one operation. `wall[i]` is the time from the first worker's start to the last
+/// worker's end of repetition i, divided by the operations in it; `cpu[i]` the thread-CPU time of
+/// all workers together, likewise divided. A host where cpu < 0.98 x workers x wall was contended.
+struct Samples {
+  std::vector<double> wall_s;
+  std::vector<double> cpu_s;
+  std::string stop_reason;
+  std::vector<std::string> warnings;
+};
+
+/// Independent chains of fused multiply-adds in registers: the compute ceiling.
+struct FmaWork {
+  std::string isa;  // one of Machine::isas()
+  Precision precision = Precision::fp64;
+  int workers = 1;
+};
+
+/// Streams over a private working set per worker, touched first by that worker.
+/// read: s += a[i]; write: a[i] = s; copy: a[i] = b[i]; triad: a[i] = b[i] + s c[i]; doubles.
+enum class MemoryKernel { read, write, copy, triad };
+const char* memory_kernel_name(MemoryKernel kernel);
+struct MemoryWork {
+  MemoryKernel kernel = MemoryKernel::read;
+  Bytes working_set;  // per worker, all arrays together
+  int workers = 1;
+  bool nontemporal = false;  // stores that bypass the caches; meaningless for read
+};
+
+/// One dependent load after another along a random cycle through the working set, one worker.
+struct LatencyWork {
+  Bytes working_set;
+};
+
+/// Read-modify-write of a working set with `fma_per_element` dependent-chain FMAs per element:
+/// intensity = 2 fma_per_element / (2 sizeof element), chosen at run time.
+struct IntensityWork {
+  Precision precision = Precision::fp64;
+  Bytes working_set;  // per worker
+  int fma_per_element = 1;
+  int workers = 1;
+};
+
+/// C(m x n) = A(m x k) B(k x n), row-major, random data, `batch` independent products per
+/// operation.
+struct GemmWork {
+  Precision precision = Precision::fp32;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  int workers = 1;
+};
+
+/// Samples plus the exactly known amounts of one operation (all workers together).
+struct Measured {
+  Samples samples;
+  Flops flops;
+  Bytes bytes;       // explicit loads and stores (STREAM's count)
+  Bytes bytes_real;  // with write-allocate reads; equals `bytes` where none happen
+};
+
+/// How long a probe may sample one setting.
+using Target = StoppingTarget;
+
+/// One node. Every question throws ProbeFailure when the operation breaks (out of memory, a wrong
+/// numerical result), Interrupted on Ctrl-C; what cannot be had here at all is Skipped.
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual std::string name() const = 0;  // "host", "cuda", "sim"
+  virtual std::vector<FactSection> facts() const = 0;
+  /// Physical or quota-limited workers that can compute at once.
+  virtual int workers() const = 0;
+  /// Memory this process may still allocate (cgroup limit, rlimit, free memory: the least).
+  virtual Bytes available_memory() const = 0;
+  /// Largest cache that a working set can hide in; probes go to several times this.
+  virtual Bytes last_cache() const = 0;
+  /// Vector instruction sets with an FMA kernel here, narrowest first.
+  virtual std::vector<std::string> isas() const = 0;
+
+  virtual Measured time_fma(const FmaWork& work, const Target& target) = 0;
+  virtual Measured time_memory(const MemoryWork& work, const Target& target) = 0;
+  /// wall_s is the time per load.
+  virtual Measured time_latency(const LatencyWork& work, const Target& target) = 0;
+  virtual Measured time_intensity(const IntensityWork& work, const Target& target) = 0;
+  /// The library behind `time_gemm`, or why there is none.
+  virtual Outcome<std::string> gemm_library() = 0;
+  /// Throws ProbeFailure if the result differs from a reference beyond rounding.
+  virtual Measured time_gemm(const GemmWork& work, const Target& target) = 0;
+};
+
+}  // namespace scaleworth::probes

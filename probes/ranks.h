@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The questions a probe may ask of a group of ranks. Every rank of the group calls the same
+/// question with the same arguments; results are complete on rank 0 and empty elsewhere.
+#pragma once
+
+#include "src/core/span.h"
+#include "src/core/statistics/stopping_rule.h"
+#include "src/core/units.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+
+enum class Collective {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  send_receive
+};
+inline constexpr std::array all_collectives{Collective::all_reduce,
+                                            Collective::all_gather,
+                                            Collective::reduce_scatter,
+                                            Collective::all_to_all,
+                                            Collective::broadcast,
+                                            Collective::send_receive};
+const char* collective_name(Collective collective);  // "all_reduce", ...
+
+/// isolated: barrier, one operation, clock: the latency a program sees.
+/// back_to_back: many operations between two clock readings, divided: throughput of pipelined
+/// calls.
+enum class CollectiveMode { isolated, back_to_back };
+const char* collective_mode_name(CollectiveMode mode);
+
+struct CollectiveWork {
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
+  /// As nccl-tests counts: one rank's buffer for all_reduce, broadcast and send_receive; the sum
+  /// over ranks for all_gather, reduce_scatter and all_to_all. Rounded up to whole fp32 elements
+  /// per rank.
+  Bytes message;
+  int ranks = 1;  // ranks 0..ranks-1 take part, the others sleep
+};
+
+/// One operation of one rank, in ns from the first start of the measurement on the group's common
+/// clock.
+struct RankTiming {
+  std::int32_t iteration = 0;
+  Rank rank;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+struct CollectiveMeasured {
+  Bytes message;               // after rounding
+  std::vector<double> time_s;  // per repetition: the slowest rank's duration of one operation
+  std::vector<RankTiming> timings;
+  std::string stop_reason;
+  std::vector<std::string> warnings;
+};
+
+/// A decoder-only transformer (pre-norm, full attention, GELU MLP of 4 x width, untied output
+/// head), fp32.
+struct TransformerShape {
+  std::int64_t layers = 2;
+  std::int64_t width = 256;
+  std::int64_t heads = 4;
+  std::int64_t sequence = 64;
+  std::int64_t vocabulary = 512;
+};
+
+/// Data-parallel training: `global_batch` sequences a step, divided evenly over ranks.
+struct TrainingWork {
+  TransformerShape shape;
+  std::int64_t global_batch = 8;
+  int ranks = 1;
+  int warmup_steps = 2;
+  int steps = 20;
+  Bytes bucket{1 << 20};  // gradients are all-reduced in buckets of about this size
+  std::uint64_t seed = 1;
+  /// Slows one rank's compute by this factor, so that waiting appears and can be charged to it.
+  struct Straggler {
+    Rank rank;
+    double factor = 1.0;
+  };
+  std::optional<Straggler> straggler;
+};
+
+struct TrainingMeasured {
+  Timeline timeline;         // measured steps only, numbered from 0
+  std::vector<double> loss;  // mean over the global batch, per step, warm-up included
+  std::int64_t parameters = 0;
+  Flops model_flops;        // one step, all ranks: matmuls of forward and backward, full attention
+  std::int64_t tokens = 0;  // one step, all ranks
+  Bytes gradient;           // all-reduced per step and rank
+  std::vector<Bytes> buckets;
+  std::vector<std::string> warnings;
+};
+
+/// The ranks of this job. A question throws ProbeFailure on every rank when any rank could not go
+/// on (wrong result, out of memory), so that no rank is left waiting.
+class RankGroup {
+ public:
+  virtual ~RankGroup() = default;
+  virtual Rank rank() const = 0;
+  virtual int size() const = 0;
+  /// Ranks on this node and where they run, for the record: "2 ranks on 1 node, shared memory".
+  virtual std::string placement() const = 0;
+  /// Memory one rank may use for buffers.
+  virtual Bytes available_memory_per_rank() const = 0;
+  virtual CollectiveMeasured time_collective(const CollectiveWork& work,
+                                             const StoppingTarget& target) = 0;
+  virtual TrainingMeasured train(const TrainingWork& work) = 0;
+};
+
+}  // namespace scaleworth::probes

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The exceptions of the tool; each says what the person at the keyboard can do about it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace scaleworth {
+
+/// Wrong usage or unreadable input: exit code 2. The message is one line and ends with the remedy.
+class UserError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Nothing on this machine can be measured: exit code 3.
+class NothingMeasurable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A probe met a broken world (out of memory, lost rank, wrong numerical result): the probe is
+/// recorded as failed with this reason and the run goes on.
+class ProbeFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace scaleworth

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A number with its error bar: the form in which every measured or fitted value is reported.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace scaleworth {
+
+/// A closed interval at the confidence stated by its maker (95 % unless said otherwise).
+template <class T>
+struct Interval {
+  T low{};
+  T high{};
+};
+
+/// A point estimate, its interval (absent when too few samples support one) and the sample count.
+template <class T>
+struct Estimate {
+  T value{};
+  std::optional<Interval<T>> interval;
+  std::size_t samples = 0;
+};
+
+/// The same estimate in another unit or type; `convert` must be increasing.
+template <class T, class Convert>
+auto transform(const Estimate<T>& estimate, Convert convert) {
+  using U = decltype(convert(estimate.value));
+  Estimate<U> result{convert(estimate.value), std::nullopt, estimate.samples};
+  if (estimate.interval) {
+    result.interval =
+        Interval<U>{convert(estimate.interval->low), convert(estimate.interval->high)};
+  }
+  return result;
+}
+
+/// As `transform`, for a decreasing `convert` (a time into a rate): the interval's ends change
+/// places.
+template <class T, class Convert>
+auto transform_decreasing(const Estimate<T>& estimate, Convert convert) {
+  using U = decltype(convert(estimate.value));
+  Estimate<U> result{convert(estimate.value), std::nullopt, estimate.samples};
+  if (estimate.interval) {
+    result.interval =
+        Interval<U>{convert(estimate.interval->high), convert(estimate.interval->low)};
+  }
+  return result;
+}
+
+}  // namespace scaleworth

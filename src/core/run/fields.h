@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Names of probes, parameters, amounts and series in run.json, in one place so that writer and
+/// reader cannot drift apart. docs/run.schema.json describes them for other programs.
+#pragma once
+
+namespace scaleworth::fields {
+
+// Probes.
+inline constexpr const char* roofline_compute = "roofline.compute";
+inline constexpr const char* roofline_memory = "roofline.memory";
+inline constexpr const char* roofline_latency = "roofline.latency";
+inline constexpr const char* roofline_intensity = "roofline.intensity";
+inline constexpr const char* roofline_gemm = "roofline.gemm";
+inline constexpr const char* comm_collectives = "comm.collectives";
+inline constexpr const char* step_training = "step.training";
+inline constexpr const char* step_ledger = "step.ledger";
+
+// Parameters: what was asked.
+inline constexpr const char* isa = "isa";              // "sse2" | "avx2" | "avx512" | "neon"
+inline constexpr const char* precision = "precision";  // "fp32" | "fp64"
+inline constexpr const char* workers = "workers";      // threads measured at once
+inline constexpr const char* kernel = "kernel";        // "read" | "write" | "copy" | "triad"
+inline constexpr const char* nontemporal = "nontemporal";
+inline constexpr const char* working_set_bytes =
+    "working_set_bytes";  // per worker, all arrays together
+inline constexpr const char* fma_per_element = "fma_per_element";
+inline constexpr const char* m = "m";
+inline constexpr const char* n = "n";
+inline constexpr const char* k = "k";
+inline constexpr const char* batch = "batch";
+inline constexpr const char* family = "family";  // "square" | "tokens" | "rank-k" | "batched"
+inline constexpr const char* library = "library";
+inline constexpr const char* collective = "collective";  // "all_reduce", "all_gather", ...
+inline constexpr const char* ranks = "ranks";
+inline constexpr const char* message_bytes =
+    "message_bytes";  // as nccl-tests counts them per collective
+inline constexpr const char* mode =
+    "mode";  // collectives: "isolated" | "back_to_back"; step: "strong" | "weak"
+inline constexpr const char* rank = "rank";
+inline constexpr const char* global_batch = "global_batch_sequences";
+inline constexpr const char* straggler_rank = "straggler_rank";
+inline constexpr const char* straggler_factor = "straggler_factor";
+
+// Amounts: known exactly, per sample.
+inline constexpr const char* flops = "flops";
+inline constexpr const char* bytes = "bytes";  // as STREAM counts: explicit loads and stores
+inline constexpr const char* bytes_real = "bytes_real";  // with the read that a write-allocate adds
+inline constexpr const char* accesses = "accesses";
+inline constexpr const char* model_parameters = "model_parameters";
+inline constexpr const char* model_flops = "model_flops";  // all ranks, one step
+inline constexpr const char* tokens = "tokens";            // all ranks, one step
+inline constexpr const char* gradient_bytes = "gradient_bytes";
+inline constexpr const char* bucket_count = "bucket_count";
+
+// Series.
+inline constexpr const char* wall_s = "wall_s";
+inline constexpr const char* cpu_s = "cpu_s";  // thread-CPU time, summed over workers
+inline constexpr const char* time_s = "time_s";
+inline constexpr const char* loss = "loss";  // mean training loss per step, equal on all ranks
+inline constexpr const char* step_s =
+    "step_s";  // step.training: slowest rank's duration of each step
+
+// Series of step.ledger, one point per (mode, ranks, rank), one value per step. The parts sum to
+// step_ns exactly, in whole nanoseconds.
+inline constexpr const char* step_ns = "step_ns";
+inline constexpr const char* compute_ns = "compute_ns";
+inline constexpr const char* optimizer_ns = "optimizer_ns";
+inline constexpr const char* host_ns = "host_ns";
+inline constexpr const char* progress_ns =
+    "progress_ns";  // CPU that drives communication between kernels
+inline constexpr const char* exposed_transfer_ns = "exposed_transfer_ns";
+inline constexpr const char* exposed_wait_ns = "exposed_wait_ns";
+inline constexpr const char* unattributed_ns = "unattributed_ns";
+/// Followed by a rank: part of exposed_wait_ns that was spent waiting for that rank
+/// ("waited_for_ns.3").
+inline constexpr const char* waited_for_ns_prefix = "waited_for_ns.";
+
+}  // namespace scaleworth::fields

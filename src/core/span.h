@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Plain events: what one rank did from when to when. Probes record them, trace/ analyses them.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleworth {
+
+/// A process of the job; cannot be mixed up with a count.
+struct Rank {
+  int index = 0;
+  auto operator<=>(const Rank&) const = default;
+};
+
+enum class Activity : std::uint8_t {
+  step,            // one whole iteration; every other span of the iteration lies inside
+  compute,         // forward, backward
+  optimizer,       // parameter update
+  host,            // data preparation, bookkeeping
+  post,            // a collective is handed over: this rank has arrived at it
+  progress,        // the compute thread drives communication that is already posted
+  collective_wait  // blocked until the collective `sequence` completes
+};
+
+/// Name as printed in traces and reports ("compute", "collective wait", ...).
+const char* activity_name(Activity activity);
+
+/// One thing that one rank did, on a clock common to all ranks of the run (see
+/// Timeline::clock_error). Spans of one rank other than `step` do not overlap: the recording thread
+/// does one thing at a time.
+struct Span {
+  Rank rank;
+  std::int32_t step = 0;
+  Activity activity = Activity::compute;
+  std::int32_t sequence = -1;  // of the collective within the step, -1 for none
+  std::chrono::nanoseconds start{};
+  std::chrono::nanoseconds end{};
+  std::string name;  // "forward layer 0", "all-reduce bucket 3"
+};
+
+/// All spans of one measured setting. `clock_error` bounds the offset between two ranks' clocks:
+/// zero on one host (one monotonic clock), the measured residual otherwise.
+struct Timeline {
+  int ranks = 0;
+  std::chrono::nanoseconds clock_error{};
+  std::string clock_method;
+  std::vector<Span> spans;
+};
+
+}  // namespace scaleworth

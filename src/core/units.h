@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Strong quantities whose dimension is checked at compile time.
+#pragma once
+
+#include <compare>
+
+namespace scaleworth {
+
+/// A number with the dimension second^S byte^B flop^F dollar^D, held in that base unit as a double.
+/// Products and quotients carry the dimension along; a dimensionless result decays to double.
+/// Byte and FLOP counts stay exact up to 2^53.
+template <int S, int B, int F, int D>
+class Quantity {
+ public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(double value) : value_(value) {}
+  /// The number in base units (s, B, FLOP, USD and their quotients).
+  constexpr double value() const { return value_; }
+
+  constexpr auto operator<=>(const Quantity&) const = default;
+  constexpr Quantity operator-() const { return Quantity(-value_); }
+  constexpr Quantity& operator+=(Quantity other) {
+    value_ += other.value_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity other) {
+    value_ -= other.value_;
+    return *this;
+  }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return a += b; }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return a -= b; }
+  friend constexpr Quantity operator*(Quantity a, double k) { return Quantity(a.value_ * k); }
+  friend constexpr Quantity operator*(double k, Quantity a) { return Quantity(a.value_ * k); }
+  friend constexpr Quantity operator/(Quantity a, double k) { return Quantity(a.value_ / k); }
+
+ private:
+  double value_ = 0.0;
+};
+
+namespace detail {
+template <int S, int B, int F, int D>
+constexpr auto make_quantity(double value) {
+  if constexpr (S == 0 && B == 0 && F == 0 && D == 0) {
+    return value;
+  } else {
+    return Quantity<S, B, F, D>(value);
+  }
+}
+}  // namespace detail
+
+template <int S1, int B1, int F1, int D1, int S2, int B2, int F2, int D2>
+constexpr auto operator*(Quantity<S1, B1, F1, D1> a, Quantity<S2, B2, F2, D2> b) {
+  return detail::make_quantity<S1 + S2, B1 + B2, F1 + F2, D1 + D2>(a.value() * b.value());
+}
+
+template <int S1, int B1, int F1, int D1, int S2, int B2, int F2, int D2>
+constexpr auto operator/(Quantity<S1, B1, F1, D1> a, Quantity<S2, B2, F2, D2> b) {
+  return detail::make_quantity<S1 - S2, B1 - B2, F1 - F2, D1 - D2>(a.value() / b.value());
+}
+
+template <int S, int B, int F, int D>
+constexpr auto operator/(double k, Quantity<S, B, F, D> a) {
+  return detail::make_quantity<-S, -B, -F, -D>(k / a.value());
+}
+
+using Seconds = Quantity<1, 0, 0, 0>;
+using Bytes = Quantity<0, 1, 0, 0>;
+using Flops = Quantity<0, 0, 1, 0>;  // a count of floating-point operations
+using Dollars = Quantity<0, 0, 0, 1>;
+using BytesPerSecond = Quantity<-1, 1, 0, 0>;
+using FlopPerSecond = Quantity<-1, 0, 1, 0>;
+using FlopPerByte = Quantity<0, -1, 1, 0>;  // arithmetic intensity
+using SecondsPerByte = Quantity<1, -1, 0, 0>;
+using DollarsPerSecond = Quantity<-1, 0, 0, 1>;
+
+constexpr DollarsPerSecond dollars_per_hour(double usd) {
+  return DollarsPerSecond(usd / 3600.0);
+}
+constexpr double as_gigabytes_per_second(BytesPerSecond rate) {
+  return rate.value() * 1e-9;
+}
+constexpr double as_gigaflops(FlopPerSecond rate) {
+  return rate.value() * 1e-9;
+}
+constexpr double as_microseconds(Seconds time) {
+  return time.value() * 1e6;
+}
+constexpr double as_milliseconds(Seconds time) {
+  return time.value() * 1e3;
+}
+
+}  // namespace scaleworth

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that follows from a run: recomputed from its samples, shown by report/.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/core/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::model {
+
+// ---- Roofline
+// -------------------------------------------------------------------------------------
+
+/// The rate of one FMA kernel. Where the host was contended (`cpu_share` < 0.98) the wall rate is
+/// no ceiling; the rate per thread-CPU-second still is.
+struct ComputeCeiling {
+  std::string isa;
+  std::string precision;
+  int workers = 1;
+  Estimate<FlopPerSecond> wall_rate;
+  Estimate<FlopPerSecond> cpu_rate;  // FLOPs / (thread-CPU seconds / workers)
+  double cpu_share = 1.0;            // median thread-CPU time / (workers x wall)
+  bool contended = false;
+};
+
+struct MemoryPoint {
+  std::string kernel;
+  bool nontemporal = false;
+  int workers = 1;
+  Bytes working_set;                   // per worker
+  Estimate<BytesPerSecond> rate;       // STREAM bytes, all workers
+  Estimate<BytesPerSecond> real_rate;  // with write-allocate reads
+};
+
+/// A plateau found by change-point detection in rate (or latency) over log working set.
+struct MemoryLevel {
+  std::string label;  // "L1", "L2", "L3", "memory" by the machine's own capacities, else "level 2"
+  std::string kernel;
+  int workers = 1;
+  Bytes smallest;  // working sets per worker on this plateau
+  Bytes largest;
+  Estimate<BytesPerSecond> rate;
+};
+
+struct LatencyPoint {
+  Bytes working_set;
+  Estimate<Seconds> latency;
+};
+
+struct LatencyLevel {
+  std::string label;
+  Bytes smallest;
+  Bytes largest;
+  Estimate<Seconds> latency;
+};
+
+struct IntensityPoint {
+  FlopPerByte intensity;
+  Estimate<FlopPerSecond> rate;
+};
+
+/// 1/P(I)^p = 1/P^p + 1/(B I)^p fitted in log space to an intensity ladder.
+struct SoftRoof {
+  std::string precision;
+  int workers = 1;
+  std::vector<IntensityPoint> points;
+  Estimate<FlopPerSecond> peak;
+  Estimate<BytesPerSecond> bandwidth;
+  Estimate<double> sharpness;    // p; large = perfect overlap of memory and compute, 1 = none
+  Estimate<FlopPerByte> ridge;   // peak / bandwidth
+  double median_residual = 0.0;  // relative
+};
+
+enum class Bound { compute, memory, neither };  // neither: below 80 % of its roof
+
+/// A library kernel placed under the measured roof.
+struct PlacedGemm {
+  std::string family;
+  std::string precision;
+  std::string library;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  int workers = 1;
+  FlopPerByte intensity;  // FLOPs / compulsory bytes (each matrix moved once)
+  Estimate<FlopPerSecond> rate;
+  FlopPerSecond roof;     // min(measured compute ceiling, measured bandwidth x intensity)
+  double fraction = 0.0;  // rate / roof
+  Bound bound = Bound::neither;
+};
+
+struct RooflineResult {
+  std::vector<ComputeCeiling> ceilings;
+  std::vector<MemoryPoint> memory;
+  std::vector<MemoryLevel> memory_levels;
+  std::vector<LatencyPoint> latency;
+  std::vector<LatencyLevel> latency_levels;
+  std::vector<SoftRoof> soft_roofs;
+  std::vector<PlacedGemm> gemms;
+};
+
+// ---- Collectives
+// ----------------------------------------------------------------------------------
+
+struct CollectivePoint {
+  Bytes message;
+  Estimate<Seconds> time;
+  BytesPerSecond algorithm_bandwidth;  // nccl-tests algbw
+  BytesPerSecond bus_bandwidth;        // nccl-tests busbw
+};
+
+/// t = sum over terms, within one segment of sizes.
+struct CommunicationSegment {
+  Bytes smallest;                 // valid from here ...
+  Bytes largest;                  // ... to here
+  Estimate<Seconds> alpha;        // per operation
+  Estimate<SecondsPerByte> beta;  // per byte
+  double sqrt_coefficient = 0.0;  // s per sqrt(byte), sqrt form only
+};
+
+/// One functional form fitted by a robust relative loss.
+struct CommunicationFit {
+  std::string form;  // "alpha-beta", "alpha-beta-sqrt", "segmented"
+  std::vector<CommunicationSegment> segments;
+  std::optional<double> held_out_error;  // mean |relative error| on sizes left out of the fit
+  double median_residual = 0.0;          // relative, on the fitted sizes
+};
+
+struct CollectiveResult {
+  std::string collective;
+  std::string mode;
+  int ranks = 2;
+  std::vector<CollectivePoint> points;  // by size
+  std::vector<CommunicationFit> fits;
+  std::size_t chosen = 0;  // index into fits: least held-out error
+};
+
+// ---- Scaling
+// --------------------------------------------------------------------------------------
+
+/// Part of a step, mean over ranks, median over steps.
+struct StepShare {
+  std::string part;  // the ledger's class names
+  Seconds time;
+  double share = 0.0;  // of the step
+};
+
+/// One rank's ledger at one count, for the stacked bars.
+struct RankShare {
+  int rank = 0;
+  std::vector<StepShare> parts;
+};
+
+struct ScalingRow {
+  int ranks = 1;
+  std::int64_t global_batch = 0;
+  Estimate<Seconds> step;                   // slowest rank
+  std::optional<Estimate<double>> speedup;  // against the smallest count of the same mode
+  std::optional<Estimate<double>> efficiency;
+  double tokens_per_second = 0.0;
+  std::optional<double> final_loss;
+  std::vector<StepShare> shares;
+  std::vector<RankShare> per_rank;
+  std::optional<double> mfu_measured;  // against the measured FMA ceiling of `ranks` workers
+  std::optional<double> mfu_peak;      // against --peak
+  std::optional<Dollars> cost_per_million_tokens;
+  std::optional<Dollars> cost_per_run;
+  bool cost_plateau = false;  // within 1 % of, or indistinguishable from, the cheapest count
+};
+
+/// A law in K, or a prediction from measured parts: step time at any count.
+struct CurvePoint {
+  int ranks = 1;
+  Estimate<Seconds> step;
+  Estimate<double> efficiency;
+  std::optional<Dollars> cost_per_million_tokens;
+  bool extrapolated = false;
+};
+
+struct ScalingLaw {
+  std::string name;  // "contention-coherency" (E = 1/(1 + s(K-1) + cK(K-1))), "measured parts"
+  bool prediction = false;  // true: computed from measured parts, not fitted to the counts
+  std::string basis;        // one sentence: from what, under which assumptions
+  std::optional<Estimate<double>> serial;     // s
+  std::optional<Estimate<double>> coherency;  // c
+  std::string not_identifiable;  // reason when s and c cannot be told apart; then both absent
+  std::vector<CurvePoint> curve;
+  std::optional<int> fastest;       // count with the least predicted step time
+  std::optional<int> cost_optimal;  // K*
+  std::optional<Interval<int>> cost_optimal_range;
+};
+
+/// The cause of the gap from ideal at the largest count.
+struct ScalingCause {
+  std::string owner;       // part that explains >= 80 % of the loss, empty when none does
+  double explained = 0.0;  // share of the loss explained by `owner`, or by the largest part
+  std::vector<std::pair<std::string, double>> mixture;  // share of the loss by part, adds to 1
+  std::optional<int> culprit_rank;                      // the rank the others wait for
+  std::optional<Seconds> culprit_cost;  // wait per step charged to it, summed over ranks
+};
+
+struct ScalingResult {
+  std::string mode;  // "strong", "weak"
+  std::vector<ScalingRow> rows;
+  std::vector<ScalingLaw> laws;
+  std::optional<ScalingCause> cause;
+  bool quality_held = false;  // losses agree across counts (strong scaling only)
+  std::string quality_note;
+};
+
+/// One sentence for the reader, with numbers in it.
+struct Finding {
+  std::string text;
+  bool doubt = false;  // a warning about the measurement rather than a result
+};
+
+struct Analysis {
+  std::optional<RooflineResult> roofline;
+  std::vector<CollectiveResult> collectives;
+  std::vector<ScalingResult> scaling;
+  std::vector<Finding> findings;
+};
+
+/// Prices and peaks come from the user; nothing is guessed.
+struct AnalysisOptions {
+  std::optional<DollarsPerSecond> price_per_rank;  // --price, USD per rank-hour
+  DollarsPerSecond fixed_price{0.0};               // --fixed, USD per hour of wall clock
+  std::optional<FlopPerSecond> peak_per_rank;      // --peak
+  double tokens_per_run = 1e9;                     // what one "run" costs
+  int max_count = 64;                              // predictions reach to here
+};
+
+}  // namespace scaleworth::model
