@@ -157,9 +157,13 @@ struct RankShare {
 struct ScalingRow {
   int ranks = 1;
   std::int64_t global_batch = 0;
+  double tokens = 0.0;                      // all ranks, one step
   Estimate<Seconds> step;                   // slowest rank
   std::optional<Estimate<double>> speedup;  // against the smallest count of the same mode
   std::optional<Estimate<double>> efficiency;
+  /// Experimentally determined serial fraction; absent at the smallest count. Rising: overhead
+  /// grows with the count; flat: a serial part; falling: superlinear or a bad baseline.
+  std::optional<Estimate<double>> karp_flatt;
   double tokens_per_second = 0.0;
   std::optional<double> final_loss;
   std::vector<StepShare> shares;
@@ -169,6 +173,15 @@ struct ScalingRow {
   std::optional<Dollars> cost_per_million_tokens;
   std::optional<Dollars> cost_per_run;
   bool cost_plateau = false;  // within 1 % of, or indistinguishable from, the cheapest count
+};
+
+/// The decision between counts that do the same work. Cost is (K p + f) T.
+struct CostChoice {
+  int cheapest = 1;           // K*
+  std::vector<int> plateau;   // within 1 % of the cheapest, or its interval overlaps; ascending
+  int fastest = 1;            // most tokens per second
+  Dollars price_of_speed;     // per million tokens: fastest - cheapest
+  bool price_cancels = true;  // no price per wall-clock hour: K* is the same at every price
 };
 
 /// A law in K, or a prediction from measured parts: step time at any count.
@@ -186,8 +199,13 @@ struct ScalingLaw {
   std::string basis;        // one sentence: from what, under which assumptions
   std::optional<Estimate<double>> serial;     // s
   std::optional<Estimate<double>> coherency;  // c
-  std::string not_identifiable;  // reason when s and c cannot be told apart; then both absent
-  std::vector<CurvePoint> curve;
+  std::string not_identifiable;       // reason when s and c cannot be told apart; then both absent
+  std::optional<double> correlation;  // of s and c over their joint 95 % region
+  std::optional<int> next_count;      // the count to measure next, when not identifiable
+  std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted
+  double residual = 0.0;                    // root mean square, relative, at the measured counts
+  bool reproduces_measured = true;  // every measured step time lies within the curve's interval
+  std::vector<CurvePoint> curve;    // counts 1 to max_count; empty when not identifiable
   std::optional<int> fastest;       // count with the least predicted step time
   std::optional<int> cost_optimal;  // K*
   std::optional<Interval<int>> cost_optimal_range;
@@ -206,7 +224,9 @@ struct ScalingResult {
   std::string mode;  // "strong", "weak"
   std::vector<ScalingRow> rows;
   std::vector<ScalingLaw> laws;
+  std::optional<CostChoice> cost;  // among the measured counts, when a price is known
   std::optional<ScalingCause> cause;
+  std::string cause_note;     // why there is no cause, or what to know about it
   bool quality_held = false;  // losses agree across counts (strong scaling only)
   std::string quality_note;
 };
