@@ -9,6 +9,7 @@ namespace scaleworth::probes::host {
 
 /// Bumped on every change of MpiModule; the loader refuses another number.
 inline constexpr int mpi_module_abi = 1;
+/// A function without arguments that returns the module's `const MpiModule*`.
 inline constexpr const char* mpi_module_symbol = "scaleworth_mpi_module";
 
 /// Opaque handles: a communicator, an operation in flight.
@@ -16,7 +17,8 @@ using MpiGroup = void*;
 using MpiRequest = void*;
 
 /// Every int result is 0 on success; otherwise `last_error` describes it. Buffers are raw memory;
-/// counts are elements of the type in the name, or bytes where the name says so.
+/// counts are elements of the type in the name, or bytes where the name says so; a count beyond
+/// 2^31 - 1 is refused. `rank`, `size` and `node_size` return their number. One thread calls.
 struct MpiModule {
   int abi;
   const char* (*library_version)();
@@ -27,7 +29,7 @@ struct MpiModule {
   MpiGroup (*world)();
   int (*rank)(MpiGroup);
   int (*size)(MpiGroup);
-  /// Ranks that share this rank's memory (one node).
+  /// Ranks that share this rank's memory (one node). Collective over the group.
   int (*node_size)(MpiGroup);
   /// Group of ranks 0..count-1 of `parent`; null on the others. Collective over `parent`.
   MpiGroup (*prefix)(MpiGroup parent, int count);
@@ -43,7 +45,7 @@ struct MpiModule {
                             std::size_t count_per_rank);
   int (*all_to_all_bytes)(MpiGroup, const void* send, void* receive, std::size_t bytes_per_pair);
   int (*broadcast_bytes)(MpiGroup, void* buffer, std::size_t bytes, int root);
-  /// Sends to `to` and receives from `from` at once.
+  /// Sends to `to` and receives from `from` at once; a negative rank leaves that half out.
   int (*send_receive_bytes)(
       MpiGroup, const void* send, int to, void* receive, int from, std::size_t bytes);
   /// Concatenates blocks of differing size on rank 0; `receive` and `bytes_of_rank` matter there

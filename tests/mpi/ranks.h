@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The MPI module of the running test program; its main opened and initialised it.
+#pragma once
+
+#include "probes/host/mpi/module.h"
+
+namespace scaleworth::probes::host {
+
+const MpiModule& mpi();
+
+}  // namespace scaleworth::probes::host
