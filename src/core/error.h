@@ -26,4 +26,10 @@ class ProbeFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with this reason.
+class NothingToMeasure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace scaleworth
