@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/facts/cpuinfo.h"
+
+#include "tests/catch.h"
+
+using namespace scaleworth::probes::host;
+
+TEST_CASE("cpuinfo of an x86 machine gives vendor, model, flags and a frequency per CPU",
+          "[facts]") {
+  const CpuInfo info = parse_cpuinfo(
+      "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Processor\n"
+      "cpu MHz\t\t: 2700.000\nflags\t\t: fpu avx2 avx\n\n"
+      "processor\t: 1\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Processor\n"
+      "cpu MHz\t\t: 3100.5\nflags\t\t: fpu avx2 avx\n");
+  CHECK(info.vendor == "GenuineIntel");
+  CHECK(info.model_name == "Intel(R) Xeon(R) Processor");
+  CHECK(info.flags == std::vector<std::string>{"avx", "avx2", "fpu"});
+  CHECK(info.frequency_mhz == std::vector<double>{2700.0, 3100.5});
+  CHECK(info.logical_cpus == 2);
+  CHECK(info.has_all({"avx", "fpu"}));
+  CHECK_FALSE(info.has("avx512f"));
+}
+
+TEST_CASE("cpuinfo of an aarch64 machine has an implementer and features", "[facts]") {
+  const CpuInfo info = parse_cpuinfo(
+      "processor\t: 0\nBogoMIPS\t: 2100.00\nFeatures\t: fp asimd sve\nCPU implementer\t: 0x41\n");
+  CHECK(info.vendor == "0x41");
+  CHECK(info.has("sve"));
+  CHECK(info.model_name.empty());
+}
+
+TEST_CASE("malformed cpuinfo leaves fields empty", "[facts]") {
+  const CpuInfo info = parse_cpuinfo("no colon here\ncpu MHz : fast\ncpu MHz : -3\nflags :\n: x\n");
+  CHECK(info.flags.empty());
+  CHECK(info.frequency_mhz.empty());
+  CHECK(info.logical_cpus == 0);
+  CHECK(parse_cpuinfo("").vendor.empty());
+}
