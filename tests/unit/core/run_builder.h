@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A run in which every member has a value, for tests that write and read runs.
+#pragma once
+
+#include "src/core/run/record.h"
+
+namespace scaleworth {
+
+inline Point full_point() {
+  Point point;
+  point.parameters = {{"isa", Value(std::string("avx2"))},
+                      {"workers", Value(std::int64_t{2})},
+                      {"straggler_factor", Value(2.0)},
+                      {"nontemporal", Value(true)}};
+  point.amounts = {{"flops", 1e9}};
+  point.samples = {{"wall_s", {0.1, 1.0 / 3.0, 5e-324}}, {"cpu_s", {0.1, 0.2, 0.3}}};
+  point.stop_reason = "converged";
+  point.warnings = {"drift"};
+  return point;
+}
+
+inline Run full_run() {
+  Run run;
+  run.tool_version = "0.1.0";
+  run.git_revision = "abc";
+  run.started_at = "2026-11-21T09:11:00Z";
+  run.command_line = {"scaleworth", "bench"};
+  run.suite = "quick";
+  run.complete = true;
+  run.interruption = "interrupted by signal 2";
+  run.environment = {
+      {"cpu", {{"cores", Value(std::int64_t{2}), "hwloc"}, {"clock", std::nullopt, "hidden"}}}};
+  run.probes = {{"roofline.compute", ProbeStatus::measured, "", 1.5, {full_point()}, {}, {}},
+                {"comm.collectives",
+                 ProbeStatus::failed,
+                 "rank 1 was lost",
+                 0.25,
+                 {},
+                 {"one \"odd\" size"},
+                 {{"discarded_samples", 3.0}}}};
+  run.warnings = {"the host was busy"};
+  run.files = {"trace.json"};
+  return run;
+}
+
+}  // namespace scaleworth

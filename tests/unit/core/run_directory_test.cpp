@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/run/run_directory.h"
+
+#include "src/core/error.h"
+#include "src/core/run/run_path.h"
+#include "tests/catch.h"
+#include "tests/unit/core/run_builder.h"
+#include "tests/unit/core/temporary_directory.h"
+
+#include <stdexcept>
+
+#include <unistd.h>
+
+using namespace scaleworth;
+
+namespace {
+const Seconds always(0.0);
+const Seconds never(3600.0);
+}  // namespace
+
+TEST_CASE("a saved run is read back from its directory and from its file", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory directory(temporary.path() / "new" / "run");
+  directory.save(full_run());
+  REQUIRE(read_run(directory.path()).suite == "quick");
+  REQUIRE(read_run(directory.path() / "run.json").probes.size() == 2);
+}
+
+TEST_CASE("between milestones points are saved at most once an interval", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory directory(temporary.path(), never);
+  Run run = full_run();
+  run.complete = false;
+  directory.save(run);
+  run.probes[0].points.push_back(full_point());
+  directory.save(run);
+  REQUIRE(read_run(temporary.path()).probes[0].points.size() == 1);
+  run.complete = true;  // a milestone is written at once
+  directory.save(run);
+  REQUIRE(read_run(temporary.path()).probes[0].points.size() == 2);
+}
+
+TEST_CASE("the end of a probe and an interruption are written at once", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory directory(temporary.path(), never);
+  Run run;
+  run.probes.resize(1);
+  directory.save(run);
+  run.probes[0].status = ProbeStatus::skipped;
+  directory.save(run);
+  REQUIRE(read_run(temporary.path()).probes[0].status == ProbeStatus::skipped);
+  run.interruption = "interrupted by signal 15";
+  directory.save(run);
+  REQUIRE(read_run(temporary.path()).interruption == "interrupted by signal 15");
+}
+
+TEST_CASE("a directory that holds a run is not written again", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory(temporary.path(), always).save(full_run());
+  REQUIRE(message_of<UserError>([&] { RunDirectory again(temporary.path()); }) ==
+          temporary.path().string() +
+              " already holds a run; choose another directory or remove that one");
+}
+
+TEST_CASE("rows are appended below one header", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory directory(temporary.path());
+  directory.append_rows("timings.csv", {"rank", "start_ns"}, {{"0", "1"}});
+  directory.append_rows("timings.csv", {"rank", "start_ns"}, {{"1", "2"}, {"0", "3"}});
+  REQUIRE(contents(temporary.path() / "timings.csv") == "rank,start_ns\n0,1\n1,2\n0,3\n");
+}
+
+TEST_CASE("a row of another width and a name that leaves the directory are refused", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory directory(temporary.path());
+  REQUIRE_THROWS_AS(directory.append_rows("a.csv", {"rank"}, {{"0", "1"}}), std::invalid_argument);
+  REQUIRE_THROWS_AS(directory.append_rows("../a.csv", {"rank"}, {}), std::invalid_argument);
+  REQUIRE_THROWS_AS(directory.write_file("run.json", ""), std::invalid_argument);
+  REQUIRE(entries(temporary.path()) == 0);
+}
+
+TEST_CASE("a trace is written beside the run, in a folder of its own where named", "[run]") {
+  const TemporaryDirectory temporary;
+  RunDirectory(temporary.path()).write_file("traces/strong-2.json", "{}");
+  REQUIRE(contents(temporary.path() / "traces" / "strong-2.json") == "{}");
+}
+
+TEST_CASE("what is no run directory is refused with its path", "[run]") {
+  const TemporaryDirectory temporary;
+  const std::string file = (temporary.path() / "run.json").string();
+  REQUIRE(message_of<UserError>([&] { read_run(temporary.path()); }) ==
+          "cannot read " + file +
+              ": No such file or directory; give a run directory or its run.json");
+  REQUIRE_THROWS_AS(read_run("/dev/zero"), UserError);
+}
+
+TEST_CASE("a file beyond 1 GiB is refused by its size", "[run]") {
+  const TemporaryDirectory temporary;
+  const std::filesystem::path file = temporary.path() / "run.json";
+  std::ofstream(file) << "{";
+  REQUIRE(truncate(file.c_str(), off_t{10} << 30) == 0);  // sparse
+  REQUIRE(message_of<UserError>([&] { read_run(file); }) ==
+          "cannot read " + file.string() +
+              ": 10240 MiB are more than the limit of 1 GiB; give a run directory or its "
+              "run.json");
+}
+
+TEST_CASE("times and default directories are UTC", "[run]") {
+  const auto time = std::chrono::system_clock::from_time_t(1795252260);  // date -u -d @1795252260
+  REQUIRE(utc_text(time) == "2026-11-21T09:11:00Z");
+  REQUIRE(default_run_directory(time, "node/7 a") == "scaleworth-runs/20261121T091100Z-node-7-a");
+}
+
+TEST_CASE("only relative names without a way up stay inside a directory", "[run]") {
+  REQUIRE(stays_inside("a.csv"));
+  REQUIRE(stays_inside("traces/a..b.json"));
+  REQUIRE_FALSE(stays_inside(""));
+  REQUIRE_FALSE(stays_inside("a/../../b"));
+  REQUIRE_FALSE(stays_inside("/a"));
+  REQUIRE_FALSE(stays_inside("a/"));
+  REQUIRE_FALSE(stays_inside(std::string("a\0b", 3)));
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/core/run/bounded_json.h"
+#include "src/core/run/json.h"
+#include "tests/catch.h"
+#include "tests/unit/core/run_builder.h"
+#include "tests/unit/core/temporary_directory.h"
+
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+using namespace scaleworth;
+
+namespace {
+
+/// The text of a full run with one member, given by JSON pointer, replaced.
+std::string with(const char* pointer, nlohmann::json value) {
+  auto document = nlohmann::json::parse(run_to_json(full_run()));
+  document[nlohmann::json::json_pointer(pointer)] = std::move(value);
+  return document.dump();
+}
+
+std::string refusal(const std::string& text) {
+  return message_of<UserError>([&] { run_from_json(text, "run.json"); });
+}
+
+}  // namespace
+
+TEST_CASE("a run survives writing and reading to the last bit", "[run]") {
+  const std::string text = run_to_json(full_run());
+  const Run read = run_from_json(text, "run.json");
+  REQUIRE(run_to_json(read) == text);
+  REQUIRE(read.probes[0].points[0].samples == full_point().samples);
+  REQUIRE(read.probes[0].points[0].parameters == full_point().parameters);
+  REQUIRE(read.probes[1].status == ProbeStatus::failed);
+  REQUIRE_FALSE(read.environment[0].facts[1].value);
+  REQUIRE(read.interruption == "interrupted by signal 2");
+}
+
+TEST_CASE("an empty run survives writing and reading", "[run]") {
+  const std::string text = run_to_json(Run{});
+  REQUIRE(run_to_json(run_from_json(text, "run.json")) == text);
+  REQUIRE(text.find("\"interruption\": null") != std::string::npos);
+}
+
+TEST_CASE("a whole double stays a double and an integer stays an integer", "[run]") {
+  const Run read = run_from_json(run_to_json(full_run()), "run.json");
+  const Point& point = read.probes[0].points[0];
+  REQUIRE(std::holds_alternative<double>(point.parameters.at("straggler_factor")));
+  REQUIRE(integer_parameter(point, "workers") == 2);
+}
+
+TEST_CASE("each point fills one line, so that a person can read the file", "[run]") {
+  const std::string text = run_to_json(full_run());
+  const std::size_t start = text.find("{\"parameters\"");
+  const std::string line = text.substr(start, text.find('\n', start) - start);
+  REQUIRE(line.find("\"warnings\":[\"drift\"]}") != std::string::npos);
+}
+
+TEST_CASE("a number that is not finite is refused with its place", "[run]") {
+  Point point = full_point();
+  point.samples["wall_s"][1] = std::numeric_limits<double>::quiet_NaN();
+  const std::string expected = "wall_s[1] is nan: the measurement is broken and is not recorded";
+  REQUIRE(message_of<ProbeFailure>([&] { require_finite(point); }) == expected);
+  Run run = full_run();
+  run.probes[0].points[0] = point;
+  REQUIRE(message_of<ProbeFailure>([&] { run_to_json(run); }) == expected);
+}
+
+TEST_CASE("bytes that are no UTF-8 are replaced rather than lost", "[run]") {
+  Run run;
+  run.command_line = {"caf\xe9"};
+  REQUIRE(run_from_json(run_to_json(run), "run.json").command_line[0] == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("a newer schema version is refused with both versions", "[run]") {
+  REQUIRE(refusal(with("/schema_version", 7)) ==
+          "run.json: schema version 7 is newer than 1, the newest that this scaleworth reads; "
+          "update scaleworth");
+  REQUIRE_FALSE(refusal(with("/schema_version", 0)).empty());
+  REQUIRE_FALSE(refusal(with("/schema_version", 1.5)).empty());
+  REQUIRE_FALSE(refusal(with("/schema_version", 1e300)).empty());
+}
+
+TEST_CASE("a truncated file is refused with line and byte", "[run]") {
+  REQUIRE(refusal("{\n \"schema_version\": 1,\n \"tool") ==
+          "run.json: ends too early (truncated) at line 3, byte 30; restore the file or write it "
+          "again with the program that made it");
+  REQUIRE_FALSE(refusal("").empty());
+}
+
+TEST_CASE("no prefix of a run is taken for a run", "[run]") {
+  const std::string text = run_to_json(full_run());
+  for (std::size_t length = 0; length + 2 < text.size(); length += 7)
+    REQUIRE_FALSE(refusal(text.substr(0, length)).empty());
+}
+
+TEST_CASE("NaN tokens and numbers beyond a double are refused with their position", "[run]") {
+  REQUIRE(refusal("{\"a\": NaN}").find("is not JSON at line 1, byte 7") != std::string::npos);
+  REQUIRE(refusal("{\n\"a\": 1e999}").find("beyond the range of a double at line 2") !=
+          std::string::npos);
+  REQUIRE_FALSE(refusal("{\"a\": 1} trailing").empty());
+}
+
+TEST_CASE("a wrong type is refused with the path to it", "[run]") {
+  REQUIRE(refusal(with("/probes/0/points/0/samples/wall_s/2", nullptr)) ==
+          "run.json: /probes/0/points/0/samples/wall_s/2: expected a number, found null; restore "
+          "the file or measure again");
+  REQUIRE(refusal(with("/probes", 3)) ==
+          "run.json: /probes: expected an array, found number; restore the file or measure again");
+  REQUIRE(refusal(with("/probes/1/status", "maybe")).find("/probes/1/status: is none of") !=
+          std::string::npos);
+  REQUIRE(refusal("[]").find("the document: expected an object") != std::string::npos);
+}
+
+TEST_CASE("a missing member is named", "[run]") {
+  REQUIRE(refusal(R"({"schema_version": 1})") ==
+          "run.json: the document: lacks \"tool_version\"; restore the file or measure again");
+}
+
+TEST_CASE("a file name that leads out of the run directory is refused", "[run]") {
+  REQUIRE_FALSE(refusal(with("/files/0", "../../etc/passwd")).empty());
+  REQUIRE_FALSE(refusal(with("/files/0", "/etc/passwd")).empty());
+  REQUIRE(refusal(with("/files/0", "traces/rank0.json")).empty());
+}
+
+TEST_CASE("hostile nesting is refused without recursion", "[run]") {
+  REQUIRE(refusal(std::string(10'000'000, '[')) ==
+          "run.json: nested deeper than 16 levels; it is no file of this program, give another "
+          "one");
+}
+
+TEST_CASE("a document larger than the memory allowed is refused while it is read", "[run]") {
+  std::string text = "[1";
+  for (int i = 0; i < 1000; ++i) text += ",1";
+  text += "]";
+  const JsonLimits small{.memory_bytes = 2000};
+  REQUIRE_THROWS_AS(parse_bounded_json(text, "file", small), UserError);
+  REQUIRE(parse_bounded_json(text, "file").size() == 1001);
+}
