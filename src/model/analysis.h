@@ -72,6 +72,7 @@ struct SoftRoof {
   Estimate<FlopPerSecond> peak;
   Estimate<BytesPerSecond> bandwidth;
   Estimate<double> sharpness;    // p; large = perfect overlap of memory and compute, 1 = none
+  std::string sharpness_note;    // why the sharpness has no upper end, empty when it has one
   Estimate<FlopPerByte> ridge;   // peak / bandwidth
   double median_residual = 0.0;  // relative
 };
@@ -87,7 +88,10 @@ struct PlacedGemm {
   int workers = 1;
   FlopPerByte intensity;  // FLOPs / compulsory bytes (each matrix moved once)
   Estimate<FlopPerSecond> rate;
-  FlopPerSecond roof;     // min(measured compute ceiling, measured bandwidth x intensity)
+  FlopPerSecond roof;  // min(measured compute ceiling, `bandwidth` x intensity)
+  // Fastest measured real rate over a working set that is at least as large as the operands; absent
+  // when the memory probe has none.
+  std::optional<BytesPerSecond> bandwidth;
   double fraction = 0.0;  // rate / roof
   Bound bound = Bound::neither;
 };
@@ -100,6 +104,8 @@ struct RooflineResult {
   std::vector<LatencyLevel> latency_levels;
   std::vector<SoftRoof> soft_roofs;
   std::vector<PlacedGemm> gemms;
+  std::vector<std::string>
+      warnings;  // contended points, roofs that cannot be fitted, impossible rates
 };
 
 // ---- Collectives

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/roofline/ceilings.h"
+
+#include "src/core/run/fields.h"
+#include "src/core/statistics/quantile.h"
+#include "src/model/roofline/samples.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+
+constexpr double impossible_share = 1.05;
+
+Estimate<FlopPerSecond> flop_rate(double flops, std::span<const double> times) {
+  return transform(rate_estimate(flops, times), [](double rate) { return FlopPerSecond(rate); });
+}
+
+std::string describe_kernel(const ComputeCeiling& ceiling) {
+  return fmt::format("{} {} FMA with {} worker{}",
+                     ceiling.isa,
+                     ceiling.precision,
+                     ceiling.workers,
+                     ceiling.workers == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::vector<ComputeCeiling> compute_ceilings(const ProbeRecord& probe,
+                                             std::vector<std::string>& warnings) {
+  std::vector<ComputeCeiling> ceilings;
+  for (const Point& point : probe.points) {
+    ComputeCeiling ceiling;
+    ceiling.isa = text_parameter(point, fields::isa);
+    ceiling.precision = text_parameter(point, fields::precision);
+    ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
+    const double flops = amount(point, fields::flops);
+    const std::vector<double> wall = usable_times(point, fields::wall_s);
+    std::vector<double> cpu = usable_times(point, fields::cpu_s);
+    if (wall.empty() || cpu.empty()) continue;
+    for (double& time : cpu) time /= ceiling.workers;
+    ceiling.wall_rate = flop_rate(flops, wall);
+    ceiling.cpu_rate = flop_rate(flops, cpu);
+    ceiling.cpu_share = median(cpu_shares(point, ceiling.workers)).value_or(1.0);
+    ceiling.contended = ceiling.cpu_share < contended_below;
+    if (ceiling.contended) {
+      warnings.push_back(fmt::format(
+          "{}: contended, its threads had {:.0f} % of the time; the rate per thread-CPU-second is "
+          "the ceiling",
+          describe_kernel(ceiling),
+          100.0 * ceiling.cpu_share));
+    } else if (ceiling.cpu_share > impossible_share) {
+      warnings.push_back(fmt::format("{}: suspect, {:.2f} CPU seconds per worker and wall second",
+                                     describe_kernel(ceiling),
+                                     ceiling.cpu_share));
+    }
+    ceilings.push_back(std::move(ceiling));
+  }
+  return ceilings;
+}
+
+std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
+                                          const std::string& precision,
+                                          int workers) {
+  std::optional<FlopPerSecond> best;
+  for (const ComputeCeiling& ceiling : ceilings) {
+    if (ceiling.precision != precision || ceiling.workers != workers) continue;
+    const FlopPerSecond rate = ceiling.contended ? ceiling.cpu_rate.value : ceiling.wall_rate.value;
+    best = best ? std::max(*best, rate) : rate;
+  }
+  return best;
+}
+
+}  // namespace scaleworth::model

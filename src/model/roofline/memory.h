@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bandwidth and latency over the working set: points as measured, and the levels they reveal.
+#pragma once
+
+#include "src/core/run/record.h"
+#include "src/model/analysis.h"
+#include "src/model/roofline/levels.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+
+/// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
+/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes.
+/// Throws UserError when a point lacks a parameter, an amount or a series.
+void analyse_memory(const ProbeRecord& probe,
+                    std::span<const CacheCapacity> caches,
+                    RooflineResult& result);
+
+/// Fills `latency` and `latency_levels` from roofline.latency; `wall_s` is the time of one load.
+void analyse_latency(const ProbeRecord& probe,
+                     std::span<const CacheCapacity> caches,
+                     RooflineResult& result);
+
+/// The fastest real rate (write-allocate reads counted) of `workers` workers over a total working
+/// set of at least `footprint`; over the largest measured one when `footprint` is beyond all.
+/// Absent when nothing was measured with that worker count.
+std::optional<BytesPerSecond> bandwidth_beyond(std::span<const MemoryPoint> points,
+                                               int workers,
+                                               Bytes footprint);
+
+}  // namespace scaleworth::model

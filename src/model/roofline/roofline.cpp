@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/roofline/roofline.h"
+
+#include "src/core/run/fields.h"
+#include "src/model/roofline/ceilings.h"
+#include "src/model/roofline/memory.h"
+#include "src/model/roofline/placement.h"
+#include "src/model/roofline/samples.h"
+#include "src/model/roofline/soft_roof.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+
+using LadderKey = std::pair<std::string, int>;  // precision, workers
+
+/// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
+std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const ProbeRecord& probe) {
+  std::map<LadderKey, std::map<double, std::vector<double>>> ladders;
+  for (const Point& point : probe.points) {
+    const int workers = static_cast<int>(integer_parameter(point, fields::workers));
+    const Repetitions repetitions = undisturbed(point, workers);
+    if (repetitions.wall_s.empty()) continue;
+    const double flops = amount(point, fields::flops);
+    const double intensity = flops / amount(point, fields::bytes);
+    std::vector<double>& rung =
+        ladders[{text_parameter(point, fields::precision), workers}][intensity];
+    for (const double rate : rates(flops, repetitions.wall_s)) rung.push_back(rate);
+  }
+  return ladders;
+}
+
+void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
+  for (const auto& [key, rungs] : ladders_of(probe)) {
+    std::vector<RoofSample> ladder;
+    for (const auto& [intensity, values] : rungs) {
+      ladder.push_back({FlopPerByte(intensity), values});
+    }
+    Outcome<SoftRoof> outcome = fit_soft_roof(ladder);
+    const std::string name = fmt::format(
+        "soft roof {} with {} worker{}", key.first, key.second, key.second == 1 ? "" : "s");
+    if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+      result.warnings.push_back(name + " not fitted: " + skipped->reason);
+      continue;
+    }
+    auto& roof = std::get<SoftRoof>(outcome);
+    roof.precision = key.first;
+    roof.workers = key.second;
+    if (!roof.sharpness_note.empty()) {
+      result.warnings.push_back(name + ": sharpness " + roof.sharpness_note);
+    }
+    result.soft_roofs.push_back(std::move(roof));
+  }
+}
+
+}  // namespace
+
+std::optional<RooflineResult> analyse_roofline(const Run& run,
+                                               const std::vector<CacheCapacity>& caches) {
+  RooflineResult result;
+  bool any = false;
+  const auto with = [&](const char* name, auto analyse) {
+    const ProbeRecord* probe = find_probe(run, name);
+    if (probe == nullptr || probe->points.empty()) return;
+    any = true;
+    analyse(*probe);
+  };
+  // The order matters: GEMMs are placed under the ceilings and bandwidths found before.
+  with(fields::roofline_compute, [&](const ProbeRecord& probe) {
+    result.ceilings = compute_ceilings(probe, result.warnings);
+  });
+  with(fields::roofline_memory,
+       [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
+  with(fields::roofline_latency,
+       [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
+  with(fields::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
+  with(fields::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
+  if (!any) return std::nullopt;
+  return result;
+}
+
+}  // namespace scaleworth::model

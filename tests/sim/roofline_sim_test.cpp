@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/run/fields.h"
+#include "src/model/roofline/roofline.h"
+#include "src/model/roofline/soft_roof.h"
+#include "tests/catch.h"
+#include "tests/sim/sim_machine.h"
+#include "tests/sim/sim_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace scaleworth;
+using namespace scaleworth::sim;
+using probes::Precision;
+
+namespace {
+
+const probes::Target quick{.relative_half_width = 0.01, .maximum_samples = 30};
+const std::vector<model::CacheCapacity> caches{
+    {"L1", Bytes(48e3)}, {"L2", Bytes(1e6)}, {"L3", Bytes(16e6)}};
+
+void measure_memory(SimMachine& machine, Run& run) {
+  for (double bytes = 4096; bytes < 3e8; bytes *= std::sqrt(2.0)) {
+    const auto size = static_cast<std::int64_t>(bytes);
+    const probes::MemoryWork work{probes::MemoryKernel::read, Bytes(static_cast<double>(size)), 1};
+    probe_in(run, fields::roofline_memory)
+        .points.push_back(point_of({{fields::kernel, std::string("read")},
+                                    {fields::nontemporal, false},
+                                    {fields::workers, std::int64_t{1}},
+                                    {fields::working_set_bytes, size}},
+                                   machine.time_memory(work, quick)));
+    probe_in(run, fields::roofline_latency)
+        .points.push_back(
+            point_of({{fields::working_set_bytes, size}},
+                     machine.time_latency({Bytes(static_cast<double>(size))}, quick)));
+  }
+}
+
+void measure_ladder(SimMachine& machine, Run& run) {
+  for (int fma = 1; fma <= 256; fma *= 2) {
+    const probes::IntensityWork work{Precision::fp64, Bytes(256e6), fma, 1};
+    probe_in(run, fields::roofline_intensity)
+        .points.push_back(point_of({{fields::precision, std::string("fp64")},
+                                    {fields::workers, std::int64_t{1}},
+                                    {fields::fma_per_element, std::int64_t{fma}},
+                                    {fields::working_set_bytes, std::int64_t{256'000'000}}},
+                                   machine.time_intensity(work, quick)));
+  }
+}
+
+template <class T>
+bool covers(const Estimate<T>& estimate, double truth) {
+  return estimate.interval && estimate.interval->low.value() <= truth &&
+         truth <= estimate.interval->high.value();
+}
+
+}  // namespace
+
+TEST_CASE("the four levels of a simulated hierarchy are found, named and measured", "[roofline]") {
+  SimMachine machine(MachineTruth{});
+  Run run;
+  measure_memory(machine, run);
+  const auto result = model::analyse_roofline(run, caches);
+  REQUIRE(result.has_value());
+  REQUIRE(result->memory_levels.size() == 4);
+  REQUIRE(result->latency_levels.size() == 4);
+  const MachineTruth truth;
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(result->memory_levels[i].label == truth.levels[i].label);
+    CHECK(result->latency_levels[i].label == truth.levels[i].label);
+    // 30 samples of 2 % noise at a point, several points: 1 % is more than two standard errors.
+    CHECK_THAT(result->memory_levels[i].rate.value.value(),
+               WithinRel(truth.levels[i].bytes_per_second, 0.01));
+    CHECK_THAT(result->latency_levels[i].latency.value.value(),
+               WithinRel(truth.levels[i].latency_s, 0.01));
+  }
+}
+
+TEST_CASE("peak, bandwidth, sharpness and ridge of a simulated ladder are recovered",
+          "[roofline]") {
+  SimMachine machine(MachineTruth{});
+  Run run;
+  measure_ladder(machine, run);
+  const auto result = model::analyse_roofline(run, caches);
+  REQUIRE(result->soft_roofs.size() == 1);
+  const model::SoftRoof& roof = result->soft_roofs.front();
+  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 0.02));
+  CHECK_THAT(roof.bandwidth.value.value(), WithinRel(15e9, 0.02));
+  CHECK_THAT(roof.sharpness.value, WithinRel(3.0, 0.15));
+  CHECK_THAT(roof.ridge.value.value(), WithinRel(50.0 / 15.0, 0.03));
+  CHECK(roof.median_residual < 0.01);
+  CHECK(roof.sharpness_note.empty());
+}
+
+TEST_CASE("the 95 % intervals of the soft roof cover the truth in at least 90 % of 200 repeats",
+          "[roofline][coverage]") {
+  constexpr int repeats = 200;
+  int peak = 0;
+  int bandwidth = 0;
+  int sharpness = 0;
+  int ridge = 0;
+  for (int seed = 1; seed <= repeats; ++seed) {
+    MachineTruth truth;
+    truth.noise.seed = static_cast<std::uint64_t>(seed);
+    SimMachine machine(truth);
+    Run run;
+    measure_ladder(machine, run);
+    const auto result = model::analyse_roofline(run, caches);
+    const model::SoftRoof& roof = result->soft_roofs.at(0);
+    peak += covers(roof.peak, 50e9) ? 1 : 0;
+    bandwidth += covers(roof.bandwidth, 15e9) ? 1 : 0;
+    ridge += covers(roof.ridge, 50.0 / 15.0) ? 1 : 0;
+    sharpness +=
+        roof.sharpness.interval->low <= 3.0 && 3.0 <= roof.sharpness.interval->high ? 1 : 0;
+  }
+  CAPTURE(peak, bandwidth, sharpness, ridge);
+  CHECK(peak >= 180);
+  CHECK(bandwidth >= 180);
+  CHECK(sharpness >= 180);
+  CHECK(ridge >= 180);
+}
+
+TEST_CASE("the 95 % intervals of memory levels cover the truth in at least 90 % of 200 repeats",
+          "[roofline][coverage]") {
+  int covered = 0;
+  int levels = 0;
+  for (int seed = 1; seed <= 200; ++seed) {
+    MachineTruth truth;
+    truth.noise.seed = static_cast<std::uint64_t>(seed);
+    SimMachine machine(truth);
+    Run run;
+    measure_memory(machine, run);
+    const auto result = model::analyse_roofline(run, caches);
+    for (const model::MemoryLevel& level : result->memory_levels) {
+      const auto found = std::find_if(truth.levels.begin(), truth.levels.end(), [&](auto& known) {
+        return known.label == level.label;
+      });
+      ++levels;
+      if (found != truth.levels.end()) covered += covers(level.rate, found->bytes_per_second);
+    }
+  }
+  CAPTURE(covered, levels);
+  CHECK(levels == 800);
+  CHECK(covered >= 720);
+}

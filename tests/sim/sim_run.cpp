@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/sim_run.h"
+
+#include "src/core/run/fields.h"
+
+namespace scaleworth::sim {
+
+Point point_of(Parameters parameters, const probes::Measured& measured) {
+  Point point;
+  point.parameters = std::move(parameters);
+  point.amounts = {{fields::flops, measured.flops.value()},
+                   {fields::bytes, measured.bytes.value()},
+                   {fields::bytes_real, measured.bytes_real.value()}};
+  point.samples = {{fields::wall_s, measured.samples.wall_s},
+                   {fields::cpu_s, measured.samples.cpu_s}};
+  point.stop_reason = measured.samples.stop_reason;
+  point.warnings = measured.samples.warnings;
+  return point;
+}
+
+ProbeRecord& probe_in(Run& run, const std::string& name) {
+  for (ProbeRecord& probe : run.probes) {
+    if (probe.name == name) return probe;
+  }
+  ProbeRecord& probe = run.probes.emplace_back();
+  probe.name = name;
+  probe.status = ProbeStatus::measured;
+  return probe;
+}
+
+}  // namespace scaleworth::sim
