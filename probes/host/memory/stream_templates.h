@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The stream kernels over any vector type. Include only in files compiled for one instruction set;
+/// `Vector` must be a type of that set alone, so that no instance is shared between sets.
+#pragma once
+
+#include "probes/host/memory/stream_kernels.h"
+
+namespace scaleworth::probes::host {
+
+template <class Vector>
+struct StreamTemplates {
+  using Register = typename Vector::Register;
+  static constexpr int lanes = Vector::lanes;
+  static constexpr int unroll = 8;  // two loads a cycle into adders of latency 4
+  static constexpr std::int64_t block = unroll * lanes;
+
+  /// Keeps the compiler from merging passes over the same data.
+  static void end_pass() { asm volatile("" ::: "memory"); }
+
+  template <bool nontemporal>
+  static void put(double* to, Register x) {
+    if constexpr (nontemporal) {
+      Vector::stream(to, x);
+    } else {
+      Vector::store(to, x);
+    }
+  }
+
+  static double read(
+      double*, const double* b, const double*, std::int64_t elements, std::int64_t passes) {
+    Register sums[unroll];
+#pragma GCC unroll 8
+    for (int u = 0; u < unroll; ++u) sums[u] = Vector::broadcast(0.0);
+    for (std::int64_t pass = 0; pass < passes; ++pass, end_pass()) {
+      std::int64_t i = 0;
+      for (; i + block <= elements; i += block) {
+#pragma GCC unroll 8
+        for (int u = 0; u < unroll; ++u) {
+          sums[u] = Vector::add(sums[u], Vector::load(b + i + u * lanes));
+        }
+      }
+      for (; i < elements; i += lanes) sums[0] = Vector::add(sums[0], Vector::load(b + i));
+    }
+#pragma GCC unroll 8
+    for (int u = 1; u < unroll; ++u) sums[0] = Vector::add(sums[0], sums[u]);
+    alignas(64) double parts[lanes];
+    Vector::store(parts, sums[0]);
+    double sum = 0.0;
+    for (const double part : parts) sum += part;
+    return sum;
+  }
+
+  /// a[i] = value(i), a vector at a time.
+  template <bool nontemporal, class Value>
+  static double fill(double* a, std::int64_t elements, std::int64_t passes, Value value) {
+    for (std::int64_t pass = 0; pass < passes; ++pass, end_pass()) {
+      std::int64_t i = 0;
+      for (; i + block <= elements; i += block) {
+#pragma GCC unroll 8
+        for (int u = 0; u < unroll; ++u) put<nontemporal>(a + i + u * lanes, value(i + u * lanes));
+      }
+      for (; i < elements; i += lanes) put<nontemporal>(a + i, value(i));
+    }
+    if constexpr (nontemporal) Vector::fence();
+    return 0.0;
+  }
+
+  template <bool nontemporal>
+  static double write(
+      double* a, const double*, const double*, std::int64_t elements, std::int64_t passes) {
+    const Register s = Vector::broadcast(stream_scalar);
+    return fill<nontemporal>(a, elements, passes, [=](std::int64_t) { return s; });
+  }
+
+  template <bool nontemporal>
+  static double copy(
+      double* a, const double* b, const double*, std::int64_t elements, std::int64_t passes) {
+    return fill<nontemporal>(
+        a, elements, passes, [=](std::int64_t i) { return Vector::load(b + i); });
+  }
+
+  template <bool nontemporal>
+  static double triad(
+      double* a, const double* b, const double* c, std::int64_t elements, std::int64_t passes) {
+    const Register s = Vector::broadcast(stream_scalar);
+    return fill<nontemporal>(a, elements, passes, [=](std::int64_t i) {
+      return Vector::multiply_add(Vector::load(c + i), s, Vector::load(b + i));
+    });
+  }
+
+  static constexpr StreamIsa table(const char* name) {
+    return {.name = name,
+            .read = &read,
+            .regular = {&write<false>, &copy<false>, &triad<false>},
+            .nontemporal = {&write<true>, &copy<true>, &triad<true>}};
+  }
+};
+
+}  // namespace scaleworth::probes::host
