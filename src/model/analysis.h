@@ -175,6 +175,7 @@ struct ScalingRow {
   std::vector<StepShare> shares;
   std::vector<RankShare> per_rank;
   std::optional<double> mfu_measured;  // against the measured FMA ceiling of `ranks` workers
+  std::string mfu_basis;               // which ceiling mfu_measured stands on
   std::optional<double> mfu_peak;      // against --peak
   std::optional<Dollars> cost_per_million_tokens;
   std::optional<Dollars> cost_per_run;
@@ -210,10 +211,10 @@ struct ScalingLaw {
   std::optional<int> next_count;      // the count to measure next, when not identifiable
   std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted
   double residual = 0.0;                    // root mean square, relative, at the measured counts
-  bool reproduces_measured = true;  // every measured step time lies within the curve's interval
-  std::vector<CurvePoint> curve;    // counts 1 to max_count; empty when not identifiable
-  std::optional<int> fastest;       // count with the least predicted step time
-  std::optional<int> cost_optimal;  // K*
+  bool reproduces_measured = true;          // at each measured count the 95 % intervals overlap
+  std::vector<CurvePoint> curve;            // counts 1 to max_count; empty when not identifiable
+  std::optional<int> fastest;               // count with the least predicted step time
+  std::optional<int> cost_optimal;          // K*
   std::optional<Interval<int>> cost_optimal_range;
 };
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Small runs with training steps and ledgers for tests of the scaling model.
+#pragma once
+
+#include "src/core/run/fields.h"
+#include "src/core/run/record.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::testing {
+
+/// One rank's ledger in milliseconds, the same in every step.
+struct LedgerTimes {
+  double compute = 0.0;
+  double optimizer = 0.0;
+  double host = 0.0;
+  double progress = 0.0;
+  double transfer = 0.0;
+  double wait = 0.0;
+  double unattributed = 0.0;
+  std::map<int, double> waited_for;
+};
+
+/// One mode and count: `tokens` of all ranks, step times in milliseconds.
+struct TrainingPoint {
+  std::string mode = "strong";
+  int ranks = 1;
+  double tokens = 1024.0;
+  std::vector<double> step_ms;
+  std::vector<double> loss;
+  std::vector<LedgerTimes> ledger;  // by rank
+};
+
+inline ProbeRecord& probe(Run& run, const std::string& name) {
+  for (ProbeRecord& record : run.probes) {
+    if (record.name == name) return record;
+  }
+  run.probes.push_back({});
+  run.probes.back().name = name;
+  run.probes.back().status = ProbeStatus::measured;
+  return run.probes.back();
+}
+
+inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
+  const LedgerTimes& times = at.ledger[static_cast<std::size_t>(rank)];
+  const std::size_t steps = at.step_ms.size();
+  Point point;
+  point.parameters = {{fields::mode, at.mode},
+                      {fields::ranks, std::int64_t{at.ranks}},
+                      {fields::rank, std::int64_t{rank}}};
+  const auto constant = [&](double ms) { return std::vector<double>(steps, ms * 1e6); };
+  point.samples[fields::compute_ns] = constant(times.compute);
+  point.samples[fields::optimizer_ns] = constant(times.optimizer);
+  point.samples[fields::host_ns] = constant(times.host);
+  point.samples[fields::progress_ns] = constant(times.progress);
+  point.samples[fields::exposed_transfer_ns] = constant(times.transfer);
+  point.samples[fields::exposed_wait_ns] = constant(times.wait);
+  point.samples[fields::unattributed_ns] = constant(times.unattributed);
+  point.samples[fields::step_ns] =
+      constant(times.compute + times.optimizer + times.host + times.progress + times.transfer +
+               times.wait + times.unattributed);
+  for (const auto& [culprit, ms] : times.waited_for) {
+    point.samples[fields::waited_for_ns_prefix + std::to_string(culprit)] = constant(ms);
+  }
+  probe(run, fields::step_ledger).points.push_back(point);
+}
+
+inline void add_training(Run& run, const TrainingPoint& at) {
+  Point point;
+  point.parameters = {{fields::mode, at.mode},
+                      {fields::ranks, std::int64_t{at.ranks}},
+                      {fields::global_batch, std::int64_t{64}}};
+  point.amounts = {{fields::tokens, at.tokens},
+                   {fields::model_flops, at.tokens * 1e6},
+                   {fields::gradient_bytes, 4e6},
+                   {fields::bucket_count, 4.0}};
+  point.samples[fields::step_s] = {};
+  for (const double ms : at.step_ms) point.samples[fields::step_s].push_back(ms * 1e-3);
+  point.samples[fields::loss] = at.loss;
+  probe(run, fields::step_training).points.push_back(point);
+  for (std::size_t rank = 0; rank < at.ledger.size(); ++rank) {
+    add_ledger(run, at, static_cast<int>(rank));
+  }
+}
+
+/// Steps that scatter by `spread` (relative) around `centre`, symmetrically: nine of them.
+inline std::vector<double> scattered(double centre, double spread = 0.002) {
+  std::vector<double> steps;
+  for (int i = -4; i <= 4; ++i) steps.push_back(centre * (1.0 + spread * i / 4.0));
+  return steps;
+}
+
+}  // namespace scaleworth::testing
