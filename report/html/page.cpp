@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/formats.h"
+#include "report/html/assets.h"
+#include "report/html/charts/charts.h"
+#include "report/html/escape.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+std::string element(const char* tag, const std::string& text, const char* attributes = "") {
+  return fmt::format("<{0}{2}>{1}</{0}>\n", tag, html_escaped(text), attributes);
+}
+
+std::string table_body(const Printed& printed) {
+  std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
+  for (std::size_t c = 0; c < printed.headers.size(); ++c) {
+    html += fmt::format("<th scope=\"col\"{}>{}</th>",
+                        printed.right[c] ? " class=\"number\"" : "",
+                        html_escaped(printed.headers[c]));
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : printed.rows) {
+    html += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      html += fmt::format(
+          "<td{}>{}</td>", printed.right[c] ? " class=\"number\"" : "", html_escaped(row[c]));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+bool has_detail(const Table& table) {
+  return std::any_of(
+             table.rows.begin(), table.rows.end(), [](const Row& row) { return row.detail; }) ||
+         std::any_of(table.columns.begin(), table.columns.end(), [](const Column& column) {
+           return column.detail;
+         });
+}
+
+std::string folded(const Table& table, const std::string& summary) {
+  return "<details><summary>" + html_escaped(summary) + "</summary>\n" +
+         table_body(print_table(table, true)) + "</details>\n";
+}
+
+std::string html(const Table& table) {
+  std::string text;
+  if (only_detail(table)) {
+    text = folded(table, table.title);
+  } else {
+    text = table.title.empty() ? "" : element("h3", table.title);
+    text += table_body(print_table(table, false));
+    text += has_detail(table) ? folded(table, "All rows and columns") : "";
+  }
+  for (const std::string& note : table.notes) {
+    text += element("p", note, " class=\"note\"");
+  }
+  return text;
+}
+
+std::string html(const Chart& chart) {
+  std::string text = fmt::format("<figure class=\"chart\" id=\"chart-{}\">\n", chart.id);
+  text += "<figcaption>" + html_escaped(chart.title) + "</figcaption>\n";
+  if (chart.spec.is_null()) {
+    return text + element("p", chart.missing, " class=\"fallback\"") + "</figure>\n";
+  }
+  const char* why =
+      chart_script().empty()
+          ? "This build of scaleworth has no chart library (SCALEWORTH_HTML=OFF); the "
+            "tables below hold the numbers."
+          : "The chart needs JavaScript; the tables below hold the numbers.";
+  text += "<div class=\"canvas\"><p class=\"fallback\">" + html_escaped(why) + "</p></div>\n";
+  text += element("p", chart.how_to_read, " class=\"note\"");
+  if (!chart_script().empty()) {
+    text += "<script type=\"application/json\" class=\"chart-spec\">" +
+            json_in_script(chart.spec.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+            "</script>\n";
+  }
+  return text + "</figure>\n";
+}
+
+std::string html(const Section& section, const std::vector<Chart>& charts) {
+  std::string text = fmt::format("<section id=\"{}\">\n", section.id);
+  text += element("h2", section.title);
+  for (const std::string& paragraph : section.lead) {
+    text += element("p", paragraph);
+  }
+  if (!section.list.empty()) {
+    text += "<ol>\n";
+    for (const std::string& item : section.list) {
+      text += element("li", item);
+    }
+    text += "</ol>\n";
+  }
+  for (const Chart& chart : charts) {
+    text += chart.section == section.id ? html(chart) : "";
+  }
+  for (const Table& table : section.tables) {
+    text += html(table);
+  }
+  return text + "</section>\n";
+}
+
+const char* answer_class(Answer answer) {
+  return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
+}
+
+std::string head(const Document& document) {
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n" +
+         element("title", document.title) + "<style>\n" + std::string(style_sheet()) +
+         "</style>\n</head>\n<body>\n<main>\n";
+}
+
+std::string header(const Document& document) {
+  std::string text = "<header>\n" + element("h1", document.title);
+  text += fmt::format("<div class=\"verdict {}\">\n", answer_class(document.verdict.answer));
+  text += element("p", document.verdict.headline, " class=\"headline\"");
+  text += document.verdict.lines.empty() ? "" : "<ul>\n";
+  for (const std::string& line : document.verdict.lines) {
+    text += element("li", line);
+  }
+  text += document.verdict.lines.empty() ? "" : "</ul>\n";
+  text += "</div>\n";
+  if (!document.incomplete.empty()) {
+    text += element("p", document.incomplete, " class=\"incomplete\"");
+  }
+  text += element("p", document.subtitle, " class=\"note\"");
+  text += element("p",
+                  "Value ± half-width or value [low, high]: 95 % intervals; n/a: not available.",
+                  " class=\"note\"");
+  text += "<nav>";
+  for (const Section& section : document.sections) {
+    const std::string name = section.title.substr(0, section.title.find(':'));
+    text += fmt::format("<a href=\"#{}\">{}</a> ", section.id, html_escaped(name));
+  }
+  return text + "</nav>\n</header>\n";
+}
+
+std::string next(const Document& document) {
+  std::string text = "<section id=\"next\">\n<h2>Next</h2>\n<pre>";
+  for (const NextCommand& next : document.next) {
+    text += html_escaped("# " + next.reason + "\n" + next.command) + "\n";
+  }
+  return text + "</pre>\n</section>\n";
+}
+
+}  // namespace
+
+std::string render_html(const Run& run,
+                        const model::Analysis& analysis,
+                        const RenderOptions& options) {
+  const Document document = compose(run, analysis, options);
+  const std::vector<Chart> charts = make_charts(analysis, options);
+  std::string page = head(document) + header(document);
+  for (const Section& section : document.sections) {
+    page += html(section, charts);
+  }
+  page += next(document) + "</main>\n";
+  page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" +
+          json_in_script(render_json(run, analysis, options)) + "</script>\n";
+  if (!chart_script().empty()) {
+    page += "<script>\n/*\n" + std::string(chart_licences()) + "*/\n" +
+            code_in_script(chart_script()) + "\n</script>\n";
+  }
+  return page + "</body>\n</html>\n";
+}
+
+}  // namespace scaleworth::report

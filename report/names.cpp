@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
+
+#include "report/quantity.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+struct Suffix {
+  std::string_view text;
+  Unit unit;
+};
+constexpr std::array unit_suffixes{Suffix{"_bytes", Unit::bytes},
+                                   Suffix{"_bytes_per_second", Unit::bytes_per_second},
+                                   Suffix{"_hz", Unit::hertz},
+                                   Suffix{"_s", Unit::seconds}};
+
+const Suffix* unit_suffix(std::string_view name) {
+  const auto* found =
+      std::find_if(unit_suffixes.begin(), unit_suffixes.end(), [name](const Suffix& suffix) {
+        return name.ends_with(suffix.text);
+      });
+  return found == unit_suffixes.end() ? nullptr : found;
+}
+
+std::optional<double> as_number(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    return static_cast<double>(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&value)) {
+    return *real;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string words(const std::string& identifier) {
+  std::string text = identifier;
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string ranks_phrase(int ranks) {
+  return fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
+}
+
+std::string part_phrase(const std::string& part) {
+  return "time in " + words(part);
+}
+
+std::string plain_text(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return *text;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return *flag ? "yes" : "no";
+  }
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    return fmt::format("{}", *integer);
+  }
+  return fmt::format("{}", std::get<double>(value));
+}
+
+NamedValue printed_fact(const Fact& fact) {
+  const Suffix* suffix = unit_suffix(fact.name);
+  const std::size_t length = fact.name.size() - (suffix ? suffix->text.size() : 0);
+  NamedValue result{words(fact.name.substr(0, length)), ""};
+  if (!fact.value) {
+    result.value = fact.source.empty() ? "n/a" : "n/a (" + fact.source + ")";
+    return result;
+  }
+  const std::optional<double> amount = as_number(*fact.value);
+  result.value = suffix && amount.has_value() ? format_quantity(number(*amount), suffix->unit)
+                                              : plain_text(*fact.value);
+  return result;
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Recorded identifiers in the words of a reader.
+#pragma once
+
+#include "src/core/run/record.h"
+
+#include <string>
+
+namespace scaleworth::report {
+
+/// Underscores as spaces: "exposed_transfer" is "exposed transfer".
+std::string words(const std::string& identifier);
+
+/// "1 rank", "2 ranks".
+std::string ranks_phrase(int ranks);
+
+/// A part of the step as the subject of a sentence: "time in exposed transfer".
+std::string part_phrase(const std::string& part);
+
+/// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for
+/// memory_bytes. An absent value reads "n/a (reason)".
+struct NamedValue {
+  std::string name;
+  std::string value;
+};
+NamedValue printed_fact(const Fact& fact);
+
+/// The value as text without interpretation; doubles in the shortest form that reads back equal.
+std::string plain_text(const Value& value);
+
+}  // namespace scaleworth::report

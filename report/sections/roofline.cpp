@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sections/sections.h"
+
+namespace scaleworth::report {
+namespace {
+
+using model::RooflineResult;
+
+Table ceilings(const RooflineResult& roofline) {
+  Table table{"compute_ceilings",
+              "Compute ceilings (our FMA kernels)",
+              {parameter("isa", "instructions"),
+               parameter("precision", "precision"),
+               parameter("workers", "workers", Unit::count),
+               measure("wall_rate", "rate", Unit::flop_per_second),
+               measure("cpu_rate", "rate per CPU time", Unit::flop_per_second),
+               measure("cpu_share", "CPU share", Unit::percent),
+               measure("contended", "contended")},
+              {},
+              {"Rate per CPU time is the ceiling where the host was contended (CPU share below "
+               "98 %: other work took the core). CPU share is a median without interval."}};
+  for (const auto& ceiling : roofline.ceilings) {
+    table.rows.push_back({{ceiling.isa,
+                           ceiling.precision,
+                           count_cell(ceiling.workers),
+                           number(ceiling.wall_rate),
+                           number(ceiling.cpu_rate),
+                           number(ceiling.cpu_share),
+                           std::string(ceiling.contended ? "yes" : "no")}});
+  }
+  return table;
+}
+
+Table memory_levels(const RooflineResult& roofline) {
+  Table table{"memory_levels",
+              "Memory levels (plateaus found in the sweep)",
+              {parameter("level", "level"),
+               parameter("kernel", "kernel"),
+               parameter("workers", "workers", Unit::count),
+               parameter("smallest_bytes", "from", Unit::bytes),
+               parameter("largest_bytes", "to", Unit::bytes),
+               measure("rate", "rate", Unit::bytes_per_second)},
+              {},
+              {"From and to are working sets per worker; the rate counts explicit loads and stores "
+               "of all workers."}};
+  for (const auto& level : roofline.memory_levels) {
+    table.rows.push_back({{level.label,
+                           level.kernel,
+                           count_cell(level.workers),
+                           number(level.smallest),
+                           number(level.largest),
+                           number(level.rate)}});
+  }
+  return table;
+}
+
+Table latency_levels(const RooflineResult& roofline) {
+  Table table{"latency_levels",
+              "Memory latency (one dependent load after another)",
+              {parameter("level", "level"),
+               parameter("smallest_bytes", "from", Unit::bytes),
+               parameter("largest_bytes", "to", Unit::bytes),
+               measure("latency", "latency", Unit::seconds)},
+              {},
+              {}};
+  for (const auto& level : roofline.latency_levels) {
+    table.rows.push_back(
+        {{level.label, number(level.smallest), number(level.largest), number(level.latency)}});
+  }
+  return table;
+}
+
+Table soft_roofs(const RooflineResult& roofline) {
+  Table table{"soft_roofs",
+              "Soft roof fitted to the intensity ladder",
+              {parameter("precision", "precision"),
+               parameter("workers", "workers", Unit::count),
+               measure("peak", "peak", Unit::flop_per_second),
+               measure("bandwidth", "bandwidth", Unit::bytes_per_second),
+               measure("ridge", "ridge", Unit::flop_per_byte),
+               measure("sharpness", "sharpness p"),
+               measure("median_residual", "residual", Unit::percent)},
+              {},
+              {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
+               "perfectly, 1 not at all. Below the ridge a kernel is bound by memory. The residual "
+               "is a median over the ladder without interval."}};
+  for (const auto& roof : roofline.soft_roofs) {
+    table.rows.push_back({{roof.precision,
+                           count_cell(roof.workers),
+                           number(roof.peak),
+                           number(roof.bandwidth),
+                           number(roof.ridge),
+                           number(roof.sharpness),
+                           number(roof.median_residual)}});
+  }
+  return table;
+}
+
+std::string bound_name(model::Bound bound) {
+  switch (bound) {
+    case model::Bound::compute:
+      return "compute";
+    case model::Bound::memory:
+      return "memory";
+    case model::Bound::neither:
+      break;
+  }
+  return "neither";
+}
+
+Table gemms(const RooflineResult& roofline) {
+  Table table{"gemms",
+              "Library matrix products under the measured roof",
+              {parameter("family", "family"),
+               parameter("precision", "precision"),
+               parameter("m", "m", Unit::count),
+               parameter("n", "n", Unit::count),
+               parameter("k", "k", Unit::count),
+               parameter("batch", "batch", Unit::count),
+               parameter("workers", "workers", Unit::count),
+               parameter("library", "library"),
+               measure("intensity", "intensity", Unit::flop_per_byte),
+               measure("rate", "rate", Unit::flop_per_second),
+               measure("roof", "roof", Unit::flop_per_second),
+               measure("fraction", "of roof", Unit::percent),
+               measure("bound", "bound")},
+              {},
+              {"Intensity counts each matrix moved once. Bound: neither means below 80 % of its "
+               "roof. Intensity is exact; roof and fraction take the ceilings' central values."}};
+  for (const char* id : {"workers", "library"}) {
+    for (Column& column : table.columns) {
+      column.detail = column.detail || column.id == id;
+    }
+  }
+  for (const auto& gemm : roofline.gemms) {
+    table.rows.push_back({{gemm.family,
+                           gemm.precision,
+                           count_cell(gemm.m),
+                           count_cell(gemm.n),
+                           count_cell(gemm.k),
+                           count_cell(gemm.batch),
+                           count_cell(gemm.workers),
+                           gemm.library,
+                           number(gemm.intensity),
+                           number(gemm.rate),
+                           number(gemm.roof),
+                           number(gemm.fraction),
+                           bound_name(gemm.bound)}});
+  }
+  return table;
+}
+
+Table memory_points(const RooflineResult& roofline) {
+  Table table{"memory_points",
+              "Memory sweep, every point",
+              {parameter("kernel", "kernel"),
+               parameter("nontemporal", "nontemporal"),
+               parameter("workers", "workers", Unit::count),
+               parameter("working_set_bytes", "working set", Unit::bytes),
+               measure("rate", "rate", Unit::bytes_per_second),
+               measure("real_rate", "rate with write-allocate", Unit::bytes_per_second)},
+              {},
+              {}};
+  for (const auto& point : roofline.memory) {
+    table.rows.push_back({{point.kernel,
+                           std::string(point.nontemporal ? "yes" : "no"),
+                           count_cell(point.workers),
+                           number(point.working_set),
+                           number(point.rate),
+                           number(point.real_rate)},
+                          true});
+  }
+  return table;
+}
+
+Table latency_points(const RooflineResult& roofline) {
+  Table table{"latency_points",
+              "Latency sweep, every point",
+              {parameter("working_set_bytes", "working set", Unit::bytes),
+               measure("latency", "latency", Unit::seconds)},
+              {},
+              {}};
+  for (const auto& point : roofline.latency) {
+    table.rows.push_back({{number(point.working_set), number(point.latency)}, true});
+  }
+  return table;
+}
+
+Table intensity_points(const RooflineResult& roofline) {
+  Table table{"intensity_points",
+              "Intensity ladder, every point",
+              {parameter("precision", "precision"),
+               parameter("workers", "workers", Unit::count),
+               parameter("intensity", "intensity", Unit::flop_per_byte),
+               measure("rate", "rate", Unit::flop_per_second)},
+              {},
+              {}};
+  for (const auto& roof : roofline.soft_roofs) {
+    for (const auto& point : roof.points) {
+      table.rows.push_back(
+          {{roof.precision, count_cell(roof.workers), number(point.intensity), number(point.rate)},
+           true});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Section roofline_section(const RooflineResult& roofline) {
+  Section section{"roofline", "Roofline: what this machine can do", {}, {}, {}};
+  for (Table& table : std::vector<Table>{ceilings(roofline),
+                                         memory_levels(roofline),
+                                         latency_levels(roofline),
+                                         soft_roofs(roofline),
+                                         gemms(roofline),
+                                         memory_points(roofline),
+                                         latency_points(roofline),
+                                         intensity_points(roofline)}) {
+    if (!table.rows.empty()) {
+      section.tables.push_back(std::move(table));
+    }
+  }
+  return section;
+}
+
+}  // namespace scaleworth::report

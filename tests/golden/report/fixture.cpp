@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden/report/fixture.h"
+
+#include "src/core/run/fields.h"
+
+namespace scaleworth::report::fixture {
+namespace {
+
+Point warned(const std::string& warning) {
+  Point point;
+  point.samples[fields::wall_s] = {0.010, 0.010, 0.011};
+  point.stop_reason = "time budget: 1.0 s spent after 3 samples";
+  point.warnings = {warning};
+  return point;
+}
+
+ProbeRecord probe(const std::string& name, ProbeStatus status, const std::string& reason = "") {
+  ProbeRecord record;
+  record.name = name;
+  record.status = status;
+  record.reason = reason;
+  record.duration_s = status == ProbeStatus::measured ? 4.2 : 0.0;
+  return record;
+}
+
+std::vector<FactSection> environment() {
+  return {{"cpu",
+           {{"model", Value{std::string("AMD EPYC 7B13")}, "/proc/cpuinfo"},
+            {"physical_cores", Value{std::int64_t{2}}, "hwloc"},
+            {"threads_per_core", Value{std::int64_t{1}}, "hwloc"},
+            {"l1d_bytes", Value{std::int64_t{32768}}, "hwloc"},
+            {"l2_bytes", Value{std::int64_t{524288}}, "hwloc"},
+            {"l3_bytes", Value{std::int64_t{33554432}}, "hwloc"},
+            {"base_frequency_hz", std::nullopt, "the hypervisor hides it"}}},
+          {"memory", {{"memory_bytes", Value{std::int64_t{25276514304}}, "/proc/meminfo"}}},
+          {"software",
+           {{"kernel", Value{std::string("Linux 6.1.0")}, "uname"},
+            {"mpi", Value{std::string("Open MPI 4.1.4")}, "MPI_Get_library_version"}}},
+          {"environment_variables", {{"OMP_NUM_THREADS", Value{std::string("2")}, "environment"}}}};
+}
+
+}  // namespace
+
+Run complete_run() {
+  Run run;
+  run.tool_version = "0.1.0";
+  run.git_revision = "0123abc";
+  run.started_at = "2026-11-21T09:00:00Z";
+  run.command_line = {"scaleworth", "bench", "--suite", "quick"};
+  run.suite = "quick";
+  run.complete = true;
+  run.environment = environment();
+  run.probes = {
+      probe(fields::roofline_compute, ProbeStatus::measured),
+      probe(fields::roofline_memory, ProbeStatus::measured),
+      probe(fields::roofline_latency, ProbeStatus::measured),
+      probe(fields::roofline_intensity, ProbeStatus::measured),
+      probe(fields::roofline_gemm, ProbeStatus::measured),
+      probe(fields::comm_collectives, ProbeStatus::measured),
+      probe(fields::step_training, ProbeStatus::measured),
+      probe("roofline.gemm_bf16", ProbeStatus::skipped, "no bf16 instructions here"),
+      probe("comm.all_to_all", ProbeStatus::failed, "rank 1 ran out of memory at 64 MiB")};
+  run.probes[1].points = {warned("drift: the second half is 3 % slower than the first"),
+                          warned("drift: the second half is 3 % slower than the first")};
+  run.probes[5].losses = {{"discarded_samples", 12.0}};
+  run.warnings = {"virtualisation steal was 1.8 % of the run"};
+  run.files = {"traces/strong_2.json"};
+  return run;
+}
+
+Run interrupted_run() {
+  Run run = complete_run();
+  run.complete = false;
+  run.interruption = "SIGINT after 21 s";
+  for (std::size_t i = 5; i < run.probes.size(); ++i) {
+    run.probes[i] = probe(run.probes[i].name, ProbeStatus::pending);
+  }
+  return run;
+}
+
+model::Analysis two_core_analysis(bool price) {
+  model::Analysis analysis;
+  analysis.roofline = roofline();
+  analysis.collectives = collectives();
+  analysis.scaling = scaling(price);
+  analysis.findings = {
+      {"At 2 ranks 91.6 % of the step is compute; exposed transfer takes 5.1 %.", false},
+      {"All-reduce of 4 MiB of gradients costs 1.9 ms; 1.1 ms of it is hidden by backward.", false},
+      {"fp64 all-core rate is 1.96 times one core's: the cores share no execution unit.", false},
+      {"Two counts cannot tell a serial part from coherency.", true}};
+  return analysis;
+}
+
+model::Analysis roofline_only() {
+  model::Analysis analysis;
+  analysis.roofline = roofline();
+  return analysis;
+}
+
+RenderOptions options(bool price) {
+  RenderOptions options;
+  options.run_directory = "scaleworth-runs/2026-11-21";
+  if (price) {
+    options.assumptions.price_per_rank = dollars_per_hour(0.048);
+  }
+  return options;
+}
+
+}  // namespace scaleworth::report::fixture

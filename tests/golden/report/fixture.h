@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A hand-made run of a two-core machine with the analysis that belongs to it.
+#pragma once
+
+#include "report/report.h"
+
+namespace scaleworth::report::fixture {
+
+/// All probes measured but one skipped and one failed.
+Run complete_run();
+/// Ended by Ctrl-C before the rank probes.
+Run interrupted_run();
+/// Two ranks at 91 % efficiency, a prediction to 64 ranks; costs when `price` is given.
+model::Analysis two_core_analysis(bool price);
+/// Only what the interrupted run could know.
+model::Analysis roofline_only();
+/// Assumptions and directory that belong to `two_core_analysis(price)`.
+RenderOptions options(bool price);
+
+// The parts of two_core_analysis.
+model::RooflineResult roofline();
+std::vector<model::CollectiveResult> collectives();
+std::vector<model::ScalingResult> scaling(bool price);
+
+}  // namespace scaleworth::report::fixture

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden/report/fixture.h"
+
+#include <cmath>
+
+namespace scaleworth::report::fixture {
+namespace {
+
+using namespace model;
+
+constexpr double kib = 1024.0;
+constexpr double mib = 1024.0 * kib;
+
+/// A value with an interval of `below` and `above` in per cent of it.
+template <class Q>
+Estimate<Q> around(double value, double below, double above, std::size_t samples = 15) {
+  return {Q(value),
+          Interval<Q>{Q(value * (1.0 - below / 100.0)), Q(value * (1.0 + above / 100.0))},
+          samples};
+}
+
+std::vector<ComputeCeiling> ceilings() {
+  return {{"avx2",
+           "fp32",
+           1,
+           around<FlopPerSecond>(108.3e9, 0.4, 0.3),
+           around<FlopPerSecond>(108.9e9, 0.2, 0.2),
+           0.994,
+           false},
+          {"avx2",
+           "fp32",
+           2,
+           around<FlopPerSecond>(196.2e9, 2.1, 1.4),
+           around<FlopPerSecond>(213.5e9, 0.3, 0.3),
+           0.919,
+           true},
+          {"avx2",
+           "fp64",
+           1,
+           around<FlopPerSecond>(54.1e9, 0.4, 0.4),
+           around<FlopPerSecond>(54.4e9, 0.2, 0.2),
+           0.995,
+           false},
+          {"avx2",
+           "fp64",
+           2,
+           around<FlopPerSecond>(106.4e9, 0.9, 0.6),
+           around<FlopPerSecond>(107.0e9, 0.3, 0.3),
+           0.994,
+           false}};
+}
+
+void add_memory(RooflineResult& result, const std::string& kernel, double share) {
+  struct Level {
+    const char* label;
+    double from, to, rate;
+  };
+  const Level levels[] = {{"L1", 4.0 * kib, 24.0 * kib, 210e9},
+                          {"L2", 48.0 * kib, 384.0 * kib, 96.5e9},
+                          {"L3", 768.0 * kib, 12.0 * mib, 52.8e9},
+                          {"memory", 48.0 * mib, 192.0 * mib, 23.1e9}};
+  for (const Level& level : levels) {
+    result.memory_levels.push_back({level.label,
+                                    kernel,
+                                    2,
+                                    Bytes(level.from),
+                                    Bytes(level.to),
+                                    around<BytesPerSecond>(level.rate * share, 1.3, 3.4)});
+    for (double size = level.from; size <= level.to; size *= 2.0) {
+      const auto rate = around<BytesPerSecond>(level.rate * share, 1.5, 2.5, 9);
+      result.memory.push_back({kernel, false, 2, Bytes(size), rate, rate});
+    }
+  }
+}
+
+void add_latency(RooflineResult& result) {
+  struct Level {
+    const char* label;
+    double from, to, latency;
+  };
+  const Level levels[] = {{"L1", 4.0 * kib, 24.0 * kib, 1.31e-9},
+                          {"L2", 48.0 * kib, 384.0 * kib, 4.02e-9},
+                          {"L3", 768.0 * kib, 12.0 * mib, 15.3e-9},
+                          {"memory", 48.0 * mib, 192.0 * mib, 104.2e-9}};
+  for (const Level& level : levels) {
+    result.latency_levels.push_back({level.label,
+                                     Bytes(level.from),
+                                     Bytes(level.to),
+                                     around<Seconds>(level.latency, 0.7, 2.1)});
+    for (double size = level.from; size <= level.to; size *= 2.0) {
+      result.latency.push_back({Bytes(size), around<Seconds>(level.latency, 1.0, 1.0, 7)});
+    }
+  }
+}
+
+/// 1/P(I)^p = 1/P^p + 1/(B I)^p at p = 3.2 with a ripple of one per cent.
+SoftRoof soft_roof(const std::string& precision, double peak) {
+  SoftRoof roof;
+  roof.precision = precision;
+  roof.workers = 2;
+  roof.peak = around<FlopPerSecond>(peak, 0.8, 0.8, 12);
+  roof.bandwidth = around<BytesPerSecond>(22.6e9, 1.9, 1.9, 12);
+  roof.sharpness = around<double>(3.2, 11.0, 14.0, 12);
+  roof.ridge = around<FlopPerByte>(peak / 22.6e9, 2.2, 2.2, 12);
+  roof.median_residual = 0.012;
+  double ripple = 1.01;
+  for (double intensity = 0.0625; intensity < 200.0; intensity *= 2.0) {
+    const double memory = 22.6e9 * intensity;
+    const double p = 3.2;
+    const double rate = std::pow(std::pow(peak, -p) + std::pow(memory, -p), -1.0 / p);
+    roof.points.push_back(
+        {FlopPerByte(intensity), around<FlopPerSecond>(rate * ripple, 0.9, 1.1, 9)});
+    ripple = 2.0 - ripple;
+  }
+  return roof;
+}
+
+PlacedGemm gemm(
+    const std::string& family, std::int64_t m, double rate, double fraction, Bound bound) {
+  PlacedGemm placed;
+  placed.family = family;
+  placed.precision = "fp32";
+  placed.library = "OpenBLAS 0.3.21";
+  placed.m = m;
+  placed.n = 1024;
+  placed.k = 1024;
+  placed.workers = 2;
+  const double md = static_cast<double>(m);
+  placed.intensity =
+      FlopPerByte(2.0 * md * 1024.0 * 1024.0 / (4.0 * (2.0 * md * 1024.0 + 1024.0 * 1024.0)));
+  placed.rate = around<FlopPerSecond>(rate, 1.2, 0.8);
+  placed.roof = FlopPerSecond(rate / fraction);
+  placed.fraction = fraction;
+  placed.bound = bound;
+  return placed;
+}
+
+}  // namespace
+
+RooflineResult roofline() {
+  RooflineResult result;
+  result.ceilings = ceilings();
+  add_memory(result, "read", 1.0);
+  add_memory(result, "triad", 0.86);
+  add_latency(result);
+  result.soft_roofs = {soft_roof("fp32", 209e9), soft_roof("fp64", 104.5e9)};
+  result.gemms = {gemm("square", 1024, 188.4e9, 0.882, Bound::compute),
+                  gemm("tokens", 64, 142.0e9, 0.665, Bound::neither),
+                  gemm("tokens", 1, 9.9e9, 0.876, Bound::memory)};
+  return result;
+}
+
+}  // namespace scaleworth::report::fixture

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden/report/fixture.h"
+
+#include <cmath>
+
+namespace scaleworth::report::fixture {
+namespace {
+
+using namespace model;
+
+struct Cost {
+  const char* collective;
+  double alpha;  // s
+  double rate;   // message bytes per second
+  double bus;    // busbw / algbw at two ranks
+};
+constexpr Cost costs[] = {{"all_reduce", 2.1e-6, 2.6e9, 1.0},
+                          {"all_gather", 1.6e-6, 6.1e9, 0.5},
+                          {"reduce_scatter", 2.4e-6, 4.4e9, 0.5},
+                          {"all_to_all", 1.7e-6, 5.6e9, 0.5},
+                          {"broadcast", 1.1e-6, 4.9e9, 1.0},
+                          {"send_receive", 0.9e-6, 5.2e9, 1.0}};
+
+template <class Q>
+Estimate<Q> around(double value, double below, double above, std::size_t samples = 21) {
+  return {Q(value),
+          Interval<Q>{Q(value * (1.0 - below / 100.0)), Q(value * (1.0 + above / 100.0))},
+          samples};
+}
+
+CommunicationFit fit(const std::string& form, double alpha, double rate, double error) {
+  CommunicationSegment segment{Bytes(8.0),
+                               Bytes(67108864.0),
+                               around<Seconds>(alpha, 4.0, 6.0),
+                               around<SecondsPerByte>(1.0 / rate, 2.0, 2.5),
+                               form == "alpha-beta-sqrt" ? 1.2e-9 : 0.0};
+  return {form, {segment}, error, 0.6 * error};
+}
+
+CollectiveResult collective(const Cost& cost, const std::string& mode, double speed) {
+  CollectiveResult result;
+  result.collective = cost.collective;
+  result.mode = mode;
+  result.ranks = 2;
+  const double alpha = cost.alpha / speed;
+  const double rate = cost.rate * (0.9 + 0.1 * speed);
+  double ripple = 1.04;
+  for (double bytes = 8.0; bytes <= 67108864.0; bytes *= 8.0) {
+    const double time = (alpha + bytes / rate) * ripple;
+    result.points.push_back({Bytes(bytes),
+                             around<Seconds>(time, 1.4, 2.2),
+                             BytesPerSecond(bytes / time),
+                             BytesPerSecond(cost.bus * bytes / time)});
+    ripple = 2.0 - ripple;
+  }
+  result.fits = {fit("alpha-beta", alpha, rate, 0.041), fit("alpha-beta-sqrt", alpha, rate, 0.052)};
+  return result;
+}
+
+std::vector<StepShare> shares(double step, double transfer, double wait) {
+  const double rest = 1.0 - transfer - wait;
+  const std::pair<const char*, double> parts[] = {{"compute", rest - 0.0395},
+                                                  {"optimizer", 0.0310},
+                                                  {"host", 0.0055},
+                                                  {"progress", 0.0021},
+                                                  {"exposed_transfer", transfer},
+                                                  {"exposed_wait", wait},
+                                                  {"unattributed", 0.0009}};
+  std::vector<StepShare> result;
+  for (const auto& [part, share] : parts) {
+    result.push_back({part, Seconds(step * share), share});
+  }
+  return result;
+}
+
+ScalingRow row(int ranks, std::int64_t batch, double step, double transfer, double wait) {
+  ScalingRow result;
+  result.ranks = ranks;
+  result.global_batch = batch;
+  result.step = around<Seconds>(step, 0.6, 0.7);
+  result.tokens_per_second = static_cast<double>(batch) * 64.0 / step;
+  result.final_loss = 5.91274;
+  result.shares = shares(step, transfer, wait);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const double skew = rank == 0 ? 1.0 : 0.4;
+    result.per_rank.push_back({rank, shares(step, transfer, wait * skew)});
+  }
+  result.mfu_measured = 0.61 * (1.0 - transfer - wait);
+  return result;
+}
+
+ScalingLaw prediction(double compute, bool price) {
+  ScalingLaw law;
+  law.name = "measured parts";
+  law.prediction = true;
+  law.basis =
+      "compute per sequence, alpha-beta of the gradient buckets and the spread of 2 ranks, "
+      "assuming "
+      "that links keep their rate at higher counts";
+  for (int ranks = 1; ranks <= 64; ++ranks) {
+    const double k = ranks;
+    const double step = compute / k + (ranks == 1 ? 0.0 : 1.5e-3 + 0.25e-3 * std::log2(k));
+    const double spread = ranks <= 2 ? 0.8 : 2.0 + 4.0 * std::log2(k);
+    const double efficiency = compute / (k * step);
+    CurvePoint point{ranks,
+                     around<Seconds>(step, spread, spread),
+                     around<double>(efficiency, spread, spread),
+                     std::nullopt,
+                     ranks > 2};
+    if (price) {
+      point.cost_per_million_tokens = Dollars(0.048 / 3600.0 * k * step / 512.0 * 1e6);
+    }
+    law.curve.push_back(point);
+  }
+  law.fastest = 64;
+  law.cost_optimal = 1;
+  law.cost_optimal_range = Interval<int>{1, 1};
+  return law;
+}
+
+ScalingLaw unidentified() {
+  ScalingLaw law;
+  law.name = "contention-coherency";
+  law.basis = "E(K) = 1/(1 + s(K-1) + c K(K-1)) fitted to the measured counts";
+  law.not_identifiable = "two counts determine one of them at most; measure a third count";
+  return law;
+}
+
+void add_price(std::vector<ScalingRow>& rows) {
+  for (ScalingRow& one : rows) {
+    const double usd_per_second = 0.048 / 3600.0 * one.ranks;
+    one.cost_per_million_tokens = Dollars(usd_per_second / one.tokens_per_second * 1e6);
+    one.cost_per_run = Dollars(usd_per_second / one.tokens_per_second * 1e9);
+    one.cost_plateau = one.ranks == 1;
+  }
+}
+
+}  // namespace
+
+std::vector<CollectiveResult> collectives() {
+  std::vector<CollectiveResult> result;
+  for (const Cost& cost : costs) {
+    result.push_back(collective(cost, "isolated", 1.0));
+    result.push_back(collective(cost, "back_to_back", 1.6));
+  }
+  return result;
+}
+
+std::vector<ScalingResult> scaling(bool price) {
+  ScalingResult strong;
+  strong.mode = "strong";
+  strong.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 8, 33.5e-3, 0.051, 0.018)};
+  strong.rows[0].speedup = Estimate<double>{1.0, std::nullopt, 21};
+  strong.rows[0].efficiency = Estimate<double>{1.0, std::nullopt, 21};
+  strong.rows[1].speedup = around<double>(1.830, 0.9, 0.9);
+  strong.rows[1].efficiency = around<double>(0.915, 0.9, 0.9);
+  strong.laws = {unidentified(), prediction(61.3e-3, price)};
+  strong.cause =
+      ScalingCause{"exposed_transfer",
+                   0.83,
+                   {{"exposed_transfer", 0.83}, {"exposed_wait", 0.14}, {"compute", 0.03}},
+                   1,
+                   Seconds(0.24e-3)};
+  strong.quality_held = true;
+  strong.quality_note = "the loss agrees across counts (largest difference 2e-7)";
+  ScalingResult weak;
+  weak.mode = "weak";
+  weak.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 16, 64.9e-3, 0.038, 0.013)};
+  weak.rows[1].efficiency = around<double>(0.944, 0.9, 0.9);
+  weak.rows[1].speedup = around<double>(1.889, 0.9, 0.9);
+  weak.quality_note = "the batch differs, so losses are not compared";
+  if (price) {
+    add_price(strong.rows);
+    add_price(weak.rows);
+  }
+  return {strong, weak};
+}
+
+}  // namespace scaleworth::report::fixture

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+#include "tests/catch.h"
+#include "tests/golden/report/fixture.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Compares with the committed text; with UPDATE_GOLDEN set, rewrites it instead.
+void require_golden(const std::string& name, const std::string& actual) {
+  const std::string path = std::string(GOLDEN_DIRECTORY) + "/" + name;
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << actual;
+  }
+  INFO("after an intended change run this program with --update: " << path);
+  REQUIRE(actual == read(path));
+}
+
+}  // namespace
+
+TEST_CASE("the text report of a complete run is as committed", "[golden]") {
+  require_golden("complete.txt",
+                 render(fixture::complete_run(),
+                        fixture::two_core_analysis(true),
+                        Format::text,
+                        fixture::options(true)));
+}
+
+TEST_CASE("the text report without a price says how to give one", "[golden]") {
+  require_golden("no_price.txt",
+                 render(fixture::complete_run(),
+                        fixture::two_core_analysis(false),
+                        Format::text,
+                        fixture::options(false)));
+}
+
+TEST_CASE("the text report of an interrupted run says what is missing", "[golden]") {
+  require_golden("interrupted.txt",
+                 render(fixture::interrupted_run(),
+                        fixture::roofline_only(),
+                        Format::text,
+                        fixture::options(false)));
+}
+
+TEST_CASE("the Markdown report is as committed", "[golden]") {
+  require_golden("complete.md",
+                 render(fixture::complete_run(),
+                        fixture::two_core_analysis(true),
+                        Format::markdown,
+                        fixture::options(true)));
+}
+
+TEST_CASE("the CSV report is as committed", "[golden]") {
+  require_golden("complete.csv",
+                 render(fixture::complete_run(),
+                        fixture::two_core_analysis(true),
+                        Format::csv,
+                        fixture::options(true)));
+}
