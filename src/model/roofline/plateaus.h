@@ -15,11 +15,6 @@ struct Plateau {
   double height = 0.0;  // median of the logarithms
 };
 
-/// Noise of a curve of logarithms: the lower quartile of its first differences (which a few steps
-/// do not reach) or of its second (which straight ramps do not reach), whichever is smaller, scaled
-/// to sigma of a normal. 0 below four points.
-double curve_noise(std::span<const double> logs);
-
 /// Splits a curve (logarithms, in order of size) into plateaus and transition points by dynamic
 /// programming. Minimises
 ///   sum over plateaus (6 + sum huber((y - median) / sigma)) + 4 per transition point,

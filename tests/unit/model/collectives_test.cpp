@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/collectives/collectives.h"
+
+#include "src/core/error.h"
+#include "src/core/run/fields.h"
+#include "src/model/collectives/bus_bandwidth.h"
+#include "src/model/collectives/communication_fit.h"
+#include "src/model/collectives/prediction.h"
+#include "tests/catch.h"
+
+#include <cmath>
+#include <stdexcept>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+
+/// Sizes 8, 16, 32, ... bytes at times given by `time`.
+template <class Time>
+std::vector<TimedSize> sweep(int sizes, Time time) {
+  std::vector<TimedSize> points;
+  for (int i = 0; i < sizes; ++i) {
+    const double bytes = std::ldexp(8.0, i);
+    points.push_back({Bytes(bytes), Seconds(time(bytes))});
+  }
+  return points;
+}
+
+double one_line(double bytes) {
+  return 10e-6 + 1e-9 * bytes;
+}
+/// The faster of two protocols; they cross at 15 us / 1.5 ns = 10 kB.
+double two_protocols(double bytes) {
+  return std::min(5e-6 + 2e-9 * bytes, 20e-6 + 0.5e-9 * bytes);
+}
+
+CommunicationFit line_fit(double alpha, double beta) {
+  CommunicationSegment segment{
+      .smallest = Bytes(8), .largest = Bytes(1e6), .alpha = {}, .beta = {}};
+  segment.alpha.value = Seconds(alpha);
+  segment.beta.value = SecondsPerByte(beta);
+  return {form_alpha_beta, {segment}, std::nullopt, 0.0};
+}
+
+Point collective_point(const char* name, int ranks, std::int64_t bytes, std::vector<double> times) {
+  Point point;
+  point.parameters = {{fields::collective, std::string(name)},
+                      {fields::mode, std::string("isolated")},
+                      {fields::ranks, std::int64_t{ranks}},
+                      {fields::message_bytes, bytes}};
+  point.samples = {{fields::time_s, std::move(times)}};
+  return point;
+}
+
+}  // namespace
+
+TEST_CASE("bus factors are those of nccl-tests", "[collectives]") {
+  CHECK_THAT(bus_factor("all_reduce", 8), WithinRel(1.75, 1e-12));  // 2 x 7 / 8
+  CHECK_THAT(bus_factor("all_gather", 8), WithinRel(0.875, 1e-12));
+  CHECK_THAT(bus_factor("reduce_scatter", 4), WithinRel(0.75, 1e-12));
+  CHECK_THAT(bus_factor("all_to_all", 2), WithinRel(0.5, 1e-12));
+  CHECK_THAT(bus_factor("broadcast", 8), WithinRel(1.0, 1e-12));
+  CHECK_THAT(bus_factor("send_receive", 2), WithinRel(1.0, 1e-12));
+  CHECK_THROWS_AS(bus_factor("all_reduce", 1), UserError);
+  CHECK_THROWS_AS(bus_factor("gossip", 4), UserError);
+  // 1 GB in 10 ms = 100 GB/s, x 1.5 for 4 ranks.
+  CHECK_THAT(bus_bandwidth("all_reduce", Bytes(1e9), Seconds(0.01), 4).value(),
+             WithinRel(150e9, 1e-12));
+  CHECK_THROWS_AS(bus_bandwidth("all_reduce", Bytes(1e9), Seconds(0.0), 4), UserError);
+}
+
+TEST_CASE("an exact line is recovered by every form and the simplest is chosen", "[collectives]") {
+  const auto fits = fit_communication(sweep(26, one_line));
+  REQUIRE(fits.size() == 3);
+  for (const CommunicationFit& fit : fits) {
+    CHECK(fit.segments.size() == 1);
+    CHECK_THAT(fit.segments[0].alpha.value.value(), WithinRel(10e-6, 1e-6));
+    CHECK_THAT(fit.segments[0].beta.value.value(), WithinRel(1e-9, 1e-6));
+    CHECK(*fit.held_out_error < 1e-6);
+  }
+  CHECK(choose_fit(fits) == 0);
+}
+
+TEST_CASE("a sqrt term is recovered and chosen", "[collectives]") {
+  const auto fits = fit_communication(
+      sweep(26, [](double bytes) { return 10e-6 + 1e-9 * bytes + 3e-7 * std::sqrt(bytes); }));
+  const CommunicationFit& fit = fits.at(choose_fit(fits));
+  CHECK(fit.form == form_sqrt);
+  CHECK_THAT(fit.segments[0].sqrt_coefficient, WithinRel(3e-7, 1e-6));
+}
+
+TEST_CASE("two protocols are found as two segments with their own coefficients", "[collectives]") {
+  const auto fits = fit_communication(sweep(24, two_protocols));
+  const CommunicationFit& fit = fits.at(choose_fit(fits));
+  REQUIRE(fit.form == form_segmented);
+  REQUIRE(fit.segments.size() == 2);
+  // Sizes are 8 x 2^i: the last one below the crossing at 10 kB is 8192.
+  CHECK_THAT(fit.segments[0].largest.value(), WithinRel(8192.0, 1e-12));
+  CHECK_THAT(fit.segments[0].alpha.value.value(), WithinRel(5e-6, 1e-4));
+  CHECK_THAT(fit.segments[0].beta.value.value(), WithinRel(2e-9, 1e-3));
+  CHECK_THAT(fit.segments[1].alpha.value.value(), WithinRel(20e-6, 1e-3));
+  CHECK_THAT(fit.segments[1].beta.value.value(), WithinRel(0.5e-9, 1e-4));
+}
+
+TEST_CASE("a stray sample neither moves the line nor makes a segment", "[collectives]") {
+  auto points = sweep(26, one_line);
+  points[2].time = points[2].time * 2.0;
+  const auto fits = fit_communication(points);
+  CHECK_THAT(fits[0].segments[0].alpha.value.value(), WithinRel(10e-6, 0.01));
+  CHECK(fits[2].segments.size() == 1);
+}
+
+TEST_CASE("few sizes give fewer forms and no held-out error", "[collectives]") {
+  CHECK(fit_communication(sweep(2, one_line)).empty());
+  const auto three = fit_communication(sweep(3, one_line));
+  REQUIRE(three.size() == 1);
+  CHECK_FALSE(three[0].held_out_error.has_value());
+  CHECK(choose_fit(three) == 0);
+  CHECK(fit_communication(sweep(5, one_line)).size() == 2);
+}
+
+TEST_CASE("a prediction beyond the measured sizes is flagged", "[collectives]") {
+  const CommunicationFit fit = line_fit(10e-6, 1e-9);
+  const auto inside = predict(fit, Bytes(1e5));
+  CHECK_THAT(inside.time.value.value(), WithinRel(110e-6, 1e-12));
+  CHECK_FALSE(inside.extrapolated);
+  CHECK_FALSE(inside.time.interval.has_value());
+  CHECK(predict(fit, Bytes(2e6)).extrapolated);
+  CHECK(predict(fit, Bytes(4)).extrapolated);
+}
+
+TEST_CASE("a prediction's interval contains coefficients and held-out error in quadrature",
+          "[collectives]") {
+  CommunicationFit fit = line_fit(10e-6, 1e-9);
+  fit.segments[0].alpha.interval = Interval<Seconds>{Seconds(9e-6), Seconds(12e-6)};
+  fit.held_out_error = 0.02;
+  // At 10 kB t = 20 us: -1/20 = 5 % and +2/20 = 10 %; misfit 2.45 x 2 % = 4.9 %.
+  const auto time = predict(fit, Bytes(1e4)).time;
+  CHECK_THAT(time.interval->low.value(), WithinRel(20e-6 * (1.0 - std::hypot(0.05, 0.049)), 1e-9));
+  CHECK_THAT(time.interval->high.value(), WithinRel(20e-6 * (1.0 + std::hypot(0.10, 0.049)), 1e-9));
+}
+
+TEST_CASE("an all-reduce is carried to other rank counts by the ring's steps and bytes",
+          "[collectives]") {
+  const AllReduceModel model(line_fit(10e-6, 1e-9), 2);
+  // 2 ranks: 2 steps, 2 x 1/2 of the bytes. 4 ranks: 6 steps = 3 x; 2 x 3/4 = 1.5 x the bytes.
+  const auto four = model.predict(4, Bytes(1e5));
+  CHECK_THAT(four.time.value.value(), WithinRel(30e-6 + 1.5e-9 * 1e5, 1e-12));
+  CHECK(four.extrapolated);
+  const auto same = model.predict(2, Bytes(1e5));
+  CHECK_THAT(same.time.value.value(), WithinRel(110e-6, 1e-12));
+  CHECK_FALSE(same.extrapolated);
+  CHECK(model.predict(1, Bytes(1e5)).time.value == Seconds(0.0));
+  CHECK_THROWS_AS(model.predict(0, Bytes(8)), std::invalid_argument);
+  CHECK_THROWS_AS(AllReduceModel(line_fit(1, 1), 1), std::invalid_argument);
+}
+
+TEST_CASE("repeated sizes are pooled, one rank and unusable times are left out", "[collectives]") {
+  Run run;
+  ProbeRecord& probe = run.probes.emplace_back();
+  probe.name = fields::comm_collectives;
+  probe.points = {collective_point("all_reduce", 2, 2000, {3e-6}),
+                  collective_point("all_reduce", 2, 1000, {1e-6, -1.0, std::nan("")}),
+                  collective_point("all_reduce", 2, 2000, {5e-6}),
+                  collective_point("all_reduce", 1, 1000, {1e-6}),
+                  collective_point("broadcast", 2, 1000, {})};
+  const auto results = analyse_collectives(run);
+  REQUIRE(results.size() == 1);
+  REQUIRE(results[0].points.size() == 2);
+  CHECK(results[0].points[0].time.samples == 1);
+  CHECK(results[0].points[1].time.samples == 2);
+  // Median 4 us: 2000 B / 4 us = 0.5 GB/s, x 1 for two ranks.
+  CHECK_THAT(results[0].points[1].algorithm_bandwidth.value(), WithinRel(0.5e9, 1e-12));
+  CHECK_THAT(results[0].points[1].bus_bandwidth.value(), WithinRel(0.5e9, 1e-12));
+  CHECK(results[0].fits.empty());
+  CHECK_FALSE(all_reduce_model(results[0]).has_value());
+  CHECK(analyse_collectives(Run{}).empty());
+}
