@@ -3,7 +3,7 @@
 
 #include "probes/host/blas/core_type.h"
 #include "probes/host/blas/openblas_library.h"
-#include "probes/host/facts/address_space.h"
+#include "probes/host/facts/proc/address_space.h"
 #include "src/core/error.h"
 
 #include <algorithm>

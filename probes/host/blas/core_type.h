@@ -3,7 +3,7 @@
 /// number.
 #pragma once
 
-#include "probes/host/facts/cpuinfo.h"
+#include "probes/host/facts/proc/cpuinfo.h"
 
 #include <string>
 

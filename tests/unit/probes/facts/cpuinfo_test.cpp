@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/facts/cpuinfo.h"
+#include "probes/host/facts/proc/cpuinfo.h"
 
 #include "tests/catch.h"
 

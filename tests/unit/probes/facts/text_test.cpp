@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/facts/text.h"
+#include "probes/host/facts/proc/text.h"
 
 #include "tests/catch.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/facts/cpuinfo.h"
+#include "probes/host/facts/proc/cpuinfo.h"
 
-#include "probes/host/facts/text.h"
+#include "probes/host/facts/proc/text.h"
 
 #include <algorithm>
 #include <charconv>

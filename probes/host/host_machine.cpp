@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/host_machine.h"
+
+#include "probes/host/blas/blas.h"
+#include "probes/host/blas/gemm_timing.h"
+#include "probes/host/compute/compute.h"
+#include "probes/host/facts/host_facts.h"
+#include "probes/host/facts/limits.h"
+#include "probes/host/facts/topology.h"
+#include "probes/host/memory/caches.h"
+#include "probes/host/memory/memory.h"
+#include "src/core/error.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes::host {
+namespace {
+
+using BlasOutcome = Outcome<std::shared_ptr<const Blas>>;
+
+/// The topology says it for the whole node, sysfs for one CPU where hwloc cannot look. A machine
+/// that hides its caches from both is taken to have one as large as common server CPUs have, so
+/// that working sets meant for memory still leave it.
+Bytes largest_cache() {
+  constexpr Bytes assumed{512.0 * 1024 * 1024};
+  const Outcome<Topology> topology = read_topology();
+  if (const auto* known = std::get_if<Topology>(&topology)) {
+    if (const auto cache = last_data_cache(known->caches)) return cache->size;
+  }
+  return read_cache_sizes().last.value_or(assumed);
+}
+
+class HostMachine final : public Machine {
+ public:
+  explicit HostMachine(HostOptions options)
+      : options_(std::move(options)),
+        workers_(current_worker_limit().workers),
+        last_cache_(largest_cache()) {}
+
+  std::string name() const override { return "host"; }
+  std::vector<FactSection> facts() const override { return host_facts(); }
+  int workers() const override { return workers_; }
+  Bytes last_cache() const override { return last_cache_; }
+  std::vector<std::string> isas() const override { return host_isas(); }
+
+  Bytes available_memory() const override {
+    const Limit<Bytes> left = current_memory_left();
+    if (!left.value) throw ProbeFailure("free memory is unknown: " + left.source);
+    return *left.value;
+  }
+
+  Measured time_fma(const FmaWork& work, const Target& target) override {
+    return host::time_fma(work, target);
+  }
+  Measured time_memory(const MemoryWork& work, const Target& target) override {
+    return host::time_memory(work, target, arrays_);
+  }
+  Measured time_latency(const LatencyWork& work, const Target& target) override {
+    return host::time_latency(work, target, arrays_);
+  }
+  Measured time_intensity(const IntensityWork& work, const Target& target) override {
+    return host::time_intensity(work, target, arrays_);
+  }
+
+  Outcome<std::string> gemm_library() override {
+    const BlasOutcome& opened = blas();
+    if (const auto* skipped = std::get_if<Skipped>(&opened)) return *skipped;
+    if (const auto* failed = std::get_if<Failed>(&opened)) return *failed;
+    const Blas& library = *std::get<std::shared_ptr<const Blas>>(opened);
+    if (library.doubt().empty()) return library.description();
+    return fmt::format("{} ({})", library.description(), library.doubt());
+  }
+
+  Measured time_gemm(const GemmWork& work, const Target& target) override {
+    // The library's buffers and the operands need the room that the stream arrays hold.
+    arrays_.release();
+    const auto* library = std::get_if<std::shared_ptr<const Blas>>(&blas());
+    if (library == nullptr) throw ProbeFailure("no BLAS library could be opened");
+    return host::time_gemm(**library, work, target);
+  }
+
+ private:
+  const BlasOutcome& blas() {
+    if (!blas_) blas_ = open_blas(options_.blas_path);
+    return *blas_;
+  }
+
+  HostOptions options_;
+  int workers_;
+  Bytes last_cache_;
+  ArrayPool arrays_;
+  std::optional<BlasOutcome> blas_;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> open_host_machine(const HostOptions& options) {
+  return std::make_unique<HostMachine>(options);
+}
+
+}  // namespace scaleworth::probes::host
