@@ -2,6 +2,7 @@
 #include "src/model/scaling/metrics.h"
 
 #include "src/core/statistics/interval.h"
+#include "src/core/statistics/ratio.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,27 +43,10 @@ ScalingRow base_row(const MeasuredCount& count) {
   return row;
 }
 
-/// Ratio of two independent positive estimates; the distances of the ends from the values add in
-/// quadrature on the logarithmic scale (MOVER; Donner & Zou, Stat. Methods Med. Res. 21, 2012).
-Estimate<double> ratio(const Estimate<double>& top, const Estimate<double>& bottom) {
-  Estimate<double> result{
-      top.value / bottom.value, std::nullopt, std::min(top.samples, bottom.samples)};
-  if (top.interval && bottom.interval) {
-    const double up = std::hypot(std::log(top.interval->high / top.value),
-                                 std::log(bottom.value / bottom.interval->low));
-    const double down = std::hypot(std::log(top.value / top.interval->low),
-                                   std::log(bottom.interval->high / bottom.value));
-    result.interval = Interval<double>{result.value * std::exp(-down), result.value * std::exp(up)};
-  }
-  return result;
-}
-
 void compare_with(ScalingRow& row, const ScalingRow& baseline) {
   const double counts = static_cast<double>(row.ranks) / baseline.ranks;
   const double work = row.tokens / baseline.tokens;
-  const Estimate<double> times =
-      ratio(transform(baseline.step, [](Seconds s) { return s.value(); }),
-            transform(row.step, [](Seconds s) { return s.value(); }));
+  const Estimate<double> times = ratio(baseline.step, row.step);
   row.speedup = transform(times, [&](double r) { return r * work; });
   row.efficiency = transform(times, [&](double r) { return r * work / counts; });
   if (row.ranks > baseline.ranks) {

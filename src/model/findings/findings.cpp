@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/findings/findings.h"
+
+#include "src/model/findings/sentences.h"
+
+namespace scaleworth::model {
+
+std::vector<Finding> findings_of(const Run& run, const Analysis& analysis) {
+  std::vector<Finding> findings;
+  for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
+  add_machine_results(analysis, findings);
+  add_doubts(run, analysis, findings);
+  return findings;
+}
+
+}  // namespace scaleworth::model

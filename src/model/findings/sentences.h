@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Numbers as the findings print them, and the sentences by subject.
+#pragma once
+
+#include "src/core/run/record.h"
+#include "src/model/analysis.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+
+/// "1 rank", "2 ranks".
+std::string ranks_text(int ranks);
+
+/// Three significant digits with the 95 % interval where there is one: "12.3 (12.1 to 12.5)",
+/// after multiplication by `scale`.
+std::string estimate_text(const Estimate<double>& estimate, double scale);
+
+/// A duration in s, ms or us, whichever gives at least one digit before the point.
+std::string time_text(Seconds time);
+
+/// Efficiency and cause, cost, law and prediction, MFU of one mode.
+void add_scaling_results(const ScalingResult& scaling, std::vector<Finding>& findings);
+
+/// Ceilings, memory bandwidth and the chosen communication fits.
+void add_machine_results(const Analysis& analysis, std::vector<Finding>& findings);
+
+void add_doubts(const Run& run, const Analysis& analysis, std::vector<Finding>& findings);
+
+}  // namespace scaleworth::model

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/analyse.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+#include "tests/unit/model/scaling_run.h"
+
+#include <algorithm>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+using scaleworth::testing::add_training;
+using scaleworth::testing::LedgerTimes;
+using scaleworth::testing::probe;
+using scaleworth::testing::scattered;
+
+namespace {
+
+void add_ceiling(Run& run, std::int64_t workers, double wall_s) {
+  Point point;
+  point.parameters = {{fields::isa, std::string("avx2")},
+                      {fields::precision, std::string("fp32")},
+                      {fields::workers, workers}};
+  point.amounts = {{fields::flops, 1e9}};
+  point.samples = {{fields::wall_s, std::vector<double>(7, wall_s)},
+                   {fields::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};
+  probe(run, fields::roofline_compute).points.push_back(point);
+}
+
+/// Two workers of 100 GFLOP/s; strong scaling 40 -> 25 ms with a transfer of 5 ms.
+Run whole_run() {
+  Run run;
+  run.complete = true;
+  add_ceiling(run, 1, 0.01);
+  add_ceiling(run, 2, 0.005);
+  const LedgerTimes pair{20, 0, 0, 0, 5, 0, 0, {}};
+  add_training(run, {"strong", 1, 1024, scattered(40), {2}, {{40, 0, 0, 0, 0, 0, 0, {}}}});
+  add_training(run, {"strong", 2, 1024, scattered(25), {2}, {pair, pair}});
+  return run;
+}
+
+AnalysisOptions priced() {
+  AnalysisOptions options;
+  options.price_per_rank = dollars_per_hour(3.6);
+  options.peak_per_rank = FlopPerSecond(200e9);
+  return options;
+}
+
+bool says(const Analysis& analysis, const std::string& text, bool doubt) {
+  return std::any_of(analysis.findings.begin(), analysis.findings.end(), [&](const Finding& f) {
+    return f.doubt == doubt && f.text.find(text) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a whole run gives rows, laws, cause, cost and MFU", "[analyse]") {
+  const Analysis analysis = analyse(whole_run(), priced());
+  REQUIRE(analysis.roofline);
+  REQUIRE(analysis.scaling.size() == 1);
+  const ScalingResult& strong = analysis.scaling.front();
+  REQUIRE(strong.rows.size() == 2);
+  CHECK(strong.quality_held);
+  REQUIRE(strong.laws.size() == 2);
+  CHECK(strong.laws[0].next_count == 4);
+  CHECK(strong.laws[1].prediction);
+  REQUIRE(strong.cause);
+  CHECK(strong.cause->owner == "exposed transfer");
+  // 1024e6 FLOPs in 25 ms are 40.96 GFLOP/s: of 200 measured and of 400 nominal.
+  CHECK_THAT(*strong.rows[1].mfu_measured, WithinRel(0.2048, 1e-6));
+  CHECK_THAT(*strong.rows[1].mfu_peak, WithinRel(0.1024, 1e-6));
+}
+
+TEST_CASE("rows cost ranks times price times time per token", "[analyse]") {
+  const Analysis analysis = analyse(whole_run(), priced());
+  const auto& rows = analysis.scaling.front().rows;
+  // $.001 per rank-second: 1e6/1024 * .040 s = 39.06 s -> $.03906; 2 * 24.41 s -> $.04883.
+  CHECK_THAT(rows[0].cost_per_million_tokens->value(), WithinRel(0.0390625, 1e-9));
+  CHECK_THAT(rows[1].cost_per_million_tokens->value(), WithinRel(0.048828125, 1e-9));
+  CHECK_THAT(rows[0].cost_per_run->value(), WithinRel(39.0625, 1e-9));
+  REQUIRE(analysis.scaling.front().cost);
+  CHECK(analysis.scaling.front().cost->cheapest == 1);
+  CHECK(rows[0].cost_plateau);
+  CHECK_FALSE(rows[1].cost_plateau);
+}
+
+TEST_CASE("no price means no cost and no K*", "[analyse]") {
+  const Analysis analysis = analyse(whole_run(), {});
+  CHECK_FALSE(analysis.scaling.front().cost);
+  CHECK_FALSE(analysis.scaling.front().rows[0].cost_per_million_tokens);
+  CHECK_FALSE(analysis.scaling.front().laws[1].cost_optimal);
+  CHECK_FALSE(analysis.scaling.front().rows[0].mfu_peak);
+}
+
+TEST_CASE("a strong prediction ends where a rank would have no sequence", "[analyse]") {
+  Run run = whole_run();
+  for (Point& point : probe(run, fields::step_training).points) {
+    point.parameters[fields::global_batch] = std::int64_t{8};
+  }
+  CHECK(analyse(run, {}).scaling.front().laws[1].curve.size() == 8);
+}
+
+TEST_CASE("the findings name efficiency, cause, cost and MFU with numbers", "[analyse]") {
+  const Analysis analysis = analyse(whole_run(), priced());
+  CHECK(says(analysis, "Strong scaling from 1 rank to 2: speed-up 1.6", false));
+  CHECK(says(analysis, "exposed transfer: it explains 100 %", false));
+  CHECK(says(analysis, "1 rank at $0.0391 per million tokens", false));
+  CHECK(says(analysis, "is the same at every price", false));
+  CHECK(says(analysis, "MFU at 2 ranks (strong scaling): 20.5 %", false));
+  CHECK(analysis.findings.front().text.rfind("Strong scaling", 0) == 0);
+}
+
+TEST_CASE("the findings doubt an interrupted run, failed and skipped probes", "[analyse]") {
+  Run run = whole_run();
+  run.complete = false;
+  run.interruption = "SIGINT";
+  probe(run, fields::comm_collectives).status = ProbeStatus::failed;
+  probe(run, fields::comm_collectives).reason = "rank 1 was lost";
+  probe(run, fields::roofline_gemm).status = ProbeStatus::skipped;
+  probe(run, fields::roofline_gemm).reason = "no OpenBLAS";
+  const Analysis analysis = analyse(run, {});
+  CHECK(says(analysis, "not complete: SIGINT", true));
+  CHECK(says(analysis, "comm.collectives failed: rank 1 was lost", true));
+  CHECK(says(analysis, "roofline.gemm was skipped: no OpenBLAS", true));
+}
+
+TEST_CASE("the findings doubt more ranks than workers and a slowed rank", "[analyse]") {
+  Run run = whole_run();
+  const LedgerTimes rank{10, 0, 0, 0, 10, 0, 0, {}};
+  add_training(run, {"strong", 4, 1024, scattered(20), {2}, {rank, rank, rank, rank}});
+  Point& last = probe(run, fields::step_training).points.back();
+  last.parameters[fields::straggler_rank] = std::int64_t{3};
+  last.parameters[fields::straggler_factor] = 2.0;
+  const Analysis analysis = analyse(run, {});
+  CHECK(says(analysis, "4 ranks share 2 workers", true));
+  CHECK(says(analysis, "rank 3 was slowed on purpose by a factor of 2", true));
+}
+
+TEST_CASE("a run with nothing measured gives an empty analysis and its doubts", "[analyse]") {
+  const Analysis analysis = analyse(Run{}, {});
+  CHECK_FALSE(analysis.roofline);
+  CHECK(analysis.collectives.empty());
+  CHECK(analysis.scaling.empty());
+  REQUIRE(analysis.findings.size() == 1);
+  CHECK(analysis.findings.front().doubt);
+}
+
+TEST_CASE("a negative price is refused", "[analyse]") {
+  AnalysisOptions options;
+  options.price_per_rank = dollars_per_hour(-1);
+  CHECK_THROWS_AS(analyse(whole_run(), options), UserError);
+}
