@@ -2,13 +2,20 @@
 #include "src/model/findings/sentences.h"
 #include "src/model/mfu/mfu.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
 
 std::string dollars_text(Dollars amount) {
-  return fmt::format("${:.3g}", amount.value());
+  // Three digits as a person writes money, without an exponent.
+  const double size = std::abs(amount.value());
+  const int decimals =
+      size > 0.0 ? std::max(2, 2 - static_cast<int>(std::floor(std::log10(size)))) : 2;
+  return fmt::format("${:.{}f}", amount.value(), decimals);
 }
 
 std::string scaling_sentence(const ScalingResult& scaling) {
@@ -85,21 +92,27 @@ std::string cost_sentence(const ScalingResult& scaling) {
   return text;
 }
 
+/// "fastest at 8 ranks", or that the curve still improves at its end.
+std::string fastest_text(const ScalingLaw& law) {
+  const int end = law.curve.back().ranks;
+  return *law.fastest == end && end > 1
+             ? fmt::format("more ranks help up to the end of the curve, {}", ranks_text(end))
+             : fmt::format("fastest at {}", ranks_text(*law.fastest));
+}
+
 std::string fitted_sentence(const ScalingResult& scaling, const ScalingLaw& law) {
-  return fmt::format(
-      "Fitted {} law: contention s = {}, coherency c = {}; fastest at {}{}.",
-      scaling.mode,
-      estimate_text(*law.serial, 1.0),
-      estimate_text(*law.coherency, 1.0),
-      ranks_text(law.fastest.value_or(1)),
-      law.fastest && law.curve[*law.fastest - 1].extrapolated ? " (extrapolated)" : "");
+  return fmt::format("Fitted {} law: contention s = {}, coherency c = {}; {}{}.",
+                     scaling.mode,
+                     estimate_text(*law.serial, 1.0),
+                     estimate_text(*law.coherency, 1.0),
+                     fastest_text(law),
+                     law.curve[*law.fastest - 1].extrapolated ? " (extrapolated)" : "");
 }
 
 std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& law) {
   const int most = scaling.rows.back().ranks;
-  std::string text = fmt::format("Predicted from the measured parts ({} scaling): fastest at {}",
-                                 scaling.mode,
-                                 ranks_text(*law.fastest));
+  std::string text = fmt::format(
+      "Predicted from the measured parts ({} scaling): {}", scaling.mode, fastest_text(law));
   if (law.cost_optimal) {
     text += fmt::format(", cheapest at {}", ranks_text(*law.cost_optimal));
     if (law.cost_optimal_range && law.cost_optimal_range->low < law.cost_optimal_range->high) {
@@ -127,7 +140,7 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, std::vector<Fi
                         true});
   } else if (law.prediction && law.fastest) {
     findings.push_back({predicted_sentence(scaling, law), !law.reproduces_measured});
-  } else if (law.serial && law.coherency) {
+  } else if (law.serial && law.coherency && law.fastest) {
     findings.push_back({fitted_sentence(scaling, law), false});
   }
 }

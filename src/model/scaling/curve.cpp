@@ -21,12 +21,14 @@ Estimate<double> with_quantiles(double best, const std::vector<double>& draws) {
   return estimate;
 }
 
-/// Index of the least cost (K p + f) T of the same work; with no prices, of the least time.
+int count_at(std::size_t index) {
+  return static_cast<int>(index) + 1;
+}
+
+/// Index of the least cost (K p + f) T of the same work.
 std::size_t cheapest(const std::vector<double>& times, const Prices& prices) {
   std::size_t best = 0;
-  const auto cost = [&](std::size_t i) {
-    return job_cost(prices, static_cast<int>(i) + 1, Seconds(times[i]));
-  };
+  const auto cost = [&](std::size_t i) { return job_cost(prices, count_at(i), Seconds(times[i])); };
   for (std::size_t i = 1; i < times.size(); ++i) {
     if (cost(i) < cost(best)) best = i;
   }
@@ -34,7 +36,7 @@ std::size_t cheapest(const std::vector<double>& times, const Prices& prices) {
 }
 
 CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveRequest& request) {
-  const int ranks = static_cast<int>(index) + 1;
+  const int ranks = count_at(index);
   const double work = request.work.factor(ranks);
   std::vector<double> steps;
   std::vector<double> efficiencies;
@@ -55,17 +57,27 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
   return point;
 }
 
+/// Counts whose cost is within 1 % of the least, as the first and last of them.
+Interval<int> cost_plateau(const std::vector<double>& times, const Prices& prices) {
+  std::vector<CountTime> counts;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    counts.push_back({count_at(i), {Seconds(times[i]), std::nullopt, 0}});
+  }
+  const std::vector<int> plateau = choose_count(prices, counts)->plateau;
+  return {plateau.front(), plateau.back()};
+}
+
 void fill_cost_optimum(ScalingLaw& law, const CurveDraws& draws, const Prices& prices) {
-  const auto count = [](std::size_t index) { return static_cast<int>(index) + 1; };
-  law.cost_optimal = count(cheapest(draws.best, prices));
+  law.cost_optimal = count_at(cheapest(draws.best, prices));
   if (draws.draws.size() < minimum_draws) return;
   std::vector<double> optima;
   for (const std::vector<double>& draw : draws.draws) {
-    optima.push_back(count(cheapest(draw, prices)));
+    optima.push_back(count_at(cheapest(draw, prices)));
   }
-  law.cost_optimal_range = Interval<int>{
-      std::min(*law.cost_optimal, static_cast<int>(*quantile(optima, 0.025))),
-      std::max(*law.cost_optimal, static_cast<int>(std::ceil(*quantile(optima, 0.975))))};
+  const Interval<int> plateau = cost_plateau(draws.best, prices);
+  const auto low = static_cast<int>(std::floor(*quantile(optima, 0.025)));
+  const auto high = static_cast<int>(std::ceil(*quantile(optima, 0.975)));
+  law.cost_optimal_range = Interval<int>{std::min(low, plateau.low), std::max(high, plateau.high)};
 }
 
 }  // namespace
@@ -81,7 +93,7 @@ void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& re
   }
   if (draws.best.empty()) return;
   const auto least = std::min_element(draws.best.begin(), draws.best.end());
-  law.fastest = static_cast<int>(least - draws.best.begin()) + 1;
+  law.fastest = count_at(static_cast<std::size_t>(least - draws.best.begin()));
   if (request.prices) fill_cost_optimum(law, draws, *request.prices);
 }
 

@@ -35,8 +35,10 @@ struct CurveDraws {
   std::vector<std::vector<double>> draws;
 };
 
-/// Fills curve, fastest, cost_optimal and its range. Intervals are the 2.5 % and 97.5 % quantiles
-/// of the draws (absent below 20 draws); efficiency is per draw, against the same draw's one rank.
+/// Fills curve, fastest (most work per second), cost_optimal and its range: the 95 % of the draws'
+/// optima together with every count within 1 % of the least cost. Intervals are the 2.5 % and 97.5
+/// % quantiles of the draws (absent below 20 draws); efficiency is per draw, against the same
+/// draw's one rank.
 void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& request);
 
 /// One measured step time.
