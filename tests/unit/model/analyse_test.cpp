@@ -84,6 +84,29 @@ TEST_CASE("rows cost ranks times price times time per token", "[analyse]") {
   CHECK_FALSE(rows[1].cost_plateau);
 }
 
+TEST_CASE("the prediction uses the measured all-reduce of the run", "[analyse]") {
+  Run run = whole_run();
+  for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
+    Point point;
+    point.parameters = {{fields::collective, std::string("all_reduce")},
+                        {fields::mode, std::string("isolated")},
+                        {fields::ranks, std::int64_t{2}},
+                        {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
+    point.samples = {{fields::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
+    probe(run, fields::comm_collectives).points.push_back(point);
+  }
+  const Analysis analysis = analyse(run, {});
+  REQUIRE(analysis.collectives.size() == 1);
+  const ScalingLaw& law = analysis.scaling.front().laws[1];
+  CHECK(law.basis.find("all-reduce model") != std::string::npos);
+  CHECK(law.reproduces_measured);
+  CHECK(says(analysis, "All-reduce over 2 ranks", false));
+  // Ring of four buckets of 1 MB: alpha 10 us x (K-1), beta 1 ns/B x 2 (K-1)/K; the 5 ms that were
+  // exposed of 4 (.01 + 1) ms grow to 5 * (.03 + 1.5) / 1.01 = 7.57 ms at K = 4, next to 10 ms
+  // of compute.
+  CHECK_THAT(law.curve[3].step.value.value(), WithinRel(0.01757, 0.01));
+}
+
 TEST_CASE("no price means no cost and no K*", "[analyse]") {
   const Analysis analysis = analyse(whole_run(), {});
   CHECK_FALSE(analysis.scaling.front().cost);

@@ -3,11 +3,6 @@
 #include "src/model/scaling/law.h"
 #include "tests/catch.h"
 
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
 #include <vector>
 
 using namespace scaleworth;
@@ -37,35 +32,6 @@ const std::vector<LawPoint>& breakdown_example() {
 const std::vector<LawPoint>& rubric_example() {
   static const auto data = points({1, 2, 4, 8, 16, 32}, {3600, 1880, 1010, 560, 340, 250});
   return data;
-}
-
-/// Count and time per unit of work of the first `rows` rows of a published throughput table; empty
-/// when the table is not on this machine.
-std::vector<LawPoint> published(const std::string& name, std::size_t rows) {
-  const std::filesystem::path folder =
-      std::filesystem::path(SCALEWORTH_SOURCE_DIR) / "../shared/data/models";
-  std::ifstream file(folder / name);
-  std::string line;
-  std::getline(file, line);
-  std::vector<LawPoint> result;
-  while (result.size() < rows && std::getline(file, line)) {
-    std::istringstream cells(line);
-    double count = 0.0;
-    double throughput = 0.0;
-    char comma = ',';
-    cells >> count >> comma >> throughput;
-    result.push_back({static_cast<int>(count), 1.0 / throughput, std::nullopt});
-  }
-  return result;
-}
-
-double relative_squares(const std::vector<LawPoint>& data, const ContentionFit& fit) {
-  double sum = 0.0;
-  for (const LawPoint& at : data) {
-    const double time = fit.single * relative_time(fit.serial, fit.coherency, at.ranks);
-    sum += std::pow((time - at.time) / at.time, 2);
-  }
-  return sum;
 }
 
 CurveRequest strong_request(int largest) {
@@ -120,29 +86,6 @@ TEST_CASE("the fit recovers the synthetic table of the R package usl", "[scaling
   CHECK_THAT(fit->single, WithinAbs(1.0, 1e-4));
   CHECK_THAT(fit->serial, WithinAbs(0.02, 1e-4));
   CHECK_THAT(fit->coherency, WithinAbs(0.02, 1e-4));
-}
-
-TEST_CASE("on published tables the relative residual is no worse than the published parameters'",
-          "[scaling]") {
-  // gamma, alpha, beta of the R package usl 3.0.3, which minimises absolute throughput errors.
-  struct Case {
-    const char* file;
-    std::size_t rows;
-    ContentionFit published;
-  };
-  for (const Case& at : {Case{"usl_raytracer.csv", 6, {1 / 20.856, 0.02444, 0.00163, 0}},
-                         Case{"usl_specsdm91.csv", 7, {1 / 89.995, 0.027728, 1.0437e-4, 0}}}) {
-    const auto data = published(at.file, at.rows);
-    if (data.empty()) {
-      WARN("skipped: ../shared/data/models/" << at.file << " is absent");
-      continue;
-    }
-    const auto fit = fit_contention(data);
-    REQUIRE(fit);
-    CHECK(relative_squares(data, *fit) < relative_squares(data, at.published));
-    // The measured single-rank throughput, which the absolute fit misses by 39 % on SDM91.
-    CHECK_THAT(fit->single, WithinRel(data.front().time, 0.06));
-  }
 }
 
 TEST_CASE("the law names s, c and T1 with intervals when four counts or more tell them apart",
