@@ -17,7 +17,7 @@ target_compile_options(scaleworth_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-f
 target_include_directories(scaleworth_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(SCALEWORTH_SANITIZE)
   target_compile_options(scaleworth_options INTERFACE -fsanitize=${SCALEWORTH_SANITIZE}
-                                                      -fno-omit-frame-pointer)
+                                                      -fno-sanitize-recover=all -fno-omit-frame-pointer)
   string(REPLACE "fuzzer-no-link," "" sanitize_link "${SCALEWORTH_SANITIZE}")
   target_link_options(scaleworth_options INTERFACE -fsanitize=${sanitize_link})
 endif()

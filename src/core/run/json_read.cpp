@@ -17,6 +17,15 @@ using nlohmann::json;
 
 constexpr const char* remedy = "restore the file or measure again";
 
+/// A key as part of a message: short, and without line breaks or terminal sequences.
+std::string printable(std::string_view key) {
+  std::string text(key.substr(0, 80));
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 /// A value and how it was reached, so that an error can say where it stands.
 class Node {
  public:
@@ -69,9 +78,10 @@ class Node {
  private:
   std::string path() const {
     if (parent_ == nullptr) return "the document";
-    const std::string own = key_.empty() ? std::to_string(index_) : std::string(key_.substr(0, 80));
+    const std::string own = parent_is_array() ? std::to_string(index_) : printable(key_);
     return parent_->parent_ == nullptr ? "/" + own : parent_->path() + "/" + own;
   }
+  bool parent_is_array() const { return parent_->value_.is_array(); }
 
   const json& value_;
   const std::string& where_;

@@ -114,6 +114,12 @@ TEST_CASE("a wrong type is refused with the path to it", "[run]") {
   REQUIRE(refusal("[]").find("the document: expected an object") != std::string::npos);
 }
 
+TEST_CASE("a hostile key cannot break the line of the message", "[run]") {
+  REQUIRE(refusal(with("/probes/0/losses/a\n\x1b[2J", "x")) ==
+          "run.json: /probes/0/losses/a??[2J: expected a number, found string; restore the file or "
+          "measure again");
+}
+
 TEST_CASE("a missing member is named", "[run]") {
   REQUIRE(refusal(R"({"schema_version": 1})") ==
           "run.json: the document: lacks \"tool_version\"; restore the file or measure again");
