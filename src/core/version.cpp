@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/version.h"
 
-#include "version_generated.h"
+#include "src/core/version_generated.h"
 
 namespace scaleworth {
 
