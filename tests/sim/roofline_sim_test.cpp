@@ -17,7 +17,7 @@ namespace {
 
 const probes::Target quick{.relative_half_width = 0.01, .maximum_samples = 30};
 const std::vector<model::CacheCapacity> caches{
-    {"L1", Bytes(48e3)}, {"L2", Bytes(1e6)}, {"L3", Bytes(16e6)}};
+    {"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}, {"L3", Bytes(16e6), {}}};
 
 void measure_memory(SimMachine& machine, Run& run) {
   for (double bytes = 4096; bytes < 3e8; bytes *= std::sqrt(2.0)) {

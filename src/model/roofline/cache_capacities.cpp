@@ -3,21 +3,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 namespace scaleworth::model {
 namespace {
 
-/// The digit of "l2_bytes" or "l1d_cache_bytes"; '\0' for any other name, instruction caches
-/// included.
-char cache_digit(const std::string& name) {
-  const bool cache = name.size() > 2 && name[0] == 'l' &&
-                     std::isdigit(static_cast<unsigned char>(name[1])) != 0 && name[2] != 'i' &&
-                     name.find("instruction") == std::string::npos;
-  return cache ? name[1] : '\0';
+constexpr std::string_view data_suffix = "_data_cache_bytes";
+constexpr std::string_view unified_suffix = "_cache_bytes";
+
+/// "l2" of "l2_cache_bytes", "l1" of "l1_data_cache_bytes"; empty for any other fact.
+std::string_view cache_prefix(std::string_view name) {
+  for (const std::string_view suffix : {data_suffix, unified_suffix}) {
+    if (name.size() == 2 + suffix.size() && name.substr(2) == suffix && name[0] == 'l' &&
+        std::isdigit(static_cast<unsigned char>(name[1])) != 0) {
+      return name.substr(0, 2);
+    }
+  }
+  return {};
 }
 
-bool ends_with(const std::string& name, const std::string& end) {
-  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+std::optional<std::int64_t> positive_integer(const Fact* fact) {
+  if (fact == nullptr || !fact->value) return std::nullopt;
+  const auto* value = std::get_if<std::int64_t>(&*fact->value);
+  return value != nullptr && *value > 0 ? std::optional(*value) : std::nullopt;
 }
 
 }  // namespace
@@ -27,17 +35,13 @@ std::vector<CacheCapacity> cache_capacities(const Run& run) {
   for (const FactSection& section : run.environment) {
     if (section.name != "cpu") continue;
     for (const Fact& fact : section.facts) {
-      const char digit = cache_digit(fact.name);
-      const auto* bytes = fact.value ? std::get_if<std::int64_t>(&*fact.value) : nullptr;
-      if (digit == '\0' || !ends_with(fact.name, "_bytes") || bytes == nullptr || *bytes <= 0) {
-        continue;
-      }
-      CacheCapacity cache{std::string("L") + digit, Bytes(static_cast<double>(*bytes)), 1};
+      const std::string_view prefix = cache_prefix(fact.name);
+      const std::optional<std::int64_t> bytes = positive_integer(&fact);
+      if (prefix.empty() || !bytes) continue;
+      CacheCapacity cache{std::string("L") + prefix[1], Bytes(static_cast<double>(*bytes)), {}};
       const std::string stem = fact.name.substr(0, fact.name.size() - std::string("_bytes").size());
-      if (const Fact* shared = find_fact(run, "cpu", stem + "_sharing"); shared && shared->value) {
-        if (const auto* count = std::get_if<std::int64_t>(&*shared->value)) {
-          cache.sharing = static_cast<int>(std::max<std::int64_t>(1, *count));
-        }
+      if (const auto count = positive_integer(find_fact(run, "cpu", stem + "_count"))) {
+        cache.instances = static_cast<int>(*count);
       }
       caches.push_back(std::move(cache));
     }

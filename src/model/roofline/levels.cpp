@@ -38,7 +38,8 @@ std::string cache_that_holds(Bytes working_set,
                              int workers) {
   const CacheCapacity* smallest = nullptr;
   for (const CacheCapacity& cache : caches) {
-    const Bytes share = cache.bytes / std::max(1, std::min(workers, cache.sharing));
+    const int instances = cache.instances.value_or(workers);
+    const Bytes share = cache.bytes / ((workers + instances - 1) / instances);  // rounded up
     if (working_set > share) continue;
     if (smallest == nullptr || cache.bytes < smallest->bytes) smallest = &cache;
   }

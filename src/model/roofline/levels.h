@@ -6,6 +6,7 @@
 #include "src/core/estimate.h"
 #include "src/core/units.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,9 +15,9 @@ namespace scaleworth::model {
 
 /// A data cache as the machine describes it.
 struct CacheCapacity {
-  std::string label;  // "L1", "L2", "L3"
-  Bytes bytes;        // of one instance
-  int sharing = 1;    // workers that can share one instance
+  std::string label;             // "L1", "L2", "L3"
+  Bytes bytes;                   // of one instance
+  std::optional<int> instances;  // on the node; absent: one for each worker
 };
 
 /// One working set (per worker) and the values measured there (rate or latency, any unit).
@@ -35,9 +36,9 @@ struct Level {
 
 /// Plateaus of `curve` (ascending working sets), smallest first. The value is the median of the
 /// points' medians; its 95 % interval is a two-stage bootstrap over points and their samples.
-/// A level is named after the smallest cache whose share (bytes / min(workers, sharing)) holds the
-/// geometric middle of the plateau, "memory" beyond the last; "level n" (counted from 1) when no
-/// caches are known or when a wider plateau already has the name.
+/// A level is named after the smallest cache whose share for one worker (workers spread evenly over
+/// the instances) holds the geometric middle of the plateau, "memory" beyond the last; "level n"
+/// (counted from 1) when no caches are known or when a wider plateau already has the name.
 std::vector<Level> find_levels(std::span<const CurveSample> curve,
                                std::span<const CacheCapacity> caches,
                                int workers);

@@ -11,9 +11,9 @@
 
 namespace scaleworth::model {
 
-/// The data and unified caches that the run's environment names in section "cpu": "l1d_bytes",
-/// "l2_bytes", ... (of one instance), and how many CPUs share one: "l2_sharing". Smallest first;
-/// empty when it names none.
+/// The data and unified caches that the run's environment names in section "cpu":
+/// "l1_data_cache_bytes", "l2_cache_bytes", ... (of one instance) and "l2_cache_count" (instances).
+/// Smallest first; empty when it names none.
 std::vector<CacheCapacity> cache_capacities(const Run& run);
 
 /// Everything that follows from the roofline.* probes of `run`; each may be missing, or end early.

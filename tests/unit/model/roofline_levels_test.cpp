@@ -58,7 +58,7 @@ TEST_CASE("a curve without a flat stretch has no plateau", "[levels]") {
 }
 
 TEST_CASE("levels are named after the cache that holds the middle of the plateau", "[levels]") {
-  const std::vector<CacheCapacity> caches{{"L1", Bytes(48e3)}, {"L2", Bytes(1e6)}};
+  const std::vector<CacheCapacity> caches{{"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}};
   // Middles: sqrt(8 x 32) = 16 kB in L1; sqrt(128 x 512) = 256 kB in L2; sqrt(4 x 16) = 8 MB in
   // none.
   const auto levels = find_levels(curve_of({8, 16, 32, 128, 256, 512, 4000, 8000, 16000},
@@ -75,7 +75,7 @@ TEST_CASE("levels are named after the cache that holds the middle of the plateau
 }
 
 TEST_CASE("a cache that workers share holds only their part of it", "[levels]") {
-  const std::vector<CacheCapacity> caches{{"L3", Bytes(8e6), 4}};
+  const std::vector<CacheCapacity> caches{{"L3", Bytes(8e6), 1}};
   const auto curve = curve_of({3000, 4000, 5000}, {50, 50, 50});
   CHECK(find_levels(curve, caches, 1)[0].label == "L3");      // 8 MB for one worker
   CHECK(find_levels(curve, caches, 2)[0].label == "L3");      // 4 MB each, the middle is 3.87 MB
@@ -89,7 +89,7 @@ TEST_CASE("without known caches, and for a second plateau inside one cache, leve
   REQUIRE(unnamed.size() == 2);
   CHECK(unnamed[0].label == "level 1");
   CHECK(unnamed[1].label == "level 2");
-  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6)}};
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
   const auto shared = find_levels(curve, caches, 1);
   CHECK(shared[0].label == "L2");  // the wider of the two
   CHECK(shared[1].label == "level 2");

@@ -74,17 +74,18 @@ TEST_CASE("caches come from the run's own facts, without the instruction cache",
   Run run;
   const auto bytes = [](std::int64_t value) { return std::optional<Value>(Value{value}); };
   run.environment = {{"cpu",
-                      {{"l3_bytes", bytes(32'000'000), "sysfs"},
-                       {"l3_sharing", bytes(8), "sysfs"},
-                       {"l1d_bytes", bytes(48'000), "sysfs"},
-                       {"l1i_bytes", bytes(32'000), "sysfs"},
-                       {"l2_bytes", std::nullopt, "not readable"}}}};
+                      {{"l3_cache_bytes", bytes(32'000'000), "sysfs"},
+                       {"l3_cache_line_bytes", bytes(64), "sysfs"},
+                       {"l3_cache_count", bytes(2), "sysfs"},
+                       {"l1_data_cache_bytes", bytes(48'000), "sysfs"},
+                       {"l1_instruction_cache_bytes", bytes(32'000), "sysfs"},
+                       {"l2_cache_bytes", std::nullopt, "not readable"}}}};
   const auto caches = cache_capacities(run);
   REQUIRE(caches.size() == 2);
   CHECK(caches[0].label == "L1");
-  CHECK(caches[0].sharing == 1);
+  CHECK_FALSE(caches[0].instances.has_value());
   CHECK(caches[1].label == "L3");
-  CHECK(caches[1].sharing == 8);
+  CHECK(caches[1].instances == 2);
 }
 
 TEST_CASE("a contended ceiling keeps both rates and is named", "[roofline]") {

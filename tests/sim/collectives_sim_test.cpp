@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/run/fields.h"
+#include "src/model/collectives/collectives.h"
+#include "src/model/collectives/prediction.h"
+#include "tests/catch.h"
+#include "tests/sim/sim_ranks.h"
+#include "tests/sim/sim_run.h"
+
+#include <cmath>
+
+using namespace scaleworth;
+using namespace scaleworth::sim;
+using probes::Collective;
+using probes::CollectiveMode;
+
+namespace {
+
+const StoppingTarget quick{.relative_half_width = 0.01, .maximum_samples = 30};
+
+Run sweep(SimRankGroup& group, Collective collective, CollectiveMode mode, int ranks) {
+  Run run;
+  for (double bytes = 8; bytes <= 256e6; bytes *= 2) {
+    const auto measured = group.time_collective({collective, mode, Bytes(bytes), ranks}, quick);
+    Point point;
+    point.parameters = {{fields::collective, std::string(collective_name(collective))},
+                        {fields::mode, std::string(collective_mode_name(mode))},
+                        {fields::ranks, std::int64_t{ranks}},
+                        {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
+    point.samples = {{fields::time_s, measured.time_s}};
+    probe_in(run, fields::comm_collectives).points.push_back(std::move(point));
+  }
+  return run;
+}
+
+model::CollectiveResult analysed(SimRankGroup& group,
+                                 Collective collective = Collective::all_reduce,
+                                 CollectiveMode mode = CollectiveMode::isolated,
+                                 int ranks = 4) {
+  return model::analyse_collectives(sweep(group, collective, mode, ranks)).at(0);
+}
+
+template <class T>
+bool covers(const Estimate<T>& estimate, double truth) {
+  return estimate.interval && estimate.interval->low.value() <= truth &&
+         truth <= estimate.interval->high.value();
+}
+
+}  // namespace
+
+TEST_CASE("alpha and beta of a simulated link are recovered from each collective", "[comm]") {
+  SimRankGroup group(RankTruth{});
+  // 4 ranks: hops and volume of a ring all-reduce are 6 and 1.5, of its halves 3 and 0.75, of a
+  // binomial broadcast 2 and 2; one hop is 2 us and 0.2 ns/B.
+  const std::vector<std::tuple<Collective, double, double>> known{
+      {Collective::all_reduce, 12e-6, 0.3e-9},
+      {Collective::all_gather, 6e-6, 0.15e-9},
+      {Collective::reduce_scatter, 6e-6, 0.15e-9},
+      {Collective::all_to_all, 6e-6, 0.15e-9},
+      {Collective::broadcast, 4e-6, 0.4e-9},
+      {Collective::send_receive, 2e-6, 0.2e-9}};
+  for (const auto& [collective, alpha, beta] : known) {
+    const model::CollectiveResult result = analysed(group, collective);
+    const model::CommunicationSegment& line = result.fits.at(0).segments.at(0);
+    CAPTURE(result.collective);
+    CHECK_THAT(line.alpha.value.value(), WithinRel(alpha, 0.01));
+    CHECK_THAT(line.beta.value.value(), WithinRel(beta, 0.01));
+    CHECK(*result.fits[0].held_out_error < 0.01);
+  }
+}
+
+TEST_CASE("back-to-back calls show the pipelined alpha and the same beta", "[comm]") {
+  SimRankGroup group(RankTruth{});
+  const auto result = analysed(group, Collective::all_reduce, CollectiveMode::back_to_back);
+  CHECK_THAT(result.fits.at(0).segments.at(0).alpha.value.value(), WithinRel(6e-6, 0.01));
+  CHECK_THAT(result.fits.at(0).segments.at(0).beta.value.value(), WithinRel(0.3e-9, 0.01));
+}
+
+TEST_CASE("a change of protocol is found and predicted across", "[comm]") {
+  RankTruth truth;
+  truth.protocols = {{1e-6, 1e-9}, {8e-6, 0.1e-9}};
+  SimRankGroup group(truth);
+  const auto result = analysed(group);
+  const model::CommunicationFit& fit = result.fits.at(result.chosen);
+  REQUIRE(fit.form == "segmented");
+  REQUIRE(fit.segments.size() == 2);
+  for (const double bytes : {100.0, 3e3, 1e6, 1e8}) {
+    CHECK_THAT(model::predict(fit, Bytes(bytes)).time.value.value(),
+               WithinRel(group.collective_s(Collective::all_reduce, bytes, 4), 0.03));
+  }
+}
+
+TEST_CASE("an all-reduce measured among 2 ranks predicts 8 ranks of the same ring", "[comm]") {
+  RankTruth truth;
+  truth.ranks = 8;
+  SimRankGroup group(truth);
+  const auto model =
+      model::all_reduce_model(analysed(group, Collective::all_reduce, CollectiveMode::isolated, 2));
+  for (const double bytes : {64.0, 65536.0, 64e6}) {
+    const auto predicted = model->predict(8, Bytes(bytes));
+    CHECK(predicted.extrapolated);
+    CHECK_THAT(predicted.time.value.value(),
+               WithinRel(group.collective_s(Collective::all_reduce, bytes, 8), 0.02));
+  }
+}
+
+TEST_CASE("the 95 % intervals of alpha and beta cover the truth in at least 90 % of 200 repeats",
+          "[comm][coverage]") {
+  int alpha = 0;
+  int beta = 0;
+  for (int seed = 1; seed <= 200; ++seed) {
+    RankTruth truth;
+    truth.noise.seed = static_cast<std::uint64_t>(seed);
+    SimRankGroup group(truth);
+    const auto result = analysed(group);
+    alpha += covers(result.fits.at(0).segments.at(0).alpha, 12e-6) ? 1 : 0;
+    beta += covers(result.fits.at(0).segments.at(0).beta, 0.3e-9) ? 1 : 0;
+  }
+  CAPTURE(alpha, beta);
+  CHECK(alpha >= 180);
+  CHECK(beta >= 180);
+}
+
+TEST_CASE("a simulated step fills each rank's time without a gap and waits for the straggler",
+          "[comm]") {
+  SimRankGroup group(RankTruth{});
+  probes::TrainingWork work;
+  work.ranks = 4;
+  work.straggler = probes::TrainingWork::Straggler{Rank{2}, 1.5};
+  const auto measured = group.train(work);
+  std::int64_t gaps_ns = 0;
+  std::vector<std::int64_t> waited_ns(4, 0);
+  for (const Span& span : measured.timeline.spans) {
+    const std::int64_t duration = (span.end - span.start).count();
+    gaps_ns += span.activity == Activity::step ? duration : -duration;
+    if (span.activity == Activity::collective_wait) waited_ns[span.rank.index] += duration;
+  }
+  CHECK(gaps_ns == 0);
+  for (const int rank : {0, 1, 3}) CHECK(waited_ns[rank] > 3 * waited_ns[2]);
+}
