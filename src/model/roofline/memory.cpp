@@ -9,8 +9,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace scaleworth::model {
 namespace {
 
@@ -31,15 +29,6 @@ void append(std::vector<double>& to, const std::vector<double>& values) {
   to.insert(to.end(), values.begin(), values.end());
 }
 
-void warn_contended(const char* what, std::size_t contended, RooflineResult& result) {
-  if (contended == 0) return;
-  result.warnings.push_back(
-      fmt::format("{} {} point{} measured while other work held the cores: lower bounds",
-                  contended,
-                  what,
-                  contended == 1 ? " was" : "s were"));
-}
-
 }  // namespace
 
 void analyse_memory(const ProbeRecord& probe,
@@ -55,18 +44,18 @@ void analyse_memory(const ProbeRecord& probe,
     measured.working_set =
         Bytes(static_cast<double>(integer_parameter(point, fields::working_set_bytes)));
     const Repetitions repetitions = undisturbed(point, measured.workers);
-    if (repetitions.wall_s.empty()) continue;
+    if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;
     const double bytes = amount(point, fields::bytes);
-    measured.rate = byte_rate(bytes, repetitions.wall_s);
-    measured.real_rate = byte_rate(amount(point, fields::bytes_real), repetitions.wall_s);
+    measured.rate = byte_rate(bytes, repetitions.times_s);
+    measured.real_rate = byte_rate(amount(point, fields::bytes_real), repetitions.times_s);
     if (!measured.nontemporal) {
       append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
-             rates(bytes, repetitions.wall_s));
+             rates(bytes, repetitions.times_s));
     }
     result.memory.push_back(std::move(measured));
   }
-  warn_contended("memory", contended, result);
+  warn_contended("memory", contended, result.warnings);
   for (const auto& [key, curve] : curves) {
     for (const Level& level : find_levels(samples_of(curve), caches, key.second)) {
       result.memory_levels.push_back(
@@ -89,11 +78,11 @@ void analyse_latency(const ProbeRecord& probe,
   for (const Point& point : probe.points) {
     const auto bytes = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
     const Repetitions repetitions = undisturbed(point, 1);
-    if (repetitions.wall_s.empty()) continue;
+    if (repetitions.times_s.empty()) continue;
     contended += repetitions.contended ? 1 : 0;
-    append(curve[bytes], repetitions.wall_s);
+    append(curve[bytes], repetitions.times_s);
   }
-  warn_contended("latency", contended, result);
+  warn_contended("latency", contended, result.warnings);
   for (const auto& [bytes, times] : curve) {
     result.latency.push_back({Bytes(bytes), transform(median_estimate(times), seconds)});
   }

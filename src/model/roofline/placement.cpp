@@ -44,6 +44,16 @@ void warn_if_impossible(const PlacedGemm& gemm, RooflineResult& result) {
       100.0 * gemm.fraction));
 }
 
+/// Undisturbed wall times; under contention thread-CPU times, but only of one worker: with more, a
+/// thread that sleeps for lack of work is no different from one that was held up.
+Repetitions gemm_times(const Point& point, int workers) {
+  Repetitions repetitions = undisturbed(point, workers);
+  if (repetitions.contended && workers > 1) {
+    repetitions.times_s = usable_times(point, fields::wall_s);
+  }
+  return repetitions;
+}
+
 /// Roof, fraction and bound; `gemm.bandwidth` and `gemm.intensity` are known.
 void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
   gemm.roof = ceiling;
@@ -61,10 +71,12 @@ void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
 
 void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
   std::set<std::string> unplaced;
+  std::size_t starved = 0;
   for (const Point& point : probe.points) {
     PlacedGemm gemm = describe(point);
-    const std::vector<double> times = usable_times(point, fields::wall_s);
-    if (times.empty()) continue;
+    const Repetitions repetitions = gemm_times(point, gemm.workers);
+    if (repetitions.times_s.empty()) continue;
+    starved += repetitions.contended ? 1 : 0;
     const auto ceiling = best_ceiling(result.ceilings, gemm.precision, gemm.workers);
     if (!ceiling) {
       unplaced.insert(fmt::format(
@@ -76,12 +88,20 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const double flops = amount(point, fields::flops);
     const Bytes operands(amount(point, fields::bytes));
     gemm.intensity = Flops(flops) / operands;
-    gemm.rate =
-        transform(rate_estimate(flops, times), [](double rate) { return FlopPerSecond(rate); });
+    gemm.rate = transform(rate_estimate(flops, repetitions.times_s),
+                          [](double rate) { return FlopPerSecond(rate); });
     gemm.bandwidth = bandwidth_beyond(result.memory, gemm.workers, operands);
     hold_against(*ceiling, gemm);
     warn_if_impossible(gemm, result);
     result.gemms.push_back(std::move(gemm));
+  }
+  if (starved > 0) {
+    result.warnings.push_back(
+        fmt::format("{} GEMM point{} fewer than 98 % of the workers' time on the cores: other "
+                    "work, or too little "
+                    "parallelism",
+                    starved,
+                    starved == 1 ? " had" : "s had"));
   }
   result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
 }

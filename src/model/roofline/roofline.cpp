@@ -19,23 +19,28 @@ namespace {
 using LadderKey = std::pair<std::string, int>;  // precision, workers
 
 /// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
-std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const ProbeRecord& probe) {
+std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const ProbeRecord& probe,
+                                                                      std::size_t& contended) {
   std::map<LadderKey, std::map<double, std::vector<double>>> ladders;
   for (const Point& point : probe.points) {
     const int workers = static_cast<int>(integer_parameter(point, fields::workers));
     const Repetitions repetitions = undisturbed(point, workers);
-    if (repetitions.wall_s.empty()) continue;
+    if (repetitions.times_s.empty()) continue;
+    contended += repetitions.contended ? 1 : 0;
     const double flops = amount(point, fields::flops);
     const double intensity = flops / amount(point, fields::bytes);
     std::vector<double>& rung =
         ladders[{text_parameter(point, fields::precision), workers}][intensity];
-    for (const double rate : rates(flops, repetitions.wall_s)) rung.push_back(rate);
+    for (const double rate : rates(flops, repetitions.times_s)) rung.push_back(rate);
   }
   return ladders;
 }
 
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
-  for (const auto& [key, rungs] : ladders_of(probe)) {
+  std::size_t contended = 0;
+  const auto ladders = ladders_of(probe, contended);
+  warn_contended("intensity", contended, result.warnings);
+  for (const auto& [key, rungs] : ladders) {
     std::vector<RoofSample> ladder;
     for (const auto& [intensity, values] : rungs) {
       ladder.push_back({FlopPerByte(intensity), values});

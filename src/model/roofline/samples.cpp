@@ -8,6 +8,8 @@
 #include <cmath>
 #include <iterator>
 
+#include <fmt/format.h>
+
 namespace scaleworth::model {
 namespace {
 
@@ -44,19 +46,28 @@ Repetitions undisturbed(const Point& point, int workers) {
   constexpr std::size_t enough = 6;
   const std::vector<double>& wall = series(point, fields::wall_s);
   const std::vector<double>* cpu = cpu_series(point);
-  Repetitions all;
-  Repetitions calm;
-  for (std::size_t i = 0; i < wall.size(); ++i) {
-    if (!usable(wall[i])) continue;
-    all.wall_s.push_back(wall[i]);
-    if (cpu != nullptr && i < cpu->size() && (*cpu)[i] >= contended_below * workers * wall[i]) {
-      calm.wall_s.push_back(wall[i]);
-    }
+  if (cpu == nullptr) return {usable_times(point, fields::wall_s), false};
+  std::vector<double> calm;
+  std::vector<double> cpu_per_worker;
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
+    if (!usable(wall[i]) || !usable((*cpu)[i])) continue;
+    cpu_per_worker.push_back((*cpu)[i] / workers);
+    if (cpu_per_worker.back() >= contended_below * wall[i]) calm.push_back(wall[i]);
   }
-  if (cpu == nullptr) return all;
-  if (calm.wall_s.size() == all.wall_s.size() || calm.wall_s.size() >= enough) return calm;
-  all.contended = true;
-  return all;
+  if (calm.size() == cpu_per_worker.size() || calm.size() >= enough) return {calm, false};
+  return {cpu_per_worker, true};
+}
+
+void warn_contended(const std::string& what,
+                    std::size_t contended,
+                    std::vector<std::string>& warnings) {
+  if (contended == 0) return;
+  warnings.push_back(fmt::format(
+      "{} {} point{} measured while other work held the cores: by thread-CPU time; that "
+      "work's use of shared caches and memory remains in them",
+      contended,
+      what,
+      contended == 1 ? " was" : "s were"));
 }
 
 Estimate<double> rate_estimate(double amount, std::span<const double> times) {

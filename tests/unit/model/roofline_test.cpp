@@ -113,6 +113,17 @@ TEST_CASE("disturbed repetitions are set aside when enough undisturbed ones rema
   CHECK(result->warnings.empty());
 }
 
+TEST_CASE("a contended point is measured by thread-CPU time and counted", "[roofline]") {
+  Point point = memory_point(1000, 4, 5);
+  point.samples[fields::wall_s] = Samples(7, 2.0);
+  point.samples[fields::cpu_s] = Samples(7, 0.5);
+  Run run;
+  add(run, fields::roofline_memory, {point});
+  const auto result = analyse_roofline(run, {});
+  CHECK_THAT(result->memory.at(0).rate.value.value(), WithinRel(8.0, 1e-12));  // 4 B / 0.5 s
+  CHECK(result->warnings.size() == 1);
+}
+
 TEST_CASE("a GEMM beyond the caches is held against memory bandwidth", "[roofline]") {
   Run run = small_machine();
   // 800 B of operands, I = 2 FLOP/B, roof = min(100, 5 x 2) = 10; 1600 FLOP in 170 s = 9.41, 94 %.
