@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/train.h"
 
-#include "probes/host/training/flops.h"
 #include "probes/host/training/gather.h"
 #include "probes/host/training/trainer.h"
 #include "probes/host/training/verdict.h"
+#include "probes/training/shape_counts.h"
+#include "probes/training/step_series.h"
 #include "src/core/error.h"
 #include "src/core/interrupt.h"
+#include "src/core/statistics/quantile.h"
 
 #include <cmath>
 #include <cstdio>
@@ -39,6 +41,10 @@ Verdict run_steps(Trainer& trainer,
     if (result.stop) return interrupted();
   }
   return {};
+}
+
+Seconds typical_step(const Timeline& timeline) {
+  return Seconds(median(slowest_steps(timeline)).value_or(0.0));
 }
 
 void add_counts(const TrainingWork& work, const Trainer& trainer, TrainingMeasured& measured) {
@@ -93,6 +99,9 @@ Verdict train_active(const MpiModule& mpi,
   if (verdict.kind != Verdict::Kind::done) return verdict;
   const CommonClock clock = combine(before, measure_common_clock(mpi, group));
   measured.timeline = gather_timeline(mpi, group, trainer->recorder(), clock);
+  double typical = typical_step(measured.timeline).value();
+  check_mpi(mpi, mpi.broadcast_bytes(group, &typical, sizeof(typical), 0));
+  measured.typical_step = Seconds(typical);
   compare_ranks(mpi,
                 group,
                 trainer->parameter_fingerprint(),
@@ -148,6 +157,7 @@ TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work) {
                Rank{0},
                std::chrono::nanoseconds::zero(),
                measured.timeline);
+  measured.typical_step = typical_step(measured.timeline);
   add_counts(work, *trainer, measured);
   return measured;
 }
@@ -174,7 +184,7 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
     throw;
   }
   raise(verdict);
-  return mpi.rank(group) == 0 ? measured : TrainingMeasured{};
+  return measured;
 }
 
 }  // namespace scaleworth::probes::host

@@ -15,7 +15,7 @@ TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work);
 
 /// Called by every rank of `group` with the same `work`. Ranks 0 .. work.ranks - 1 train, one core
 /// each, after a common barrier; the others sleep until they are done. The result is complete on
-/// rank 0 and empty elsewhere.
+/// rank 0; elsewhere the timeline is empty.
 /// Throws on every rank of the group alike what train_alone throws. A rank that cannot agree any
 /// more (MPI reports an error, an all-reduce does not end within Exchange::timeout) says so on
 /// stderr and ends the job.

@@ -38,6 +38,12 @@ inline constexpr const char* mode =
     "mode";  // collectives: "isolated" | "back_to_back"; step: "strong" | "weak"
 inline constexpr const char* rank = "rank";
 inline constexpr const char* global_batch = "global_batch_sequences";
+// The transformer of step.training.
+inline constexpr const char* layers = "layers";
+inline constexpr const char* width = "width";
+inline constexpr const char* heads = "heads";
+inline constexpr const char* sequence = "sequence";
+inline constexpr const char* vocabulary = "vocabulary";
 inline constexpr const char* straggler_rank = "straggler_rank";
 inline constexpr const char* straggler_factor = "straggler_factor";
 

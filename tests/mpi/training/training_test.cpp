@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/flops.h"
+#include "probes/training/shape_counts.h"
 #include "probes/host/training/train.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
@@ -67,7 +67,7 @@ TEST_CASE("the counts of a step are those of the model", "[training]") {
   const TrainingWork work = small_work(ranks());
   const TrainingMeasured measured = train(work);
   if (!root()) return;
-  REQUIRE(measured.parameters == parameter_count(work.shape));
+  REQUIRE(measured.parameters == probes::parameter_count(work.shape));
   REQUIRE(measured.tokens == 12 * 32);
   REQUIRE(measured.gradient.value() == 4.0 * static_cast<double>(measured.parameters));
   Bytes buckets;

@@ -2,8 +2,8 @@
 #include "probes/host/training/model.h"
 
 #include "probes/host/training/data.h"
-#include "probes/host/training/flops.h"
 #include "probes/host/training/optimizer.h"
+#include "probes/training/shape_counts.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/plain_blas.h"
 
@@ -13,6 +13,8 @@
 
 using namespace scaleworth;
 using namespace scaleworth::probes::host;
+using probes::model_flops;
+using probes::parameter_count;
 using scaleworth::testing::PlainBlas;
 
 namespace {
@@ -53,7 +55,7 @@ TEST_CASE("the counted parameters are those that the model holds", "[training]")
 TEST_CASE("model FLOPs by hand, and as Korthikanti's formula has them", "[training]") {
   // per token forward: 24 * 16^2 + 4 * 8 * 16 = 6656; head 2 * 16 * 32 = 1024; 7680 * 3 = 23040
   // 2 sequences of 8 tokens: 23040 * 16 = 368640
-  REQUIRE(probes::host::model_flops(small, 2).value() == 368640.0);
+  REQUIRE(model_flops(small, 2).value() == 368640.0);
   const double b = 2, s = 8, l = 1, d = 16, v = 32;
   REQUIRE_THAT(72 * b * s * l * d * d * (1 + s / (6 * d) + v / (12 * l * d)),
                WithinRel(368640.0, 1e-12));
@@ -65,7 +67,7 @@ TEST_CASE("the products of one step carry exactly the counted FLOPs", "[training
       .layers = 3, .width = 12, .heads = 3, .sequence = 7, .vocabulary = 19};
   Transformer model(blas, shape, 2, 14);
   step(model);
-  REQUIRE(blas.flops == probes::host::model_flops(shape, 2).value());
+  REQUIRE(blas.flops == model_flops(shape, 2).value());
 }
 
 TEST_CASE("an untrained model knows nothing: its loss is ln(vocabulary)", "[training]") {

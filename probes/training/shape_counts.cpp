@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/flops.h"
+#include "probes/training/shape_counts.h"
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 
 std::int64_t parameter_count(const TransformerShape& shape) {
   const std::int64_t d = shape.width;
@@ -30,4 +30,4 @@ Bytes training_memory(const TransformerShape& shape, std::int64_t sequences) {
   return Bytes(4.0 * (5.0 * static_cast<double>(parameter_count(shape)) + tokens * token));
 }
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exact counts of the reference transformer: parameters and model FLOPs.
+/// Exact counts of the reference transformer: parameters, model FLOPs, memory.
 #pragma once
 
 #include "probes/ranks.h"
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 
 /// L layers, width D, S positions, vocabulary V:
 ///   token embedding V D + position embedding S D
@@ -28,4 +28,4 @@ Flops model_flops(const TransformerShape& shape, std::int64_t sequences);
 /// and two moments (5 x 4 bytes each), activations kept for the backward pass.
 Bytes training_memory(const TransformerShape& shape, std::int64_t sequences);
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes
