@@ -103,6 +103,9 @@ class Machine {
   virtual Outcome<std::string> gemm_library() = 0;
   /// Throws ProbeFailure if the result differs from a reference beyond rounding.
   virtual Measured time_gemm(const GemmWork& work, const Target& target) = 0;
+  /// Gives back memory that the machine keeps between questions. A probe whose questions need much
+  /// of it calls this at its end.
+  virtual void release_memory() {}
 };
 
 }  // namespace scaleworth::probes

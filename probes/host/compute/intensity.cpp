@@ -5,6 +5,8 @@
 #include "probes/host/memory/sweep.h"
 #include "probes/host/workers/sampling.h"
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,27 +33,43 @@ constexpr TargetContent::Kind recurrence_content = sizeof(T) == sizeof(float)
                                                        ? TargetContent::Kind::fp32_recurrence
                                                        : TargetContent::Kind::fp64_recurrence;
 
+/// Writes start_value(0), start_value(1), ... at memory speed: a block of whole periods, copied.
+template <class T>
+void write_start_values(T* data, std::int64_t elements) {
+  constexpr std::int64_t period = start_period * 64;
+  for (std::int64_t i = 0; i < std::min(period, elements); ++i) data[i] = start_value<T>(i);
+  for (std::int64_t i = period; i < elements; i += period) {
+    std::memcpy(
+        data + i, data, static_cast<std::size_t>(std::min(period, elements - i)) * sizeof(T));
+  }
+}
+
 /// One worker's data and how far its endless sweep has come.
 template <class T>
 struct alignas(128) Updater {
   T* data = nullptr;
   Sweep sweep;
+  std::int64_t first_piece = 0;
   std::int64_t visits = 0;
 
   void prepare(TargetContent& content) {
     const auto bytes = static_cast<std::size_t>(sweep.elements()) * sizeof(T);
     if (content.kind != recurrence_content<T> || content.bytes < bytes) {
-      for (std::int64_t i = 0; i < sweep.elements(); ++i) data[i] = start_value<T>(i);
-      content = {recurrence_content<T>, bytes};
+      write_start_values(data, sweep.elements());
+      content = {recurrence_content<T>, bytes, 0};
     }
+    first_piece = static_cast<std::int64_t>(content.next_byte / sizeof(T)) / sweep.piece;
+    first_piece %= sweep.pieces;
     for (std::int64_t k = 0; k < checked_elements; ++k) {
       data[checked_index(k)] = start_value<T>(checked_index(k));
     }
   }
 
+  std::int64_t next_element() const { return (first_piece + visits) % sweep.pieces * sweep.piece; }
+
   void update(const ComputeKernels<T>& kernels, int steps, std::int64_t units) {
     for (std::int64_t unit = 0; unit < units; ++unit, ++visits) {
-      kernels.update(data + visits % sweep.pieces * sweep.piece, sweep.piece, steps);
+      kernels.update(data + next_element(), sweep.piece, steps);
     }
   }
 
@@ -63,8 +81,8 @@ struct alignas(128) Updater {
   void verify(int steps, const char* what) const {
     for (std::int64_t k = 0; k < checked_elements; ++k) {
       const std::int64_t i = checked_index(k);
-      const T expected = reference_value<T>(
-          i, sweep.visits_of(i / sweep.piece, 0, visits) * steps, compute_isas().back().fused);
+      const std::int64_t turns = sweep.visits_of(i / sweep.piece, first_piece, visits);
+      const T expected = reference_value<T>(i, turns * steps, compute_isas().back().fused);
       require_equal<T>(std::span(&data[i], 1), std::span(&expected, 1), what);
     }
   }
@@ -93,7 +111,12 @@ Measured time_updates(const IntensityWork& work, const Target& target, ArrayPool
   measured.samples = take_samples(team, updates, target);
   const std::string what = fmt::format(
       "{} update with {} FMAs per element", precision_name(work.precision), work.fma_per_element);
-  for (const Updater<T>& updater : updaters) updater.verify(work.fma_per_element, what.c_str());
+  for (int worker = 0; worker < work.workers; ++worker) {
+    const Updater<T>& updater = updaters[static_cast<std::size_t>(worker)];
+    updater.verify(work.fma_per_element, what.c_str());
+    pool.target_content(worker).next_byte =
+        static_cast<std::size_t>(updater.next_element()) * sizeof(T);
+  }
 
   const double updated = static_cast<double>(sweep.elements()) * work.workers;
   measured.flops = Flops(2.0 * work.fma_per_element * updated);

@@ -10,15 +10,9 @@
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
-namespace {
-
-constexpr std::int64_t distinct_values = 61;  // a prime, so that no register repeats another
-
-}  // namespace
-
 template <class T>
 T start_value(std::int64_t index) {
-  return T(0.5) + static_cast<T>(index % distinct_values) / static_cast<T>(distinct_values - 1);
+  return T(0.5) + static_cast<T>(index % start_period) / static_cast<T>(start_period - 1);
 }
 
 template <class T>
@@ -35,9 +29,9 @@ template <class T>
 std::vector<T> reference_chains(std::int64_t count, std::int64_t steps, bool fused) {
   std::vector<T> result(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    result[static_cast<std::size_t>(i)] =
-        i < distinct_values ? reference_value<T>(i, steps, fused)
-                            : result[static_cast<std::size_t>(i - distinct_values)];
+    result[static_cast<std::size_t>(i)] = i < start_period
+                                              ? reference_value<T>(i, steps, fused)
+                                              : result[static_cast<std::size_t>(i - start_period)];
   }
   return result;
 }

@@ -8,7 +8,10 @@
 
 namespace scaleworth::probes::host {
 
-/// Start value of element `index`: one of 61 values spread over [0.5, 1.5].
+/// Start values repeat after this many elements: a prime, so that no register repeats another.
+inline constexpr std::int64_t start_period = 61;
+
+/// Start value of element `index`: one of `start_period` values spread over [0.5, 1.5].
 template <class T>
 T start_value(std::int64_t index);
 

@@ -35,6 +35,9 @@ struct TargetContent {
   enum class Kind { unknown, fp32_recurrence, fp64_recurrence };
   Kind kind = Kind::unknown;
   std::size_t bytes = 0;
+  /// Where the last sweep over them ended. The next one goes on from here: what it meets first is
+  /// then not what the caches still hold.
+  std::size_t next_byte = 0;
 };
 
 /// Value of element `index` of a source region: a multiple of 1/256 in [0, 1), so that sums of

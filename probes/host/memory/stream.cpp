@@ -133,9 +133,9 @@ Sweep stream_sweep(const MemoryWork& work, KernelShape shape) {
                    granule);
 }
 
-/// Pieces to visit once so that what the last cache can hold of the set is in it.
-std::int64_t warm_up_pieces(const Sweep& sweep, double set_bytes, const CacheSizes& caches) {
-  const double share = caches.last ? caches.last->value() / set_bytes : 1.0;
+/// Pieces to visit once so that what the last cache can hold of all sets is in it.
+std::int64_t warm_up_pieces(const Sweep& sweep, double all_sets_bytes, const CacheSizes& caches) {
+  const double share = caches.last ? caches.last->value() / all_sets_bytes : 1.0;
   return std::min(sweep.pieces,
                   static_cast<std::int64_t>(std::ceil(share * static_cast<double>(sweep.pieces))));
 }
@@ -181,7 +181,7 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
   team.run([&](int worker) {
     Stream& stream = streams[static_cast<std::size_t>(worker)];
     if (shape.stored_arrays > 0) stream.poison_checked();
-    stream.run(warm_up_pieces(sweep, set_bytes, caches));
+    stream.run(warm_up_pieces(sweep, set_bytes * work.workers, caches));
   });
   const UnitWork work_units{static_cast<double>(sweep.pieces), [&](int worker, std::int64_t units) {
                               streams[static_cast<std::size_t>(worker)].run(units);
