@@ -106,8 +106,10 @@ std::vector<MemoryWork> memory_plan(const Setting& setting) {
     }
   }
   shuffle(works);
+  // Read and write have all of it in one array: they make the machine touch all that is needed.
   std::ranges::stable_partition(works, [&](const MemoryWork& work) {
-    return work.working_set == working_sets(setting, work.workers).back();
+    const bool one_array = work.kernel == MemoryKernel::read || work.kernel == MemoryKernel::write;
+    return one_array && work.working_set == working_sets(setting, work.workers).back();
   });
   return works;
 }

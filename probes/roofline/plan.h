@@ -41,7 +41,7 @@ std::vector<Bytes> working_sets(const Setting& setting, int workers);
 std::optional<std::string> memory_shortage(const Setting& setting, int workers);
 
 /// In the order to measure: random, so that a drift of the machine becomes noise along the size
-/// axis, but the largest sets first, so that memory is touched once.
+/// axis, but the largest set is read and written first, so that memory is touched once.
 std::vector<MemoryWork> memory_plan(const Setting& setting);
 std::vector<LatencyWork> latency_plan(const Setting& setting);
 /// Grouped by worker count and precision, because each group fills its memory anew.
