@@ -29,6 +29,7 @@ void install_interrupt_handlers() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);  // without SA_RESTART: a blocked read or wait returns
   }
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int interrupt_signal() {

@@ -17,7 +17,7 @@ class Interrupted : public std::runtime_error {
 };
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP only sets the flag; a second one ends the
-/// process at once.
+/// process at once. A file size limit (ulimit -f) becomes an error of the write that meets it.
 void install_interrupt_handlers();
 
 /// The signal received so far, 0 for none.
