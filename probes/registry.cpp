@@ -2,6 +2,7 @@
 /// The table of node probes, in the order in which they run.
 #include "probes/registry.h"
 
+#include "probes/roofline/gemm.h"
 #include "probes/roofline/probes.h"
 #include "src/core/run/fields.h"
 
@@ -27,6 +28,10 @@ std::span<const NodeProbe> node_probes() {
                 "From how many FLOPs per byte on is compute the limit, and how soft is the ridge?",
                 &estimate_intensity,
                 &measure_intensity},
+      NodeProbe{fields::roofline_gemm,
+                "How close to the roof does the library multiply matrices of these shapes?",
+                &estimate_gemm,
+                &measure_gemm},
   };
   return probes;
 }

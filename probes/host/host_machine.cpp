@@ -74,12 +74,11 @@ class HostMachine final : public Machine {
   }
 
   Measured time_gemm(const GemmWork& work, const Target& target) override {
-    // The library's buffers and the operands need the room that the stream arrays hold.
-    arrays_.release();
     const auto* library = std::get_if<std::shared_ptr<const Blas>>(&blas());
     if (library == nullptr) throw ProbeFailure("no BLAS library could be opened");
     return host::time_gemm(**library, work, target);
   }
+  void release_memory() override { arrays_.release(); }
 
  private:
   const BlasOutcome& blas() {

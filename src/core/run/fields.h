@@ -28,7 +28,8 @@ inline constexpr const char* m = "m";
 inline constexpr const char* n = "n";
 inline constexpr const char* k = "k";
 inline constexpr const char* batch = "batch";
-inline constexpr const char* family = "family";  // "square" | "tokens" | "rank-k" | "batched"
+inline constexpr const char* family =
+    "family";  // "square" | "tokens" | "rank-k" | "batched" | "free"
 inline constexpr const char* library = "library";
 inline constexpr const char* collective = "collective";  // "all_reduce", "all_gather", ...
 inline constexpr const char* ranks = "ranks";
