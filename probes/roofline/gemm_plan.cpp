@@ -109,8 +109,8 @@ std::size_t gemm_shapes_left_out(const Setting& setting) {
 }
 
 Pace gemm_pace(Suite suite) {
-  if (suite == Suite::quick) return {Seconds(0.1), 7};
-  return {Seconds(0.3), 9};
+  if (suite == Suite::quick) return {Seconds(0.13), 7};
+  return {Seconds(0.35), 9};
 }
 
 Seconds gemm_time(const GemmWork& work, const Pace& pace) {

@@ -2,6 +2,7 @@
 #include "probes/host/facts/frequency.h"
 #include "probes/host/facts/sections/sections.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -30,10 +31,12 @@ Fact count_fact(const char* name, int count) {
               "hwloc sees none here");
 }
 
-void append_cache(std::vector<Fact>& facts, const Cache& cache) {
-  const std::string name = cache.kind == "unified"
-                               ? fmt::format("l{}_cache", cache.level)
-                               : fmt::format("l{}_{}_cache", cache.level, cache.kind);
+/// `nth`: how many caches of this level and kind came before; CPUs with two sorts of cores have
+/// two sorts of caches.
+void append_cache(std::vector<Fact>& facts, const Cache& cache, std::size_t nth) {
+  std::string name = cache.kind == "unified" ? fmt::format("l{}_cache", cache.level)
+                                             : fmt::format("l{}_{}_cache", cache.level, cache.kind);
+  if (nth > 0) name += fmt::format("_sort_{}", nth + 1);
   facts.push_back({name + "_bytes", Value(static_cast<std::int64_t>(cache.size.value())), "hwloc"});
   facts.push_back(
       fact(name + "_line_bytes",
@@ -57,7 +60,13 @@ void append_topology(std::vector<Fact>& facts, const Topology& topology) {
            "hwloc sees no cores here"));
   facts.push_back(count_fact("numa_nodes", topology.numa_nodes));
   if (topology.caches.empty()) facts.push_back({"caches", std::nullopt, "hwloc sees none here"});
-  for (const Cache& cache : topology.caches) append_cache(facts, cache);
+  for (auto cache = topology.caches.begin(); cache != topology.caches.end(); ++cache) {
+    const auto alike = [&](const Cache& other) {
+      return other.level == cache->level && other.kind == cache->kind;
+    };
+    const auto nth = std::count_if(topology.caches.begin(), cache, alike);
+    append_cache(facts, *cache, static_cast<std::size_t>(nth));
+  }
 }
 
 }  // namespace

@@ -61,6 +61,21 @@ TEST_CASE("the last cache is the highest level that holds data", "[limits]") {
   CHECK_FALSE(last_data_cache({l1i}).has_value());
 }
 
+TEST_CASE("two sorts of cores give their caches names of their own", "[facts]") {
+  Topology topology;
+  topology.caches = {{2, "unified", Bytes(2097152.0), 64, 2, 8},
+                     {2, "unified", Bytes(4194304.0), 64, 4, 2}};
+  const FactSection section = cpu_section({}, {}, topology);
+  const auto value = [&](const std::string& name) {
+    const auto fact = std::find_if(
+        section.facts.begin(), section.facts.end(), [&](const Fact& f) { return f.name == name; });
+    REQUIRE(fact != section.facts.end());
+    return std::get<std::int64_t>(fact->value.value());
+  };
+  CHECK(value("l2_cache_bytes") == 2097152);
+  CHECK(value("l2_cache_sort_2_bytes") == 4194304);
+}
+
 TEST_CASE("known hypervisors have names, others keep their signature", "[facts]") {
   CHECK(hypervisor_name("KVMKVMKVM") == "KVM");
   CHECK(hypervisor_name("Microsoft Hv") == "Hyper-V");
