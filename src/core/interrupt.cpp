@@ -23,7 +23,7 @@ Interrupted::Interrupted(int signal)
     : std::runtime_error("interrupted by signal " + std::to_string(signal)), signal_(signal) {}
 
 void install_interrupt_handlers() {
-  for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action {};
     action.sa_handler = remember_signal;
     sigemptyset(&action.sa_mask);
