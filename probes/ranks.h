@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ struct CollectiveMeasured {
   std::vector<RankTiming> timings;
   std::string stop_reason;
   std::vector<std::string> warnings;
+  int operations_per_timing = 1;  // back_to_back: operations between a timing's start and end
 };
 
 /// A decoder-only transformer (pre-norm, full attention, GELU MLP of 4 x width, untied output
@@ -119,6 +121,10 @@ class RankGroup {
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,
                                              const StoppingTarget& target) = 0;
   virtual TrainingMeasured train(const TrainingWork& work) = 0;
+  /// Runs `action`, which asks nothing of the group, on every rank. When it throws on one rank it
+  /// throws on all: there the same exception, elsewhere ProbeFailure naming the rank (Interrupted
+  /// for a signal). For what only one rank does, such as writing down results.
+  virtual void together(const std::function<void()>& action) { action(); }
 };
 
 }  // namespace scaleworth::probes

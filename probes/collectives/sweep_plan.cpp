@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/collectives/sweep_plan.h"
+
+#include "probes/collectives/message.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+
+constexpr std::uint64_t order_seed = 20241;
+constexpr double mebibyte = 1024.0 * 1024.0;
+constexpr Bytes small_message{64.0 * 1024.0};
+constexpr std::array modes{CollectiveMode::isolated, CollectiveMode::back_to_back};
+
+// Open MPI 4.1 over shared memory, two ranks on the two cores of a virtual machine (2026-11): the
+// plan's estimate and the time budgets stand on these rates, no result does.
+constexpr double operation_latency_s = 1e-6;
+constexpr double copying_rate = 6e9;     // B/s of a message that is only moved
+constexpr double all_reduce_rate = 2e9;  // B/s
+constexpr double reduce_scatter_rate = 1.4e9;
+constexpr double preparation_rate = 1e9;  // B/s of filling and checking both buffers
+constexpr double setting_s = 1e-3;        // agreement, gathering, recording
+constexpr double block_s = 200e-6;        // shortest back-to-back block
+constexpr double large_block_operations = 2.0;
+
+double message_rate(Collective collective) {
+  if (collective == Collective::all_reduce) return all_reduce_rate;
+  return collective == Collective::reduce_scatter ? reduce_scatter_rate : copying_rate;
+}
+
+/// Duration of one sample: an operation, or a block of them back to back. The ranks of a node share
+/// its memory.
+double expected_sample_s(const CollectiveWork& work) {
+  const double share = 2.0 / work.ranks;
+  const double operation_s =
+      operation_latency_s + work.message.value() / (share * message_rate(work.collective));
+  if (work.mode == CollectiveMode::isolated) return operation_s;
+  return std::max(block_s, large_block_operations * operation_s);
+}
+
+std::vector<Bytes> message_sizes(Suite suite) {
+  const double step = suite == Suite::quick ? 4.0 : 2.0;
+  const double largest = (suite == Suite::quick ? 64.0 : 256.0) * mebibyte;
+  std::vector<Bytes> sizes;
+  for (double bytes = 8.0; bytes < largest; bytes *= step) sizes.emplace_back(bytes);
+  sizes.emplace_back(largest);
+  return sizes;
+}
+
+// std::shuffle is free to differ between standard libraries, and ranks must agree on the order.
+void shuffle(std::vector<CollectiveWork>& settings) {
+  std::mt19937_64 random(order_seed);
+  for (std::size_t i = settings.size(); i > 1; --i) {
+    std::swap(settings[i - 1], settings[random() % i]);
+  }
+}
+
+}  // namespace
+
+std::vector<int> rank_counts(int size) {
+  std::vector<int> counts;
+  for (int count = 2; count <= size; count *= 2) counts.push_back(count);
+  if (size > 1 && counts.back() != size) counts.push_back(size);
+  return counts;
+}
+
+SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank) {
+  SweepPlan plan;
+  Bytes smallest_left_out{0.0};
+  for (const int ranks : rank_counts(size)) {
+    for (const Collective collective : all_collectives) {
+      std::set<double> seen;
+      for (const Bytes bytes : message_sizes(suite)) {
+        const MessageShape shape = message_shape(collective, bytes, ranks);
+        if (shape.buffers() > memory_per_rank / 2.0) {
+          if (smallest_left_out == Bytes(0.0) || bytes < smallest_left_out) {
+            smallest_left_out = bytes;
+          }
+        } else if (seen.insert(shape.message.value()).second) {
+          for (const CollectiveMode mode : modes) {
+            plan.settings.push_back({collective, mode, shape.message, ranks});
+          }
+        }
+      }
+    }
+  }
+  if (smallest_left_out > Bytes(0.0)) {
+    plan.left_out = fmt::format(
+        "messages from {:.4g} MiB up were left out in part: their buffers exceed half "
+        "of the {:.4g} MiB that a rank may use",
+        smallest_left_out.value() / mebibyte,
+        memory_per_rank.value() / mebibyte);
+  }
+  shuffle(plan.settings);
+  return plan;
+}
+
+StoppingTarget sweep_target(const CollectiveWork& work, Suite suite) {
+  const bool isolated = work.mode == CollectiveMode::isolated;
+  StoppingTarget target{.relative_half_width = 0.01,
+                        .minimum_samples = isolated && work.message <= small_message ? 20U : 6U,
+                        .maximum_samples = isolated ? 200U : 50U,
+                        .time_budget = Seconds(suite == Suite::quick ? 0.04 : 0.3)};
+  const Seconds least(expected_sample_s(work) * static_cast<double>(target.minimum_samples));
+  target.time_budget = std::max(target.time_budget, least);
+  return target;
+}
+
+Seconds expected_time(const CollectiveWork& work, Suite suite) {
+  const StoppingTarget target = sweep_target(work, suite);
+  const double sample_s = expected_sample_s(work);
+  const double most_s = sample_s * static_cast<double>(target.maximum_samples);
+  return Seconds(setting_s + 2.0 * sample_s + std::min(target.time_budget.value(), most_s) +
+                 work.message.value() / preparation_rate);
+}
+
+}  // namespace scaleworth::probes
