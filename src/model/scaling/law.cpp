@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <utility>
 
 #include <Eigen/Dense>
 #include <fmt/format.h>
@@ -45,13 +46,18 @@ Eigen::MatrixXd design(const std::vector<LawPoint>& points) {
 }
 
 /// `targets` are the times over the measured times: all 1 for the fit, 1 + noise for a draw.
-std::optional<ContentionFit> solve(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets) {
-  const Eigen::VectorXd x = solve_nonnegative(rows, targets);
+std::optional<ContentionFit> law_of(const Eigen::Vector3d& x,
+                                    const Eigen::MatrixXd& rows,
+                                    const Eigen::VectorXd& targets) {
   const double single = x[0] + x[1];
   if (!(single > 0.0)) return std::nullopt;
   const double squares = (rows * x - targets).squaredNorm();
   return ContentionFit{
       single, x[1] / single, x[2] / single, std::sqrt(squares / static_cast<double>(rows.rows()))};
+}
+
+std::optional<ContentionFit> solve(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets) {
+  return law_of(solve_nonnegative(rows, targets), rows, targets);
 }
 
 /// 95 % quantile of chi-squared. Source: Wilson & Hilferty, PNAS 17 (1931).
@@ -84,10 +90,29 @@ Noise noise_of(const std::vector<LawPoint>& points, const ContentionFit& fit) {
   return noise;
 }
 
+/// Fits of many targets to the same rows. The free solution is the bounded one wherever it is
+/// positive, and costs a product instead of a search.
+class RepeatedFit {
+ public:
+  explicit RepeatedFit(Eigen::MatrixXd rows)
+      : rows_(std::move(rows)),
+        inverse_(rows_.colPivHouseholderQr().solve(
+            Eigen::MatrixXd::Identity(rows_.rows(), rows_.rows()))) {}
+  Eigen::Index size() const { return rows_.rows(); }
+  std::optional<ContentionFit> operator()(const Eigen::VectorXd& targets) const {
+    const Eigen::Vector3d free = inverse_ * targets;
+    return free.minCoeff() > 0.0 ? law_of(free, rows_, targets) : solve(rows_, targets);
+  }
+
+ private:
+  Eigen::MatrixXd rows_;
+  Eigen::MatrixXd inverse_;  // pseudo-inverse, 3 x n
+};
+
 std::vector<ContentionFit> draw_fits(const std::vector<LawPoint>& points,
                                      const Noise& noise,
                                      std::uint64_t seed) {
-  const Eigen::MatrixXd rows = design(points);
+  const RepeatedFit fit_to(design(points));
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
   std::chi_squared_distribution<double> chi_squared(std::max(1.0, noise.residual_degrees));
@@ -97,12 +122,12 @@ std::vector<ContentionFit> draw_fits(const std::vector<LawPoint>& points,
     if (noise.residual_degrees > 0.0) {
       scale = std::sqrt(noise.residual_degrees / chi_squared(generator));
     }
-    Eigen::VectorXd targets(rows.rows());
-    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    Eigen::VectorXd targets(fit_to.size());
+    for (Eigen::Index i = 0; i < targets.size(); ++i) {
       const double sd = noise.relative_sd[static_cast<std::size_t>(i)];
       targets[i] = 1.0 + sd * scale * normal(generator);
     }
-    if (const auto fit = solve(rows, targets)) fits.push_back(*fit);
+    if (const auto fit = fit_to(targets)) fits.push_back(*fit);
   }
   return fits;
 }

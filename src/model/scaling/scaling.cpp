@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace scaleworth::model {
 namespace {
 
@@ -86,6 +88,14 @@ std::vector<LawPoint> law_points(const std::vector<ScalingRow>& rows) {
   return points;
 }
 
+/// Says where a curve ends because a rank would have no sequence.
+void note_end(ScalingLaw& law, const MeasuredMode& mode, const Context& context) {
+  if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) return;
+  law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
+                           law.curve.back().ranks,
+                           mode.counts.front().global_batch);
+}
+
 ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   ScalingResult result;
   result.mode = mode.mode;
@@ -97,6 +107,7 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   const CurveRequest request = request_for(mode, context);
   result.laws.push_back(contention_law(law_points(result.rows), request));
   result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
+  for (ScalingLaw& law : result.laws) note_end(law, mode, context);
   const CauseVerdict verdict = scaling_cause(mode, result.rows);
   result.cause = verdict.cause;
   result.cause_note = verdict.note;

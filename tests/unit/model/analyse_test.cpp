@@ -120,7 +120,9 @@ TEST_CASE("a strong prediction ends where a rank would have no sequence", "[anal
   for (Point& point : probe(run, fields::step_training).points) {
     point.parameters[fields::global_batch] = std::int64_t{8};
   }
-  CHECK(analyse(run, {}).scaling.front().laws[1].curve.size() == 8);
+  const ScalingLaw law = analyse(run, {}).scaling.front().laws[1];
+  CHECK(law.curve.size() == 8);
+  CHECK(law.basis.find("ends at 8 ranks because a step has 8 sequences") != std::string::npos);
 }
 
 TEST_CASE("the findings name efficiency, cause, cost and MFU with numbers", "[analyse]") {
