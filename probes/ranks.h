@@ -96,9 +96,9 @@ struct TrainingWork {
 struct TrainingMeasured {
   Timeline timeline;         // measured steps only, numbered from 0
   std::vector<double> loss;  // mean over the global batch, per step, warm-up included
-  /// Median over the measured steps of the slowest rank's step; on every rank that trained, so that
-  /// all of them can draw the same conclusion.
-  Seconds typical_step;
+  /// Least over the measured steps of the slowest rank's step: what the machine does undisturbed. On
+  /// every rank that trained, so that all of them can draw the same conclusion.
+  Seconds fastest_step;
   std::int64_t parameters = 0;
   Flops model_flops;        // one step, all ranks: matmuls of forward and backward, full attention
   std::int64_t tokens = 0;  // one step, all ranks

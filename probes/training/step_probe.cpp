@@ -40,10 +40,10 @@ FlopPerSecond calibrate(RankGroup& group, const Sizes& sizes) {
   work.warmup_steps = calibration_warmup;
   work.steps = calibration_steps;
   const TrainingMeasured measured = group.train(work);
-  if (!(measured.typical_step > Seconds(0.0))) {
+  if (!(measured.fastest_step > Seconds(0.0))) {
     throw ProbeFailure("the calibration of the training step took no time");
   }
-  return model_flops(sizes.shape, sizes.batch) / measured.typical_step;
+  return model_flops(sizes.shape, sizes.batch) / measured.fastest_step;
 }
 
 // Wider products are faster, so each member that is chosen is measured itself, until the next

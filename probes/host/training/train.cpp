@@ -43,8 +43,8 @@ Verdict run_steps(Trainer& trainer,
   return {};
 }
 
-Seconds typical_step(const Timeline& timeline) {
-  return Seconds(median(slowest_steps(timeline)).value_or(0.0));
+Seconds fastest_step(const Timeline& timeline) {
+  return Seconds(quantile(slowest_steps(timeline), 0.0).value_or(0.0));
 }
 
 void add_counts(const TrainingWork& work, const Trainer& trainer, TrainingMeasured& measured) {
@@ -99,9 +99,9 @@ Verdict train_active(const MpiModule& mpi,
   if (verdict.kind != Verdict::Kind::done) return verdict;
   const CommonClock clock = combine(before, measure_common_clock(mpi, group));
   measured.timeline = gather_timeline(mpi, group, trainer->recorder(), clock);
-  double typical = typical_step(measured.timeline).value();
-  check_mpi(mpi, mpi.broadcast_bytes(group, &typical, sizeof(typical), 0));
-  measured.typical_step = Seconds(typical);
+  double fastest = fastest_step(measured.timeline).value();
+  check_mpi(mpi, mpi.broadcast_bytes(group, &fastest, sizeof(fastest), 0));
+  measured.fastest_step = Seconds(fastest);
   compare_ranks(mpi,
                 group,
                 trainer->parameter_fingerprint(),
@@ -157,7 +157,7 @@ TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work) {
                Rank{0},
                std::chrono::nanoseconds::zero(),
                measured.timeline);
-  measured.typical_step = typical_step(measured.timeline);
+  measured.fastest_step = fastest_step(measured.timeline);
   add_counts(work, *trainer, measured);
   return measured;
 }

@@ -33,7 +33,7 @@ class FakeGroup : public probes::RankGroup {
     const double step =
         probes::model_flops(work.shape, work.global_batch / work.ranks) / rate / Seconds(1.0);
     time_spent += Seconds(step * (work.warmup_steps + work.steps));
-    measured.typical_step = Seconds(step);
+    measured.fastest_step = Seconds(step);
     measured.tokens = work.global_batch * work.shape.sequence;
     measured.buckets = {Bytes(1.0), Bytes(2.0)};
     measured.timeline.ranks = work.ranks;
