@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/clock_offset.h"
 
-#include "probes/host/training/exchange.h"
+#include "probes/host/ranks/agreement.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ void answer(const MpiModule& mpi, MpiGroup group, const ClockReading& now, int o
   std::int64_t unused = 0;
   for (int i = 0; i < round_trips; ++i) {
     const std::int64_t left = now().count();
-    check_mpi(mpi, mpi.send_receive_bytes(group, &left, other, nullptr, -1, sizeof(left)));
-    check_mpi(mpi, mpi.send_receive_bytes(group, nullptr, -1, &unused, other, sizeof(unused)));
+    check(mpi, mpi.send_receive_bytes(group, &left, other, nullptr, -1, sizeof(left)));
+    check(mpi, mpi.send_receive_bytes(group, nullptr, -1, &unused, other, sizeof(unused)));
     const std::int64_t arrived = now().count();
-    check_mpi(mpi, mpi.send_receive_bytes(group, &arrived, other, nullptr, -1, sizeof(arrived)));
+    check(mpi, mpi.send_receive_bytes(group, &arrived, other, nullptr, -1, sizeof(arrived)));
   }
 }
 
@@ -30,12 +30,12 @@ ClockOffset ask(const MpiModule& mpi, MpiGroup group, const ClockReading& now) {
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t left = 0;
-    check_mpi(mpi, mpi.send_receive_bytes(group, nullptr, -1, &left, 0, sizeof(left)));
+    check(mpi, mpi.send_receive_bytes(group, nullptr, -1, &left, 0, sizeof(left)));
     high = std::min(high, now().count() - left);
     const std::int64_t back = now().count();
-    check_mpi(mpi, mpi.send_receive_bytes(group, &back, 0, nullptr, -1, sizeof(back)));
+    check(mpi, mpi.send_receive_bytes(group, &back, 0, nullptr, -1, sizeof(back)));
     std::int64_t arrived = 0;
-    check_mpi(mpi, mpi.send_receive_bytes(group, nullptr, -1, &arrived, 0, sizeof(arrived)));
+    check(mpi, mpi.send_receive_bytes(group, nullptr, -1, &arrived, 0, sizeof(arrived)));
     low = std::max(low, back - arrived);
   }
   if (low > high) throw ProbeFailure("a clock was set while clocks were compared: measure again");

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/exchange.h"
 
+#include "probes/host/ranks/agreement.h"
 #include "src/core/error.h"
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
-
-void check_mpi(const MpiModule& mpi, int code) {
-  if (code != 0) throw ProbeFailure(mpi.last_error());
-}
 
 Exchange::Exchange(const MpiModule& mpi, MpiGroup group, std::size_t capacity)
     : mpi_(mpi), group_(group) {
@@ -23,7 +20,7 @@ void Exchange::restart() {
 
 void Exchange::post(const float* send, float* receive, std::size_t count) {
   MpiRequest request = nullptr;
-  check_mpi(mpi_, mpi_.start_all_reduce_f32(group_, send, receive, count, &request));
+  check(mpi_, mpi_.start_all_reduce_f32(group_, send, receive, count, &request));
   requests_.push_back(request);
 }
 
@@ -31,7 +28,7 @@ void Exchange::test(std::size_t sequence) {
   MpiRequest& request = requests_[sequence];
   if (request == nullptr) return;
   int done = 0;
-  check_mpi(mpi_, mpi_.test(&request, &done));
+  check(mpi_, mpi_.test(&request, &done));
   if (done != 0) request = nullptr;
   while (first_pending_ < requests_.size() && requests_[first_pending_] == nullptr) {
     ++first_pending_;

@@ -11,9 +11,6 @@
 
 namespace scaleworth::probes::host {
 
-/// Throws ProbeFailure with the module's own words unless `code` is zero.
-void check_mpi(const MpiModule& mpi, int code);
-
 /// Collectives are numbered in the order of posting, from 0 in each step. Every call throws
 /// ProbeFailure when MPI reports an error.
 class Exchange {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/gather.h"
 
-#include "probes/host/training/exchange.h"
+#include "probes/host/ranks/agreement.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,7 +19,7 @@ template <class T>
 std::vector<T> all_gather(const MpiModule& mpi, MpiGroup group, const T& own) {
   static_assert(std::is_trivially_copyable_v<T>);
   std::vector<T> all(static_cast<std::size_t>(mpi.size(group)));
-  check_mpi(mpi, mpi.all_gather_bytes(group, &own, all.data(), sizeof(T)));
+  check(mpi, mpi.all_gather_bytes(group, &own, all.data(), sizeof(T)));
   return all;
 }
 
@@ -63,10 +63,9 @@ Timeline gather_timeline(const MpiModule& mpi,
   }
   const bool root = mpi.rank(group) == 0;
   std::vector<RecordedSpan> all(root ? total : 0);
-  check_mpi(
-      mpi,
-      mpi.gather_bytes(
-          group, spans.data(), spans.size() * sizeof(RecordedSpan), all.data(), bytes.data()));
+  check(mpi,
+        mpi.gather_bytes(
+            group, spans.data(), spans.size() * sizeof(RecordedSpan), all.data(), bytes.data()));
   Timeline timeline;
   if (!root) return timeline;
   timeline.ranks = mpi.size(group);

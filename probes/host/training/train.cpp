@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/train.h"
 
+#include "probes/host/ranks/agreement.h"
 #include "probes/host/training/gather.h"
 #include "probes/host/training/trainer.h"
-#include "probes/host/training/verdict.h"
 #include "probes/training/shape_counts.h"
 #include "probes/training/step_series.h"
 #include "src/core/error.h"
@@ -11,36 +11,34 @@
 #include "src/core/statistics/quantile.h"
 
 #include <cmath>
-#include <cstdio>
+#include <csignal>
 #include <functional>
 #include <memory>
-#include <new>
 
 #include <fmt/format.h>
-#include <time.h>
 
 namespace scaleworth::probes::host {
 namespace {
 
-const std::string no_memory = "out of memory for parameters and activations of the training step";
-
-// Warm-up and measured steps; `before_measured` runs between them.
-Verdict run_steps(Trainer& trainer,
-                  const TrainingWork& work,
-                  const std::function<void()>& before_measured,
-                  std::vector<double>& losses) {
+// Warm-up and measured steps; `before_measured` runs between them. Loss and stop request are equal
+// on all ranks, and so is what is thrown.
+std::vector<double> run_steps(Trainer& trainer,
+                              const TrainingWork& work,
+                              const std::function<void()>& before_measured) {
+  std::vector<double> losses;
   for (int number = 0; number < work.warmup_steps + work.steps; ++number) {
     if (number == work.warmup_steps) before_measured();
     const StepResult result =
         trainer.step(number, number - work.warmup_steps, interrupt_signal() != 0);
     losses.push_back(result.loss);
     if (!std::isfinite(result.loss)) {
-      return failed(fmt::format(
+      throw AgreedFailure(fmt::format(
           "the loss became {} at step {}", std::isnan(result.loss) ? "NaN" : "infinite", number));
     }
-    if (result.stop) return interrupted();
+    // Another rank may have received the signal.
+    if (result.stop) throw Interrupted(interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
   }
-  return {};
+  return losses;
 }
 
 Seconds fastest_step(const Timeline& timeline) {
@@ -57,86 +55,49 @@ void add_counts(const TrainingWork& work, const Trainer& trainer, TrainingMeasur
   }
 }
 
-std::unique_ptr<Trainer> make_trainer(const Blas& blas,
-                                      const TrainingWork& work,
-                                      Rank rank,
-                                      Exchange* exchange) {
-  try {
-    return std::make_unique<Trainer>(blas, work, rank, exchange);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
+// The memory of the training on one rank.
+struct Participant {
+  std::unique_ptr<Exchange> exchange;  // null for one rank
+  std::unique_ptr<Trainer> trainer;
+};
 
-bool all_well(const MpiModule& mpi, MpiGroup group, bool well) {
-  const double own = well ? 0.0 : 1.0;
-  double worst = 1.0;
-  check_mpi(mpi, mpi.all_reduce_max_f64(group, &own, &worst, 1));
-  return worst == 0.0;
-}
-
-// The part of the ranks that train; `group` holds exactly these.
-Verdict train_active(const MpiModule& mpi,
-                     MpiGroup group,
-                     const Blas& blas,
-                     const TrainingWork& work,
-                     TrainingMeasured& measured) {
+Participant make_participant(const MpiModule& mpi,
+                             MpiGroup group,
+                             const Blas& blas,
+                             const TrainingWork& work) {
+  Participant participant;
   const Rank rank{mpi.rank(group)};
-  std::unique_ptr<Exchange> exchange;
-  if (work.ranks > 1) {
-    const auto capacity =
-        Trainer::collectives(make_buckets(ParameterLayout(work.shape), work.bucket));
-    exchange = std::make_unique<Exchange>(mpi, group, capacity);
-  }
-  const std::unique_ptr<Trainer> trainer = make_trainer(blas, work, rank, exchange.get());
-  if (!all_well(mpi, group, trainer != nullptr)) return failed(no_memory);
+  agree(mpi, group, trouble_of(rank.index, [&] {
+          if (work.ranks > 1) {
+            const auto buckets = make_buckets(ParameterLayout(work.shape), work.bucket);
+            participant.exchange =
+                std::make_unique<Exchange>(mpi, group, Trainer::collectives(buckets));
+          }
+          participant.trainer =
+              std::make_unique<Trainer>(blas, work, rank, participant.exchange.get());
+        }));
+  return participant;
+}
+
+TrainingMeasured measure(const MpiModule& mpi,
+                         MpiGroup group,
+                         Trainer& trainer,
+                         const TrainingWork& work) {
+  TrainingMeasured measured;
   CommonClock before;
-  const auto synchronise = [&] {
+  measured.loss = run_steps(trainer, work, [&] {
     before = measure_common_clock(mpi, group);
-    check_mpi(mpi, mpi.barrier(group));
-  };
-  Verdict verdict = run_steps(*trainer, work, synchronise, measured.loss);
-  if (verdict.kind != Verdict::Kind::done) return verdict;
+    check(mpi, mpi.barrier(group));
+  });
   const CommonClock clock = combine(before, measure_common_clock(mpi, group));
-  measured.timeline = gather_timeline(mpi, group, trainer->recorder(), clock);
+  measured.timeline = gather_timeline(mpi, group, trainer.recorder(), clock);
   double fastest = fastest_step(measured.timeline).value();
-  check_mpi(mpi, mpi.broadcast_bytes(group, &fastest, sizeof(fastest), 0));
+  check(mpi, mpi.broadcast_bytes(group, &fastest, sizeof(fastest), 0));
   measured.fastest_step = Seconds(fastest);
-  compare_ranks(mpi,
-                group,
-                trainer->parameter_fingerprint(),
-                trainer->recorder().dropped(),
-                measured.warnings);
-  add_counts(work, *trainer, measured);
-  return verdict;
-}
-
-// Ranks that do not train must not take a core from those that do.
-void sleep_until_all_arrive(const MpiModule& mpi, MpiGroup group) {
-  MpiRequest request = nullptr;
-  check_mpi(mpi, mpi.start_barrier(group, &request));
-  int done = 0;
-  while (done == 0) {
-    check_mpi(mpi, mpi.test(&request, &done));
-    const timespec pause{0, 1'000'000};
-    if (done == 0) nanosleep(&pause, nullptr);
-  }
-}
-
-Verdict train_part(const MpiModule& mpi,
-                   MpiGroup group,
-                   const Blas& blas,
-                   const TrainingWork& work,
-                   TrainingMeasured& measured) {
-  Verdict verdict;
-  const MpiGroup active = mpi.prefix(group, work.ranks);
-  if (active != nullptr) {
-    verdict = train_active(mpi, active, blas, work, measured);
-    mpi.release(active);
-  }
-  sleep_until_all_arrive(mpi, group);
-  check_mpi(mpi, mpi.broadcast_bytes(group, &verdict, sizeof(verdict), 0));
-  return verdict;
+  compare_ranks(
+      mpi, group, trainer.parameter_fingerprint(), trainer.recorder().dropped(), measured.warnings);
+  add_counts(work, trainer, measured);
+  return measured;
 }
 
 }  // namespace
@@ -145,20 +106,22 @@ TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work) {
   check_training_work(work);
   if (work.ranks != 1) throw UserError("training without MPI: use 1 rank");
   blas.set_threads(1);
-  const std::unique_ptr<Trainer> trainer = make_trainer(blas, work, Rank{0}, nullptr);
-  if (trainer == nullptr) throw ProbeFailure(no_memory);
   TrainingMeasured measured;
-  raise(run_steps(
-      *trainer, work, [] {}, measured.loss));
-  measured.timeline.ranks = 1;
-  measured.timeline.clock_method = "one monotonic clock of one host";
-  append_spans(trainer->recorder().spans(),
-               trainer->recorder().names(),
-               Rank{0},
-               std::chrono::nanoseconds::zero(),
-               measured.timeline);
+  try {
+    Trainer trainer(blas, work, Rank{0}, nullptr);
+    measured.loss = run_steps(trainer, work, [] {});
+    measured.timeline.ranks = 1;
+    measured.timeline.clock_method = "one monotonic clock of one host";
+    append_spans(trainer.recorder().spans(),
+                 trainer.recorder().names(),
+                 Rank{0},
+                 std::chrono::nanoseconds::zero(),
+                 measured.timeline);
+    add_counts(work, trainer, measured);
+  } catch (const std::bad_alloc&) {
+    throw ProbeFailure("out of memory for parameters and activations of the training step");
+  }
   measured.fastest_step = fastest_step(measured.timeline);
-  add_counts(work, *trainer, measured);
   return measured;
 }
 
@@ -167,24 +130,22 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 const Blas& blas,
                                 const TrainingWork& work) {
   check_training_work(work);
-  if (work.ranks > mpi.size(group)) {
+  if (work.ranks != mpi.size(group)) {
     throw UserError(fmt::format(
-        "training: {} ranks asked for, {} started: start more", work.ranks, mpi.size(group)));
+        "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group)));
   }
   blas.set_threads(1);
-  TrainingMeasured measured;
-  Verdict verdict;
+  Participant participant = make_participant(mpi, group, blas, work);
   try {
-    verdict = train_part(mpi, group, blas, work, measured);
-  } catch (const std::exception& error) {
-    // The other ranks wait for this one and cannot be told: all of them have to end.
-    std::fprintf(
-        stderr, "scaleworth: rank %d: %s; ending the job\n", mpi.rank(group), error.what());
-    mpi.abort(1);
+    return measure(mpi, group, *participant.trainer, work);
+  } catch (...) {
+    // An all-reduce that is in flight still writes into these buffers.
+    if (participant.exchange != nullptr && participant.exchange->pending()) {
+      static_cast<void>(participant.trainer.release());
+      static_cast<void>(participant.exchange.release());
+    }
     throw;
   }
-  raise(verdict);
-  return measured;
 }
 
 }  // namespace scaleworth::probes::host

@@ -13,12 +13,11 @@ namespace scaleworth::probes::host {
 /// no longer finite, Interrupted between steps.
 TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work);
 
-/// Called by every rank of `group` with the same `work`. Ranks 0 .. work.ranks - 1 train, one core
-/// each, after a common barrier; the others sleep until they are done. The result is complete on
-/// rank 0; elsewhere the timeline is empty.
-/// Throws on every rank of the group alike what train_alone throws. A rank that cannot agree any
-/// more (MPI reports an error, an all-reduce does not end within Exchange::timeout) says so on
-/// stderr and ends the job.
+/// Called by each of the `work.ranks` ranks of `group`, one core each; all other ranks of the job
+/// should sleep. Steps are measured after a common barrier. The result is complete on rank 0;
+/// elsewhere the timeline is empty.
+/// What train_alone throws, all ranks throw alike. A rank whose MPI reports an error throws
+/// ProbeFailure alone; the others do when its all-reduce has not come after Exchange::timeout.
 TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 MpiGroup group,
                                 const Blas& blas,

@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/training/shape_counts.h"
-#include "probes/host/training/train.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
-#include "tests/mpi/ranks.h"
+#include "tests/mpi/training/training_group.h"
 #include "trace/analysis/ledger.h"
 
 #include <cmath>
 #include <set>
-#include <variant>
 
 using namespace scaleworth;
-using namespace scaleworth::probes::host;
+using namespace scaleworth::testing;
 using scaleworth::probes::TrainingMeasured;
 using scaleworth::probes::TrainingWork;
 using scaleworth::trace::build_ledger;
 using std::chrono::nanoseconds;
-
-namespace {
-
-int ranks() {
-  return mpi().size(mpi().world());
-}
-bool root() {
-  return mpi().rank(mpi().world()) == 0;
-}
-
-const Blas& blas() {
-  static const auto library = std::get<std::shared_ptr<const Blas>>(open_blas());
-  return *library;
-}
-
-TrainingWork small_work(int active) {
-  TrainingWork work;
-  work.shape = {.layers = 2, .width = 64, .heads = 4, .sequence = 32, .vocabulary = 128};
-  work.global_batch = 12;
-  work.ranks = active;
-  work.steps = 12;
-  work.bucket = Bytes(64 << 10);
-  return work;
-}
-
-TrainingMeasured train(const TrainingWork& work) {
-  return train_on_ranks(mpi(), mpi().world(), blas(), work);
-}
-
-}  // namespace
 
 // The sums over 384 tokens are taken in another order when they are divided over ranks. Each step
 // adds fp32 rounding of 6e-8 relative to gradients; Adam divides by their size, so 14 updates of
@@ -133,6 +101,6 @@ TEST_CASE("the others wait for a straggler and it is charged with that", "[train
 TEST_CASE("impossible work is refused on every rank", "[training]") {
   TrainingWork odd = small_work(ranks());
   odd.global_batch = ranks() + 1;
-  REQUIRE_THROWS_AS(train(odd), UserError);
-  REQUIRE_THROWS_AS(train(small_work(ranks() + 1)), UserError);
+  REQUIRE_THROWS_AS(train(odd), ProbeFailure);
+  REQUIRE_THROWS_AS(train(small_work(ranks() + 1)), ProbeFailure);
 }
