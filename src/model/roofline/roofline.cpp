@@ -8,6 +8,7 @@
 #include "src/model/roofline/samples.h"
 #include "src/model/roofline/soft_roof.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -36,6 +37,20 @@ std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const Prob
   return ladders;
 }
 
+/// A peak that no rung came near is an extrapolation of the curve, not a measurement.
+void warn_if_beyond_ladder(const std::string& name,
+                           const SoftRoof& roof,
+                           std::vector<std::string>& warnings) {
+  constexpr double near_peak = 0.8;
+  FlopPerSecond highest;
+  for (const IntensityPoint& point : roof.points) highest = std::max(highest, point.rate.value);
+  if (highest >= roof.peak.value * near_peak) return;
+  warnings.push_back(
+      fmt::format("{}: its peak is extrapolated, the highest rung reached {:.0f} % of it",
+                  name,
+                  100.0 * (highest / roof.peak.value)));
+}
+
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
   std::size_t contended = 0;
   const auto ladders = ladders_of(probe, contended);
@@ -58,6 +73,7 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
     if (!roof.sharpness_note.empty()) {
       result.warnings.push_back(name + ": sharpness " + roof.sharpness_note);
     }
+    warn_if_beyond_ladder(name, roof, result.warnings);
     result.soft_roofs.push_back(std::move(roof));
   }
 }

@@ -5,6 +5,7 @@
 #include "src/core/run/fields.h"
 #include "tests/catch.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace scaleworth;
@@ -121,6 +122,22 @@ TEST_CASE("a contended point is measured by thread-CPU time and counted", "[roof
   add(run, fields::roofline_memory, {point});
   const auto result = analyse_roofline(run, {});
   CHECK_THAT(result->memory.at(0).rate.value.value(), WithinRel(8.0, 1e-12));  // 4 B / 0.5 s
+  CHECK(result->warnings.size() == 1);
+}
+
+TEST_CASE("a soft roof whose peak no rung came near says that it is extrapolated", "[roofline]") {
+  // p = 1/2 with P = B = 1: rate = 1 / (1 + sqrt(1 / I))^2; 0.64 of the peak at I = 16.
+  Run run;
+  std::vector<Point> ladder;
+  for (const double intensity : {0.0625, 0.25, 1.0, 2.25, 4.0, 16.0}) {
+    Point point = compute_point(1.0, 1.0);
+    const double rate = 1.0 / std::pow(1.0 + std::sqrt(1.0 / intensity), 2);
+    point.amounts = {{fields::flops, rate}, {fields::bytes, rate / intensity}};
+    ladder.push_back(point);
+  }
+  add(run, fields::roofline_intensity, ladder);
+  const auto result = analyse_roofline(run, {});
+  REQUIRE(result->soft_roofs.size() == 1);
   CHECK(result->warnings.size() == 1);
 }
 
