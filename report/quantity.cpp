@@ -128,7 +128,8 @@ std::string with_interval(double value, Interval<double> interval) {
   if (up == fixed(value - interval.low, finer)) {
     return fmt::format("{} ± {}", fixed(value, finer), up);
   }
-  const int decimals = std::min(finest, -leading);
+  const bool coarse = half >= 1.5 * std::pow(10.0, leading);
+  const int decimals = std::min(finest, coarse ? -leading : 1 - leading);
   return fmt::format("{} [{}, {}]",
                      fixed(value, decimals),
                      fixed(interval.low, decimals),

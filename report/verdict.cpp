@@ -3,6 +3,7 @@
 
 #include "report/names.h"
 #include "report/quantity.h"
+#include "src/core/statistics/ratio.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,19 +26,12 @@ struct Increment {
   Answer pays = Answer::unknown;
 };
 
-Number gain(const Estimate<Seconds>& from, const Estimate<Seconds>& to) {
-  const Number before = number(from);
-  const Number after = number(to);
-  Number result{before.value / after.value, std::nullopt, std::min(before.samples, after.samples)};
-  if (before.interval && after.interval) {
-    result.interval = Interval<double>{before.interval->low / after.interval->high,
-                                       before.interval->high / after.interval->low};
-  }
-  return result;
+bool comparable(const Estimate<Seconds>& step) {
+  return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
 }
 
 Increment increment(const ScalingRow& from, const ScalingRow& to) {
-  Increment result{&from, &to, gain(from.step, to.step), 1.0, Answer::unknown};
+  Increment result{&from, &to, ratio(number(from.step), number(to.step)), 1.0, Answer::unknown};
   result.threshold = std::sqrt(static_cast<double>(to.ranks) / from.ranks);
   if (result.gain.interval && result.gain.interval->low > result.threshold) {
     result.pays = Answer::yes;
@@ -129,7 +123,10 @@ int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
   int ranks = 1;
   for (auto from = at(1), to = at(2); from != law.curve.end() && to != law.curve.end();
        from = to, to = at(2 * ranks)) {
-    const Number step_gain = gain(from->step, to->step);
+    if (!comparable(from->step) || !comparable(to->step)) {
+      break;
+    }
+    const Number step_gain = ratio(number(from->step), number(to->step));
     const double surely = step_gain.interval ? step_gain.interval->low : 0.0;
     if ((whole_band ? surely : step_gain.value) <= std::sqrt(2.0)) {
       break;
@@ -190,6 +187,12 @@ Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& ass
     verdict.headline =
         "Not known: not enough data, the training step was not measured at two rank counts with "
         "the same total work.";
+    return verdict;
+  }
+  if (!std::all_of(strong->rows.begin(), strong->rows.end(), [](const ScalingRow& row) {
+        return comparable(row.step);
+      })) {
+    verdict.headline = "Not known: a step time is not a positive number.";
     return verdict;
   }
   if (!strong->quality_held) {

@@ -19,8 +19,8 @@ struct Verdict {
 
 /// Judges the strong-scaling counts in order. Going from K1 to K2 ranks is worth it when it saves
 /// more time than it adds cost: g > (K2/K1) / g, that is g > sqrt(K2/K1) with the gain g = T1/T2.
-/// The gain's interval is [T1.low/T2.high, T1.high/T2.low]; it must lie wholly on one side, else
-/// that step is undecided. The answer is unknown when there are not two counts, when the losses
+/// The gain's interval (ratio() of src/core/statistics) must lie wholly on one side, else that step
+/// is undecided. The answer is unknown when there are not two counts, when the losses
 /// disagree across counts, or when the first step is undecided.
 Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions);
 

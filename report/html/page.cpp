@@ -11,8 +11,23 @@
 namespace scaleworth::report {
 namespace {
 
+/// Escaped, and with a value kept on one line with its interval and its per cent sign.
+std::string typeset(std::string text) {
+  for (const std::string_view sign : {" ± ", " %"}) {
+    for (auto at = text.find(sign); at != std::string::npos; at = text.find(sign, at + 1)) {
+      std::string unbroken(sign);
+      for (auto space = unbroken.find(' '); space != std::string::npos;
+           space = unbroken.find(' ')) {
+        unbroken.replace(space, 1, "\u00a0");
+      }
+      text.replace(at, sign.size(), unbroken);
+    }
+  }
+  return html_escaped(text);
+}
+
 std::string element(const char* tag, const std::string& text, const char* attributes = "") {
-  return fmt::format("<{0}{2}>{1}</{0}>\n", tag, html_escaped(text), attributes);
+  return fmt::format("<{0}{2}>{1}</{0}>\n", tag, typeset(text), attributes);
 }
 
 std::string table_body(const Printed& printed) {
@@ -64,7 +79,7 @@ std::string html(const Table& table) {
 
 std::string html(const Chart& chart) {
   std::string text = fmt::format("<figure class=\"chart\" id=\"chart-{}\">\n", chart.id);
-  text += "<figcaption>" + html_escaped(chart.title) + "</figcaption>\n";
+  text += "<figcaption>" + typeset(chart.title) + "</figcaption>\n";
   if (chart.spec.is_null()) {
     return text + element("p", chart.missing, " class=\"fallback\"") + "</figure>\n";
   }
@@ -112,7 +127,9 @@ const char* answer_class(Answer answer) {
 std::string head(const Document& document) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta name=\"color-scheme\" content=\"light dark\">\n" +
+         "<meta name=\"color-scheme\" content=\"light dark\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+         "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n" +
          element("title", document.title) + "<style>\n" + std::string(style_sheet()) +
          "</style>\n</head>\n<body>\n<main>\n";
 }

@@ -4,7 +4,13 @@ import embed from 'vega-embed';
 import { expressionInterpreter } from 'vega-interpreter';
 
 // Expressions are interpreted, not compiled, so that a page policy that forbids eval is no obstacle.
-const options = { actions: false, ast: true, expr: expressionInterpreter, renderer: 'svg' };
+const options = {
+  actions: false,
+  ast: true,
+  expr: expressionInterpreter,
+  mode: 'vega-lite',
+  renderer: 'svg',
+};
 
 async function draw(script) {
   const figure = script.closest('figure');

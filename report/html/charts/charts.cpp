@@ -4,9 +4,11 @@
 namespace scaleworth::report {
 
 std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options) {
-  static_cast<void>(analysis);
-  static_cast<void>(options);
-  return {};
+  return {steps_chart(analysis),
+          speedup_chart(analysis),
+          cost_chart(analysis, options),
+          roofline_chart(analysis),
+          collectives_chart(analysis)};
 }
 
 }  // namespace scaleworth::report

@@ -19,7 +19,18 @@ struct Chart {
   std::string missing;
 };
 
-/// Every chart of the report in page order. A chart without data has a reason instead.
+/// Soft roofs, ceilings of the memory levels, measured ladder, placed matrix products.
+Chart roofline_chart(const model::Analysis& analysis);
+/// Bus bandwidth against message size with the chosen fit, per collective at the largest count.
+Chart collectives_chart(const model::Analysis& analysis);
+/// Step time of each rank at each count, split by the ledger's parts.
+Chart steps_chart(const model::Analysis& analysis);
+/// Strong-scaling speed-up with the ideal line and each law's curve and band.
+Chart speedup_chart(const model::Analysis& analysis);
+/// Cost per million tokens by count; says how to give a price when there is none.
+Chart cost_chart(const model::Analysis& analysis, const RenderOptions& options);
+
+/// All of them in page order. A chart without data has a reason instead of a specification.
 std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options);
 
 }  // namespace scaleworth::report

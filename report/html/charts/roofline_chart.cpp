@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/charts/charts.h"
+#include "report/html/charts/grammar.h"
+#include "report/quantity.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+using model::RooflineResult;
+using model::SoftRoof;
+
+/// Intensities that hold every measured point, half an octave wider.
+Range intensities(const RooflineResult& roofline) {
+  Range range{0.05, 64.0};
+  for (const auto& roof : roofline.soft_roofs) {
+    for (const auto& point : roof.points) {
+      range.low = std::min(range.low, point.intensity.value() / std::sqrt(2.0));
+      range.high = std::max(range.high, point.intensity.value() * std::sqrt(2.0));
+    }
+  }
+  for (const auto& gemm : roofline.gemms) {
+    range.high = std::max(range.high, gemm.intensity.value() * std::sqrt(2.0));
+  }
+  return range;
+}
+
+double highest_peak(const RooflineResult& roofline) {
+  double peak = 0.0;
+  for (const auto& roof : roofline.soft_roofs) {
+    peak = std::max(peak, roof.peak.value.value());
+  }
+  return peak;
+}
+
+/// 1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p, in FLOP/s.
+double soft_rate(const SoftRoof& roof, double intensity) {
+  const double p = roof.sharpness.value;
+  const double memory = roof.bandwidth.value.value() * intensity / roof.peak.value.value();
+  return roof.peak.value.value() * std::pow(1.0 + std::pow(memory, -p), -1.0 / p);
+}
+
+std::vector<Json> roof_rows(const RooflineResult& roofline, Range range, bool soft) {
+  constexpr int steps = 64;
+  std::vector<Json> rows;
+  for (const auto& roof : roofline.soft_roofs) {
+    for (int i = 0; i <= steps; ++i) {
+      const double x = range.low * std::pow(range.high / range.low, double(i) / steps);
+      const double hard = std::min(roof.peak.value.value(), roof.bandwidth.value.value() * x);
+      rows.push_back({{"precision", roof.precision},
+                      {"intensity", json_value(x)},
+                      {"rate", json_value((soft ? soft_rate(roof, x) : hard) * 1e-9)}});
+    }
+  }
+  return rows;
+}
+
+std::vector<Json> point_rows(const RooflineResult& roofline) {
+  std::vector<Json> rows;
+  for (const auto& roof : roofline.soft_roofs) {
+    for (const auto& point : roof.points) {
+      const Number rate = number(point.rate);
+      const auto interval = rate.interval.value_or(Interval<double>{rate.value, rate.value});
+      rows.push_back({{"precision", roof.precision},
+                      {"intensity", json_value(point.intensity)},
+                      {"rate", json_value(rate.value * 1e-9)},
+                      {"low", json_value(interval.low * 1e-9)},
+                      {"high", json_value(interval.high * 1e-9)}});
+    }
+  }
+  return rows;
+}
+
+/// The bandwidth ceilings of the memory levels, each up to the highest peak.
+std::vector<Json> level_rows(const RooflineResult& roofline, Range range, bool labels) {
+  std::vector<Json> rows;
+  const double peak = highest_peak(roofline);
+  const std::string kernel =
+      roofline.memory_levels.empty() ? "" : roofline.memory_levels.front().kernel;
+  for (const auto& level : roofline.memory_levels) {
+    const double rate = level.rate.value.value();
+    if (level.kernel != kernel || rate <= 0.0) {
+      continue;
+    }
+    const std::string label =
+        fmt::format("{} {}", level.label, format_quantity(number(rate), Unit::bytes_per_second));
+    for (const double x : {range.low, peak / rate}) {
+      rows.push_back({{"level", label}, {"intensity", x}, {"rate", json_value(rate * x * 1e-9)}});
+      if (labels) {
+        break;
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Json> gemm_rows(const RooflineResult& roofline) {
+  std::vector<Json> rows;
+  for (const auto& gemm : roofline.gemms) {
+    rows.push_back({{"precision", gemm.precision},
+                    {"intensity", json_value(gemm.intensity)},
+                    {"rate", json_value(gemm.rate.value.value() * 1e-9)},
+                    {"shape",
+                     fmt::format("{} {}x{}x{}{}",
+                                 gemm.family,
+                                 gemm.m,
+                                 gemm.n,
+                                 gemm.k,
+                                 gemm.batch > 1 ? fmt::format(" x {}", gemm.batch) : "")},
+                    {"fraction", json_value(gemm.fraction)}});
+  }
+  return rows;
+}
+
+Json line_layer(std::vector<Json> rows, const Json& mark) {
+  return {{"data", inline_data(std::move(rows))}, {"mark", mark}};
+}
+
+Json ladder_layers(const RooflineResult& roofline) {
+  const Json data = inline_data(point_rows(roofline));
+  const Json tips{tooltip("precision", "precision"),
+                  tooltip("intensity", "FLOP/B", ".3~g"),
+                  tooltip("rate", "GFLOP/s", ".3~g")};
+  return {{{"data", data},
+           {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+           {"encoding", {{"y", end_of("low")}, {"y2", end_of("high")}}}},
+          {{"data", data},
+           {"mark", {{"type", "point"}, {"filled", true}, {"size", 45}, {"opacity", 1}}},
+           {"encoding", {{"tooltip", tips}}}}};
+}
+
+Json gemm_layers(const RooflineResult& roofline) {
+  const Json data = inline_data(gemm_rows(roofline));
+  const Json tips{tooltip("shape", "matrix product"),
+                  tooltip("precision", "precision"),
+                  tooltip("intensity", "FLOP/B", ".3~g"),
+                  tooltip("rate", "GFLOP/s", ".3~g"),
+                  tooltip("fraction", "of its roof", ".1%")};
+  return {{{"data", data},
+           {"mark",
+            {{"type", "point"},
+             {"shape", "diamond"},
+             {"filled", false},
+             {"size", 130},
+             {"strokeWidth", 2},
+             {"opacity", 1}}},
+           {"encoding", {{"tooltip", tips}}}}};
+}
+
+/// Expression for the angle of a line of slope 1 in a plot of these logarithmic ranges.
+std::string diagonal_angle(Range x, Range y) {
+  return fmt::format("-atan2(height * {}, width * {}) * 180 / PI",
+                     std::log10(x.high / x.low),
+                     std::log10(y.high / y.low));
+}
+
+Json roofline_spec(const RooflineResult& roofline) {
+  const Range range = intensities(roofline);
+  std::vector<std::string> precisions;
+  for (const auto& roof : roofline.soft_roofs) {
+    precisions.push_back(roof.precision);
+  }
+  Json spec = chart_spec(400);
+  // Room below the slowest point for a label and above the peak for points that beat it.
+  const double lowest = range_of(roof_rows(roofline, range, true), "rate").low / 2.0;
+  const double highest = highest_peak(roofline) * 1.5e-9;
+  spec["encoding"] = {
+      {"x", log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high)},
+      {"y", log_channel("rate", "rate (GFLOP/s)", lowest, highest)},
+      {"color", colour_channel("precision", "", precisions, series_colours)}};
+  const Json grey{{"value", css("muted")}};
+  Json levels = line_layer(level_rows(roofline, range, false),
+                           {{"type", "line"}, {"strokeWidth", 1}, {"strokeDash", {2, 3}}});
+  levels["encoding"] = {{"detail", {{"field", "level"}}}, {"color", grey}};
+  Json labels = line_layer(level_rows(roofline, range, true),
+                           {{"type", "text"},
+                            {"align", "left"},
+                            {"baseline", "bottom"},
+                            {"dx", 14},
+                            {"dy", -2},
+                            {"fontSize", 11},
+                            {"angle", {{"expr", diagonal_angle(range, {lowest, highest})}}}});
+  labels["encoding"] = {{"text", {{"field", "level"}}}, {"color", grey}};
+  Json layers{levels,
+              labels,
+              line_layer(roof_rows(roofline, range, false),
+                         {{"type", "line"}, {"strokeWidth", 1}, {"strokeDash", {6, 4}}}),
+              line_layer(roof_rows(roofline, range, true), {{"type", "line"}, {"strokeWidth", 2}})};
+  for (const Json& more : {ladder_layers(roofline), gemm_layers(roofline)}) {
+    layers.insert(layers.end(), more.begin(), more.end());
+  }
+  spec["layer"] = layers;
+  return spec;
+}
+
+}  // namespace
+
+Chart roofline_chart(const model::Analysis& analysis) {
+  Chart chart{"roofline", "roofline", "", "", nullptr, ""};
+  if (!analysis.roofline || analysis.roofline->soft_roofs.empty()) {
+    chart.title = "Roofline";
+    chart.missing = "No roofline: the intensity ladder was not measured in this run.";
+    return chart;
+  }
+  const SoftRoof& roof = analysis.roofline->soft_roofs.front();
+  chart.title =
+      fmt::format("In {}, work below {} is bound by memory ({}), above it by compute ({})",
+                  roof.precision,
+                  format_quantity(number(roof.ridge), Unit::flop_per_byte),
+                  format_quantity(number(roof.bandwidth), Unit::bytes_per_second),
+                  format_quantity(number(roof.peak), Unit::flop_per_second));
+  chart.how_to_read =
+      "Each kernel sits at its FLOPs per byte moved (right) and its rate (up), both logarithmic. "
+      "Solid: the fitted soft roof; dashed: the ideal roof of the same peak and bandwidth; dots: "
+      "the "
+      "measured intensity ladder with 95 % intervals; diamonds: library matrix products; dotted: "
+      "bandwidth of each memory level. A point far below its roof leaves speed unused.";
+  chart.spec = roofline_spec(*analysis.roofline);
+  return chart;
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# page_test.sh WRITE_PAGE CHARTS: the fixture's HTML report in headless Chromium, with scripts allowed and forbidden.
+# WRITE_PAGE is the program that writes the page, CHARTS is ON when the build has the chart library.
+# Exit 77 (skipped) when no Chromium is installed.
+set -euo pipefail
+write_page=$1
+charts=$2
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+if [ -z "$browser" ]; then
+  echo "skipped: no chromium, chromium-browser or google-chrome in PATH"
+  exit 77
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# expect NAME ACTUAL OPERATOR WANTED
+expect() {
+  if [ "$2" "$3" "$4" ]; then
+    echo "ok: $1 ($2)"
+  else
+    echo "FAILED: $1: $2, wanted $3 $4"
+    failures=$((failures + 1))
+  fi
+}
+
+# How often a pattern stands in the page's own part, before the chart library's code.
+count() { sed '/^<script>$/,$d' "$2" | { grep -o -- "$1" || true; } | wc -l; }
+
+# load PAGE DOM: the document as it stands after its scripts have run.
+load() {
+  local page=$1 dom=$2
+  timeout 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    --disable-background-networking --disable-component-update --disable-sync --user-data-dir="$folder/profile" \
+    --virtual-time-budget=10000 --dump-dom "file://$page" >"$dom" 2>"$folder/log"
+}
+
+# With a price there are five charts; without, the cost curve is a sentence that says how to give one.
+for variant in price:5 no-price:4; do
+  name=${variant%:*}
+  wanted=${variant#*:}
+  [ "$charts" = ON ] || wanted=0
+  page=$folder/$name.html
+  "$write_page" "$name" >"$page"
+  expect "$name: outside files named by the page" "$(count '<\(script\|img\|iframe\)[^>]* src=\|<link' "$page")" -eq 0
+
+  load "$page" "$folder/$name.dom"
+  expect "$name: charts drawn" "$(count 'data-drawn="yes"' "$folder/$name.dom")" -eq "$wanted"
+  expect "$name: charts that failed" "$(count 'data-drawn="failed"' "$folder/$name.dom")" -eq 0
+  expect "$name: pictures" "$(count '<svg' "$folder/$name.dom")" -eq "$wanted"
+  expect "$name: broken numbers" "$(count '>NaN<\|>undefined<\|>null<' "$folder/$name.dom")" -eq 0
+
+  # A page policy without scripts is what a reader with JavaScript off, or a strict server, gives it.
+  sed "s/script-src 'unsafe-inline'/script-src 'none'/" "$page" >"$folder/$name-plain.html"
+  load "$folder/$name-plain.html" "$folder/$name.plain"
+  expect "$name without JavaScript: charts drawn" "$(count 'data-drawn' "$folder/$name.plain")" -eq 0
+  expect "$name without JavaScript: tables" "$(count '<table>' "$folder/$name.plain")" -ge 15
+  expect "$name without JavaScript: texts in place of charts" "$(count 'class="fallback"' "$folder/$name.plain")" -eq 5
+done
+
+expect "hint how to give a price" "$(count 'no price was given' "$folder/no-price.plain")" -ge 1
+exit $((failures > 0))

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+#include "tests/golden/report/fixture.h"
+
+#include <cstring>
+#include <iostream>
+
+using namespace scaleworth::report;
+
+/// Writes the fixture's HTML page to stdout, for the browser test: `write_page price|no-price`.
+int main(int argc, char** argv) {
+  const bool price = argc > 1 && std::strcmp(argv[1], "price") == 0;
+  std::cout << render(fixture::complete_run(),
+                      fixture::two_core_analysis(price),
+                      Format::html,
+                      fixture::options(price));
+  return std::cout.good() ? 0 : 1;
+}
