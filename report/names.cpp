@@ -52,10 +52,6 @@ std::string ranks_phrase(int ranks) {
   return fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
 }
 
-std::string part_phrase(const std::string& part) {
-  return "time in " + words(part);
-}
-
 std::string plain_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return *text;

@@ -14,9 +14,6 @@ std::string words(const std::string& identifier);
 /// "1 rank", "2 ranks".
 std::string ranks_phrase(int ranks);
 
-/// A part of the step as the subject of a sentence: "time in exposed transfer".
-std::string part_phrase(const std::string& part);
-
 /// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for
 /// memory_bytes. An absent value reads "n/a (reason)".
 struct NamedValue {

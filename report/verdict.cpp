@@ -99,7 +99,7 @@ std::string cause_line(const ScalingResult& strong) {
            format_quantity(number(cause.explained), Unit::percent) + "), so no cause is named.";
   } else {
     line = fmt::format("Loss against ideal: {} explains {} of it.",
-                       part_phrase(cause.owner),
+                       words(cause.owner),
                        format_quantity(number(cause.explained), Unit::percent));
   }
   if (cause.culprit_rank) {
@@ -154,7 +154,9 @@ std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
     line +=
         range && range->low < range->high ? fmt::format(" [{}, {}]", range->low, range->high) : "";
   }
-  return line + fmt::format(". Beyond {} this is extrapolated.", ranks_phrase(most_measured));
+  line += fmt::format(". Beyond {} this is extrapolated.", ranks_phrase(most_measured));
+  return law.reproduces_measured ? line
+                                 : line + " It misses the measured counts: use it with care.";
 }
 
 std::string cost_line(const ScalingResult& strong, const model::AnalysisOptions& assumptions) {
@@ -203,6 +205,8 @@ Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& ass
   judge_counts(*strong, verdict);
   if (strong->cause) {
     verdict.lines.push_back(cause_line(*strong));
+  } else if (!strong->cause_note.empty()) {
+    verdict.lines.push_back("Loss against ideal: no cause named, " + strong->cause_note + ".");
   }
   for (const auto& law : strong->laws) {
     if (!law.curve.empty()) {

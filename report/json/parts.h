@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -25,6 +26,11 @@ Json json_value(Quantity<S, B, F, D> quantity) {
 }
 inline Json json_value(int value) {
   return value;
+}
+
+/// A sentence, or null when there is none.
+inline Json json_note(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
 }
 
 /// {"value", "low", "high", "samples"}; low and high null without interval.

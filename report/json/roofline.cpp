@@ -55,6 +55,7 @@ Json soft_roof(const model::SoftRoof& value) {
           {"peak_flop_per_s", json_value(value.peak)},
           {"bandwidth_bytes_per_s", json_value(value.bandwidth)},
           {"sharpness", json_value(value.sharpness)},
+          {"sharpness_note", json_note(value.sharpness_note)},
           {"ridge_flop_per_byte", json_value(value.ridge)},
           {"median_residual", json_value(value.median_residual)},
           {"points", json_array(value.points, intensity_point)}};
@@ -78,6 +79,7 @@ Json gemm(const model::PlacedGemm& value) {
           {"intensity_flop_per_byte", json_value(value.intensity)},
           {"rate_flop_per_s", json_value(value.rate)},
           {"roof_flop_per_s", json_value(value.roof)},
+          {"bandwidth_bytes_per_s", json_value(value.bandwidth)},
           {"fraction", json_value(value.fraction)},
           {"bound", bound_name(value.bound)}};
 }
@@ -91,7 +93,8 @@ Json json_roofline(const model::RooflineResult& roofline) {
           {"soft_roofs", json_array(roofline.soft_roofs, soft_roof)},
           {"gemms", json_array(roofline.gemms, gemm)},
           {"memory", json_array(roofline.memory, memory_point)},
-          {"latency", json_array(roofline.latency, latency_point)}};
+          {"latency", json_array(roofline.latency, latency_point)},
+          {"warnings", roofline.warnings}};
 }
 
 }  // namespace scaleworth::report

@@ -20,6 +20,7 @@ Table laws(const Scaling& scaling) {
                measure("kind", "kind"),
                measure("serial", "s"),
                measure("coherency", "c"),
+               measure("residual", "misses counts by", Unit::percent),
                measure("fastest_ranks", "fastest at", Unit::count),
                measure("cost_optimal_ranks", "K*", Unit::count)},
               {},
@@ -40,6 +41,7 @@ Table laws(const Scaling& scaling) {
                              std::string(law.prediction ? "prediction" : "fit"),
                              cell_or_absent(law.serial),
                              cell_or_absent(law.coherency),
+                             law.curve.empty() ? Cell{} : Cell{number(law.residual)},
                              law.fastest ? count_cell(*law.fastest) : Cell{},
                              optimum}});
       table.notes.push_back(fmt::format("{}, {}: {}", result.mode, law.name, law.basis));
@@ -49,7 +51,9 @@ Table laws(const Scaling& scaling) {
       }
     }
   }
-  table.notes.push_back("K* is the count with the least cost per token.");
+  table.notes.push_back(
+      "K* is the count with the least cost per token. Misses counts by: root mean square over the "
+      "measured counts, without interval.");
   return table;
 }
 

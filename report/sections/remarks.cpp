@@ -2,20 +2,24 @@
 #include "report/names.h"
 #include "report/sections/sections.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 
-/// Warnings of single points, each text once with how often it was raised.
+/// Warnings of single points, each text once with how often it was raised; of many texts the first
+/// few.
 void add_point_warnings(const ProbeRecord& probe, std::vector<std::string>& list) {
+  constexpr std::size_t most_shown = 3;
   std::vector<std::pair<std::string, int>> counted;
   for (const Point& point : probe.points) {
     for (const std::string& warning : point.warnings) {
-      auto found = counted.begin();
-      while (found != counted.end() && found->first != warning) {
-        ++found;
-      }
+      const auto found = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) {
+        return entry.first == warning;
+      });
       if (found == counted.end()) {
         counted.emplace_back(warning, 1);
       } else {
@@ -23,9 +27,15 @@ void add_point_warnings(const ProbeRecord& probe, std::vector<std::string>& list
       }
     }
   }
-  for (const auto& [warning, times] : counted) {
+  for (std::size_t i = 0; i < std::min(counted.size(), most_shown); ++i) {
+    const auto& [warning, times] = counted[i];
     list.push_back(times == 1 ? fmt::format("{}: {}", probe.name, warning)
                               : fmt::format("{}: {} ({} points)", probe.name, warning, times));
+  }
+  if (counted.size() > most_shown) {
+    list.push_back(fmt::format("{}: {} more warnings of this kind stand in run.json",
+                               probe.name,
+                               counted.size() - most_shown));
   }
 }
 
@@ -76,6 +86,10 @@ Section doubts_section(const Run& run, const model::Analysis& analysis) {
     if (finding.doubt) {
       section.list.push_back(finding.text);
     }
+  }
+  if (analysis.roofline) {
+    const auto& warnings = analysis.roofline->warnings;
+    section.list.insert(section.list.end(), warnings.begin(), warnings.end());
   }
   for (const std::string& warning : run.warnings) {
     section.list.push_back(warning);

@@ -85,6 +85,9 @@ Table soft_roofs(const RooflineResult& roofline) {
                "perfectly, 1 not at all. Below the ridge a kernel is bound by memory. The residual "
                "is a median over the ladder without interval."}};
   for (const auto& roof : roofline.soft_roofs) {
+    if (!roof.sharpness_note.empty()) {
+      table.notes.push_back(roof.precision + ": " + roof.sharpness_note);
+    }
     table.rows.push_back({{roof.precision,
                            count_cell(roof.workers),
                            number(roof.peak),

@@ -18,11 +18,13 @@ Table steps(const Scaling& scaling) {
                measure("step_time", "step", Unit::seconds),
                measure("speedup", "speed-up"),
                measure("efficiency", "efficiency", Unit::percent),
+               measure("karp_flatt", "Karp-Flatt serial part"),
                measure("tokens_per_second", "throughput", Unit::tokens_per_second),
                measure("final_loss", "loss")},
               {},
               {}};
   table.columns.back().digits = 5;
+  table.columns[6].detail = true;
   for (const auto& result : scaling) {
     for (const auto& row : result.rows) {
       table.rows.push_back({{result.mode,
@@ -31,6 +33,7 @@ Table steps(const Scaling& scaling) {
                              number(row.step),
                              cell_or_absent(row.speedup),
                              cell_or_absent(row.efficiency),
+                             cell_or_absent(row.karp_flatt),
                              in_inverse_proportion(row.tokens_per_second, row.step),
                              cell_or_absent(row.final_loss)}});
     }
@@ -143,15 +146,22 @@ Table utilisation(const Scaling& scaling) {
       {"FLOPs of the model's matrix products over the step time, against our FMA ceiling of "
        "as many workers and against --peak per rank (n/a when not given: a peak is never "
        "guessed). The interval is the step's; the ceiling counts as exact."}};
+  std::vector<std::string> bases{""};
   for (const auto& result : scaling) {
     for (const auto& row : result.rows) {
       if (row.mfu_measured || row.mfu_peak) {
+        if (std::find(bases.begin(), bases.end(), row.mfu_basis) == bases.end()) {
+          bases.push_back(row.mfu_basis);
+        }
         table.rows.push_back({{result.mode,
                                count_cell(row.ranks),
                                utilisation_cell(row.mfu_measured, row.step),
                                utilisation_cell(row.mfu_peak, row.step)}});
       }
     }
+  }
+  for (std::size_t i = 1; i < bases.size(); ++i) {
+    table.notes.push_back("Ceiling: " + bases[i] + ".");
   }
   return table;
 }
