@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/verdict.h"
+
+#include "tests/catch.h"
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+
+namespace {
+
+/// A strong-scaling count whose step is `milliseconds` with an interval of `percent` to each side.
+model::ScalingRow row(int ranks, double milliseconds, double percent) {
+  model::ScalingRow result;
+  result.ranks = ranks;
+  const double time = milliseconds * 1e-3;
+  result.step = {Seconds(time),
+                 Interval<Seconds>{Seconds(time * (1.0 - percent / 100.0)),
+                                   Seconds(time * (1.0 + percent / 100.0))},
+                 15};
+  return result;
+}
+
+model::Analysis strong(std::vector<model::ScalingRow> rows) {
+  model::ScalingResult result;
+  result.mode = "strong";
+  result.rows = std::move(rows);
+  result.quality_held = true;
+  model::Analysis analysis;
+  analysis.scaling = {result};
+  return analysis;
+}
+
+bool starts_with(const Verdict& verdict, const std::string& text) {
+  return verdict.headline.compare(0, text.size(), text) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("scaling is worth it when the whole interval of the speed-up lies above sqrt 2",
+          "[verdict]") {
+  // 100 ms / 55 ms = 1.82 > 1.41, +- 1.4 %
+  const Verdict verdict = judge(strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)}), {});
+  REQUIRE(verdict.answer == Answer::yes);
+  REQUIRE(starts_with(verdict, "Yes, up to 2 ranks (the most measured)"));
+}
+
+TEST_CASE("scaling is not worth it when the speed-up surely stays below sqrt 2", "[verdict]") {
+  // 100 / 90 = 1.11
+  const Verdict verdict = judge(strong({row(1, 100.0, 1.0), row(2, 90.0, 1.0)}), {});
+  REQUIRE(verdict.answer == Answer::no);
+  REQUIRE(starts_with(verdict, "No: 2 ranks"));
+}
+
+TEST_CASE("the verdict abstains when the interval contains the threshold", "[verdict]") {
+  // 100 / 70 = 1.43 with +- 14 %
+  const Verdict verdict = judge(strong({row(1, 100.0, 10.0), row(2, 70.0, 10.0)}), {});
+  REQUIRE(verdict.answer == Answer::unknown);
+}
+
+TEST_CASE("the verdict abstains when a step time has no interval", "[verdict]") {
+  auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
+  analysis.scaling[0].rows[1].step.interval.reset();
+  REQUIRE(judge(analysis, {}).answer == Answer::unknown);
+}
+
+TEST_CASE("the verdict stops at the last count that pays", "[verdict]") {
+  // 1 to 2: 1.82 pays; 2 to 4: 55 / 45 = 1.22 does not
+  const Verdict verdict =
+      judge(strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0), row(4, 45.0, 1.0)}), {});
+  REQUIRE(verdict.answer == Answer::yes);
+  REQUIRE(starts_with(verdict, "Yes up to 2 ranks, not beyond: 4 ranks"));
+}
+
+TEST_CASE("one count is not enough for a verdict", "[verdict]") {
+  const Verdict verdict = judge(strong({row(1, 100.0, 1.0)}), {});
+  REQUIRE(verdict.answer == Answer::unknown);
+  REQUIRE(starts_with(verdict, "Not known: not enough data"));
+}
+
+TEST_CASE("losses that disagree leave the verdict open", "[verdict]") {
+  auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
+  analysis.scaling[0].quality_held = false;
+  analysis.scaling[0].quality_note = "losses differ by 3 %";
+  const Verdict verdict = judge(analysis, {});
+  REQUIRE(verdict.answer == Answer::unknown);
+  REQUIRE(verdict.headline.find("losses differ by 3 %") != std::string::npos);
+}
+
+TEST_CASE("a step time of zero leaves the verdict open", "[verdict]") {
+  REQUIRE(judge(strong({row(1, 100.0, 1.0), row(2, 0.0, 1.0)}), {}).answer == Answer::unknown);
+}
+
+TEST_CASE("an empty analysis has a verdict that abstains", "[verdict]") {
+  REQUIRE(judge({}, {}).answer == Answer::unknown);
+}
+
+TEST_CASE("without a price the verdict says how to give one", "[verdict]") {
+  const Verdict verdict = judge(strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)}), {});
+  REQUIRE(verdict.lines.back().find("--price") != std::string::npos);
+}
+
+TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {
+  auto analysis = strong({row(1, 100.0, 1.0), row(2, 52.0, 1.0)});
+  model::ScalingLaw law;
+  law.prediction = true;
+  // 100, 52, 28, 25: the gains are 1.92, 1.86, 1.12; sqrt 2 = 1.41 stops at 4
+  const double times[] = {100.0, 52.0, 40.0, 28.0, 27.0, 26.0, 25.5, 25.0};
+  for (int ranks = 1; ranks <= 8; ++ranks) {
+    law.curve.push_back({ranks, row(ranks, times[ranks - 1], 1.0).step, {}, {}, ranks > 2});
+  }
+  analysis.scaling[0].laws = {law};
+  const Verdict verdict = judge(analysis, {});
+  REQUIRE(verdict.lines[1].find("doubling pays up to 4 ranks. Beyond 2 ranks") !=
+          std::string::npos);
+}
