@@ -52,6 +52,18 @@ std::string ranks_phrase(int ranks) {
   return fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
 }
 
+const char* bound_name(model::Bound bound) {
+  switch (bound) {
+    case model::Bound::compute:
+      return "compute";
+    case model::Bound::memory:
+      return "memory";
+    case model::Bound::neither:
+      break;
+  }
+  return "neither";
+}
+
 std::string plain_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return *text;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/core/run/record.h"
+#include "src/model/analysis.h"
 
 #include <string>
 
@@ -13,6 +14,9 @@ std::string words(const std::string& identifier);
 
 /// "1 rank", "2 ranks".
 std::string ranks_phrase(int ranks);
+
+/// "compute", "memory" or "neither".
+const char* bound_name(model::Bound bound);
 
 /// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for
 /// memory_bytes. An absent value reads "n/a (reason)".

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json/parts.h"
+#include "report/names.h"
 
 namespace scaleworth::report {
 namespace {
@@ -59,12 +60,6 @@ Json soft_roof(const model::SoftRoof& value) {
           {"ridge_flop_per_byte", json_value(value.ridge)},
           {"median_residual", json_value(value.median_residual)},
           {"points", json_array(value.points, intensity_point)}};
-}
-
-const char* bound_name(model::Bound bound) {
-  return bound == model::Bound::compute  ? "compute"
-         : bound == model::Bound::memory ? "memory"
-                                         : "neither";
 }
 
 Json gemm(const model::PlacedGemm& value) {

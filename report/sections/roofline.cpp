@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
 #include "report/sections/sections.h"
 
 namespace scaleworth::report {
@@ -99,18 +100,6 @@ Table soft_roofs(const RooflineResult& roofline) {
   return table;
 }
 
-std::string bound_name(model::Bound bound) {
-  switch (bound) {
-    case model::Bound::compute:
-      return "compute";
-    case model::Bound::memory:
-      return "memory";
-    case model::Bound::neither:
-      break;
-  }
-  return "neither";
-}
-
 Table gemms(const RooflineResult& roofline) {
   Table table{"gemms",
               "Library matrix products under the measured roof",
@@ -148,7 +137,7 @@ Table gemms(const RooflineResult& roofline) {
                            number(gemm.rate),
                            number(gemm.roof),
                            number(gemm.fraction),
-                           bound_name(gemm.bound)}});
+                           std::string(bound_name(gemm.bound))}});
   }
   return table;
 }

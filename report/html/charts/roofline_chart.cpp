@@ -165,8 +165,8 @@ Json roofline_spec(const RooflineResult& roofline) {
     precisions.push_back(roof.precision);
   }
   Json spec = chart_spec(400);
-  // Room below the slowest point for a label and above the peak for points that beat it.
-  const double lowest = range_of(roof_rows(roofline, range, true), "rate").low / 2.0;
+  // Room above the peak for points that beat it.
+  const double lowest = range_of(roof_rows(roofline, range, true), "rate").low / 1.3;
   const double highest = highest_peak(roofline) * 1.5e-9;
   spec["encoding"] = {
       {"x", log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high)},
