@@ -24,9 +24,9 @@ constexpr BytesPerSecond sweep_rate(int workers) {
   return BytesPerSecond(10e9 * effective_workers(workers));
 }
 
-/// Writing a random cycle, per line of 64 bytes: beyond the caches each line costs part of a miss.
+/// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
 constexpr BytesPerSecond cycle_write_rate() {
-  return BytesPerSecond(64.0 / 20e-9);
+  return BytesPerSecond(64.0 / 40e-9);
 }
 
 }  // namespace scaleworth::probes

@@ -49,7 +49,7 @@ Target target_of(const Pace& pace) {
 
 Seconds time_per_setting(const Pace& pace) {
   const Seconds sample = 0.7 * pace.budget / static_cast<double>(pace.minimum_samples);
-  return 0.9 * pace.budget + 1.5 * sample;
+  return 0.8 * pace.budget + 1.5 * sample;
 }
 
 Pace compute_pace(Suite suite) {
@@ -57,7 +57,7 @@ Pace compute_pace(Suite suite) {
 }
 
 Pace memory_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.04), 9} : Pace{Seconds(0.12), 15};
+  return suite == Suite::quick ? Pace{Seconds(0.03), 9} : Pace{Seconds(0.12), 15};
 }
 
 Pace latency_pace(Suite suite) {

@@ -22,8 +22,8 @@ struct Pace {
 };
 Target target_of(const Pace& pace);
 
-/// Time of one setting at this pace: samples (the stopping rule ends between 70 and 100 % of the
-/// budget) and the calibration before them.
+/// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
+/// quiet machine, at 100 % otherwise) and the calibration before them.
 Seconds time_per_setting(const Pace& pace);
 
 Pace compute_pace(Suite suite);

@@ -134,7 +134,7 @@ std::vector<Row> memory_rows(std::int64_t set_bytes, int workers) {
         .fma = {},
         .memory = MemoryWork{kernel, Bytes(static_cast<double>(set_bytes)), workers, nontemporal}};
   };
-  std::vector<Row> rows{row("load", MemoryKernel::read, false),
+  std::vector<Row> rows{row("sum", MemoryKernel::read, false),
                         row("store", MemoryKernel::write, false),
                         row("copy", MemoryKernel::copy, false),
                         row("stream", MemoryKernel::triad, false)};

@@ -7,8 +7,9 @@
 
 namespace scaleworth::probes::host {
 
-/// Streams over doubles with the widest isa. One operation is one pass over the working set of
-/// every worker. With n bytes in all working sets together:
+/// Streams over doubles with the widest isa. Read adds what it loads (a sum that can be checked),
+/// so within L1 its limit may be the adders rather than the loads. One operation is one pass over
+/// the working set of every worker. With n bytes in all working sets together:
 ///   bytes       n: each array is read or written once (STREAM's count)
 ///   bytes_real  what crosses the L1 data cache's outer edge, where the set does not fit L1 and
 ///               stores are regular: a stored line is first read, so n + (bytes stored): read n,

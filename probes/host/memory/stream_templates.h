@@ -11,7 +11,9 @@ template <class Vector>
 struct StreamTemplates {
   using Register = typename Vector::Register;
   static constexpr int lanes = Vector::lanes;
-  static constexpr int unroll = 8;  // two loads a cycle into adders of latency 4
+  static constexpr int unroll = 8;
+  /// 16 of 32 registers, 8 of 16: two additions a cycle of latency 4 need 8 at the least.
+  static constexpr int accumulators = Vector::chains * 2 / 3;
   static constexpr std::int64_t block = unroll * lanes;
 
   /// Keeps the compiler from merging passes over the same data.
@@ -26,23 +28,28 @@ struct StreamTemplates {
     }
   }
 
+  /// Adds `count` vectors from `b` to as many sums.
+  template <int count>
+  static void accumulate(Register (&sums)[accumulators], const double* b) {
+#pragma GCC unroll 16
+    for (int u = 0; u < count; ++u) sums[u] = Vector::add(sums[u], Vector::load(b + u * lanes));
+  }
+
   static double read(
       double*, const double* b, const double*, std::int64_t elements, std::int64_t passes) {
-    Register sums[unroll];
-#pragma GCC unroll 8
-    for (int u = 0; u < unroll; ++u) sums[u] = Vector::broadcast(0.0);
+    constexpr std::int64_t long_block = accumulators * lanes;
+    constexpr std::int64_t short_block = 4 * lanes;
+    Register sums[accumulators];
+#pragma GCC unroll 16
+    for (int u = 0; u < accumulators; ++u) sums[u] = Vector::broadcast(0.0);
     for (std::int64_t pass = 0; pass < passes; ++pass, end_pass()) {
       std::int64_t i = 0;
-      for (; i + block <= elements; i += block) {
-#pragma GCC unroll 8
-        for (int u = 0; u < unroll; ++u) {
-          sums[u] = Vector::add(sums[u], Vector::load(b + i + u * lanes));
-        }
-      }
-      for (; i < elements; i += lanes) sums[0] = Vector::add(sums[0], Vector::load(b + i));
+      for (; i + long_block <= elements; i += long_block) accumulate<accumulators>(sums, b + i);
+      for (; i + short_block <= elements; i += short_block) accumulate<4>(sums, b + i);
+      for (; i < elements; i += lanes) accumulate<1>(sums, b + i);
     }
-#pragma GCC unroll 8
-    for (int u = 1; u < unroll; ++u) sums[0] = Vector::add(sums[0], sums[u]);
+#pragma GCC unroll 16
+    for (int u = 1; u < accumulators; ++u) sums[0] = Vector::add(sums[0], sums[u]);
     alignas(64) double parts[lanes];
     Vector::store(parts, sums[0]);
     double sum = 0.0;

@@ -3,6 +3,7 @@
 
 #include "src/core/interrupt.h"
 #include "src/core/statistics/quantile.h"
+#include "src/core/statistics/warnings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -82,6 +83,7 @@ Samples take_samples(WorkerTeam& team,
   }
   samples.wall_s = rule.samples();
   samples.stop_reason = rule.explanation();
+  samples.warnings = sample_warnings(samples.wall_s);
   note_contention(samples, team.size());
   if (last_units != nullptr) *last_units = units;
   return samples;

@@ -23,7 +23,7 @@ struct UnitWork {
 Seconds sample_duration(const Target& target);
 
 /// Finds the units that fill one sample (those runs warm up), then samples until the target is met.
-/// Thread-CPU time below 98 % of workers x wall time is noted as contention.
+/// Warnings: thread-CPU time below 98 % of workers x wall time (contention), drift, two modes.
 /// `last_units`, where given, receives the units of the last sample.
 /// Throws Interrupted between samples.
 Samples take_samples(WorkerTeam& team,
