@@ -80,8 +80,6 @@ class HostMachine final : public Machine {
   }
   void release_memory() override { arrays_.release(); }
 
-  void release_memory() override { arrays_.release(); }
-
  private:
   const BlasOutcome& blas() {
     if (!blas_) blas_ = open_blas(options_.blas_path);
