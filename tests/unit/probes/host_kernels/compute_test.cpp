@@ -91,7 +91,7 @@ TEST_CASE("FLOPs of one FMA operation are 2 x block x steps x workers", "[comput
     // 2^14 steps for each element held in registers.
     REQUIRE(measured.flops.value() == 2.0 * static_cast<double>(isa.fp32.block) * 16384.0);
     REQUIRE(measured.samples.wall_s.size() == measured.samples.cpu_s.size());
-    REQUIRE(measured.samples.wall_s.size() >= 2);
+    REQUIRE_FALSE(measured.samples.wall_s.empty());
     REQUIRE_FALSE(measured.samples.stop_reason.empty());
   }
 }

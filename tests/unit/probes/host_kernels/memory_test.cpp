@@ -125,7 +125,7 @@ TEST_CASE("every kernel fills every element, including the last partial block", 
 TEST_CASE("one latency operation is one load", "[memory]") {
   const Measured measured = time_latency({Bytes(8192.0)}, brief);
   REQUIRE(measured.flops.value() == 0.0);
-  REQUIRE(measured.samples.wall_s.size() >= 2);
+  REQUIRE_FALSE(measured.samples.wall_s.empty());
 }
 
 TEST_CASE("memory that cannot be had is a probe failure, and the pool is usable afterwards",
