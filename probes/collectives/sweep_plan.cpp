@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <random>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,12 +48,32 @@ double expected_sample_s(const CollectiveWork& work) {
 }
 
 std::vector<Bytes> message_sizes(Suite suite) {
-  const double step = suite == Suite::quick ? 4.0 : 2.0;
-  const double largest = (suite == Suite::quick ? 64.0 : 256.0) * mebibyte;
+  const int step = suite == Suite::quick ? 2 : 1;
+  const int largest = suite == Suite::quick ? 26 : 28;  // 64 MiB, 256 MiB
   std::vector<Bytes> sizes;
-  for (double bytes = 8.0; bytes < largest; bytes *= step) sizes.emplace_back(bytes);
-  sizes.emplace_back(largest);
+  for (int exponent = 3; exponent < largest; exponent += step) {
+    sizes.emplace_back(std::ldexp(1.0, exponent));
+  }
+  sizes.emplace_back(std::ldexp(1.0, largest));
   return sizes;
+}
+
+/// Distinct messages of one collective that fit; `left_out` becomes the smallest that does not.
+std::vector<Bytes> fitting_messages(Collective collective,
+                                    int ranks,
+                                    const std::vector<Bytes>& sizes,
+                                    Bytes memory,
+                                    std::optional<Bytes>& left_out) {
+  std::vector<Bytes> messages;
+  for (const Bytes bytes : sizes) {
+    const MessageShape shape = message_shape(collective, bytes, ranks);
+    if (shape.buffers() > memory) {
+      left_out = left_out ? std::min(*left_out, bytes) : bytes;
+    } else if (messages.empty() || messages.back() < shape.message) {
+      messages.push_back(shape.message);
+    }
+  }
+  return messages;
 }
 
 // std::shuffle is free to differ between standard libraries, and ranks must agree on the order.
@@ -74,29 +95,23 @@ std::vector<int> rank_counts(int size) {
 
 SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank) {
   SweepPlan plan;
-  Bytes smallest_left_out{0.0};
+  std::optional<Bytes> left_out;
+  const std::vector<Bytes> sizes = message_sizes(suite);
   for (const int ranks : rank_counts(size)) {
     for (const Collective collective : all_collectives) {
-      std::set<double> seen;
-      for (const Bytes bytes : message_sizes(suite)) {
-        const MessageShape shape = message_shape(collective, bytes, ranks);
-        if (shape.buffers() > memory_per_rank / 2.0) {
-          if (smallest_left_out == Bytes(0.0) || bytes < smallest_left_out) {
-            smallest_left_out = bytes;
-          }
-        } else if (seen.insert(shape.message.value()).second) {
-          for (const CollectiveMode mode : modes) {
-            plan.settings.push_back({collective, mode, shape.message, ranks});
-          }
+      for (const Bytes message :
+           fitting_messages(collective, ranks, sizes, memory_per_rank / 2.0, left_out)) {
+        for (const CollectiveMode mode : modes) {
+          plan.settings.push_back({collective, mode, message, ranks});
         }
       }
     }
   }
-  if (smallest_left_out > Bytes(0.0)) {
+  if (left_out) {
     plan.left_out = fmt::format(
         "messages from {:.4g} MiB up were left out in part: their buffers exceed half "
         "of the {:.4g} MiB that a rank may use",
-        smallest_left_out.value() / mebibyte,
+        left_out->value() / mebibyte,
         memory_per_rank.value() / mebibyte);
   }
   shuffle(plan.settings);

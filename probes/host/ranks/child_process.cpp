@@ -65,6 +65,7 @@ class Pipe {
 
 pid_t start(const std::vector<std::string>& command, const Pipe& errors) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t parent = getpid();
