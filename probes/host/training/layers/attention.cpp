@@ -2,6 +2,7 @@
 #include "probes/host/training/layers/attention.h"
 
 #include "probes/host/training/layers/elementwise.h"
+#include "probes/host/training/layers/product.h"
 
 #include <cmath>
 #include <cstddef>
@@ -33,47 +34,16 @@ void for_each_head(const Attention& layer, Visit visit) {
   }
 }
 
-struct Operand {
-  const float* data;
-  std::int64_t stride;
-  bool transpose = false;
-};
-
 // [sequence, sequence] = a b^T over the head's width.
 void outer(const Blas& blas, const Attention& layer, Operand a, Operand b, float* c) {
-  GemmArguments<float> product;
-  product.transpose_b = true;
-  product.m = layer.sequence;
-  product.n = layer.sequence;
-  product.k = layer.width / layer.heads;
-  product.a = a.data;
-  product.lda = a.stride;
-  product.b = b.data;
-  product.ldb = b.stride;
-  product.c = c;
-  product.ldc = layer.sequence;
-  blas.gemm(product);
+  b.transposed = true;
+  const Extent extent{layer.sequence, layer.sequence, layer.width / layer.heads};
+  multiply(blas, extent, a, b, {c, layer.sequence});
 }
 
-struct Result {
-  float* data;
-  std::int64_t stride;
-};
-
-// [sequence, head width] = p b, or p^T b, with p [sequence, sequence].
-void mix(const Blas& blas, const Attention& layer, Operand p, Operand b, Result c) {
-  GemmArguments<float> product;
-  product.transpose_a = p.transpose;
-  product.m = layer.sequence;
-  product.n = layer.width / layer.heads;
-  product.k = layer.sequence;
-  product.a = p.data;
-  product.lda = p.stride;
-  product.b = b.data;
-  product.ldb = b.stride;
-  product.c = c.data;
-  product.ldc = c.stride;
-  blas.gemm(product);
+// [sequence, head width] = p b with p [sequence, sequence].
+void mix(const Blas& blas, const Attention& layer, Operand p, Operand b, Destination c) {
+  multiply(blas, {layer.sequence, layer.width / layer.heads, layer.sequence}, p, b, c);
 }
 
 float score_scale(const Attention& layer) {

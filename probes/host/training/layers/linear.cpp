@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/layers/linear.h"
 
+#include "probes/host/training/layers/product.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -34,47 +36,27 @@ void sum_columns(const Linear& layer, const float* dy) {
 void linear_forward(
     const Blas& blas, const Linear& layer, const float* x, const float* residual, float* y) {
   if (layer.bias != nullptr) prepare_output(layer, residual, y);
-  GemmArguments<float> product;
-  product.m = layer.tokens;
-  product.n = layer.out;
-  product.k = layer.in;
-  product.a = x;
-  product.lda = layer.in;
-  product.b = layer.weight;
-  product.ldb = layer.out;
-  product.beta = layer.bias != nullptr ? 1.0F : 0.0F;
-  product.c = y;
-  product.ldc = layer.out;
-  blas.gemm(product);
+  const float keep = layer.bias != nullptr ? 1.0F : 0.0F;
+  multiply(blas,
+           {layer.tokens, layer.out, layer.in},
+           {x, layer.in},
+           {layer.weight, layer.out},
+           {y, layer.out, keep});
 }
 
 void linear_backward(
     const Blas& blas, const Linear& layer, const float* x, const float* dy, float* dx) {
-  GemmArguments<float> weight;
-  weight.transpose_a = true;
-  weight.m = layer.in;
-  weight.n = layer.out;
-  weight.k = layer.tokens;
-  weight.a = x;
-  weight.lda = layer.in;
-  weight.b = dy;
-  weight.ldb = layer.out;
-  weight.c = layer.weight_gradient;
-  weight.ldc = layer.out;
-  blas.gemm(weight);
+  multiply(blas,
+           {layer.in, layer.out, layer.tokens},
+           {x, layer.in, true},
+           {dy, layer.out},
+           {layer.weight_gradient, layer.out});
   if (layer.bias_gradient != nullptr) sum_columns(layer, dy);
-  GemmArguments<float> input;
-  input.transpose_b = true;
-  input.m = layer.tokens;
-  input.n = layer.in;
-  input.k = layer.out;
-  input.a = dy;
-  input.lda = layer.out;
-  input.b = layer.weight;
-  input.ldb = layer.out;
-  input.c = dx;
-  input.ldc = layer.in;
-  blas.gemm(input);
+  multiply(blas,
+           {layer.tokens, layer.in, layer.out},
+           {dy, layer.out},
+           {layer.weight, layer.out, true},
+           {dx, layer.in});
 }
 
 }  // namespace scaleworth::probes::host
