@@ -59,6 +59,8 @@ struct Ledger {
 ///   charged to the rank that arrived at L_q.
 /// A wait shorter than `timeline.clock_error`, or whose two last arrivals lie within it (a tie, for
 /// zero), is charged to nobody and counted. Malformed recordings are cut as `segment` says.
+/// A library that moves data only inside its calls stalls while a rank computes after its arrival;
+/// that time is transfer by this rule.
 /// Throws std::logic_error if parts do not sum to the step, which would be a bug here.
 /// Source: Scalasca's Wait at NxN; Boehme et al., ACM TOPC 3(2).
 Ledger build_ledger(const Timeline& timeline);
