@@ -89,7 +89,7 @@ struct PlacedGemm {
   FlopPerByte intensity;  // FLOPs / compulsory bytes (each matrix moved once)
   Estimate<FlopPerSecond> rate;
   FlopPerSecond roof;  // min(measured compute ceiling, `bandwidth` x intensity)
-  // Fastest measured real rate over a working set that is at least as large as the operands; absent
+  // Fastest measured real rate over a working set that is as large as the operands; absent
   // when the memory probe has none.
   std::optional<BytesPerSecond> bandwidth;
   double fraction = 0.0;  // rate / roof

@@ -20,19 +20,20 @@ Bytes SimMachine::last_cache() const {
   return Bytes(last);
 }
 
-std::vector<double> SimMachine::served(Bytes working_set) const {
+std::vector<double> SimMachine::served(Bytes working_set, int workers) const {
   std::vector<double> shares;
   double left = 1.0;
   for (const LevelTruth& level : truth_.levels) {
-    const double hit = std::clamp(2.0 - working_set.value() / level.capacity_bytes, 0.0, 1.0);
+    const double hit = std::clamp(
+        2.0 - working_set.value() * (level.shared ? workers : 1) / level.capacity_bytes, 0.0, 1.0);
     shares.push_back(left * hit);
     left -= shares.back();
   }
   return shares;
 }
 
-double SimMachine::bandwidth(Bytes working_set) const {
-  const std::vector<double> shares = served(working_set);
+double SimMachine::bandwidth(Bytes working_set, int workers) const {
+  const std::vector<double> shares = served(working_set, workers);
   double seconds_per_byte = 0.0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     seconds_per_byte += shares[i] / truth_.levels[i].bytes_per_second;
@@ -41,7 +42,7 @@ double SimMachine::bandwidth(Bytes working_set) const {
 }
 
 double SimMachine::latency(Bytes working_set) const {
-  const std::vector<double> shares = served(working_set);
+  const std::vector<double> shares = served(working_set, 1);
   double seconds = 0.0;
   for (std::size_t i = 0; i < shares.size(); ++i) seconds += shares[i] * truth_.levels[i].latency_s;
   return seconds;
@@ -97,7 +98,7 @@ Measured SimMachine::time_memory(const MemoryWork& work, const Target& target) {
   }();
   const double volume = work.working_set.value() * work.workers;
   const double rate = work.workers * (work.nontemporal ? truth_.levels.back().bytes_per_second
-                                                       : bandwidth(work.working_set));
+                                                       : bandwidth(work.working_set, work.workers));
   Measured measured = timed(traffic.real * volume / rate, work.workers, target);
   measured.bytes = Bytes(traffic.stream * volume);
   measured.bytes_real = Bytes(traffic.real * volume);
@@ -114,7 +115,8 @@ Measured SimMachine::time_intensity(const IntensityWork& work, const Target& tar
   const double flops = 2.0 * work.fma_per_element * elements;
   const double bytes = 2.0 * element * elements;
   const double rate =
-      soft_roof(peak(work.precision), bandwidth(work.working_set), flops / bytes) * work.workers;
+      soft_roof(peak(work.precision), bandwidth(work.working_set, work.workers), flops / bytes) *
+      work.workers;
   Measured measured = timed(flops / rate, work.workers, target);
   measured.flops = Flops(flops);
   measured.bytes = measured.bytes_real = Bytes(bytes);
@@ -129,9 +131,10 @@ Measured SimMachine::time_gemm(const GemmWork& work, const Target& target) {
   const auto batch = static_cast<double>(work.batch);
   const double flops = 2.0 * m * n * k * batch;
   const double bytes = element * (m * k + k * n + m * n) * batch;
-  const double rate =
-      truth_.gemm_efficiency * work.workers *
-      soft_roof(peak(work.precision), bandwidth(Bytes(bytes / work.workers)), flops / bytes);
+  const double rate = truth_.gemm_efficiency * work.workers *
+                      soft_roof(peak(work.precision),
+                                bandwidth(Bytes(bytes / work.workers), work.workers),
+                                flops / bytes);
   Measured measured = timed(flops / rate, work.workers, target);
   measured.flops = Flops(flops);
   measured.bytes = measured.bytes_real = Bytes(bytes);

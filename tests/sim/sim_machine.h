@@ -11,12 +11,13 @@
 
 namespace scaleworth::sim {
 
-/// One level of the memory hierarchy, private to each worker.
+/// One level of the memory hierarchy; bandwidth and latency are those of each worker.
 struct LevelTruth {
   std::string label;
   double capacity_bytes = std::numeric_limits<double>::infinity();
   double bytes_per_second = 0.0;  // per worker, real bytes
   double latency_s = 0.0;
+  bool shared = false;  // the capacity is divided among the workers
 };
 
 struct MachineTruth {
@@ -25,7 +26,7 @@ struct MachineTruth {
   double narrow_isa_share = 0.5;  // of the peak that the narrower instruction set reaches
   std::vector<LevelTruth> levels{{"L1", 48e3, 300e9, 1.1e-9},
                                  {"L2", 1e6, 120e9, 3.5e-9},
-                                 {"L3", 16e6, 50e9, 12e-9},
+                                 {"L3", 16e6, 50e9, 12e-9, true},
                                  {"memory", std::numeric_limits<double>::infinity(), 15e9, 95e-9}};
   double sharpness = 3.0;        // p of the soft roof
   double gemm_efficiency = 0.9;  // of the soft roof at the GEMM's intensity
@@ -33,7 +34,7 @@ struct MachineTruth {
   NoiseTruth noise;
 };
 
-/// Private levels; a working set between one and two capacities hits in proportion, so that level
+/// A working set between one and two capacities hits in proportion, so that level
 /// borders are ramps as on real machines. Stores that go through the caches read their lines first.
 class SimMachine final : public probes::Machine {
  public:
@@ -56,8 +57,8 @@ class SimMachine final : public probes::Machine {
   Outcome<std::string> gemm_library() override { return std::string("sim blas"); }
   probes::Measured time_gemm(const probes::GemmWork& work, const probes::Target& target) override;
 
-  /// The truth at a working set per worker, for one worker.
-  double bandwidth(Bytes working_set) const;
+  /// The truth at a working set per worker, for one of `workers`.
+  double bandwidth(Bytes working_set, int workers) const;
   double latency(Bytes working_set) const;
   /// Peak of one worker with the widest instruction set, FLOP/s.
   double peak(probes::Precision precision) const;
@@ -65,7 +66,7 @@ class SimMachine final : public probes::Machine {
  private:
   probes::Measured timed(double seconds, int workers, const probes::Target& target);
   /// Of accesses to level i, for each level: the share that is served there.
-  std::vector<double> served(Bytes working_set) const;
+  std::vector<double> served(Bytes working_set, int workers) const;
   double soft_roof(double peak, double bandwidth, double intensity) const;
 
   MachineTruth truth_;

@@ -61,6 +61,19 @@ void resolve_labels(std::vector<Level>& levels, std::span<const Plateau> plateau
   }
 }
 
+/// A coarse grid can have a single point beyond the caches. Twice their share, no part of a working
+/// set that is swept in order survives there until it is needed again.
+void add_memory(std::vector<Level>& levels,
+                std::span<const CurveSample> curve,
+                std::span<const CacheCapacity> caches,
+                int workers) {
+  if (curve.empty() || caches.empty()) return;
+  const CurveSample& last = curve.back();
+  if (cache_that_holds(last.working_set / 2.0, caches, workers) != "memory") return;
+  if (!levels.empty() && levels.back().largest >= last.working_set) return;
+  levels.push_back({"memory", last.working_set, last.working_set, plateau_value({&last, 1})});
+}
+
 }  // namespace
 
 std::vector<Level> find_levels(std::span<const CurveSample> curve,
@@ -80,6 +93,7 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
     levels.push_back({label, smallest, largest, plateau_value(points)});
   }
   resolve_labels(levels, plateaus);
+  add_memory(levels, curve, caches, workers);
   return levels;
 }
 

@@ -39,6 +39,8 @@ struct Level {
 /// A level is named after the smallest cache whose share for one worker (workers spread evenly over
 /// the instances) holds the geometric middle of the plateau, "memory" beyond the last; "level n"
 /// (counted from 1) when no caches are known or when a wider plateau already has the name.
+/// The largest working set is "memory" by itself when it is on no plateau and holds more than twice
+/// the last cache.
 std::vector<Level> find_levels(std::span<const CurveSample> curve,
                                std::span<const CacheCapacity> caches,
                                int workers);

@@ -6,6 +6,8 @@
 #include "src/model/roofline/samples.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -92,18 +94,27 @@ void analyse_latency(const ProbeRecord& probe,
   }
 }
 
-std::optional<BytesPerSecond> bandwidth_beyond(std::span<const MemoryPoint> points,
-                                               int workers,
-                                               Bytes footprint) {
-  Bytes largest;
-  for (const MemoryPoint& point : points) {
-    if (point.workers == workers) largest = std::max(largest, point.working_set * workers);
-  }
-  std::optional<BytesPerSecond> best;
+std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
+                                        int workers,
+                                        Bytes footprint) {
+  std::map<std::pair<std::string, bool>, std::map<double, double>> curves;
   for (const MemoryPoint& point : points) {
     if (point.workers != workers) continue;
-    if (point.working_set * workers < std::min(footprint, largest)) continue;
-    best = best ? std::max(*best, point.real_rate.value) : point.real_rate.value;
+    curves[{point.kernel, point.nontemporal}][point.working_set.value() * workers] =
+        point.real_rate.value.value();
+  }
+  if (curves.empty()) return std::nullopt;
+  BandwidthAt best;
+  for (const auto& [kernel, curve] : curves) {
+    const auto above = curve.lower_bound(footprint.value());
+    const auto& high = above == curve.end() ? *std::prev(above) : *above;
+    const auto& low = above == curve.begin() ? *above : *std::prev(above);
+    const double share = high.first > low.first ? std::log(footprint.value() / low.first) /
+                                                      std::log(high.first / low.first)
+                                                : 0.0;
+    const double rate = low.second * std::pow(high.second / low.second, share);
+    best.likely = std::max(best.likely, BytesPerSecond(rate));
+    best.bound = std::max(best.bound, BytesPerSecond(std::max(rate, low.second)));
   }
   return best;
 }

@@ -25,11 +25,16 @@ void analyse_latency(const ProbeRecord& probe,
                      std::span<const CacheCapacity> caches,
                      RooflineResult& result);
 
-/// The fastest real rate (write-allocate reads counted) of `workers` workers over a total working
-/// set of at least `footprint`; over the largest measured one when `footprint` is beyond all.
-/// Absent when nothing was measured with that worker count.
-std::optional<BytesPerSecond> bandwidth_beyond(std::span<const MemoryPoint> points,
-                                               int workers,
-                                               Bytes footprint);
+/// Streaming rate (real bytes, all workers, the fastest kernel) at a total working set.
+struct BandwidthAt {
+  BytesPerSecond likely;  // interpolated between the neighbouring sizes, both axes logarithmic
+  BytesPerSecond bound;   // at the next smaller size: what it cannot exceed if rates fall with size
+};
+
+/// Beyond the measured sizes the nearest one counts. Absent when nothing was measured with that
+/// worker count.
+std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
+                                        int workers,
+                                        Bytes footprint);
 
 }  // namespace scaleworth::model

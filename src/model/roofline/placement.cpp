@@ -29,9 +29,9 @@ PlacedGemm describe(const Point& point) {
   return gemm;
 }
 
-void warn_if_impossible(const PlacedGemm& gemm, RooflineResult& result) {
+void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
   const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
-  if (least / gemm.roof <= impossible_above) return;
+  if (least / bound <= impossible_above) return;
   result.warnings.push_back(fmt::format(
       "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
       "ceiling or the bandwidth was measured too low (contention, frequency)",
@@ -90,9 +90,12 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     gemm.intensity = Flops(flops) / operands;
     gemm.rate = transform(rate_estimate(flops, repetitions.times_s),
                           [](double rate) { return FlopPerSecond(rate); });
-    gemm.bandwidth = bandwidth_beyond(result.memory, gemm.workers, operands);
+    const auto bandwidth = bandwidth_at(result.memory, gemm.workers, operands);
+    if (bandwidth) gemm.bandwidth = bandwidth->likely;
     hold_against(*ceiling, gemm);
-    warn_if_impossible(gemm, result);
+    const FlopPerSecond bound =
+        bandwidth ? std::min(*ceiling, bandwidth->bound * gemm.intensity) : *ceiling;
+    warn_if_impossible(gemm, bound, result);
     result.gemms.push_back(std::move(gemm));
   }
   if (starved > 0) {

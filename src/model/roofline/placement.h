@@ -11,13 +11,12 @@ namespace scaleworth::model {
 inline constexpr double bound_above = 0.80;
 
 /// Fills `gemms` from roofline.gemm, using `ceilings` and `memory` of the same result.
-///   intensity = FLOPs / bytes (each matrix moved once);  roof = min(ceiling, bandwidth x
-///   intensity)
+///   intensity = FLOPs / bytes (each matrix moved once); roof = min(ceiling, bandwidth x intensity)
 /// with the best FMA ceiling of the same precision and worker count, and the fastest streaming rate
-/// over a working set at least as large as the operands: operands that fit a cache are held against
-/// that cache. A GEMM without such a ceiling is left out and named in `warnings`; so is a rate
-/// whose whole interval lies more than 5 % above the roof. Throws UserError when a point lacks a
-/// parameter, an amount or a series.
+/// over a working set as large as the operands: operands that fit a cache are held against that
+/// cache. A GEMM without such a ceiling is left out and named in `warnings`; so is a rate whose
+/// whole interval lies more than 5 % above the roof with the next smaller working set's bandwidth.
+/// Throws UserError when a point lacks a parameter, an amount or a series.
 void place_gemms(const ProbeRecord& probe, RooflineResult& result);
 
 }  // namespace scaleworth::model

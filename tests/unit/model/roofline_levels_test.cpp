@@ -74,6 +74,18 @@ TEST_CASE("levels are named after the cache that holds the middle of the plateau
   CHECK(levels[2].value.samples == 6);
 }
 
+TEST_CASE("a single point beyond twice the last cache is the memory level", "[levels]") {
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
+  const auto levels =
+      find_levels(curve_of({64, 128, 256, 512, 2100}, {90, 90, 90, 90, 15}), caches, 1);
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[1].label == "memory");
+  CHECK_THAT(levels[1].value.value, WithinRel(15.0, 1e-12));
+  // 1.9 MB is less than twice 1 MB: part of it may still hit.
+  CHECK(find_levels(curve_of({64, 128, 256, 512, 1900}, {90, 90, 90, 90, 15}), caches, 1).size() ==
+        1);
+}
+
 TEST_CASE("a cache that workers share holds only their part of it", "[levels]") {
   const std::vector<CacheCapacity> caches{{"L3", Bytes(8e6), 1}};
   const auto curve = curve_of({3000, 4000, 5000}, {50, 50, 50});

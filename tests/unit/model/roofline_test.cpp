@@ -143,12 +143,12 @@ TEST_CASE("a soft roof whose peak no rung came near says that it is extrapolated
 
 TEST_CASE("a GEMM beyond the caches is held against memory bandwidth", "[roofline]") {
   Run run = small_machine();
-  // 800 B of operands, I = 2 FLOP/B, roof = min(100, 5 x 2) = 10; 1600 FLOP in 170 s = 9.41, 94 %.
-  add(run, fields::roofline_gemm, {gemm_point(1600, 800, 170)});
+  // 1000 B of operands, I = 2 FLOP/B, roof = min(100, 5 x 2) = 10; 2000 FLOP in 212.5 s: 94 %.
+  add(run, fields::roofline_gemm, {gemm_point(2000, 1000, 212.5)});
   const PlacedGemm gemm = analyse_roofline(run, {})->gemms.at(0);
   CHECK_THAT(gemm.intensity.value(), WithinRel(2.0, 1e-12));
   CHECK_THAT(gemm.roof.value(), WithinRel(10.0, 1e-12));
-  CHECK_THAT(gemm.fraction, WithinRel(1600.0 / 170.0 / 10.0, 1e-12));
+  CHECK_THAT(gemm.fraction, WithinRel(2000.0 / 212.5 / 10.0, 1e-12));
   CHECK(gemm.bound == Bound::memory);
 }
 
@@ -170,6 +170,17 @@ TEST_CASE("operands larger than every measured working set meet the largest one"
   CHECK_THAT(gemm.bandwidth->value(), WithinRel(5.0, 1e-12));
   CHECK_THAT(gemm.fraction, WithinRel(1.0, 1e-12));
   CHECK(gemm.bound == Bound::compute);
+}
+
+TEST_CASE("between two working sets the roof is interpolated, suspicion starts at the upper one",
+          "[roofline]") {
+  Run run = small_machine();
+  // 100 B: half way between 10 and 1000 in logarithms, sqrt(40 x 5) = 14.14 B/s; I = 1.
+  // 17 FLOP/s are 120 % of that, but below the 40 x 1 of the smaller working set.
+  add(run, fields::roofline_gemm, {gemm_point(100, 100, 100.0 / 17.0)});
+  const auto result = analyse_roofline(run, {});
+  CHECK_THAT(result->gemms.at(0).roof.value(), WithinRel(std::sqrt(200.0), 1e-9));
+  CHECK(result->warnings.empty());
 }
 
 TEST_CASE("a GEMM above its roof is suspect", "[roofline]") {
