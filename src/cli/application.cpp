@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/application.h"
+
+#include "src/cli/commands/commands.h"
+#include "src/cli/exit_code.h"
+#include "src/core/error.h"
+#include "src/core/interrupt.h"
+#include "src/core/version.h"
+
+#include <exception>
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+int complain(const std::exception& error, int code) {
+  fmt::print(stderr, "scaleworth: {}\n", error.what());
+  return code;
+}
+
+int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? exit_done : exit_usage;  // 0: --help and --version
+  }
+  const Arguments arguments(argv + 1, argv + argc);
+  for (const Command& command : commands) {
+    if (command.subcommand->parsed()) return command.run(arguments);
+  }
+  fmt::print("{}", app.help());
+  return exit_usage;
+}
+
+}  // namespace
+
+int run_application(int argc, char** argv) {
+  CLI::App app(
+      "Is scaling worth it? Measures this machine and a training step, says where the time went "
+      "and what it costs.",
+      "scaleworth");
+  app.set_version_flag("--version", "scaleworth " + tool_version() + " (" + git_revision() + ")");
+  app.require_subcommand(0, 1);
+  app.footer(
+      "Start with: scaleworth bench\n"
+      "Exit codes: 0 done, 1 a probe failed, 2 wrong usage or unreadable input, 3 nothing "
+      "measurable, 128+n ended by signal n.");
+  std::vector<Command> commands = add_measure_commands(app);
+  commands.push_back(add_report_command(app));
+  commands.push_back(add_list_command(app));
+  install_interrupt_handlers();
+  try {
+    return parse_and_run(app, commands, argc, argv);
+  } catch (const UserError& error) {
+    return complain(error, exit_usage);
+  } catch (const NothingMeasurable& error) {
+    return complain(error, exit_nothing);
+  } catch (const Interrupted& error) {
+    return complain(error, exit_interrupted(error.signal()));
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "scaleworth: out of memory; raise the memory limit or measure less with --only\n");
+    return exit_failed;
+  } catch (const std::exception& error) {
+    return complain(error, exit_failed);
+  }
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The commands: each adds itself to the application and, when chosen, returns the exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace scaleworth::cli {
+
+/// The words after the program's name, as typed; recorded with the run and passed on to ranks.
+using Arguments = std::vector<std::string>;
+
+/// A command's body; set by `add_...` and called after parsing if its subcommand was chosen.
+struct Command {
+  CLI::App* subcommand = nullptr;
+  std::function<int(const Arguments&)> run;
+};
+
+/// bench, roofline, comm and step: the same measurement with different probes chosen.
+std::vector<Command> add_measure_commands(CLI::App& app);
+Command add_report_command(CLI::App& app);
+Command add_list_command(CLI::App& app);
+
+}  // namespace scaleworth::cli

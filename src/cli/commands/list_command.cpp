@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/host_machine.h"
+#include "probes/registry.h"
+#include "src/cli/commands/commands.h"
+#include "src/cli/environment.h"
+#include "src/cli/exit_code.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+struct ListOptions {
+  std::string mpi_module;
+  std::string blas_library;
+};
+
+std::string value_text(const Fact& fact) {
+  if (!fact.value) return "n/a";
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, *fact.value);
+}
+
+int list(const ListOptions& options) {
+  fmt::print("probes\n");
+  for (const probes::NodeProbe& probe : probes::node_probes())
+    fmt::print("  {:<20} {}\n", probe.name, probe.question);
+  for (const probes::RankProbe& probe : probes::rank_probes())
+    fmt::print("  {:<20} {}\n", probe.name, probe.question);
+  const auto machine = probes::host::open_host_machine({options.blas_library});
+  for (const FactSection& section : collect_environment(*machine, options.mpi_module)) {
+    fmt::print("\n{}\n", section.name);
+    for (const Fact& fact : section.facts) {
+      fmt::print("  {:<28} {}  ({})\n", fact.name, value_text(fact), fact.source);
+    }
+  }
+  fmt::print("\nnext: scaleworth bench --dry-run\n");
+  return exit_done;
+}
+
+}  // namespace
+
+Command add_list_command(CLI::App& app) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* command = app.add_subcommand(
+      "list", "probes, this machine, GPUs and libraries: what is here, and why not");
+  command->add_option("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
+  command->add_option("--blas-lib", options->blas_library, "path of an OpenBLAS");
+  return {command, [options](const Arguments&) { return list(*options); }};
+}
+
+}  // namespace scaleworth::cli

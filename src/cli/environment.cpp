@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/environment.h"
+
+#include "probes/gpu.h"
+#include "probes/host/mpi/loader.h"
+#include "src/core/environment_allow_list.h"
+
+#include <type_traits>
+#include <variant>
+
+namespace scaleworth::cli {
+namespace {
+
+/// The value of an outcome as a fact; what is missing keeps its reason.
+template <class T, class Describe>
+Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe describe) {
+  if (const T* value = std::get_if<T>(&outcome))
+    return {name, Value(describe(*value)), "opened at run time"};
+  if (const Skipped* skipped = std::get_if<Skipped>(&outcome))
+    return {name, std::nullopt, skipped->reason};
+  return {name, std::nullopt, std::get<Failed>(outcome).reason};
+}
+
+void append_gpus(std::vector<FactSection>& sections) {
+  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts();
+  if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
+    sections.insert(sections.end(), found->begin(), found->end());
+    return;
+  }
+  const Fact none = fact_of("count", gpus, [](const auto&) { return std::string(); });
+  sections.push_back({"gpu", {none}});
+}
+
+}  // namespace
+
+std::vector<FactSection> collect_environment(probes::Machine& machine,
+                                             const std::string& mpi_module) {
+  std::vector<FactSection> sections = machine.facts();
+  append_gpus(sections);
+  sections.push_back(
+      {"libraries",
+       {fact_of("blas", machine.gemm_library(), [](const std::string& name) { return name; }),
+        fact_of(
+            "mpi", probes::host::open_mpi(mpi_module), [](const probes::host::MpiModule* module) {
+              return std::string(module->library_version());
+            })}});
+  sections.push_back(allowed_variables());
+  return sections;
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/measure/as_parent.h"
+
+#include "probes/host/facts/load_watch.h"
+#include "probes/host/host_machine.h"
+#include "src/cli/environment.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/measure/conclude.h"
+#include "src/cli/measure/rank_job.h"
+#include "src/cli/measure/session.h"
+#include "src/cli/measure/setting.h"
+#include "src/core/interrupt.h"
+
+#include <chrono>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+void run_node_probes(Session& session,
+                     const Plan& plan,
+                     const probes::Setting& setting,
+                     probes::Machine& machine) {
+  for (const PlannedProbe& planned : plan.probes) {
+    if (planned.on_ranks) continue;
+    const probes::NodeProbe& probe = find_node_probe(planned.name);
+    session.run_probe(planned, [&] { probe.measure(machine, setting, session.recorder()); });
+  }
+}
+
+}  // namespace
+
+int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments) {
+  const auto machine = probes::host::open_host_machine({options.blas_library});
+  const probes::Setting setting = make_setting(*machine, options, std::nullopt);
+  const Plan plan = make_plan(setting, options.only);
+  if (options.dry_run) {
+    fmt::print("{}", describe(plan, setting));
+    return exit_done;
+  }
+  Session session(options, plan, arguments, true);
+  const probes::host::LoadWatch load;
+  std::optional<Interrupted> interruption;
+  try {
+    session.run().environment = collect_environment(*machine, options.mpi_module);
+    run_node_probes(session, plan, setting, *machine);
+    run_rank_probes(session, plan, setting, options, *machine);
+  } catch (const Interrupted& interrupted) {
+    interruption = interrupted;
+  }
+  session.run().environment.push_back(load.facts());
+  return conclude(session, options.tell, interruption);
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/measure/as_rank.h"
+
+#include "probes/host/blas/blas.h"
+#include "probes/host/facts/load_watch.h"
+#include "probes/host/host_machine.h"
+#include "probes/host/mpi/loader.h"
+#include "probes/host/ranks/agreement.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "probes/host/ranks/sleeping_barrier.h"
+#include "probes/host/training/train.h"
+#include "probes/host/workers/wide_affinity.h"
+#include "src/cli/environment.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/measure/conclude.h"
+#include "src/cli/measure/rank_job.h"
+#include "src/cli/measure/session.h"
+#include "src/cli/measure/setting.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace scaleworth::cli {
+namespace {
+
+using probes::host::Blas;
+using probes::host::MpiGroup;
+using probes::host::MpiModule;
+
+/// MPI, initialised; finalised on the way out of an orderly end only, because MPI_Finalize waits
+/// for all ranks.
+class MpiJob {
+ public:
+  explicit MpiJob(const MpiModule& mpi) : mpi_(mpi) { probes::host::check(mpi_, mpi_.init()); }
+  ~MpiJob() {
+    if (std::uncaught_exceptions() == 0) mpi_.finalize();
+  }
+  MpiJob(const MpiJob&) = delete;
+  MpiJob& operator=(const MpiJob&) = delete;
+
+  const MpiModule& mpi() const { return mpi_; }
+  int rank() const { return mpi_.rank(mpi_.world()); }
+  int size() const { return mpi_.size(mpi_.world()); }
+  int ranks_on_node() const { return mpi_.node_size(mpi_.world()); }
+
+ private:
+  const MpiModule& mpi_;
+};
+
+const MpiModule& require_mpi(const std::string& path) {
+  const auto module = probes::host::open_mpi(path);
+  if (const auto* skipped = std::get_if<Skipped>(&module)) throw UserError(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&module)) throw UserError(failed->reason);
+  return *std::get<const MpiModule*>(module);
+}
+
+/// Rank 0's plan data on every rank: cores and memory may differ between ranks, the questions may
+/// not.
+probes::Setting shared_setting(const MpiJob& job,
+                               const probes::Machine& machine,
+                               const MeasureOptions& options) {
+  probes::Setting setting = make_setting(machine, options, job.size());
+  probes::host::check(job.mpi(),
+                      job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
+  return setting;
+}
+
+std::unique_ptr<probes::RankGroup> make_group(const MpiJob& job,
+                                              const probes::Machine& machine,
+                                              const Outcome<std::shared_ptr<const Blas>>& blas) {
+  probes::host::MpiRankGroupOptions options;
+  options.available_memory_per_rank =
+      machine.available_memory() / static_cast<double>(job.ranks_on_node());
+  options.train = [&job, &blas](MpiGroup group, const probes::TrainingWork& work) {
+    const auto* library = std::get_if<std::shared_ptr<const Blas>>(&blas);
+    if (library == nullptr)
+      throw ProbeFailure("no BLAS for the training step; see `scaleworth list`");
+    return probes::host::train_on_ranks(job.mpi(), group, **library, work);
+  };
+  return std::make_unique<probes::host::MpiRankGroup>(job.mpi(), std::move(options));
+}
+
+/// Rank 0 measures the node on all of its cores while the other ranks sleep.
+void run_node_probes(const MpiJob& job,
+                     Session& session,
+                     const Plan& plan,
+                     const probes::Setting& setting,
+                     const MeasureOptions& options) {
+  const bool any = std::any_of(
+      plan.probes.begin(), plan.probes.end(), [](const PlannedProbe& p) { return !p.on_ranks; });
+  if (!any) return;
+  const probes::host::Trouble trouble = probes::host::trouble_of(job.rank(), [&] {
+    if (job.rank() != 0) return;
+    const auto machine = probes::host::open_host_machine({options.blas_library});
+    for (const PlannedProbe& planned : plan.probes) {
+      if (planned.on_ranks) continue;
+      const probes::NodeProbe& probe = find_node_probe(planned.name);
+      session.run_probe(planned, [&] { probe.measure(*machine, setting, session.recorder()); });
+    }
+  });
+  probes::host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
+  probes::host::agree(job.mpi(), job.mpi().world(), trouble);
+}
+
+void run_rank_probes_together(Session& session,
+                              const Plan& plan,
+                              const probes::Setting& setting,
+                              const MeasureOptions& options,
+                              probes::RankGroup& group) {
+  for (const PlannedProbe& planned : plan.probes) {
+    if (!planned.on_ranks) continue;
+    const probes::RankProbe& probe = find_rank_probe(planned.name);
+    session.run_probe(planned, [&] {
+      probe.measure(group, setting, options.rank_options(), session.recorder());
+    });
+  }
+}
+
+void record_environment(Session& session,
+                        probes::Machine& machine,
+                        const MeasureOptions& options,
+                        const LaunchEnvironment& launch,
+                        const probes::RankGroup& group) {
+  session.run().environment = collect_environment(machine, options.mpi_module);
+  session.run().environment.push_back(
+      {"ranks",
+       {{"placement", group.placement(), "MPI"},
+        {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
+}
+
+int end_as_rank(Session& session,
+                const MeasureOptions& options,
+                const std::optional<Interrupted>& interruption,
+                int rank) {
+  if (rank != 0) return interruption ? exit_interrupted(interruption->signal()) : exit_done;
+  if (!options.part_of_bench) return conclude(session, options.tell, interruption);
+  session.close(interruption ? interruption->what() : "");
+  return exit_done;  // the parent reads the outcome from the run; mpirun would comment on another
+                     // code
+}
+
+}  // namespace
+
+int measure_as_rank(const MeasureOptions& options,
+                    const std::vector<std::string>& arguments,
+                    const LaunchEnvironment& launch) {
+  const MpiJob job(require_mpi(options.mpi_module));
+  check_world_size(launch, job.size());
+  const bool first = job.rank() == 0;
+  // The launcher binds a rank to a core; the node's probes, and its facts, are about all of them.
+  std::optional<probes::host::WideAffinity> wide(std::in_place);
+  const auto machine = probes::host::open_host_machine({options.blas_library});
+  const probes::Setting setting = shared_setting(job, *machine, options);
+  const Plan plan = make_plan(setting, options.only);
+  Session session(options, plan, arguments, first);
+  const auto blas = probes::host::open_blas(options.blas_library);
+  const auto group = make_group(job, *machine, blas);
+  const probes::host::LoadWatch load;
+  std::optional<Interrupted> interruption;
+  try {
+    if (first) record_environment(session, *machine, options, launch, *group);
+    run_node_probes(job, session, plan, setting, options);
+    wide.reset();
+    run_rank_probes_together(session, plan, setting, options, *group);
+  } catch (const Interrupted& interrupted) {
+    interruption = interrupted;
+  }
+  if (first && !options.part_of_bench) session.run().environment.push_back(load.facts());
+  return end_as_rank(session, options, interruption, job.rank());
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/measure/measure_options.h"
+
+#include "src/cli/measure/parse.h"
+
+namespace scaleworth::cli {
+
+void TellOptions::add_to(CLI::App& app) {
+  app.add_option("--format", format, "what goes to stdout: text, md, csv, json or html")
+      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+      ->capture_default_str();
+  app.add_option(
+         "--price",
+         price_usd_per_rank_hour,
+         "USD for one rank (core or GPU) for one hour; an instance's price divided by its ranks")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option(
+         "--fixed", fixed_usd_per_hour, "USD per hour of wall clock whatever the rank count")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option(
+      "--peak",
+      peak,
+      "datasheet peak of one rank, with unit (95GFLOP/s), for MFU beside the measured ceiling");
+  app.add_option("--tokens", tokens_per_run, "tokens in one training run, for its price")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--max-count", max_count, "largest rank count that curves are continued to")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+}
+
+model::AnalysisOptions TellOptions::analysis_options() const {
+  model::AnalysisOptions options;
+  if (price_usd_per_rank_hour) options.price_per_rank = dollars_per_hour(*price_usd_per_rank_hour);
+  options.fixed_price = dollars_per_hour(fixed_usd_per_hour);
+  if (!peak.empty()) options.peak_per_rank = parse_compute_rate(peak);
+  options.tokens_per_run = tokens_per_run;
+  options.max_count = max_count;
+  return options;
+}
+
+void MeasureOptions::add_to(CLI::App& app) {
+  app.add_option("--suite", suite, "quick (under a minute) or standard (under four minutes)")
+      ->check(CLI::IsMember({"quick", "standard"}))
+      ->capture_default_str();
+  app.add_option("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)");
+  app.add_option("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
+      ->delimiter(',');
+  app.add_option("--ranks", ranks, "largest rank count (default: one per usable core)")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--oversubscribe",
+               oversubscribe,
+               "allow more ranks than cores; the result is labelled, not a scaling figure");
+  app.add_flag("--dry-run", dry_run, "print the plan and its time estimate, measure nothing");
+  app.add_flag("--quiet", quiet, "no progress on stderr");
+  app.add_option("--straggler",
+                 straggler,
+                 "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
+  app.add_option("--mpirun", mpirun, "launcher for the ranks when none started us")
+      ->capture_default_str();
+  app.add_option(
+      "--mpi-module", mpi_module, "path of libscaleworth_mpi.so (default: beside the program)");
+  app.add_option(
+      "--blas-lib", blas_library, "path of the OpenBLAS to measure (default: the loader's)");
+  app.add_flag("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
+  tell.add_to(app);
+}
+
+probes::RankOptions MeasureOptions::rank_options() const {
+  probes::RankOptions options;
+  if (!straggler.empty()) options.straggler = parse_straggler(straggler);
+  return options;
+}
+
+}  // namespace scaleworth::cli

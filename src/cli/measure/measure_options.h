@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a person can ask of the measuring commands (bench, roofline, comm, step).
+#pragma once
+
+#include "probes/registry.h"
+#include "src/model/analysis.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace scaleworth::cli {
+
+/// How results are told: shared by the measuring commands and `report`.
+struct TellOptions {
+  std::string format = "text";
+  std::optional<double> price_usd_per_rank_hour;
+  double fixed_usd_per_hour = 0.0;
+  std::string peak;  // with unit, per rank
+  double tokens_per_run = 1e9;
+  int max_count = 64;
+
+  void add_to(CLI::App& app);
+  /// Throws UserError for a rate without a unit.
+  model::AnalysisOptions analysis_options() const;
+};
+
+struct MeasureOptions {
+  TellOptions tell;
+  std::string suite = "quick";
+  std::string out;
+  std::vector<std::string> only;  // probe names or their first word ("comm")
+  std::optional<int> ranks;
+  bool oversubscribe = false;
+  bool dry_run = false;
+  bool quiet = false;
+  std::string straggler;
+  std::string mpirun = "mpirun";
+  std::string mpi_module;
+  std::string blas_library;
+  /// Set by `bench` for the rank processes that it starts itself: rank 0 writes its run directory
+  /// and leaves telling to the parent.
+  bool part_of_bench = false;
+
+  void add_to(CLI::App& app);
+  probes::RankOptions rank_options() const;
+};
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/measure/plan.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+// mpirun, MPI_Init and the report, on the 2-core machines this was tuned on.
+constexpr Seconds rank_start{2.0};
+constexpr Seconds telling{0.5};
+
+bool matches(std::string_view probe, const std::string& word) {
+  return probe == word || (probe.starts_with(word) && probe.substr(word.size(), 1) == ".");
+}
+
+bool is_asked_for(std::string_view probe, const std::vector<std::string>& only) {
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& word) {
+           return matches(probe, word);
+         });
+}
+
+void check_words(const std::vector<std::string>& only) {
+  for (const std::string& word : only) {
+    std::string known;
+    bool found = false;
+    const auto look = [&](std::string_view name) {
+      found = found || matches(name, word);
+      known += known.empty() ? "" : ", ";
+      known += name;
+    };
+    for (const probes::NodeProbe& probe : probes::node_probes()) look(probe.name);
+    for (const probes::RankProbe& probe : probes::rank_probes()) look(probe.name);
+    if (!found) throw UserError(fmt::format("--only {}: no such probe; known: {}", word, known));
+  }
+}
+
+}  // namespace
+
+Seconds Plan::total() const {
+  Seconds sum = overhead;
+  for (const PlannedProbe& probe : probes) sum += probe.estimate;
+  return sum;
+}
+
+Plan make_plan(const probes::Setting& setting, const std::vector<std::string>& only) {
+  check_words(only);
+  Plan plan{{}, telling};
+  for (const probes::NodeProbe& probe : probes::node_probes()) {
+    if (!is_asked_for(probe.name, only)) continue;
+    plan.probes.push_back(
+        {std::string(probe.name), std::string(probe.question), probe.estimate(setting), false});
+  }
+  bool ranks_start = false;
+  for (const probes::RankProbe& probe : probes::rank_probes()) {
+    if (!is_asked_for(probe.name, only)) continue;
+    ranks_start = ranks_start || setting.max_ranks > 1;
+    plan.probes.push_back(
+        {std::string(probe.name), std::string(probe.question), probe.estimate(setting), true});
+  }
+  if (ranks_start) plan.overhead += rank_start;
+  return plan;
+}
+
+std::string describe(const Plan& plan, const probes::Setting& setting) {
+  std::string text = fmt::format("plan: suite {}, {} worker{}, up to {} rank{}\n\n",
+                                 probes::suite_name(setting.suite),
+                                 setting.workers,
+                                 setting.workers == 1 ? "" : "s",
+                                 setting.max_ranks,
+                                 setting.max_ranks == 1 ? "" : "s");
+  for (const PlannedProbe& probe : plan.probes) {
+    text += fmt::format(
+        "  {:<20} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
+  }
+  text += fmt::format("  {:<20} {:>6.1f} s  start ranks, write the run directory, report\n",
+                      "overhead",
+                      plan.overhead.value());
+  text += fmt::format("  {:<20} {:>6.1f} s\n", "total", plan.total().value());
+  return text;
+}
+
+}  // namespace scaleworth::cli

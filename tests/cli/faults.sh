@@ -1,0 +1,206 @@
+#!/usr/bin/env bash
+# Bad input and broken worlds, as a person meets them: each case runs the real program and checks the exit code, the
+# one line with the remedy, that nothing hangs or stays behind, and that what was measured is kept.
+# Usage: faults.sh PROGRAM CASE    exit 77 = cannot be tried here
+set -u
+program=$1
+case_name=$2
+work=$(mktemp -d)
+trap 'cleanup' EXIT
+mounted=
+cleanup() {
+  [ -z "$mounted" ] || umount "$mounted"
+  rm -rf "$work"
+}
+fail() { echo "FAILED: $*"; sed 's/^/  | /' "$work"/err "$work"/out 2>/dev/null | head -40; exit 1; }
+skip() { echo "skipped: $*"; exit 77; }
+
+# run SECONDS ARGS...: program with a time limit; output in $work/out and $work/err, exit code in $code
+run() {
+  local limit=$1
+  shift
+  timeout -k 5 "$limit" "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+  code=$?
+  [ $code != 124 ] && [ $code != 137 ] || fail "hung: $*"
+}
+expect_code() { [ "$code" = "$1" ] || fail "exit code $code, not $1"; }
+expect_error() { grep -qiE "$1" "$work/err" || fail "stderr does not say '$1'"; }
+expect_one_line() { [ "$(grep -c '^scaleworth:' "$work/err")" = 1 ] || fail "not exactly one line of complaint"; }
+# field RUN_JSON PYTHON_EXPRESSION over `run`
+field() { python3 -c "import json,sys; run=json.load(open(sys.argv[1])); print($2)" "$1"; }
+expect_field() {
+  local got
+  got=$(field "$1" "$2") || fail "$1 is not readable"
+  [ "$got" = "$3" ] || fail "$2 is $got, not $3"
+}
+status_of() { echo "{p['name']: p['status'] for p in run['probes']}.get('$1')"; }
+nothing_left() {
+  sleep 0.5
+  if pgrep -f -- "--out $work" >/dev/null; then
+    pgrep -af -- "--out $work"
+    pkill -9 -f -- "--out $work"
+    fail "processes were left behind"
+  fi
+}
+need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"; }
+
+interrupt_during() {  # PROBE: Ctrl-C as the terminal sends it, to the whole process group, once PROBE has begun
+  set -m
+  "$program" bench --suite quick --only "$1" --ranks 2 --oversubscribe --out "$work/run" >"$work/out" 2>"$work/err" </dev/null &
+  local pid=$!
+  set +m
+  for _ in $(seq 200); do
+    grep -q "^$1 (about" "$work/err" && break
+    sleep 0.1
+  done
+  sleep 1
+  kill -INT -- "-$pid"
+  local waited=0
+  while kill -0 "$pid" 2>/dev/null; do
+    sleep 0.1
+    waited=$((waited + 1))
+    [ $waited -lt 200 ] || { kill -9 -- "-$pid"; fail "still running 20 s after Ctrl-C"; }
+  done
+  wait "$pid"
+  code=$?
+  expect_code 130
+  expect_field "$work/run/run.json" "run['complete']" False
+  expect_field "$work/run/run.json" "'interrupted' in run['interruption']" True
+  expect_field "$work/run/run.json" "$(status_of "$1")" failed
+  nothing_left
+}
+
+case "$case_name" in
+  unknown_flag)
+    run 10 bench --frobnicate
+    expect_code 2
+    expect_error frobnicate
+    ;;
+  impossible_rank_count)
+    run 10 bench --ranks 100000 --out "$work/run"
+    expect_code 2
+    expect_one_line
+    expect_error 'oversubscribe'
+    [ ! -e "$work/run" ] || fail "a run directory was made for a refused command"
+    ;;
+  straggler_that_is_no_rank)
+    run 10 step --ranks 1 --straggler 7:2.0 --out "$work/run"
+    expect_code 2
+    expect_one_line
+    ;;
+  unknown_probe)
+    run 10 bench --only roofline.warp --out "$work/run"
+    expect_code 2
+    expect_error 'known: roofline.compute'
+    ;;
+  dry_run_measures_nothing)
+    run 10 bench --dry-run --out "$work/run"
+    expect_code 0
+    grep -q 'total' "$work/out" || fail "no total in the plan"
+    [ ! -e "$work/run" ] || fail "a dry run made a run directory"
+    ;;
+  output_exists)
+    mkdir "$work/run" && echo '{}' >"$work/run/run.json"
+    run 10 roofline --only roofline.compute --out "$work/run"
+    expect_code 2
+    expect_one_line
+    [ "$(cat "$work/run/run.json")" = '{}' ] || fail "an existing run was overwritten"
+    ;;
+  output_not_writable)
+    run 10 roofline --only roofline.compute --out /proc/scaleworth-run
+    expect_code 2
+    expect_one_line
+    ;;
+  disk_full)
+    [ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
+    mkdir "$work/small"
+    mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null || skip "mounting is not permitted here"
+    mounted=$work/small
+    run 60 roofline --only roofline.compute,roofline.memory --out "$work/small/run"
+    expect_code 1
+    expect_error 'no space'
+    grep -q 'GFLOP/s' "$work/out" || fail "what was measured was not shown"
+    umount "$mounted"
+    mounted=
+    ;;
+  one_core)
+    command -v taskset >/dev/null || skip "no taskset"
+    taskset -c 0 timeout -k 5 120 "$program" bench --suite quick --only comm,step --out "$work/run" >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 0
+    expect_field "$work/run/run.json" "$(status_of comm.collectives)" skipped
+    expect_field "$work/run/run.json" "$(status_of step.training)" measured
+    ;;
+  no_mpi)
+    run 120 bench --only comm,step --ranks 2 --oversubscribe --mpi-module /nonexistent/libscaleworth_mpi.so --out "$work/run"
+    expect_field "$work/run/run.json" "$(status_of comm.collectives)" skipped
+    expect_field "$work/run/run.json" "$(status_of step.training)" measured
+    ;;
+  no_mpirun)
+    run 120 bench --only comm,step --ranks 2 --oversubscribe --mpirun no-such-launcher --out "$work/run"
+    expect_field "$work/run/run.json" "$(status_of comm.collectives)" skipped
+    expect_field "$work/run/run.json" "$(status_of step.training)" measured
+    grep -qi 'apt' "$work/out" || fail "no remedy for the missing launcher"
+    ;;
+  no_blas)
+    run 60 roofline --only roofline.gemm --blas-lib /nonexistent/libopenblas.so --out "$work/run"
+    expect_field "$work/run/run.json" "$(status_of roofline.gemm)" skipped
+    ;;
+  little_memory)
+    (ulimit -v 65536; timeout -k 5 100 "$program" roofline --out "$work/run" >"$work/out" 2>"$work/err" </dev/null)
+    code=$?
+    [ $code != 124 ] && [ $code -lt 128 ] || fail "hung or died by a signal ($code) with 64 MiB"
+    [ -s "$work/err" ] || [ -s "$work/out" ] || fail "said nothing"
+    if [ $code = 0 ] || [ $code = 1 ]; then expect_field "$work/run/run.json" "run['complete']" True; else expect_one_line; fi
+    ;;
+  rank_killed)
+    need_mpirun
+    "$program" comm --suite standard --ranks 2 --oversubscribe --out "$work/run" >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+    for _ in $(seq 200); do
+      grep -q '^comm.collectives (about' "$work/err" && break
+      sleep 0.1
+    done
+    sleep 4
+    victim=$(pgrep -f -- "part-of-bench" | while read -r p; do
+      tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qx 'OMPI_COMM_WORLD_RANK=1' && tr '\0' ' ' <"/proc/$p/cmdline" | grep -q -- "$work/run" && echo "$p"
+    done | head -1)
+    [ -n "$victim" ] || { kill "$pid"; fail "rank 1 was not found"; }
+    kill -9 "$victim"
+    waited=0
+    while kill -0 "$pid" 2>/dev/null; do
+      sleep 0.1
+      waited=$((waited + 1))
+      [ $waited -lt 200 ] || { kill -9 "$pid"; fail "still running 20 s after a rank died"; }
+    done
+    wait "$pid"
+    code=$?
+    expect_code 1
+    expect_field "$work/run/run.json" "$(status_of comm.collectives)" failed
+    expect_field "$work/run/run.json" "len([p for p in run['probes'] if p['name'] == 'comm.collectives'][0]['points']) > 0" True
+    expect_field "$work/run/run.json" "'signal 9' in [p for p in run['probes'] if p['name'] == 'comm.collectives'][0]['reason']" True
+    nothing_left
+    ;;
+  interrupt_compute) interrupt_during roofline.compute ;;
+  interrupt_memory) interrupt_during roofline.memory ;;
+  interrupt_gemm) interrupt_during roofline.gemm ;;
+  interrupt_collectives) need_mpirun; interrupt_during comm.collectives ;;
+  interrupt_step) need_mpirun; interrupt_during step.training ;;
+  report_of_a_truncated_file)
+    run 60 roofline --only roofline.compute --out "$work/run"
+    expect_code 0
+    head -c 700 "$work/run/run.json" >"$work/cut.json"
+    run 10 report "$work/cut.json"
+    expect_code 2
+    expect_one_line
+    expect_error 'cut.json'
+    ;;
+  report_of_a_newer_schema)
+    printf '{"schema_version": 999}' >"$work/new.json"
+    run 10 report "$work/new.json"
+    expect_code 2
+    expect_error '999'
+    ;;
+  *) echo "unknown case $case_name"; exit 2 ;;
+esac
+echo "ok: $case_name"

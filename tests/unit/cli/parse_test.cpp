@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/measure/parse.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+
+using namespace scaleworth;
+using namespace scaleworth::cli;
+
+TEST_CASE("a straggler is a rank and a factor", "[cli]") {
+  const auto straggler = parse_straggler("3:1.5");
+  REQUIRE(straggler.rank == Rank{3});
+  REQUIRE(straggler.factor == 1.5);
+}
+
+TEST_CASE("a straggler of another form is refused", "[cli]") {
+  for (const char* text :
+       {"", "1", "1:", ":2", "a:2", "1:b", "1:2x", "-1:2", "1:0.5", "1:nan", "1:inf", "1 :2"}) {
+    INFO(text);
+    REQUIRE_THROWS_AS(parse_straggler(text), UserError);
+  }
+}
+
+TEST_CASE("a compute rate carries its unit", "[cli]") {
+  REQUIRE_THAT(parse_compute_rate("95GFLOP/s").value(), WithinRel(95e9, 1e-12));
+  REQUIRE_THAT(parse_compute_rate("0.989 PFLOP/s").value(), WithinRel(989e12, 1e-12));
+  REQUIRE_THAT(parse_compute_rate("19.5TF").value(), WithinRel(19.5e12, 1e-12));
+}
+
+TEST_CASE("a compute rate without a unit, or that is none, is refused", "[cli]") {
+  for (const char* text :
+       {"", "95", "GFLOP/s", "0GFLOP/s", "-3TF", "1e400TF", "nanTF", "95 GB/s", "95GFLOP/s/s"}) {
+    INFO(text);
+    REQUIRE_THROWS_AS(parse_compute_rate(text), UserError);
+  }
+}
