@@ -137,11 +137,11 @@ int end_as_rank(Session& session,
                 const MeasureOptions& options,
                 const std::optional<Interrupted>& interruption,
                 int rank) {
-  if (rank != 0) return interruption ? exit_interrupted(interruption->signal()) : exit_done;
-  if (!options.part_of_bench) return conclude(session, options.tell, interruption);
-  session.close(interruption ? interruption->what() : "");
-  return exit_done;  // the parent reads the outcome from the run; mpirun would comment on another
-                     // code
+  if (rank == 0 && !options.part_of_bench) return conclude(session, options.tell, interruption);
+  if (rank == 0) session.close(interruption ? interruption->what() : "");
+  // Our parent reads the outcome from the run; mpirun would only comment on another code.
+  if (options.part_of_bench || !interruption) return exit_done;
+  return exit_interrupted(interruption->signal());
 }
 
 }  // namespace
