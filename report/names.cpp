@@ -86,8 +86,13 @@ NamedValue printed_fact(const Fact& fact) {
     return result;
   }
   const std::optional<double> amount = as_number(*fact.value);
-  result.value = suffix && amount.has_value() ? format_quantity(number(*amount), suffix->unit)
-                                              : plain_text(*fact.value);
+  if (suffix && amount.has_value()) {
+    result.value = format_quantity(number(*amount), suffix->unit);
+  } else if (const auto* real = std::get_if<double>(&*fact.value)) {
+    result.value = fmt::format("{:.4g}", *real);
+  } else {
+    result.value = plain_text(*fact.value);
+  }
   return result;
 }
 

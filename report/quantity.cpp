@@ -128,7 +128,9 @@ std::string with_interval(double value, Interval<double> interval) {
   if (up == fixed(value - interval.low, finer)) {
     return fmt::format("{} ± {}", fixed(value, finer), up);
   }
-  const bool coarse = half >= 1.5 * std::pow(10.0, leading);
+  // The nearer end must differ from the value where one more digit shows it.
+  const double nearer = std::min(interval.high - value, value - interval.low);
+  const bool coarse = half >= 1.5 * std::pow(10.0, leading) && nearer >= std::pow(10.0, leading);
   const int decimals = std::min(finest, coarse ? -leading : 1 - leading);
   return fmt::format("{} [{}, {}]",
                      fixed(value, decimals),

@@ -65,10 +65,10 @@ Scale scale_for(Unit unit, double magnitude);
 
 /// The number without its unit: "61.3 ± 0.4", or "23.1 [22.8, 23.9]" where the arms differ.
 /// The last digit printed is the first digit of the interval's mean half-width, or the second if
-/// that begins with a 1 (with brackets: less than 1.5); with a spread below the fifth significant
-/// digit the value has five and the spread reads "<" one unit of the last. Without an interval:
-/// `digits` significant digits, one decimal for percentages, whole numbers below 10^4 in full.
-/// Counts are always whole. "n/a" for a value that is not finite.
+/// that begins with a 1 (with brackets: less than 1.5) or the nearer end would not show; with a
+/// spread below the fifth significant digit the value has five and the spread reads "<" one unit of
+/// the last. Without an interval: `digits` significant digits, one decimal for percentages, whole
+/// numbers below 10^4 in full. Counts are always whole. "n/a" for a value that is not finite.
 std::string format_number(const Number& number, Unit unit, const Scale& scale, int digits = 3);
 
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".

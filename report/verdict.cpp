@@ -95,8 +95,12 @@ std::string cause_line(const ScalingResult& strong) {
   const auto& cause = *strong.cause;
   std::string line;
   if (cause.owner.empty()) {
-    line = "Loss against ideal: no single part explains 80 % of it (largest share " +
-           format_quantity(number(cause.explained), Unit::percent) + "), so no cause is named.";
+    line = "Loss against ideal: no single part explains 80 % of it, so no cause is named";
+    line += cause.mixture.empty()
+                ? std::string(".")
+                : fmt::format("; the largest is {} with {}.",
+                              words(cause.mixture.front().first),
+                              format_quantity(number(cause.mixture.front().second), Unit::percent));
   } else {
     line = fmt::format("Loss against ideal: {} explains {} of it.",
                        words(cause.owner),
@@ -140,7 +144,8 @@ std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
   const int central = doubling_pays_up_to(law, false);
   const int sure = doubling_pays_up_to(law, true);
   std::string line = law.prediction ? "Predicted from measured parts: " : "Fitted law: ";
-  line += fmt::format("by the same rule doubling pays up to {}", ranks_phrase(central));
+  line += central == 1 ? std::string("by the same rule no doubling pays")
+                       : "by the same rule doubling pays up to " + ranks_phrase(central);
   line += sure < central ? fmt::format(" (up to {} within the whole 95 % band)", sure) : "";
   if (law.fastest) {
     const bool open_end = *law.fastest == law.curve.back().ranks;
@@ -214,6 +219,15 @@ Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& ass
     }
   }
   verdict.lines.push_back(cost_line(*strong, assumptions));
+  const auto doubts = std::count_if(analysis.findings.begin(),
+                                    analysis.findings.end(),
+                                    [](const model::Finding& finding) { return finding.doubt; });
+  if (doubts > 0) {
+    verdict.lines.push_back(
+        fmt::format("{} about this measurement under Doubts: read {} before you rely on it.",
+                    doubts == 1 ? "1 doubt" : fmt::format("{} doubts", doubts),
+                    doubts == 1 ? "it" : "them"));
+  }
   return verdict;
 }
 

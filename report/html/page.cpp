@@ -12,18 +12,19 @@ namespace scaleworth::report {
 namespace {
 
 /// Escaped, and with a value kept on one line with its interval and its per cent sign.
-std::string typeset(std::string text) {
-  for (const std::string_view sign : {" ± ", " %"}) {
-    for (auto at = text.find(sign); at != std::string::npos; at = text.find(sign, at + 1)) {
-      std::string unbroken(sign);
-      for (auto space = unbroken.find(' '); space != std::string::npos;
-           space = unbroken.find(' ')) {
-        unbroken.replace(space, 1, "\u00a0");
-      }
-      text.replace(at, sign.size(), unbroken);
-    }
+std::string typeset(const std::string& text) {
+  constexpr std::string_view unbreakable_space = "\u00a0";
+  std::string result;
+  int brackets = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view before = std::string_view(text).substr(0, i);
+    const std::string_view after = std::string_view(text).substr(i + 1);
+    brackets += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    const bool joins =
+        brackets > 0 || after.starts_with("%") || after.starts_with("±") || before.ends_with("±");
+    result += text[i] == ' ' && joins ? unbreakable_space : std::string_view(text).substr(i, 1);
   }
-  return html_escaped(text);
+  return html_escaped(result);
 }
 
 std::string element(const char* tag, const std::string& text, const char* attributes = "") {
@@ -149,7 +150,8 @@ std::string header(const Document& document) {
   }
   text += element("p", document.subtitle, " class=\"note\"");
   text += element("p",
-                  "Value ± half-width or value [low, high]: 95 % intervals; n/a: not available.",
+                  "Value ± half-width or value [low, high]: 95 % intervals, none below 6 samples; "
+                  "n/a: not available.",
                   " class=\"note\"");
   text += "<nav>";
   for (const Section& section : document.sections) {

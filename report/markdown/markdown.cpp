@@ -77,7 +77,8 @@ std::string render_markdown(const Document& document) {
     text += "> **" + escaped(document.incomplete) + "**\n\n";
   }
   text += escaped(document.subtitle) +
-          ". Value ± half-width or value [low, high]: 95 % intervals; n/a: not available.\n\n";
+          ". Value ± half-width or value [low, high]: 95 % intervals, none below 6 samples; n/a: "
+          "not available.\n\n";
   for (const Section& section : document.sections) {
     text += markdown(section);
   }

@@ -44,7 +44,9 @@ Table laws(const Scaling& scaling) {
                              law.curve.empty() ? Cell{} : Cell{number(law.residual)},
                              law.fastest ? count_cell(*law.fastest) : Cell{},
                              optimum}});
-      table.notes.push_back(fmt::format("{}, {}: {}", result.mode, law.name, law.basis));
+      if (!law.basis.empty()) {
+        table.notes.push_back(fmt::format("{}, {}: {}", result.mode, law.name, law.basis));
+      }
       if (!law.not_identifiable.empty()) {
         table.notes.push_back(fmt::format(
             "{}, {}: s and c are absent, {}", result.mode, law.name, law.not_identifiable));

@@ -2,41 +2,35 @@
 #include "report/names.h"
 #include "report/sections/sections.h"
 
-#include <algorithm>
-#include <utility>
+#include <map>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 
-/// Warnings of single points, each text once with how often it was raised; of many texts the first
-/// few.
-void add_point_warnings(const ProbeRecord& probe, std::vector<std::string>& list) {
-  constexpr std::size_t most_shown = 3;
-  std::vector<std::pair<std::string, int>> counted;
-  for (const Point& point : probe.points) {
-    for (const std::string& warning : point.warnings) {
-      const auto found = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) {
-        return entry.first == warning;
-      });
-      if (found == counted.end()) {
-        counted.emplace_back(warning, 1);
-      } else {
-        ++found->second;
+/// Warnings of single points, each text once with how often it was raised. The findings count them
+/// in a sentence, so they are detail.
+Table sample_warnings(const Run& run) {
+  Table table{"sample_warnings",
+              "Settings with doubtful samples",
+              {parameter("probe", "probe"),
+               parameter("what", "warning"),
+               measure("settings", "settings", Unit::count)},
+              {},
+              {}};
+  for (const ProbeRecord& probe : run.probes) {
+    std::map<std::string, int> counted;
+    for (const Point& point : probe.points) {
+      for (const std::string& warning : point.warnings) {
+        ++counted[warning];
       }
     }
+    for (const auto& [warning, times] : counted) {
+      table.rows.push_back({{probe.name, warning, count_cell(times)}, true});
+    }
   }
-  for (std::size_t i = 0; i < std::min(counted.size(), most_shown); ++i) {
-    const auto& [warning, times] = counted[i];
-    list.push_back(times == 1 ? fmt::format("{}: {}", probe.name, warning)
-                              : fmt::format("{}: {} ({} points)", probe.name, warning, times));
-  }
-  if (counted.size() > most_shown) {
-    list.push_back(fmt::format("{}: {} more warnings of this kind stand in run.json",
-                               probe.name,
-                               counted.size() - most_shown));
-  }
+  return table;
 }
 
 Table losses(const Run& run) {
@@ -98,9 +92,8 @@ Section doubts_section(const Run& run, const model::Analysis& analysis) {
     for (const std::string& warning : probe.warnings) {
       section.list.push_back(probe.name + ": " + warning);
     }
-    add_point_warnings(probe, section.list);
   }
-  section.tables = {losses(run)};
+  section.tables = {losses(run), sample_warnings(run)};
   std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
   return section;
 }

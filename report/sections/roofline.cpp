@@ -2,10 +2,23 @@
 #include "report/names.h"
 #include "report/sections/sections.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace scaleworth::report {
 namespace {
 
 using model::RooflineResult;
+
+/// The short formats show what all workers together reach.
+template <class T>
+int most_workers(const std::vector<T>& results) {
+  int most = 0;
+  for (const T& result : results) {
+    most = std::max(most, result.workers);
+  }
+  return most;
+}
 
 Table ceilings(const RooflineResult& roofline) {
   Table table{"compute_ceilings",
@@ -44,13 +57,15 @@ Table memory_levels(const RooflineResult& roofline) {
               {},
               {"From and to are working sets per worker; the rate counts explicit loads and stores "
                "of all workers."}};
+  const int most = most_workers(roofline.memory_levels);
   for (const auto& level : roofline.memory_levels) {
     table.rows.push_back({{level.label,
                            level.kernel,
                            count_cell(level.workers),
                            number(level.smallest),
                            number(level.largest),
-                           number(level.rate)}});
+                           number(level.rate)},
+                          level.workers < most});
   }
   return table;
 }
@@ -100,6 +115,15 @@ Table soft_roofs(const RooflineResult& roofline) {
   return table;
 }
 
+/// Products of one family together, small ones first; they are measured in random order.
+std::vector<model::PlacedGemm> by_shape(std::vector<model::PlacedGemm> gemms) {
+  std::sort(gemms.begin(), gemms.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.family, a.precision, a.workers, a.m, a.n, a.k, a.batch) <
+           std::tie(b.family, b.precision, b.workers, b.m, b.n, b.k, b.batch);
+  });
+  return gemms;
+}
+
 Table gemms(const RooflineResult& roofline) {
   Table table{"gemms",
               "Library matrix products under the measured roof",
@@ -124,7 +148,8 @@ Table gemms(const RooflineResult& roofline) {
       column.detail = column.detail || column.id == id;
     }
   }
-  for (const auto& gemm : roofline.gemms) {
+  const int most = most_workers(roofline.gemms);
+  for (const auto& gemm : by_shape(roofline.gemms)) {
     table.rows.push_back({{gemm.family,
                            gemm.precision,
                            count_cell(gemm.m),
@@ -137,7 +162,8 @@ Table gemms(const RooflineResult& roofline) {
                            number(gemm.rate),
                            number(gemm.roof),
                            number(gemm.fraction),
-                           std::string(bound_name(gemm.bound))}});
+                           std::string(bound_name(gemm.bound))},
+                          gemm.workers < most});
   }
   return table;
 }

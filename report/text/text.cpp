@@ -171,8 +171,10 @@ std::string render_text(const Document& document, const RenderOptions& options) 
     page.paragraph("", document.incomplete, answer_style(Answer::unknown));
   }
   page.paragraph("", document.subtitle, dim);
-  page.paragraph(
-      "", "value ± half-width or value [low, high]: 95 % intervals; n/a: not available.", dim);
+  page.paragraph("",
+                 "value ± half-width or value [low, high]: 95 % intervals, none below 6 samples; "
+                 "n/a: not available.",
+                 dim);
   page.line();
   for (const Section& section : document.sections) {
     print(page, section);

@@ -14,6 +14,22 @@ namespace {
 using model::RooflineResult;
 using model::SoftRoof;
 
+/// What the largest measured number of workers reaches.
+RooflineResult all_workers(const RooflineResult& whole) {
+  const auto fewer_than_most = [](const auto& results) {
+    int most = 0;
+    for (const auto& result : results) {
+      most = std::max(most, result.workers);
+    }
+    return [most](const auto& result) { return result.workers < most; };
+  };
+  RooflineResult shown = whole;
+  std::erase_if(shown.soft_roofs, fewer_than_most(whole.soft_roofs));
+  std::erase_if(shown.gemms, fewer_than_most(whole.gemms));
+  std::erase_if(shown.memory_levels, fewer_than_most(whole.memory_levels));
+  return shown;
+}
+
 /// Intensities that hold every measured point, half an octave wider.
 Range intensities(const RooflineResult& roofline) {
   Range range{0.05, 64.0};
@@ -166,7 +182,9 @@ Json roofline_spec(const RooflineResult& roofline) {
   }
   Json spec = chart_spec(400);
   // Room above the peak for points that beat it.
-  const double lowest = range_of(roof_rows(roofline, range, true), "rate").low / 1.3;
+  const double lowest = std::min(range_of(roof_rows(roofline, range, true), "rate").low,
+                                 range_of(level_rows(roofline, range, true), "rate").low) /
+                        1.3;
   const double highest = highest_peak(roofline) * 1.5e-9;
   spec["encoding"] = {
       {"x", log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high)},
@@ -206,7 +224,8 @@ Chart roofline_chart(const model::Analysis& analysis) {
     chart.missing = "No roofline: the intensity ladder was not measured in this run.";
     return chart;
   }
-  const SoftRoof& roof = analysis.roofline->soft_roofs.front();
+  const RooflineResult shown = all_workers(*analysis.roofline);
+  const SoftRoof& roof = shown.soft_roofs.front();
   chart.title =
       fmt::format("In {}, work below {} is bound by memory ({}), above it by compute ({})",
                   roof.precision,
@@ -219,7 +238,7 @@ Chart roofline_chart(const model::Analysis& analysis) {
       "the "
       "measured intensity ladder with 95 % intervals; diamonds: library matrix products; dotted: "
       "bandwidth of each memory level. A point far below its roof leaves speed unused.";
-  chart.spec = roofline_spec(*analysis.roofline);
+  chart.spec = roofline_spec(shown);
   return chart;
 }
 

@@ -30,6 +30,11 @@ TEST_CASE("an interval with unequal arms prints both ends", "[quantity]") {
           "23.1 [22.8, 23.9] GB/s");
 }
 
+TEST_CASE("a near end shows beside a far one", "[quantity]") {
+  // mean half-width 25, but the lower arm is 2: tens would print 20 [20, 70]
+  REQUIRE(format_quantity(between(22.0, 20.0, 70.0), Unit::plain) == "22 [20, 70]");
+}
+
 TEST_CASE("a spread of tens rounds the value to tens", "[quantity]") {
   // half-width 56: first digit is of tens
   REQUIRE(format_quantity(between(1234.0, 1178.0, 1290.0), Unit::plain) == "1230 ± 60");

@@ -99,6 +99,12 @@ TEST_CASE("without a price the verdict says how to give one", "[verdict]") {
   REQUIRE(verdict.lines.back().find("--price") != std::string::npos);
 }
 
+TEST_CASE("the verdict counts the doubts about the measurement", "[verdict]") {
+  auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
+  analysis.findings = {{"a result", false}, {"a doubt", true}, {"another doubt", true}};
+  REQUIRE(judge(analysis, {}).lines.back().compare(0, 8, "2 doubts") == 0);
+}
+
 TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {
   auto analysis = strong({row(1, 100.0, 1.0), row(2, 52.0, 1.0)});
   model::ScalingLaw law;
