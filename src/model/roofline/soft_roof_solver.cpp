@@ -13,8 +13,10 @@
 namespace scaleworth::model {
 namespace {
 
-const double log_least_sharpness = std::log(0.5);
-const double log_sharpness_range = std::log(64.0 / 0.5);
+constexpr double least_sharpness = 1.0;
+constexpr double largest_sharpness = 64.0;
+const double log_least_sharpness = std::log(least_sharpness);
+const double log_sharpness_range = std::log(largest_sharpness / least_sharpness);
 
 /// The unbounded variable u of the solver and log p = low + range / (1 + exp(-u)).
 double logistic(double u) {
@@ -106,7 +108,7 @@ RoofShape best_of_starts(std::span<const double> log_intensities,
   }
   RoofShape best;
   double least = std::numeric_limits<double>::max();
-  for (const double sharpness : {1.0, 3.0, 12.0}) {
+  for (const double sharpness : {1.5, 3.0, 12.0}) {
     const RoofShape found =
         refine({peak, bandwidth, sharpness}, log_intensities, log_rates, corner);
     const double reached = loss(found, log_intensities, log_rates, corner);

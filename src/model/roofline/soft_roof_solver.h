@@ -7,7 +7,7 @@
 
 namespace scaleworth::model {
 
-/// The curve in logarithms: peak in FLOP/s, bandwidth in B/s, sharpness p in [0.5, 64].
+/// The curve in logarithms: peak in FLOP/s, bandwidth in B/s, sharpness p in [1, 64].
 struct RoofShape {
   double log_peak = 0.0;
   double log_bandwidth = 0.0;
@@ -23,7 +23,7 @@ RoofShape refine(const RoofShape& start,
                  std::span<const double> log_rates,
                  double corner);
 
-/// The best of several starts with p = 1, 3 and 12; the corner follows from the residuals' spread
+/// The best of several starts with p = 1.5, 3 and 12; the corner follows from the residuals' spread
 /// and is returned through `corner`.
 RoofShape solve(std::span<const double> log_intensities,
                 std::span<const double> log_rates,
