@@ -36,12 +36,13 @@ struct SoftRoofOptions {
 
 /// Fits (P, B, p) to the medians of `ladder` (ascending or not). Minimises
 /// sum huber(log rate - log P(I)) over log P, log B, log p by Levenberg-Marquardt from several
-/// starts, p in [0.5, 64]; Huber's corner at 1.345 robust standard deviations, at least 0.5 %.
+/// starts, p in [1, 64]; Huber's corner at 1.345 robust standard deviations, at least 0.5 %.
 /// 95 % intervals: the wider of a bootstrap of each point's samples (noise) and of the residuals
 /// (misfit). A sharpness whose interval reaches 32 has `sharpness_note` set: the ladder cannot tell
-/// it from a perfect corner, and the upper end means "or more". Skipped, with the reason, when
-/// there are fewer than five rungs, or no rung at least 1.5 x on either side of the ridge: P or B
-/// would be an extrapolation.
+/// it from a perfect corner, and the upper end means "or more". Below 1 the two
+/// times would do more than add: a ladder that looks so has another cause and shows it in
+/// `median_residual`. Skipped, with the reason, when there are fewer than five rungs, or no rung at
+/// least 1.5 x on either side of the ridge: P or B would be an extrapolation.
 Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> ladder,
                                 const SoftRoofOptions& options = {});
 

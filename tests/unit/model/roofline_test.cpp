@@ -126,12 +126,12 @@ TEST_CASE("a contended point is measured by thread-CPU time and counted", "[roof
 }
 
 TEST_CASE("a soft roof whose peak no rung came near says that it is extrapolated", "[roofline]") {
-  // p = 1/2 with P = B = 1: rate = 1 / (1 + sqrt(1 / I))^2; 0.64 of the peak at I = 16.
+  // p = 1 with P = B = 1: rate = I / (1 + I); 0.69 of the peak at I = 2.25.
   Run run;
   std::vector<Point> ladder;
-  for (const double intensity : {0.0625, 0.25, 1.0, 2.25, 4.0, 16.0}) {
+  for (const double intensity : {0.0625, 0.125, 0.25, 0.5, 1.0, 2.25}) {
     Point point = compute_point(1.0, 1.0);
-    const double rate = 1.0 / std::pow(1.0 + std::sqrt(1.0 / intensity), 2);
+    const double rate = intensity / (1.0 + intensity);
     point.amounts = {{fields::flops, rate}, {fields::bytes, rate / intensity}};
     ladder.push_back(point);
   }
