@@ -6,6 +6,7 @@
 #include "src/cli/environment.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/measure/conclude.h"
+#include "src/cli/measure/node_job.h"
 #include "src/cli/measure/rank_job.h"
 #include "src/cli/measure/session.h"
 #include "src/cli/measure/setting.h"
@@ -17,25 +18,11 @@
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
-namespace {
-
-void run_node_probes(Session& session,
-                     const Plan& plan,
-                     const probes::Setting& setting,
-                     probes::Machine& machine) {
-  for (const PlannedProbe& planned : plan.probes) {
-    if (planned.on_ranks) continue;
-    const probes::NodeProbe& probe = find_node_probe(planned.name);
-    session.run_probe(planned, [&] { probe.measure(machine, setting, session.recorder()); });
-  }
-}
-
-}  // namespace
 
 int measure_as_parent(const MeasureOptions& options, const std::vector<std::string>& arguments) {
   const auto machine = probes::host::open_host_machine({options.blas_library});
   const probes::Setting setting = make_setting(*machine, options, std::nullopt);
-  const Plan plan = make_plan(setting, options.only);
+  const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   if (options.dry_run) {
     fmt::print("{}", describe(plan, setting));
     return exit_done;
@@ -45,7 +32,7 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
   std::optional<Interrupted> interruption;
   try {
     session.run().environment = collect_environment(*machine, options.mpi_module);
-    run_node_probes(session, plan, setting, *machine);
+    run_node_probes(session, plan, setting, options, *machine);
     run_rank_probes(session, plan, setting, options, *machine);
   } catch (const Interrupted& interrupted) {
     interruption = interrupted;

@@ -13,7 +13,7 @@
 #include "src/cli/environment.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/measure/conclude.h"
-#include "src/cli/measure/rank_job.h"
+#include "src/cli/measure/node_job.h"
 #include "src/cli/measure/session.h"
 #include "src/cli/measure/setting.h"
 #include "src/core/error.h"
@@ -86,22 +86,18 @@ std::unique_ptr<probes::RankGroup> make_group(const MpiJob& job,
 }
 
 /// Rank 0 measures the node on all of its cores while the other ranks sleep.
-void run_node_probes(const MpiJob& job,
-                     Session& session,
-                     const Plan& plan,
-                     const probes::Setting& setting,
-                     const MeasureOptions& options) {
+void run_node_probes_on_first(const MpiJob& job,
+                              Session& session,
+                              const Plan& plan,
+                              const probes::Setting& setting,
+                              const MeasureOptions& options) {
   const bool any = std::any_of(
       plan.probes.begin(), plan.probes.end(), [](const PlannedProbe& p) { return !p.on_ranks; });
   if (!any) return;
   const probes::host::Trouble trouble = probes::host::trouble_of(job.rank(), [&] {
     if (job.rank() != 0) return;
     const auto machine = probes::host::open_host_machine({options.blas_library});
-    for (const PlannedProbe& planned : plan.probes) {
-      if (planned.on_ranks) continue;
-      const probes::NodeProbe& probe = find_node_probe(planned.name);
-      session.run_probe(planned, [&] { probe.measure(*machine, setting, session.recorder()); });
-    }
+    run_node_probes(session, plan, setting, options, *machine);
   });
   probes::host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
   probes::host::agree(job.mpi(), job.mpi().world(), trouble);
@@ -114,7 +110,7 @@ void run_rank_probes_together(Session& session,
                               probes::RankGroup& group) {
   for (const PlannedProbe& planned : plan.probes) {
     if (!planned.on_ranks) continue;
-    const probes::RankProbe& probe = find_rank_probe(planned.name);
+    const probes::RankProbe& probe = find_probe(probes::rank_probes(), planned.name);
     session.run_probe(planned, [&] {
       probe.measure(group, setting, options.rank_options(), session.recorder());
     });
@@ -156,7 +152,7 @@ int measure_as_rank(const MeasureOptions& options,
   std::optional<probes::host::WideAffinity> wide(std::in_place);
   const auto machine = probes::host::open_host_machine({options.blas_library});
   const probes::Setting setting = shared_setting(job, *machine, options);
-  const Plan plan = make_plan(setting, options.only);
+  const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   Session session(options, plan, arguments, first);
   const auto blas = probes::host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);
@@ -164,7 +160,7 @@ int measure_as_rank(const MeasureOptions& options,
   std::optional<Interrupted> interruption;
   try {
     if (first) record_environment(session, *machine, options, launch, *group);
-    run_node_probes(job, session, plan, setting, options);
+    run_node_probes_on_first(job, session, plan, setting, options);
     wide.reset();
     run_rank_probes_together(session, plan, setting, options, *group);
   } catch (const Interrupted& interrupted) {

@@ -56,6 +56,10 @@ void MeasureOptions::add_to(CLI::App& app) {
   app.add_option("--straggler",
                  straggler,
                  "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
+  app.add_option("--shape",
+                 shapes,
+                 "M,N,K or M,N,K,BATCH: place your own matrix products under the roof instead of "
+                 "the standard families");
   app.add_option("--mpirun", mpirun, "launcher for the ranks when none started us")
       ->capture_default_str();
   app.add_option(
@@ -70,6 +74,21 @@ probes::RankOptions MeasureOptions::rank_options() const {
   probes::RankOptions options;
   if (!straggler.empty()) options.straggler = parse_straggler(straggler);
   return options;
+}
+
+std::vector<probes::GemmWork> MeasureOptions::gemm_works(int workers) const {
+  std::vector<probes::GemmWork> works;
+  for (const std::string& shape : shapes) {
+    probes::GemmWork work = parse_shape(shape);
+    for (const probes::Precision precision : {probes::Precision::fp32, probes::Precision::fp64}) {
+      for (const int count : workers > 1 ? std::vector{1, workers} : std::vector{1}) {
+        work.precision = precision;
+        work.workers = count;
+        works.push_back(work);
+      }
+    }
+  }
+  return works;
 }
 
 }  // namespace scaleworth::cli

@@ -37,6 +37,7 @@ struct MeasureOptions {
   bool dry_run = false;
   bool quiet = false;
   std::string straggler;
+  std::vector<std::string> shapes;  // "M,N,K[,BATCH]": instead of the GEMM families
   std::string mpirun = "mpirun";
   std::string mpi_module;
   std::string blas_library;
@@ -46,6 +47,9 @@ struct MeasureOptions {
 
   void add_to(CLI::App& app);
   probes::RankOptions rank_options() const;
+  /// Every shape in both precisions, on one worker and on all. Throws UserError for a shape of
+  /// another form.
+  std::vector<probes::GemmWork> gemm_works(int workers) const;
 };
 
 }  // namespace scaleworth::cli

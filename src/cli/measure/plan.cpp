@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/plan.h"
 
+#include "probes/roofline/gemm.h"
 #include "src/core/error.h"
+#include "src/core/run/fields.h"
 
 #include <algorithm>
 
@@ -47,13 +49,17 @@ Seconds Plan::total() const {
   return sum;
 }
 
-Plan make_plan(const probes::Setting& setting, const std::vector<std::string>& only) {
+Plan make_plan(const probes::Setting& setting,
+               const std::vector<std::string>& only,
+               const std::vector<probes::GemmWork>& own_gemms) {
   check_words(only);
   Plan plan{{}, telling};
   for (const probes::NodeProbe& probe : probes::node_probes()) {
     if (!is_asked_for(probe.name, only)) continue;
-    plan.probes.push_back(
-        {std::string(probe.name), std::string(probe.question), probe.estimate(setting), false});
+    const bool own = !own_gemms.empty() && probe.name == fields::roofline_gemm;
+    const Seconds estimate =
+        own ? probes::estimate_gemm_shapes(own_gemms, setting.suite) : probe.estimate(setting);
+    plan.probes.push_back({std::string(probe.name), std::string(probe.question), estimate, false});
   }
   bool ranks_start = false;
   for (const probes::RankProbe& probe : probes::rank_probes()) {

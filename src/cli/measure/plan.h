@@ -4,6 +4,8 @@
 
 #include "probes/registry.h"
 
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,20 @@ struct Plan {
   Seconds total() const;
 };
 
+/// The registry's entry of a planned probe. Throws std::logic_error for a name that is not in it.
+template <class Probe>
+const Probe& find_probe(std::span<const Probe> probes, const std::string& name) {
+  for (const Probe& probe : probes) {
+    if (probe.name == name) return probe;
+  }
+  throw std::logic_error("no probe is named " + name);
+}
+
 /// The probes of the registry whose name, or first word before the dot, is in `only`; all for an
 /// empty `only`. Throws UserError naming the known probes for a word that matches none.
-Plan make_plan(const probes::Setting& setting, const std::vector<std::string>& only);
+Plan make_plan(const probes::Setting& setting,
+               const std::vector<std::string>& only,
+               const std::vector<probes::GemmWork>& own_gemms = {});
 
 /// The plan as --dry-run prints it.
 std::string describe(const Plan& plan, const probes::Setting& setting);

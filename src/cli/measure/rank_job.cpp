@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <variant>
 
 #include <fmt/format.h>
@@ -21,14 +20,6 @@ namespace scaleworth::cli {
 namespace {
 
 constexpr const char* part_name = "ranks";
-
-template <class Probe>
-const Probe& find_probe_entry(std::span<const Probe> probes, const std::string& name) {
-  for (const Probe& probe : probes) {
-    if (probe.name == name) return probe;
-  }
-  throw std::logic_error("no probe is named " + name);
-}
 
 /// Why ranks cannot be started here; absent when they can.
 std::optional<std::string> obstacle(const probes::Setting& setting, const MeasureOptions& options) {
@@ -56,7 +47,7 @@ void run_alone(Session& session,
       if (const auto* failed = std::get_if<Failed>(&blas)) throw NothingToMeasure(failed->reason);
       SingleRankGroup group(
           why, std::get<std::shared_ptr<const probes::host::Blas>>(blas), setting.available_memory);
-      find_rank_probe(planned.name)
+      find_probe(probes::rank_probes(), planned.name)
           .measure(group, setting, options.rank_options(), session.recorder());
     });
   }
@@ -83,14 +74,6 @@ std::vector<std::string> rank_arguments(const MeasureOptions& options,
 }
 
 }  // namespace
-
-const probes::NodeProbe& find_node_probe(const std::string& name) {
-  return find_probe_entry(probes::node_probes(), name);
-}
-
-const probes::RankProbe& find_rank_probe(const std::string& name) {
-  return find_probe_entry(probes::rank_probes(), name);
-}
 
 void run_rank_probes(Session& session,
                      const Plan& plan,

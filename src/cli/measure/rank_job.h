@@ -9,10 +9,6 @@
 
 namespace scaleworth::cli {
 
-/// The registry's entry of a planned probe.
-const probes::NodeProbe& find_node_probe(const std::string& name);
-const probes::RankProbe& find_rank_probe(const std::string& name);
-
 /// Runs the plan's rank probes and records them in `session`. Where ranks cannot be started (one
 /// core, no MPI, no mpirun) the step is measured at one rank and the collectives are skipped with
 /// that reason.

@@ -21,6 +21,31 @@ TEST_CASE("a straggler of another form is refused", "[cli]") {
   }
 }
 
+TEST_CASE("a matrix product is three sizes and perhaps a batch", "[cli]") {
+  const auto plain = parse_shape("64,4096,1024");
+  REQUIRE(plain.m == 64);
+  REQUIRE(plain.n == 4096);
+  REQUIRE(plain.k == 1024);
+  REQUIRE(plain.batch == 1);
+  REQUIRE(parse_shape("32,32,32,100").batch == 100);
+}
+
+TEST_CASE("a matrix product of another form is refused", "[cli]") {
+  for (const char* text : {"",
+                           "64",
+                           "64,64",
+                           "64,64,",
+                           "64,64,64,",
+                           "0,64,64",
+                           "-1,2,3",
+                           "1,2,3,4,5",
+                           "a,b,c",
+                           "1 ,2,3"}) {
+    INFO(text);
+    REQUIRE_THROWS_AS(parse_shape(text), UserError);
+  }
+}
+
 TEST_CASE("a compute rate carries its unit", "[cli]") {
   REQUIRE_THAT(parse_compute_rate("95GFLOP/s").value(), WithinRel(95e9, 1e-12));
   REQUIRE_THAT(parse_compute_rate("0.989 PFLOP/s").value(), WithinRel(989e12, 1e-12));
