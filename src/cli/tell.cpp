@@ -21,7 +21,7 @@ bool colour_wanted() {
 
 std::string tell(const Run& run, const TellOptions& options, const std::string& directory) {
   report::RenderOptions render_options;
-  render_options.colour = colour_wanted();
+  render_options.colour = !options.plain && colour_wanted();
   render_options.assumptions = options.analysis_options();
   render_options.run_directory = directory;
   const model::Analysis analysis = model::analyse(run, render_options.assumptions);

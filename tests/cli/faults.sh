@@ -3,6 +3,7 @@
 # one line with the remedy, that nothing hangs or stays behind, and that what was measured is kept.
 # Usage: faults.sh PROGRAM CASE    exit 77 = cannot be tried here
 set -u
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1  # containers run as root
 program=$1
 case_name=$2
 work=$(mktemp -d)
@@ -130,6 +131,16 @@ case "$case_name" in
     expect_code 0
     expect_field "$work/run/run.json" "$(status_of comm.collectives)" skipped
     expect_field "$work/run/run.json" "$(status_of step.training)" measured
+    ;;
+  ranks_of_the_users_own_mpirun)
+    need_mpirun
+    timeout -k 5 120 mpirun --oversubscribe -n 2 "$program" bench --only roofline.compute,step --out "$work/run" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    expect_code 0
+    expect_field "$work/run/run.json" "run['complete']" True
+    expect_field "$work/run/run.json" "$(status_of step.ledger)" measured
+    grep -q $'\x1b' "$work/out" && fail "colour in a file"
+    nothing_left
     ;;
   no_mpi)
     run 120 bench --only comm,step --ranks 2 --oversubscribe --mpi-module /nonexistent/libscaleworth_mpi.so --out "$work/run"

@@ -28,6 +28,9 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
     return exit_done;
   }
   Session session(options, plan, arguments, true);
+  if (const auto warning = oversubscription(setting.max_ranks, setting.workers)) {
+    session.run().warnings.push_back(*warning);
+  }
   const probes::host::LoadWatch load;
   std::optional<Interrupted> interruption;
   try {

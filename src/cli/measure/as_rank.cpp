@@ -142,9 +142,11 @@ int end_as_rank(Session& session,
 
 }  // namespace
 
-int measure_as_rank(const MeasureOptions& options,
+int measure_as_rank(MeasureOptions options,
                     const std::vector<std::string>& arguments,
                     const LaunchEnvironment& launch) {
+  options.tell.plain =
+      true;  // mpirun gives its ranks a terminal of its own, whatever stdout really is
   const MpiJob job(require_mpi(options.mpi_module));
   check_world_size(launch, job.size());
   const bool first = job.rank() == 0;
@@ -156,6 +158,8 @@ int measure_as_rank(const MeasureOptions& options,
   Session session(options, plan, arguments, first);
   const auto blas = probes::host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);
+  const auto warning = oversubscription(job.ranks_on_node(), machine->workers());
+  if (warning && !options.part_of_bench) session.run().warnings.push_back(*warning);
   const probes::host::LoadWatch load;
   std::optional<Interrupted> interruption;
   try {

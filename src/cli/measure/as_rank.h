@@ -12,7 +12,7 @@ namespace scaleworth::cli {
 
 /// As `measure`. Ranks other than 0 print nothing and return rank 0's verdict on success or
 /// failure. Throws UserError when MPI cannot be opened or announces another size than the launcher.
-int measure_as_rank(const MeasureOptions& options,
+int measure_as_rank(MeasureOptions options,
                     const std::vector<std::string>& arguments,
                     const LaunchEnvironment& launch);
 

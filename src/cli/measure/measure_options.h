@@ -21,6 +21,8 @@ struct TellOptions {
   std::string peak;  // with unit, per rank
   double tokens_per_run = 1e9;
   int max_count = 64;
+  bool details = false;
+  bool plain = false;  // no colour, whatever stdout looks like
 
   void add_to(CLI::App& app);
   /// Throws UserError for a rate without a unit.

@@ -41,4 +41,15 @@ probes::Setting make_setting(const probes::Machine& machine,
   return setting;
 }
 
+std::optional<std::string> oversubscription(int ranks, int cores) {
+  if (ranks <= cores) return std::nullopt;
+  return fmt::format(
+      "oversubscribed: {} ranks shared {} core{}; step and collectives show the mechanism, not "
+      "what {} cores would give",
+      ranks,
+      cores,
+      cores == 1 ? "" : "s",
+      ranks);
+}
+
 }  // namespace scaleworth::cli

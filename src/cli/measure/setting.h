@@ -6,6 +6,9 @@
 #include "probes/registry.h"
 #include "src/cli/measure/measure_options.h"
 
+#include <optional>
+#include <string>
+
 namespace scaleworth::cli {
 
 /// `ranks` of a launcher's job; absent when we start ranks ourselves.
@@ -14,5 +17,9 @@ namespace scaleworth::cli {
 probes::Setting make_setting(const probes::Machine& machine,
                              const MeasureOptions& options,
                              std::optional<int> ranks);
+
+/// What a reader must know when `ranks` processes share `cores` of one node; absent when each has
+/// its own.
+std::optional<std::string> oversubscription(int ranks, int cores);
 
 }  // namespace scaleworth::cli

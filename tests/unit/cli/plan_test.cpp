@@ -4,6 +4,8 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -60,4 +62,13 @@ TEST_CASE("the total is the sum of probes and overhead, and fits the promise of 
   REQUIRE(quick.total() < Seconds(60.0));
   setting.suite = probes::Suite::standard;
   REQUIRE(make_plan(setting, {}).total() < Seconds(240.0));
+}
+
+TEST_CASE("every probe is described in probes/README.md", "[plan]") {
+  std::ifstream file(SOURCE_DIRECTORY "/probes/README.md");
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  for (const PlannedProbe& probe : make_plan(two_cores(), {}).probes) {
+    INFO(probe.name);
+    REQUIRE(page.find("`" + probe.name + "`") != std::string::npos);
+  }
 }
