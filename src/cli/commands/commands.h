@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace scaleworth::cli {
 

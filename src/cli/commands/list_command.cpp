@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace scaleworth::cli {

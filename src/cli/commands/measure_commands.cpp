@@ -7,6 +7,8 @@
 #include <array>
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 namespace scaleworth::cli {
 namespace {
 

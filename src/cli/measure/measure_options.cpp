@@ -3,6 +3,8 @@
 
 #include "src/cli/measure/parse.h"
 
+#include <CLI/CLI.hpp>
+
 namespace scaleworth::cli {
 
 void TellOptions::add_to(CLI::App& app) {
