@@ -50,6 +50,9 @@ choose_preset() {
   fi
 }
 
+# A compiler cache filled by one checkout serves the others: paths below the checkout count as relative.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 # build_preset NAME [TARGET...]
 build_preset() {
   local preset=$1
