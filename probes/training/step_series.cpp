@@ -46,6 +46,7 @@ void StepSeries::append(TrainingMeasured measured) {
   }
   timeline_.ranks = measured.timeline.ranks;
   timeline_.clock_method = measured.timeline.clock_method;
+  timeline_.progress_inside_calls_only = measured.timeline.progress_inside_calls_only;
   timeline_.clock_error = std::max(timeline_.clock_error, measured.timeline.clock_error);
   for (Span& span : measured.timeline.spans) {
     span.step += offset;

@@ -44,10 +44,15 @@ struct Span {
 
 /// All spans of one measured setting. `clock_error` bounds the offset between two ranks' clocks:
 /// zero on one host (one monotonic clock), the measured residual otherwise.
+/// `progress_inside_calls_only`: the communication library moves data only while a rank is inside
+/// of post, progress or collective_wait (MPI without a progress thread), so that a rank that
+/// computes holds up its collectives. Then every rank marks each completion: a collective that a
+/// progress call completed has a collective_wait of no length at the end of that call.
 struct Timeline {
   int ranks = 0;
   std::chrono::nanoseconds clock_error{};
   std::string clock_method;
+  bool progress_inside_calls_only = false;
   std::vector<Span> spans;
 };
 

@@ -20,7 +20,8 @@ class LedgerBuilder {
       : timeline_(timeline), arrivals_(collect_arrivals(timeline)) {}
 
   Ledger build() {
-    SegmentedTimeline segmented = segment(timeline_);
+    const SegmentedTimeline segmented = segment(timeline_);
+    if (timeline_.progress_inside_calls_only) stalls_.emplace(timeline_, segmented);
     ledger_.ranks = timeline_.ranks;
     ledger_.losses = segmented.losses;
     ledger_.duplicate_posts = arrivals_.duplicate_posts;
@@ -80,27 +81,59 @@ class LedgerBuilder {
       return;
     }
     const Arrivals& arrivals = found->second;
-    const nanoseconds split = std::clamp(arrivals.last, segment.start, segment.end);
-    WaitSplit wait{segment.span, segment.start, split, segment.end, std::nullopt, std::nullopt};
-    entry.exposed_wait += split - segment.start;
-    entry.exposed_transfer += segment.end - split;
-    if (split > segment.start) charge(entry, wait, arrivals);
-    ledger_.waits.push_back(wait);
+    const nanoseconds arrived = std::clamp(arrivals.last, segment.start, segment.end);
+    WaitSplit wait{segment.span, {}, std::nullopt};
+    add_arrival(entry, wait, arrivals, {segment.start, arrived});
+    add_rest(entry, wait, arrivals, {arrived, segment.end});
+    ledger_.waits.push_back(std::move(wait));
   }
 
-  void charge(LedgerEntry& entry, WaitSplit& wait, const Arrivals& arrivals) {
-    const nanoseconds time = wait.split - wait.start;
-    const bool unsure = time < timeline_.clock_error || !arrivals.last_rank;
+  void add_arrival(LedgerEntry& entry,
+                   WaitSplit& wait,
+                   const Arrivals& arrivals,
+                   const TimeRange& time) {
+    const auto charged = charge(entry, wait, {time, WaitCause::arrival, arrivals.last_rank});
+    if (charged) wait.post = arrivals.posts[static_cast<std::size_t>(charged->index)];
+  }
+
+  void add_rest(LedgerEntry& entry,
+                WaitSplit& wait,
+                const Arrivals& arrivals,
+                const TimeRange& time) {
+    nanoseconds covered = time.start;
+    if (stalls_) {
+      const Span& span = timeline_.spans[wait.span];
+      for (const Stall& stall :
+           stalls_->stalls({span.step, span.sequence}, arrivals.last, entry.rank, time)) {
+        add_transfer(entry, wait, {covered, stall.time.start});
+        charge(entry, wait, {stall.time, WaitCause::stall, stall.rank});
+        covered = stall.time.end;
+      }
+    }
+    add_transfer(entry, wait, {covered, time.end});
+  }
+
+  static void add_transfer(LedgerEntry& entry, WaitSplit& wait, const TimeRange& time) {
+    if (time.start == time.end) return;
+    entry.exposed_transfer += time.end - time.start;
+    wait.parts.push_back({time, WaitCause::transfer, std::nullopt});
+  }
+
+  // Returns who is charged in the end.
+  std::optional<Rank> charge(LedgerEntry& entry, WaitSplit& wait, WaitPart part) {
+    const nanoseconds time = part.time.end - part.time.start;
+    if (time == nanoseconds::zero()) return std::nullopt;
+    entry.exposed_wait += time;
     // A rank that blocks before its own arrival is a malformed recording: it waits for nobody.
-    if (unsure || *arrivals.last_rank == entry.rank) {
+    if (time < timeline_.clock_error || part.waited_for == entry.rank) part.waited_for.reset();
+    if (part.waited_for) {
+      entry.waited_for[static_cast<std::size_t>(part.waited_for->index)] += time;
+    } else {
       ++ledger_.uncharged_waits;
       entry.uncharged_wait += time;
-      return;
     }
-    const auto culprit = static_cast<std::size_t>(arrivals.last_rank->index);
-    wait.last_arriver = arrivals.last_rank;
-    wait.post = arrivals.posts[culprit];
-    entry.waited_for[culprit] += time;
+    wait.parts.push_back(part);
+    return part.waited_for;
   }
 
   static void check(const LedgerEntry& entry) {
@@ -122,6 +155,7 @@ class LedgerBuilder {
 
   const Timeline& timeline_;
   ArrivalTable arrivals_;
+  std::optional<StallTable> stalls_;  // where ranks that compute hold up collectives
   Ledger ledger_;
 };
 

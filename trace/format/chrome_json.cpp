@@ -33,6 +33,13 @@ int process_id(Rank rank) {
   return rank.index + 1;
 }
 
+std::string part_name(const WaitPart& part) {
+  if (part.cause == WaitCause::transfer) return "transfer";
+  if (!part.waited_for) return "wait, charged to nobody";
+  const char* why = part.cause == WaitCause::stall ? " to make progress" : "";
+  return fmt::format("wait for rank {}{}", part.waited_for->index, why);
+}
+
 class ChromeWriter {
  public:
   ChromeWriter(std::ostream& out, const Timeline& timeline)
@@ -110,20 +117,14 @@ class ChromeWriter {
   }
 
   void write_split(const WaitSplit& wait) {
-    const Rank rank = timeline_.spans[wait.span].rank;
-    const std::string name = wait.last_arriver
-                                 ? fmt::format("\"wait for rank {}\"", wait.last_arriver->index)
-                                 : "\"wait, charged to nobody\"";
-    write_sub_slice(rank, name, {wait.start, wait.split});
-    write_sub_slice(rank, "\"transfer\"", {wait.split, wait.end});
-  }
-
-  void write_sub_slice(Rank rank,
-                       const std::string& name,
-                       std::pair<nanoseconds, nanoseconds> time) {
-    if (time.first == time.second) return;
-    slice(rank, name, "ledger", time, "");
-    ++counts_.sub_slices;
+    for (const WaitPart& part : wait.parts) {
+      slice(timeline_.spans[wait.span].rank,
+            quoted(part_name(part)),
+            "ledger",
+            {part.time.start, part.time.end},
+            "");
+      ++counts_.sub_slices;
+    }
   }
 
   void slice(Rank rank,
@@ -145,7 +146,7 @@ class ChromeWriter {
   void write_arrow(const WaitSplit& wait) {
     if (!wait.post) return;
     const Span& post = timeline_.spans[*wait.post];
-    const nanoseconds arrival = wait.split - nanoseconds(1);
+    const nanoseconds arrival = wait.parts.front().time.end - nanoseconds(1);
     if (post.start > arrival || post.start < base_) return;
     ++counts_.arrows;
     arrow("\"ph\":\"s\"", post.rank, post.start);

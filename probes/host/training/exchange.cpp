@@ -11,6 +11,7 @@ namespace scaleworth::probes::host {
 Exchange::Exchange(const MpiModule& mpi, MpiGroup group, std::size_t capacity)
     : mpi_(mpi), group_(group) {
   requests_.reserve(capacity);
+  completed_.reserve(capacity);
 }
 
 void Exchange::restart() {
@@ -35,8 +36,14 @@ void Exchange::test(std::size_t sequence) {
   }
 }
 
-void Exchange::progress() {
-  for (std::size_t i = first_pending_; i < requests_.size(); ++i) test(i);
+const std::vector<std::size_t>& Exchange::progress() {
+  completed_.clear();
+  for (std::size_t i = first_pending_; i < requests_.size(); ++i) {
+    if (complete(i)) continue;
+    test(i);
+    if (complete(i)) completed_.push_back(i);
+  }
+  return completed_;
 }
 
 void Exchange::wait(std::size_t sequence) {

@@ -26,8 +26,9 @@ class Exchange {
   void post(const float* send, float* receive, std::size_t count);
   std::size_t posted() const { return requests_.size(); }
   bool pending() const { return first_pending_ < requests_.size(); }
-  /// Gives the library a chance to move data: tests every collective that is not complete.
-  void progress();
+  /// Gives the library a chance to move data: tests every collective that is not complete. Returns
+  /// those that it found complete; valid until the next call.
+  const std::vector<std::size_t>& progress();
   bool complete(std::size_t sequence) const { return requests_[sequence] == nullptr; }
   /// Blocks until the collective is complete. Throws ProbeFailure after `timeout`: another rank is
   /// stuck or gone.
@@ -40,7 +41,8 @@ class Exchange {
 
   const MpiModule& mpi_;
   MpiGroup group_;
-  std::vector<MpiRequest> requests_;  // null once complete
+  std::vector<MpiRequest> requests_;    // null once complete
+  std::vector<std::size_t> completed_;  // by the latest progress
   std::size_t first_pending_ = 0;
 };
 

@@ -70,6 +70,7 @@ Timeline gather_timeline(const MpiModule& mpi,
   if (!root) return timeline;
   timeline.ranks = mpi.size(group);
   timeline.clock_method = clock.method;
+  timeline.progress_inside_calls_only = true;
   auto next = all.begin();
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
     const auto end = next + static_cast<std::ptrdiff_t>(shares[rank].spans);

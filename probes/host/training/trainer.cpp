@@ -118,8 +118,13 @@ void Trainer::post_ready(std::size_t ready) {
 void Trainer::progress() {
   if (!exchange_->pending()) return;
   const TimePoint start = TrainingClock::now();
-  exchange_->progress();
-  record(Activity::progress, progress_name_, -1, start);
+  const auto& completed = exchange_->progress();
+  const TimePoint end = TrainingClock::now();
+  recorder_.add(Activity::progress, progress_name_, -1, start, end);
+  for (const std::size_t i : completed) {  // marks of completion, see Timeline
+    const auto sequence = static_cast<std::int32_t>(i);
+    recorder_.add(Activity::collective_wait, first_wait_name_ + sequence, sequence, end, end);
+  }
 }
 
 void Trainer::wait_for_all() {

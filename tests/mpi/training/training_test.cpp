@@ -5,7 +5,9 @@
 #include "tests/mpi/training/training_group.h"
 #include "trace/analysis/ledger.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace scaleworth;
@@ -72,6 +74,26 @@ TEST_CASE("each rank posts each collective of each step exactly once", "[trainin
   }
   REQUIRE(count == posts.size());
   REQUIRE(count == static_cast<std::size_t>(ranks()) * 12 * (1 + measured.buckets.size()));
+}
+
+TEST_CASE("each rank marks the completion of each collective exactly once, after all arrived",
+          "[training]") {
+  const TrainingMeasured measured = train(small_work(ranks()));
+  if (!root()) return;
+  REQUIRE(measured.timeline.progress_inside_calls_only);
+  std::map<std::pair<int, int>, nanoseconds> arrived;  // by step, sequence
+  for (const Span& span : measured.timeline.spans) {
+    if (span.activity != Activity::post) continue;
+    nanoseconds& last = arrived[{span.step, span.sequence}];
+    last = std::max(last, span.start);
+  }
+  std::set<std::tuple<int, int, int>> completed;
+  for (const Span& span : measured.timeline.spans) {
+    if (span.activity != Activity::collective_wait) continue;
+    REQUIRE(completed.emplace(span.rank.index, span.step, span.sequence).second);
+    REQUIRE(span.end >= arrived.at({span.step, span.sequence}));
+  }
+  REQUIRE(completed.size() == arrived.size() * static_cast<std::size_t>(ranks()));
 }
 
 TEST_CASE("with one active rank nothing is communicated", "[training]") {

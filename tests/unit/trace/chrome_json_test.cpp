@@ -66,10 +66,26 @@ TEST_CASE("slices, sub-slices and arrows are as many as the writer says", "[chro
   REQUIRE(events(written, "M").size() == 9);
 }
 
+TEST_CASE("the sub-slices of a wait are the parts of the ledger", "[chrome]") {
+  std::vector<std::pair<std::string, std::int64_t>> parts;
+  for (const Json& slice : events(write(two_buckets()), "X")) {
+    if (slice.at("cat") != "ledger") continue;
+    parts.emplace_back(slice.at("name"), nanoseconds_of(slice, "dur"));
+  }
+  const std::vector<std::pair<std::string, std::int64_t>> expected{
+      {"wait for rank 1 to make progress", 18},
+      {"transfer", 4},
+      {"wait for rank 1", 20},
+      {"transfer", 6},
+      {"transfer", 6}};  // the last one on rank 1
+  REQUIRE(parts == expected);
+}
+
 TEST_CASE("slices nest on every row, even of a malformed timeline", "[chrome]") {
   REQUIRE(nests(events(write(straggling_steps({0, 300, 40}, 3)), "X")));
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Timeline timeline = random_timeline(seed);
+    timeline.progress_inside_calls_only = seed % 2 == 1;
     std::erase_if(timeline.spans, [](const Span& one) {
       return one.activity == Activity::step;  // steps of a rank that overlap cannot nest
     });

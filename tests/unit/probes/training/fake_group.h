@@ -37,6 +37,7 @@ class FakeGroup : public probes::RankGroup {
     measured.tokens = work.global_batch * work.shape.sequence;
     measured.buckets = {Bytes(1.0), Bytes(2.0)};
     measured.timeline.ranks = work.ranks;
+    measured.timeline.progress_inside_calls_only = true;
     for (int i = 0; i < work.warmup_steps + work.steps; ++i) measured.loss.push_back(100.0 - i);
     for (int i = 0; i < work.steps; ++i) add_step(measured.timeline, i, step);
     return measured;

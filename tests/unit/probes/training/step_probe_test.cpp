@@ -78,6 +78,7 @@ TEST_CASE("the timeline of a point numbers the steps of its rounds on", "[traini
   REQUIRE(timeline.ranks == 2);
   REQUIRE(timeline.spans.size() == 40);
   REQUIRE(timeline.spans.back().step == 19);
+  REQUIRE(timeline.progress_inside_calls_only);
 }
 
 TEST_CASE("one rank alone is measured once: there is nothing to weakly scale", "[training]") {
