@@ -49,10 +49,9 @@ std::vector<NextCommand> next_commands(const Run& run, const RenderOptions& opti
     next.push_back({"scaleworth bench --suite standard", "full grids, narrower intervals"});
   }
   if (!options.assumptions.price_per_rank) {
-    next.push_back(
-        {report + " --price USD_PER_RANK_HOUR", "cost per million tokens at your price"});
+    next.push_back({report + " --price USD_PER_RANK_HOUR", "cost per million tokens"});
   }
-  next.push_back({report + " --format html > report.html", "the same with charts, in one file"});
+  next.push_back({report + " --format html > report.html", "charts, in one file"});
   return next;
 }
 

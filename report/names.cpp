@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -20,6 +21,7 @@ struct Suffix {
 constexpr std::array unit_suffixes{Suffix{"_bytes", Unit::bytes},
                                    Suffix{"_bytes_per_second", Unit::bytes_per_second},
                                    Suffix{"_hz", Unit::hertz},
+                                   Suffix{"_seconds", Unit::seconds},
                                    Suffix{"_s", Unit::seconds}};
 
 const Suffix* unit_suffix(std::string_view name) {
@@ -28,6 +30,25 @@ const Suffix* unit_suffix(std::string_view name) {
         return name.ends_with(suffix.text);
       });
   return found == unit_suffixes.end() ? nullptr : found;
+}
+
+bool is_fraction(std::string_view name) {
+  return name.find("_fraction") != std::string_view::npos;
+}
+
+/// "steal_since_boot" for "steal_fraction_since_boot": the value says that it is a share.
+std::string without_fraction(std::string name) {
+  constexpr std::string_view word = "_fraction";
+  const auto at = name.find(word);
+  return at == std::string::npos ? name : name.erase(at, word.size());
+}
+
+/// Per cent with two significant digits.
+std::string fraction_text(double fraction) {
+  const double percent = 100.0 * fraction;
+  const double size = std::abs(percent);
+  const int leading = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+  return fmt::format("{:.{}f} %", percent, std::max(0, 1 - leading));
 }
 
 std::optional<double> as_number(const Value& value) {
@@ -80,7 +101,7 @@ std::string plain_text(const Value& value) {
 NamedValue printed_fact(const Fact& fact) {
   const Suffix* suffix = unit_suffix(fact.name);
   const std::size_t length = fact.name.size() - (suffix ? suffix->text.size() : 0);
-  NamedValue result{words(fact.name.substr(0, length)), ""};
+  NamedValue result{words(without_fraction(fact.name.substr(0, length))), ""};
   if (!fact.value) {
     result.value = fact.source.empty() ? "n/a" : "n/a (" + fact.source + ")";
     return result;
@@ -88,6 +109,8 @@ NamedValue printed_fact(const Fact& fact) {
   const std::optional<double> amount = as_number(*fact.value);
   if (suffix && amount.has_value()) {
     result.value = format_quantity(number(*amount), suffix->unit);
+  } else if (amount.has_value() && is_fraction(fact.name)) {
+    result.value = fraction_text(*amount);
   } else if (const auto* real = std::get_if<double>(&*fact.value)) {
     result.value = fmt::format("{:.4g}", *real);
   } else {

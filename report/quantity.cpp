@@ -12,6 +12,8 @@ namespace scaleworth::report {
 namespace {
 
 constexpr int most_digits = 5;
+/// Arms whose shorter one is at least this part of the longer print as one.
+constexpr double alike = 0.7;
 
 struct Step {
   double from;  // magnitudes from here on
@@ -124,12 +126,14 @@ std::string with_interval(double value, Interval<double> interval) {
   const int leading = leading_position(half);
   const bool leading_one = half < 1.95 * std::pow(10.0, leading);
   const int finer = std::min(finest, leading_one ? 1 - leading : -leading);
-  const std::string up = fixed(interval.high - value, finer);
-  if (up == fixed(value - interval.low, finer)) {
-    return fmt::format("{} ± {}", fixed(value, finer), up);
+  const double upper = interval.high - value;
+  const double lower = value - interval.low;
+  const double longer = std::max(upper, lower);
+  if (std::min(upper, lower) >= alike * longer || fixed(upper, finer) == fixed(lower, finer)) {
+    return fmt::format("{} ± {}", fixed(value, finer), fixed(longer, finer));
   }
   // The nearer end must differ from the value where one more digit shows it.
-  const double nearer = std::min(interval.high - value, value - interval.low);
+  const double nearer = std::min(upper, lower);
   const bool coarse = half >= 1.5 * std::pow(10.0, leading) && nearer >= std::pow(10.0, leading);
   const int decimals = std::min(finest, coarse ? -leading : 1 - leading);
   return fmt::format("{} [{}, {}]",

@@ -63,7 +63,8 @@ struct Scale {
 /// "GFLOP/s". Rates in bytes are decimal, sizes in bytes binary.
 Scale scale_for(Unit unit, double magnitude);
 
-/// The number without its unit: "61.3 ± 0.4", or "23.1 [22.8, 23.9]" where the arms differ.
+/// The number without its unit: "61.3 ± 0.4" with the longer arm, or "23.1 [22.8, 23.9]" where the
+/// shorter arm is less than 70 % of it.
 /// The last digit printed is the first digit of the interval's mean half-width, or the second if
 /// that begins with a 1 (with brackets: less than 1.5) or the nearer end would not show; with a
 /// spread below the fifth significant digit the value has five and the spread reads "<" one unit of

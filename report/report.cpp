@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "report/formats.h"
+#include "report/summary/summary.h"
 #include "src/core/error.h"
 
 #include <array>
@@ -18,6 +19,12 @@ constexpr std::array formats{NamedFormat{Format::text, "text"},
                              NamedFormat{Format::csv, "csv"},
                              NamedFormat{Format::json, "json"},
                              NamedFormat{Format::html, "html"}};
+
+Document short_or_whole(const Run& run,
+                        const model::Analysis& analysis,
+                        const RenderOptions& options) {
+  return options.details ? compose(run, analysis, options) : summarise(run, analysis, options);
+}
 
 }  // namespace
 
@@ -48,7 +55,7 @@ std::string render(const Run& run,
                    const RenderOptions& options) {
   switch (format) {
     case Format::markdown:
-      return render_markdown(compose(run, analysis, options));
+      return render_markdown(short_or_whole(run, analysis, options));
     case Format::csv:
       return render_csv(run, compose(run, analysis, options));
     case Format::json:
@@ -58,7 +65,7 @@ std::string render(const Run& run,
     case Format::text:
       break;
   }
-  return render_text(compose(run, analysis, options), options);
+  return render_text(short_or_whole(run, analysis, options), options);
 }
 
 }  // namespace scaleworth::report

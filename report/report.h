@@ -22,6 +22,9 @@ struct RenderOptions {
   bool colour = false;
   /// Columns that the text format may fill.
   int width = 100;
+  /// Text and Markdown: every section and table instead of a summary of one page. The other formats
+  /// are always complete.
+  bool details = false;
   /// The prices and peaks that the analysis was made with: they are printed beside the costs, or
   /// how to give them.
   model::AnalysisOptions assumptions;
@@ -29,8 +32,9 @@ struct RenderOptions {
   std::string run_directory;
 };
 
-/// The report. Text and Markdown are short, CSV holds every number (report/README.md describes
-/// it), JSON holds the analysis, HTML is one self-contained file with tables and charts.
+/// The report. Text and Markdown are a summary unless details are asked for, CSV holds every number
+/// (report/README.md describes it), JSON holds the analysis, HTML is one self-contained file with
+/// tables and charts.
 std::string render(const Run& run,
                    const model::Analysis& analysis,
                    Format format,

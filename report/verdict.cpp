@@ -56,8 +56,9 @@ std::string comparison(const Increment& step) {
 
 std::string rule(const Increment& step) {
   return fmt::format(
-      "Rule: worth it when more ranks save more time than they add cost, that is a speed-up above "
-      "sqrt({}/{}) = {:.2f}, with its whole 95 % interval.",
+      "Rule: more ranks must save more time than they add cost: a speed-up surely above "
+      "sqrt({}/{}) "
+      "= {:.2f}.",
       step.to->ranks,
       step.from->ranks,
       step.threshold);
@@ -95,21 +96,20 @@ std::string cause_line(const ScalingResult& strong) {
   const auto& cause = *strong.cause;
   std::string line;
   if (cause.owner.empty()) {
-    line = "Loss against ideal: no single part explains 80 % of it, so no cause is named";
+    line = "Loss against ideal: no single part explains 80 % of it";
     line += cause.mixture.empty()
                 ? std::string(".")
                 : fmt::format("; the largest is {} with {}.",
                               words(cause.mixture.front().first),
                               format_quantity(number(cause.mixture.front().second), Unit::percent));
   } else {
-    line = fmt::format("Loss against ideal: {} explains {} of it.",
-                       words(cause.owner),
-                       format_quantity(number(cause.explained), Unit::percent));
+    line = fmt::format(
+        "Loss against ideal: {:.0f} % is {}.", 100.0 * cause.explained, words(cause.owner));
   }
   if (cause.culprit_rank) {
     line += fmt::format(" The others wait for rank {}", *cause.culprit_rank);
     line += cause.culprit_cost
-                ? fmt::format(" ({} per step, summed over ranks).",
+                ? fmt::format(" ({} per step in all).",
                               format_quantity(number(*cause.culprit_cost), Unit::seconds))
                 : std::string(".");
   }
@@ -143,30 +143,29 @@ int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
 std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
   const int central = doubling_pays_up_to(law, false);
   const int sure = doubling_pays_up_to(law, true);
-  std::string line = law.prediction ? "Predicted from measured parts: " : "Fitted law: ";
-  line += central == 1 ? std::string("by the same rule no doubling pays")
-                       : "by the same rule doubling pays up to " + ranks_phrase(central);
-  line += sure < central ? fmt::format(" (up to {} within the whole 95 % band)", sure) : "";
+  std::string line = law.prediction ? "Predicted: " : "Fitted law: ";
+  line += central == 1 ? std::string("no doubling pays")
+                       : "doubling pays up to " + ranks_phrase(central);
+  line += sure < central ? fmt::format(" (surely up to {})", sure) : "";
   if (law.fastest) {
     const bool open_end = *law.fastest == law.curve.back().ranks;
-    line += open_end ? fmt::format("; the step still gets faster at {}, the end of the range",
-                                   ranks_phrase(*law.fastest))
-                     : fmt::format("; fastest at {}", ranks_phrase(*law.fastest));
+    line += fmt::format(
+        "; fastest at {}{}", ranks_phrase(*law.fastest), open_end ? " (end of range)" : "");
   }
   if (law.cost_optimal) {
-    line += fmt::format("; cheapest per token at {}", ranks_phrase(*law.cost_optimal));
+    line += fmt::format("; cheapest at {}", ranks_phrase(*law.cost_optimal));
     const auto& range = law.cost_optimal_range;
     line +=
         range && range->low < range->high ? fmt::format(" [{}, {}]", range->low, range->high) : "";
   }
-  line += fmt::format(". Beyond {} this is extrapolated.", ranks_phrase(most_measured));
+  line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
   return law.reproduces_measured ? line
                                  : line + " It misses the measured counts: use it with care.";
 }
 
 std::string cost_line(const ScalingResult& strong, const model::AnalysisOptions& assumptions) {
   if (!assumptions.price_per_rank) {
-    return "Cost: no price given; add --price USD_PER_RANK_HOUR to turn rank-seconds into money.";
+    return "Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.";
   }
   std::string line = fmt::format("Cost per million tokens at {:g} USD per rank-hour:",
                                  assumptions.price_per_rank->value() * 3600.0);
@@ -224,7 +223,8 @@ Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& ass
                                     [](const model::Finding& finding) { return finding.doubt; });
   if (doubts > 0) {
     verdict.lines.push_back(
-        fmt::format("{} about this measurement under Doubts: read {} before you rely on it.",
+        fmt::format("{} about this measurement: read {} under Doubts before you rely on it "
+                    "(--details).",
                     doubts == 1 ? "1 doubt" : fmt::format("{} doubts", doubts),
                     doubts == 1 ? "it" : "them"));
   }

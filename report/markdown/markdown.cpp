@@ -49,7 +49,7 @@ std::string markdown(const Table& table) {
 }
 
 std::string markdown(const Section& section) {
-  std::string text = "## " + escaped(section.title) + "\n\n";
+  std::string text = section.title.empty() ? "" : "## " + escaped(section.title) + "\n\n";
   for (const std::string& paragraph : section.lead) {
     text += escaped(paragraph) + "\n\n";
   }
@@ -76,9 +76,10 @@ std::string render_markdown(const Document& document) {
   if (!document.incomplete.empty()) {
     text += "> **" + escaped(document.incomplete) + "**\n\n";
   }
-  text += escaped(document.subtitle) +
-          ". Value ± half-width or value [low, high]: 95 % intervals, none below 6 samples; n/a: "
-          "not available.\n\n";
+  text +=
+      escaped(document.subtitle) +
+      ". 95 % intervals: value ± longer arm, or value [low, high]; none below 6 samples; n/a: not "
+      "available.\n\n";
   for (const Section& section : document.sections) {
     text += markdown(section);
   }

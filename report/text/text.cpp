@@ -123,24 +123,27 @@ void print_row(Page& page,
   }
 }
 
-void print(Page& page, const Table& table) {
+void print(Page& page, const Table& table, const char* header_style) {
   const Printed printed = print_table(table, false);
   const auto widths = column_widths(printed, page.width() - indent);
   if (!table.title.empty()) {
     page.paragraph("", table.title, bold);
   }
-  print_row(page, printed.headers, printed, widths, dim);
+  print_row(page, printed.headers, printed, widths, header_style);
   for (const auto& row : printed.rows) {
     print_row(page, row, printed, widths, "");
   }
   for (const std::string& note : table.notes) {
     page.paragraph("  ", note, dim);
   }
-  page.line();
 }
 
+/// A section without title is part of a summary: its tables stand close and name the subject.
 void print(Page& page, const Section& section) {
-  page.line("== " + section.title + " ==", bold);
+  const bool close = section.title.empty();
+  if (!close) {
+    page.line("== " + section.title + " ==", bold);
+  }
   for (const std::string& paragraph : section.lead) {
     page.paragraph("", paragraph);
   }
@@ -148,13 +151,19 @@ void print(Page& page, const Section& section) {
   for (const std::string& text : section.list) {
     page.paragraph(fmt::format("{:2}. ", ++item), text);
   }
-  if (!section.list.empty() || !section.lead.empty()) {
+  if (!close && (!section.list.empty() || !section.lead.empty())) {
     page.line();
   }
   for (const Table& table : section.tables) {
     if (!only_detail(table)) {
-      print(page, table);
+      print(page, table, close ? bold : dim);
+      if (!close) {
+        page.line();
+      }
     }
+  }
+  if (close) {
+    page.line();
   }
 }
 
@@ -170,19 +179,22 @@ std::string render_text(const Document& document, const RenderOptions& options) 
   if (!document.incomplete.empty()) {
     page.paragraph("", document.incomplete, answer_style(Answer::unknown));
   }
-  page.paragraph("", document.subtitle, dim);
-  page.paragraph("",
-                 "value ± half-width or value [low, high]: 95 % intervals, none below 6 samples; "
-                 "n/a: not available.",
-                 dim);
-  page.line();
+  page.paragraph("", document.subtitle + "; ± or [low, high]: 95 % interval", dim);
+  if (document.sections.empty() || !document.sections.front().title.empty()) {
+    page.line();
+  }
   for (const Section& section : document.sections) {
     print(page, section);
   }
   page.line("Next:", bold);
   for (const NextCommand& next : document.next) {
-    page.line("  " + next.command);
-    page.paragraph("      ", next.reason, dim);
+    const std::string whole = "  " + next.command + "  # " + next.reason;
+    if (display_width(whole) <= page.width()) {
+      page.line(whole);
+    } else {
+      page.line("  " + next.command);
+      page.paragraph("      ", next.reason, dim);
+    }
   }
   return page.text();
 }

@@ -241,7 +241,8 @@ struct ScalingResult {
 /// One sentence for the reader, with numbers in it.
 struct Finding {
   std::string text;
-  bool doubt = false;  // a warning about the measurement rather than a result
+  bool doubt = false;     // a warning about the measurement rather than a result
+  bool restates = false;  // says in words what the analysis holds as rows: left out of a summary
 };
 
 struct Analysis {

@@ -99,18 +99,25 @@ void add_mode_doubts(const ScalingResult& scaling, int workers, std::vector<Find
 }
 
 void add_sample_doubts(const Run& run, std::vector<Finding>& findings) {
+  std::size_t all = 0;
+  std::size_t doubtful = 0;
+  std::string by_probe;
   for (const ProbeRecord& probe : run.probes) {
-    const auto doubtful = std::count_if(probe.points.begin(),
-                                        probe.points.end(),
-                                        [](const Point& point) { return !point.warnings.empty(); });
-    if (doubtful == 0) continue;
-    doubt(findings,
-          fmt::format("{} of {} settings of {} have doubtful samples (drift, two modes or "
-                      "contention).",
-                      doubtful,
-                      probe.points.size(),
-                      probe.name));
+    const auto here = std::count_if(probe.points.begin(),
+                                    probe.points.end(),
+                                    [](const Point& point) { return !point.warnings.empty(); });
+    all += probe.points.size();
+    doubtful += static_cast<std::size_t>(here);
+    if (here == 0) continue;
+    by_probe += fmt::format(
+        "{}{} {} of {}", by_probe.empty() ? "" : ", ", probe.name, here, probe.points.size());
   }
+  if (doubtful == 0) return;
+  doubt(findings,
+        fmt::format("{} of {} settings have doubtful samples (drift, two modes or contention): {}.",
+                    doubtful,
+                    all,
+                    by_probe));
 }
 
 }  // namespace

@@ -37,67 +37,84 @@ Estimate<double> plain(const Estimate<T>& estimate) {
   return transform(estimate, [](T value) { return value.value(); });
 }
 
-void add_ceiling(const RooflineResult& roofline, std::vector<Finding>& findings) {
+std::string ceilings_text(const RooflineResult& roofline) {
+  std::string text;
   for (const char* precision : {"fp32", "fp64"}) {
     const ComputeCeiling* ceiling = best_ceiling(roofline, precision);
     if (ceiling == nullptr) continue;
     const auto& rate = ceiling->contended ? ceiling->cpu_rate : ceiling->wall_rate;
-    findings.push_back({fmt::format("{} workers reach {} GFLOP/s {} with {} FMA{}.",
-                                    ceiling->workers,
-                                    estimate_text(plain(rate), 1e-9),
-                                    precision,
-                                    ceiling->isa,
-                                    ceiling->contended ? " per second of their CPU time" : ""),
-                        false});
+    text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
+                        text.empty() ? workers_text(ceiling->workers) + " reach " : ", ",
+                        estimate_text(plain(rate), 1e-9),
+                        precision,
+                        ceiling->isa,
+                        ceiling->contended ? ", per second of CPU time" : "");
   }
+  return text;
 }
 
-void add_memory(const RooflineResult& roofline, std::vector<Finding>& findings) {
+void add_rates(const RooflineResult& roofline, std::vector<Finding>& findings) {
+  std::string text = ceilings_text(roofline);
   if (const MemoryLevel* memory = main_memory(roofline)) {
-    findings.push_back({fmt::format("Memory gives {} workers {} GB/s ({}).",
-                                    memory->workers,
-                                    estimate_text(plain(memory->rate), 1e-9),
-                                    memory->kernel),
-                        false});
+    text += text.empty() ? "" : "; ";
+    text += fmt::format("memory gives {} {} GB/s ({})",
+                        workers_text(memory->workers),
+                        estimate_text(plain(memory->rate), 1e-9),
+                        memory->kernel);
   }
+  if (!text.empty()) findings.push_back({text + ".", false, true});
+}
+
+void add_ridges(const RooflineResult& roofline, std::vector<Finding>& findings) {
+  std::string text;
   for (const SoftRoof& roof : roofline.soft_roofs) {
-    findings.push_back({fmt::format("Ridge point ({}, {} workers): {} FLOP/byte.",
-                                    roof.precision,
-                                    roof.workers,
-                                    estimate_text(plain(roof.ridge), 1.0)),
-                        false});
+    text += fmt::format("{}{} {} with {}",
+                        text.empty() ? "Ridge points in FLOP/B, memory-bound below: " : ", ",
+                        roof.precision,
+                        estimate_text(plain(roof.ridge), 1.0),
+                        workers_text(roof.workers));
   }
+  if (!text.empty()) findings.push_back({text + ".", false, true});
+}
+
+/// The isolated all-reduce among the most ranks; absent without a fit whose time grows with size.
+const CollectiveResult* widest_all_reduce(const std::vector<CollectiveResult>& collectives) {
+  const CollectiveResult* widest = nullptr;
+  for (const CollectiveResult& result : collectives) {
+    if (result.collective != "all_reduce" || result.mode != "isolated") continue;
+    if (result.chosen >= result.fits.size()) continue;
+    const auto& segments = result.fits[result.chosen].segments;
+    if (segments.empty() || segments.back().beta.value.value() <= 0.0) continue;
+    if (widest == nullptr || result.ranks > widest->ranks) widest = &result;
+  }
+  return widest;
 }
 
 void add_communication(const std::vector<CollectiveResult>& collectives,
                        std::vector<Finding>& findings) {
-  for (const CollectiveResult& result : collectives) {
-    if (result.collective != "all_reduce" || result.mode != "isolated") continue;
-    if (result.chosen >= result.fits.size() || result.fits[result.chosen].segments.empty()) {
-      continue;
-    }
-    const CommunicationFit& fit = result.fits[result.chosen];
-    const CommunicationSegment& large = fit.segments.back();
-    std::string text =
-        fmt::format("All-reduce over {} ({} form): {} us + {} ns per KB up to {:.3g} MB",
-                    ranks_text(result.ranks),
-                    fit.form,
-                    estimate_text(plain(large.alpha), 1e6),
-                    estimate_text(plain(large.beta), 1e12),
-                    large.largest.value() * 1e-6);
-    if (fit.held_out_error) {
-      text += fmt::format("; error on sizes left out {:.1f} %", 100.0 * *fit.held_out_error);
-    }
-    findings.push_back({text + ".", false});
+  const CollectiveResult* result = widest_all_reduce(collectives);
+  if (result == nullptr) return;
+  const CommunicationFit& fit = result->fits[result->chosen];
+  std::string text = fmt::format(
+      "All-reduce over {}: {} for the smallest messages, {:.2g} GB/s of message for those up to {} "
+      "({} form)",
+      ranks_text(result->ranks),
+      time_text(fit.segments.front().alpha.value),
+      1e-9 / fit.segments.back().beta.value.value(),
+      size_text(fit.segments.back().largest),
+      fit.form);
+  if (fit.held_out_error) {
+    text += fmt::format("; error on sizes left out {:.1f} %", 100.0 * *fit.held_out_error);
   }
+  findings.push_back({text + ".", false, true});
 }
 
 }  // namespace
 
 void add_machine_results(const Analysis& analysis, std::vector<Finding>& findings) {
   if (analysis.roofline) {
-    add_ceiling(*analysis.roofline, findings);
-    add_memory(*analysis.roofline, findings);
+    add_rates(*analysis.roofline, findings);
+    add_ridges(*analysis.roofline, findings);
   }
   add_communication(analysis.collectives, findings);
 }

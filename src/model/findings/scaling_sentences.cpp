@@ -18,18 +18,15 @@ std::string dollars_text(Dollars amount) {
   return fmt::format("${:.{}f}", amount.value(), decimals);
 }
 
-std::string scaling_sentence(const ScalingResult& scaling) {
+std::string weak_sentence(const ScalingResult& scaling) {
   const ScalingRow& first = scaling.rows.front();
   const ScalingRow& last = scaling.rows.back();
-  return fmt::format(
-      "{} scaling from {} to {}: speed-up {}, efficiency {} %; a step takes {} instead of {}.",
-      scaling.mode == "weak" ? "Weak" : "Strong",
-      ranks_text(first.ranks),
-      last.ranks,
-      estimate_text(*last.speedup, 1.0),
-      estimate_text(*last.efficiency, 100.0),
-      time_text(last.step.value),
-      time_text(first.step.value));
+  return fmt::format("Weak scaling from {} to {}: efficiency {} %, a step takes {} instead of {}.",
+                     ranks_text(first.ranks),
+                     last.ranks,
+                     estimate_text(*last.efficiency, 100.0),
+                     time_text(last.step.value),
+                     time_text(first.step.value));
 }
 
 std::string mixture_text(const ScalingCause& cause) {
@@ -116,7 +113,7 @@ std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& l
   if (law.cost_optimal) {
     text += fmt::format(", cheapest at {}", ranks_text(*law.cost_optimal));
     if (law.cost_optimal_range && law.cost_optimal_range->low < law.cost_optimal_range->high) {
-      text += fmt::format(" ({} to {})", law.cost_optimal_range->low, law.cost_optimal_range->high);
+      text += fmt::format(" [{}, {}]", law.cost_optimal_range->low, law.cost_optimal_range->high);
     }
   }
   text += *law.fastest > most || law.cost_optimal.value_or(0) > most
@@ -139,7 +136,10 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, std::vector<Fi
                                     law.not_identifiable),
                         true});
   } else if (law.prediction && law.fastest) {
-    findings.push_back({predicted_sentence(scaling, law), !law.reproduces_measured});
+    const bool doubt = !law.reproduces_measured;
+    if (scaling.mode != "strong" || doubt) {
+      findings.push_back({predicted_sentence(scaling, law), doubt, true});
+    }
   } else if (law.serial && law.coherency && law.fastest) {
     findings.push_back({fitted_sentence(scaling, law), false});
   }
@@ -150,25 +150,36 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, std::vector<Fi
 void add_scaling_results(const ScalingResult& scaling, std::vector<Finding>& findings) {
   if (scaling.rows.empty()) return;
   const ScalingRow& last = scaling.rows.back();
-  if (scaling.rows.size() > 1 && last.speedup && last.efficiency) {
-    findings.push_back({scaling_sentence(scaling), false});
-  }
-  if (scaling.cause) {
-    findings.push_back({cause_sentence(scaling), false});
-  } else if (!scaling.cause_note.empty()) {
-    findings.push_back(
-        {fmt::format("No cause of the {} loss: {}.", scaling.mode, scaling.cause_note), false});
+  if (scaling.mode == "weak") {
+    if (scaling.rows.size() > 1 && last.efficiency) {
+      findings.push_back({weak_sentence(scaling), false, true});
+    }
+    if (scaling.cause) {
+      findings.push_back({cause_sentence(scaling), false});
+    } else if (!scaling.cause_note.empty()) {
+      findings.push_back(
+          {fmt::format("No cause of the {} loss: {}.", scaling.mode, scaling.cause_note), false});
+    }
   }
   if (scaling.cost) findings.push_back({cost_sentence(scaling), false});
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
-  if (last.mfu_measured) {
-    findings.push_back(
-        {fmt::format("MFU at {} ({} scaling): {:.1f} % of the measured ceiling ({}).",
-                     ranks_text(last.ranks),
-                     scaling.mode,
-                     100.0 * *last.mfu_measured,
-                     last.mfu_basis),
-         false});
+}
+
+void add_utilisation(const Analysis& analysis, std::vector<Finding>& findings) {
+  std::string text;
+  std::string basis;
+  for (const ScalingResult& scaling : analysis.scaling) {
+    if (scaling.rows.empty() || !scaling.rows.back().mfu_measured) continue;
+    const ScalingRow& last = scaling.rows.back();
+    text += fmt::format("{}{:.1f} % ({} scaling, {})",
+                        text.empty() ? "MFU " : ", ",
+                        100.0 * *last.mfu_measured,
+                        scaling.mode,
+                        ranks_text(last.ranks));
+    basis = last.mfu_basis;
+  }
+  if (!text.empty()) {
+    findings.push_back({text + " of the measured ceiling: " + basis + ".", false, true});
   }
 }
 

@@ -13,17 +13,27 @@ namespace scaleworth::model {
 /// "1 rank", "2 ranks".
 std::string ranks_text(int ranks);
 
-/// Three significant digits with the 95 % interval where there is one: "12.3 (12.1 to 12.5)",
+/// Three significant digits with the 95 % interval where there is one: "12.3 [12.1, 12.5]",
 /// after multiplication by `scale`.
 std::string estimate_text(const Estimate<double>& estimate, double scale);
 
-/// A duration in s, ms or us, whichever gives at least one digit before the point.
+/// A duration in s, ms, us or ns, whichever gives at least one digit before the point.
 std::string time_text(Seconds time);
 
-/// Efficiency and cause, cost, law and prediction, MFU of one mode.
+/// A size in B, KiB, MiB or GiB.
+std::string size_text(Bytes size);
+
+/// "1 worker", "2 workers".
+std::string workers_text(int workers);
+
+/// Cost, law, and for weak scaling efficiency, cause and prediction of one mode. What the report's
+/// verdict says of strong scaling is not said again.
 void add_scaling_results(const ScalingResult& scaling, std::vector<Finding>& findings);
 
-/// Ceilings, memory bandwidth and the chosen communication fits.
+/// MFU of all modes in one sentence.
+void add_utilisation(const Analysis& analysis, std::vector<Finding>& findings);
+
+/// Ceilings, memory bandwidth, ridge points and the cost of an all-reduce.
 void add_machine_results(const Analysis& analysis, std::vector<Finding>& findings);
 
 void add_doubts(const Run& run, const Analysis& analysis, std::vector<Finding>& findings);

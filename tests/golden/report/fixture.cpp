@@ -26,16 +26,25 @@ ProbeRecord probe(const std::string& name, ProbeStatus status, const std::string
 std::vector<FactSection> environment() {
   return {{"cpu",
            {{"model", Value{std::string("AMD EPYC 7B13")}, "/proc/cpuinfo"},
-            {"physical_cores", Value{std::int64_t{2}}, "hwloc"},
+            {"isa", Value{std::string("sse2 avx fma avx2")}, "/proc/cpuinfo"},
+            {"cores", Value{std::int64_t{2}}, "hwloc"},
             {"threads_per_core", Value{std::int64_t{1}}, "hwloc"},
-            {"l1d_bytes", Value{std::int64_t{32768}}, "hwloc"},
-            {"l2_bytes", Value{std::int64_t{524288}}, "hwloc"},
-            {"l3_bytes", Value{std::int64_t{33554432}}, "hwloc"},
+            {"l1_data_cache_bytes", Value{std::int64_t{32768}}, "hwloc"},
+            {"l1_data_cache_shared_by_cpus", Value{std::int64_t{1}}, "hwloc"},
+            {"l2_cache_bytes", Value{std::int64_t{524288}}, "hwloc"},
+            {"l2_cache_shared_by_cpus", Value{std::int64_t{1}}, "hwloc"},
+            {"l3_cache_bytes", Value{std::int64_t{33554432}}, "hwloc"},
+            {"l3_cache_shared_by_cpus", Value{std::int64_t{2}}, "hwloc"},
             {"base_frequency_hz", std::nullopt, "the hypervisor hides it"}}},
-          {"memory", {{"memory_bytes", Value{std::int64_t{25276514304}}, "/proc/meminfo"}}},
+          {"memory", {{"total_bytes", Value{std::int64_t{25276514304}}, "/proc/meminfo"}}},
           {"software",
            {{"kernel", Value{std::string("Linux 6.1.0")}, "uname"},
             {"mpi", Value{std::string("Open MPI 4.1.4")}, "MPI_Get_library_version"}}},
+          {"virtualisation", {{"hypervisor", Value{std::string("KVM")}, "CPUID"}}},
+          {"load_during_run",
+           {{"other_cpu_fraction", Value{0.01834}, "/proc/stat"},
+            {"steal_fraction", Value{0.0131415926}, "/proc/stat"},
+            {"watched_cpu_seconds", Value{388.880000000001}, "/proc/stat"}}},
           {"environment_variables", {{"OMP_NUM_THREADS", Value{std::string("2")}, "environment"}}}};
 }
 
@@ -50,16 +59,15 @@ Run complete_run() {
   run.suite = "quick";
   run.complete = true;
   run.environment = environment();
-  run.probes = {
-      probe(fields::roofline_compute, ProbeStatus::measured),
-      probe(fields::roofline_memory, ProbeStatus::measured),
-      probe(fields::roofline_latency, ProbeStatus::measured),
-      probe(fields::roofline_intensity, ProbeStatus::measured),
-      probe(fields::roofline_gemm, ProbeStatus::measured),
-      probe(fields::comm_collectives, ProbeStatus::measured),
-      probe(fields::step_training, ProbeStatus::measured),
-      probe("roofline.gemm_bf16", ProbeStatus::skipped, "no bf16 instructions here"),
-      probe("comm.all_to_all", ProbeStatus::failed, "rank 1 ran out of memory at 64 MiB")};
+  run.probes = {probe(fields::roofline_compute, ProbeStatus::measured),
+                probe(fields::roofline_memory, ProbeStatus::measured),
+                probe(fields::roofline_latency, ProbeStatus::measured),
+                probe(fields::roofline_intensity, ProbeStatus::measured),
+                probe(fields::roofline_gemm, ProbeStatus::measured),
+                probe(fields::comm_collectives, ProbeStatus::measured),
+                probe(fields::step_training, ProbeStatus::measured),
+                probe("roofline.gemm_bf16", ProbeStatus::skipped, "no bf16 here"),
+                probe("comm.all_to_all", ProbeStatus::failed, "out of memory")};
   run.probes[1].points = {warned("drift: the second half is 3 % slower than the first"),
                           warned("drift: the second half is 3 % slower than the first")};
   run.probes[5].losses = {{"discarded_samples", 12.0}};

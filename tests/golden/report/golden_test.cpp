@@ -37,6 +37,14 @@ TEST_CASE("the text report of a complete run is as committed", "[golden]") {
                         fixture::options(true)));
 }
 
+TEST_CASE("the detailed text report is as committed", "[golden]") {
+  RenderOptions options = fixture::options(true);
+  options.details = true;
+  require_golden(
+      "complete_details.txt",
+      render(fixture::complete_run(), fixture::two_core_analysis(true), Format::text, options));
+}
+
 TEST_CASE("the text report without a price says how to give one", "[golden]") {
   require_golden("no_price.txt",
                  render(fixture::complete_run(),
@@ -59,6 +67,14 @@ TEST_CASE("the Markdown report is as committed", "[golden]") {
                         fixture::two_core_analysis(true),
                         Format::markdown,
                         fixture::options(true)));
+}
+
+TEST_CASE("the detailed Markdown report is as committed", "[golden]") {
+  RenderOptions options = fixture::options(true);
+  options.details = true;
+  require_golden(
+      "complete_details.md",
+      render(fixture::complete_run(), fixture::two_core_analysis(true), Format::markdown, options));
 }
 
 TEST_CASE("the CSV report is as committed", "[golden]") {

@@ -30,6 +30,12 @@ TEST_CASE("an interval with unequal arms prints both ends", "[quantity]") {
           "23.1 [22.8, 23.9] GB/s");
 }
 
+TEST_CASE("arms that differ by less than 30 % print as the longer one", "[quantity]") {
+  // arms 0.8 and 1.0: 80 %; 0.6 and 1.0: 60 %
+  REQUIRE(format_quantity(between(23.1, 22.3, 24.1), Unit::plain) == "23.1 ± 1.0");
+  REQUIRE(format_quantity(between(23.1, 22.5, 24.1), Unit::plain) == "23.1 [22.5, 24.1]");
+}
+
 TEST_CASE("a near end shows beside a far one", "[quantity]") {
   // mean half-width 25, but the lower arm is 2: tens would print 20 [20, 70]
   REQUIRE(format_quantity(between(22.0, 20.0, 70.0), Unit::plain) == "22 [20, 70]");

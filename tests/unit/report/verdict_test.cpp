@@ -116,6 +116,6 @@ TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {
   }
   analysis.scaling[0].laws = {law};
   const Verdict verdict = judge(analysis, {});
-  REQUIRE(verdict.lines[1].find("doubling pays up to 4 ranks. Beyond 2 ranks") !=
+  REQUIRE(verdict.lines[1].find("doubling pays up to 4 ranks; extrapolated beyond 2 ranks") !=
           std::string::npos);
 }

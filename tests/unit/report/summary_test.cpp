@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
+#include "report/text/wrap.h"
+#include "tests/catch.h"
+#include "tests/golden/report/fixture.h"
+
+#include <regex>
+#include <set>
+#include <sstream>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+
+namespace {
+
+std::string text(bool details, bool price = false) {
+  RenderOptions options = fixture::options(price);
+  options.details = details;
+  return render(fixture::complete_run(), fixture::two_core_analysis(price), Format::text, options);
+}
+
+std::set<std::string> numbers(const std::string& report) {
+  static const std::regex number("[0-9]+([.][0-9]+)?");
+  std::set<std::string> found;
+  for (std::sregex_iterator one(report.begin(), report.end(), number), end; one != end; ++one) {
+    found.insert(one->str());
+  }
+  return found;
+}
+
+std::string printed(const std::string& name, const Value& value) {
+  const NamedValue fact = printed_fact({name, value, "/proc/stat"});
+  return fact.name + " " + fact.value;
+}
+
+}  // namespace
+
+TEST_CASE("the summary of a complete run fits one page", "[summary]") {
+  for (const bool price : {false, true}) {
+    std::istringstream lines(text(false, price));
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      INFO(line);
+      CHECK(display_width(line) <= 100);
+    }
+    CHECK(count <= 60);
+  }
+}
+
+TEST_CASE("every number of the summary is in the details", "[summary]") {
+  const auto details = numbers(text(true));
+  for (const std::string& number : numbers(text(false))) {
+    INFO(number);
+    CHECK(details.count(number) == 1);
+  }
+}
+
+TEST_CASE("the summary says how to see the rest", "[summary]") {
+  CHECK(text(false).find("scaleworth report scaleworth-runs/2026-11-21 --details") !=
+        std::string::npos);
+  CHECK(text(true).find("--details  #") == std::string::npos);
+}
+
+TEST_CASE("the summary marks extrapolated counts and names what was not measured", "[summary]") {
+  CHECK(text(false).find("4 ranks *") != std::string::npos);
+  CHECK(text(false).find("Not measured: roofline.gemm_bf16 skipped") != std::string::npos);
+}
+
+TEST_CASE("a finding that tables show is left out of the summary", "[summary]") {
+  model::Analysis analysis;
+  analysis.findings = {{"told in words only", false}, {"told by a table", false, true}};
+  const std::string summary = render({}, analysis, Format::text, {});
+  CHECK(summary.find("told in words only") != std::string::npos);
+  CHECK(summary.find("told by a table") == std::string::npos);
+}
+
+TEST_CASE("facts that are fractions print as per cent with two digits", "[names]") {
+  CHECK(printed("steal_fraction", 0.0131415926) == "steal 1.3 %");
+  CHECK(printed("steal_fraction_since_boot", 0.0014747) == "steal since boot 0.15 %");
+  CHECK(printed("other_cpu_fraction", 0.4133868) == "other cpu 41 %");
+  CHECK(printed("steal_fraction", 0.0) == "steal 0.0 %");
+}
+
+TEST_CASE("facts in seconds have three digits", "[names]") {
+  CHECK(printed("watched_cpu_seconds", 388.880000000001) == "watched cpu 389 s");
+}
