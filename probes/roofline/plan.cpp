@@ -107,7 +107,7 @@ std::vector<MemoryWork> memory_plan(const Setting& setting) {
   }
   shuffle(works);
   // Read and write have all of it in one array: they make the machine touch all that is needed.
-  std::ranges::stable_partition(works, [&](const MemoryWork& work) {
+  std::stable_partition(works.begin(), works.end(), [&](const MemoryWork& work) {
     const bool one_array = work.kernel == MemoryKernel::read || work.kernel == MemoryKernel::write;
     return one_array && work.working_set == working_sets(setting, work.workers).back();
   });
@@ -118,7 +118,7 @@ std::vector<LatencyWork> latency_plan(const Setting& setting) {
   std::vector<LatencyWork> works;
   for (const Bytes set : working_sets(setting, 1)) works.push_back({set});
   shuffle(works);
-  std::ranges::stable_partition(works, [&](const LatencyWork& work) {
+  std::stable_partition(works.begin(), works.end(), [&](const LatencyWork& work) {
     return work.working_set == working_sets(setting, 1).back();
   });
   return works;

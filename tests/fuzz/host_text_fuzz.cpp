@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Any bytes as each of the kernel's text files that the host machine reads: never a crash, and
+/// never a value outside of what the file can say.
+#include "probes/host/facts/proc/cgroup.h"
+#include "probes/host/facts/proc/cpuinfo.h"
+#include "probes/host/facts/proc/memory_info.h"
+#include "probes/host/facts/proc/proc_stat.h"
+#include "probes/host/facts/proc/text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace scaleworth::probes::host;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view first = text.substr(0, size / 2);
+  const std::string_view second = text.substr(size / 2);
+  parse_cpu_max(text);
+  parse_cfs_quota(first, second);
+  parse_memory_limit(text);
+  parse_cgroup_membership(text);
+  parse_cpuinfo(text);
+  parse_meminfo(text);
+  chosen_word(text);
+  parse_machine_times(text, 100.0);
+  parse_integer(text);
+  if (const auto cpus = parse_cpu_list(text)) {
+    if (std::any_of(cpus->begin(), cpus->end(), [](int cpu) { return cpu < 0; })) std::abort();
+  }
+  return 0;
+}
