@@ -32,6 +32,7 @@ std::optional<std::string> obstacle(const probes::Setting& setting, const Measur
   return std::nullopt;
 }
 
+/// One rank in this process; `why` joins the reason of every probe that one rank cannot answer.
 void run_alone(Session& session,
                const Plan& plan,
                probes::Setting setting,
@@ -39,16 +40,22 @@ void run_alone(Session& session,
                const std::string& why) {
   const auto blas = probes::host::open_blas(options.blas_library);
   setting.max_ranks = 1;
+  const auto measure = [&](const PlannedProbe& planned) {
+    if (const auto* skipped = std::get_if<Skipped>(&blas)) throw NothingToMeasure(skipped->reason);
+    if (const auto* failed = std::get_if<Failed>(&blas)) throw NothingToMeasure(failed->reason);
+    const auto& library = std::get<std::shared_ptr<const probes::host::Blas>>(blas);
+    SingleRankGroup group(why, library, setting.available_memory);
+    find_probe(probes::rank_probes(), planned.name)
+        .measure(group, setting, options.rank_options(), session.recorder());
+  };
   for (const PlannedProbe& planned : plan.probes) {
     if (!planned.on_ranks) continue;
     session.run_probe(planned, [&] {
-      if (const auto* skipped = std::get_if<Skipped>(&blas))
-        throw NothingToMeasure(skipped->reason);
-      if (const auto* failed = std::get_if<Failed>(&blas)) throw NothingToMeasure(failed->reason);
-      SingleRankGroup group(
-          why, std::get<std::shared_ptr<const probes::host::Blas>>(blas), setting.available_memory);
-      find_probe(probes::rank_probes(), planned.name)
-          .measure(group, setting, options.rank_options(), session.recorder());
+      try {
+        measure(planned);
+      } catch (const NothingToMeasure& nothing) {
+        throw NothingToMeasure(fmt::format("{} ({})", nothing.what(), why));
+      }
     });
   }
 }
