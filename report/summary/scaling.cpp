@@ -54,7 +54,7 @@ void add_columns(Table& table,
   table.columns.push_back(measure("step", result.mode + " step", Unit::seconds));
   table.columns.push_back(measure("efficiency", "efficiency", Unit::percent));
   if (priced) {
-    table.columns.push_back(measure("cost", "per million tokens", Unit::dollars));
+    table.columns.push_back(measure("cost", "per Mtoken", Unit::dollars));
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const auto* point = point_at(law, counts[i]);
@@ -94,7 +94,7 @@ std::string law_note(const ScalingResult& result) {
 
 Section worth_summary(const model::Analysis& analysis) {
   Section section{"worth", "", {}, {}, {}};
-  Table table{"worth", "", {parameter("ranks", "What it is worth")}, {}, {}};
+  Table table{"worth", "", {parameter("ranks", "Outlook")}, {}, {}};
   std::vector<int> counts;
   std::string note;
   bool extrapolated = false;

@@ -2,6 +2,8 @@
 #include "report/summary/select.h"
 
 #include <algorithm>
+#include <cmath>
+#include <variant>
 
 namespace scaleworth::report {
 namespace {
@@ -79,6 +81,22 @@ void join(Table& table,
     row.cells.push_back(match == other.rows.end() ? Cell{} : match->cells[from]);
   }
   table.columns.push_back(renamed(other.columns[from], column.header));
+}
+
+void even_out(Table& table) {
+  for (Row& row : table.rows) {
+    for (Cell& cell : row.cells) {
+      Number* number = std::get_if<Number>(&cell);
+      if (!number || !number->interval) {
+        continue;
+      }
+      const double longer =
+          std::max(number->interval->high - number->value, number->value - number->interval->low);
+      if (longer <= 0.5 * std::abs(number->value)) {
+        number->interval = Interval<double>{number->value - longer, number->value + longer};
+      }
+    }
+  }
 }
 
 }  // namespace scaleworth::report

@@ -30,4 +30,8 @@ void join(Table& table,
           const std::vector<std::string>& keys,
           const Pick& column);
 
+/// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
+/// wider than the interval, never narrower, and leaves room in a line.
+void even_out(Table& table);
+
 }  // namespace scaleworth::report

@@ -3,6 +3,7 @@
 
 #include "report/sections/sections.h"
 #include "report/summary/parts.h"
+#include "report/summary/select.h"
 
 #include <algorithm>
 #include <utility>
@@ -54,6 +55,9 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
   std::erase_if(parts, [](const Section& part) {
     return part.lead.empty() && part.list.empty() && part.tables.empty();
   });
+  for (Section& part : parts) {
+    std::for_each(part.tables.begin(), part.tables.end(), even_out);
+  }
   document.sections = std::move(parts);
   const std::string directory = options.run_directory.empty() ? "RUN" : options.run_directory;
   document.next.insert(
