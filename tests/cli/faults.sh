@@ -206,6 +206,19 @@ case "$case_name" in
     expect_one_line
     expect_error 'cut.json'
     ;;
+  report_in_every_format)
+    recorded=$(dirname "$0")/../../docs/measurements/xeon-2core-vm
+    for format in text md csv json html; do
+      run 30 report "$recorded" --format $format
+      expect_code 0
+      [ -s "$work/out" ] || fail "nothing printed as $format"
+    done
+    run 30 report "$recorded"
+    summary=$(wc -l <"$work/out")
+    run 30 report "$recorded" --details
+    expect_code 0
+    [ "$(wc -l <"$work/out")" -gt $((2 * summary)) ] || fail "--details prints no more than the summary"
+    ;;
   report_of_a_newer_schema)
     printf '{"schema_version": 999}' >"$work/new.json"
     run 10 report "$work/new.json"
