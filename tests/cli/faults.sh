@@ -47,14 +47,15 @@ need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"
 
 interrupt_during() {  # PROBE: Ctrl-C as the terminal sends it, to the whole process group, once PROBE has begun
   set -m
-  "$program" bench --suite quick --only "$1" --ranks 2 --oversubscribe --out "$work/run" >"$work/out" 2>"$work/err" </dev/null &
+  # The standard suite: long enough that the signal comes in the middle of any probe.
+  "$program" bench --suite standard --only "$1" --ranks 2 --oversubscribe --out "$work/run" >"$work/out" 2>"$work/err" </dev/null &
   local pid=$!
   set +m
   for _ in $(seq 200); do
     grep -q "^$1 (about" "$work/err" && break
     sleep 0.1
   done
-  sleep 1
+  sleep 0.7
   kill -INT -- "-$pid"
   local waited=0
   while kill -0 "$pid" 2>/dev/null; do
