@@ -2,23 +2,10 @@
 #include "report/formats.h"
 #include "report/json/parts.h"
 #include "report/names.h"
+#include "src/core/run/status.h"
 
 namespace scaleworth::report {
 namespace {
-
-const char* status_name(ProbeStatus status) {
-  switch (status) {
-    case ProbeStatus::measured:
-      return "measured";
-    case ProbeStatus::skipped:
-      return "skipped";
-    case ProbeStatus::failed:
-      return "failed";
-    case ProbeStatus::pending:
-      break;
-  }
-  return "pending";
-}
 
 Json probe(const ProbeRecord& record) {
   Json losses = Json::object();
@@ -26,7 +13,7 @@ Json probe(const ProbeRecord& record) {
     losses[what] = json_value(amount);
   }
   return {{"name", record.name},
-          {"status", status_name(record.status)},
+          {"status", probe_status_name(record.status)},
           {"reason", record.reason.empty() ? Json(nullptr) : Json(record.reason)},
           {"duration_s", json_value(record.duration_s)},
           {"warnings", record.warnings},
