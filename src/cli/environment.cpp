@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/environment.h"
 
-#include "probes/gpu.h"
+#include "probes/gpu/open.h"
 #include "probes/host/mpi/loader.h"
 #include "src/core/environment_allow_list.h"
 
@@ -22,7 +22,7 @@ Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe descri
 }
 
 void append_gpus(std::vector<FactSection>& sections) {
-  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts();
+  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts({});
   if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
     sections.insert(sections.end(), found->begin(), found->end());
     return;

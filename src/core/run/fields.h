@@ -11,6 +11,15 @@ inline constexpr const char* roofline_memory = "roofline.memory";
 inline constexpr const char* roofline_latency = "roofline.latency";
 inline constexpr const char* roofline_intensity = "roofline.intensity";
 inline constexpr const char* roofline_gemm = "roofline.gemm";
+inline constexpr const char* gpu_compute = "roofline.gpu.compute";
+inline constexpr const char* gpu_memory = "roofline.gpu.memory";
+inline constexpr const char* gpu_latency = "roofline.gpu.latency";
+inline constexpr const char* gpu_intensity = "roofline.gpu.intensity";
+inline constexpr const char* gpu_gemm = "roofline.gpu.gemm";
+inline constexpr const char* gpu_contention = "roofline.gpu.contention";
+inline constexpr const char* gpu_together = "roofline.gpu.together";
+inline constexpr const char* gpu_transfer = "roofline.gpu.transfer";
+inline constexpr const char* gpu_launch = "roofline.gpu.launch";
 inline constexpr const char* comm_collectives = "comm.collectives";
 inline constexpr const char* step_training = "step.training";
 inline constexpr const char* step_ledger = "step.ledger";
@@ -48,6 +57,26 @@ inline constexpr const char* vocabulary = "vocabulary";
 inline constexpr const char* straggler_rank = "straggler_rank";
 inline constexpr const char* straggler_factor = "straggler_factor";
 
+// Probes of GPUs, besides the ones above.
+inline constexpr const char* gpu = "gpu";      // ordinal; section "gpu N" of the environment
+inline constexpr const char* scope = "scope";  // "device" | "multiprocessor" | "shared"
+inline constexpr const char* variant = "variant";  // of a streaming kernel, in words
+inline constexpr const char* stride_bytes = "stride_bytes";
+inline constexpr const char* source = "source";  // "gpu 0", "host (pinned, node 0)"
+inline constexpr const char* target = "target";
+inline constexpr const char* engine = "engine";  // "copy engine" | "kernel"
+inline constexpr const char* both_directions = "both_directions";
+inline constexpr const char* transfer_bytes = "transfer_bytes";
+inline constexpr const char* launch = "launch";
+inline constexpr const char* pass = "pass";  // "coarse" | "fine" | "steady" | "best shape" | ...
+inline constexpr const char* regime = "regime";  // "gap-free" | "duty-cycled"
+inline constexpr const char* heuristic_rank = "heuristic_rank";
+inline constexpr const char* algorithm = "algorithm";  // of a library, in its words
+inline constexpr const char* workspace_bytes = "workspace_bytes";
+inline constexpr const char* fast_accumulation = "fast_accumulation";
+inline constexpr const char* multiprocessors = "multiprocessors";  // used; the others are left free
+inline constexpr const char* name = "name";                        // that the user gave
+
 // Amounts: known exactly, per sample.
 inline constexpr const char* flops = "flops";
 inline constexpr const char* bytes = "bytes";  // as STREAM counts: explicit loads and stores
@@ -63,6 +92,17 @@ inline constexpr const char* bucket_count = "bucket_count";
 inline constexpr const char* wall_s = "wall_s";
 inline constexpr const char* cpu_s = "cpu_s";  // thread-CPU time, summed over workers
 inline constexpr const char* time_s = "time_s";
+/// GPUs: clock of a multiprocessor, from cycles counted during the same sample.
+inline constexpr const char* clock_hz = "clock_hz";
+// Telemetry of a GPU while a point was measured: readings every 10 to 20 ms, of equal length.
+inline constexpr const char* telemetry_time_s = "telemetry_time_s";
+inline constexpr const char* telemetry_sm_clock_hz = "telemetry_sm_clock_hz";
+inline constexpr const char* telemetry_memory_clock_hz = "telemetry_memory_clock_hz";
+inline constexpr const char* telemetry_power_w = "telemetry_power_w";
+inline constexpr const char* telemetry_temperature_c = "telemetry_temperature_c";
+inline constexpr const char* telemetry_clock_event_reasons = "telemetry_clock_event_reasons";
+inline constexpr const char* telemetry_energy_j = "telemetry_energy_j";  // one value: the window's
+inline constexpr const char* telemetry_window_s = "telemetry_window_s";  // one value
 inline constexpr const char* loss = "loss";  // mean training loss per step, equal on all ranks
 inline constexpr const char* step_s =
     "step_s";  // step.training: slowest rank's duration of each step

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/error.h"
-#include "probes/gpu.h"
+#include "probes/gpu/open.h"
 
 #include <array>
 #include <string>
@@ -54,7 +54,7 @@ FactSection versions() {
 
 }  // namespace
 
-Outcome<std::vector<FactSection>> gpu_facts() {
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& /*paths*/) {
   try {
     int count = 0;
     gpu::check(cudaGetDeviceCount(&count));

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The GPU layer of a build without CUDA: every answer names the way out.
+#include "probes/gpu/open.h"
+
+namespace scaleworth::probes {
+namespace {
+
+constexpr const char* way_out =
+    "this build has no CUDA layer; build the preset 'cuda' on a machine with nvcc";
+
+}  // namespace
+
+std::vector<VendorLibrary> vendor_libraries(const VendorPaths& /*paths*/) {
+  return {{"CUDA", "", "", way_out, "every GPU probe"}};
+}
+
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& /*paths*/) {
+  return Skipped{way_out};
+}
+
+Outcome<Devices> open_devices(const VendorPaths& /*paths*/) {
+  return Skipped{way_out};
+}
+
+}  // namespace scaleworth::probes
