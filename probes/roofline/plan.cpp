@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/roofline/plan.h"
 
+#include "probes/order.h"
+
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@ constexpr double largest_total = 16.0 * (1LL << 30);  // caches beyond 4 GiB are
 constexpr double ladder_cache_multiple = 2.0;
 constexpr double nontemporal_from = 4.0 * (1 << 20);  // beyond the L2 cache of one core
 constexpr int longest_chain = 512;
-constexpr std::uint64_t order_seed = 1;
 
 double wished_total(const Setting& setting) {
   return std::min(cache_multiple * setting.last_cache.value(), largest_total);
@@ -27,29 +27,11 @@ double whole_kibibytes(double bytes) {
   return std::max(smallest_set, std::floor(bytes / 1024.0) * 1024.0);
 }
 
-template <class Work>
-void shuffle(std::vector<Work>& works) {
-  std::mt19937_64 random(order_seed);
-  for (std::size_t i = works.size(); i > 1; --i) std::swap(works[i - 1], works[random() % i]);
-}
-
 }  // namespace
 
 std::vector<int> worker_counts(const Setting& setting) {
   if (setting.workers <= 1) return {1};
   return {1, setting.workers};
-}
-
-Target target_of(const Pace& pace) {
-  return {.relative_half_width = 0.01,
-          .minimum_samples = pace.minimum_samples,
-          .maximum_samples = 1000,
-          .time_budget = pace.budget};
-}
-
-Seconds time_per_setting(const Pace& pace) {
-  const Seconds sample = 0.7 * pace.budget / static_cast<double>(pace.minimum_samples);
-  return 0.8 * pace.budget + 1.5 * sample;
 }
 
 Pace compute_pace(Suite suite) {
@@ -105,7 +87,7 @@ std::vector<MemoryWork> memory_plan(const Setting& setting) {
       }
     }
   }
-  shuffle(works);
+  in_random_order(works);
   // Read and write have all of it in one array: they make the machine touch all that is needed.
   std::stable_partition(works.begin(), works.end(), [&](const MemoryWork& work) {
     const bool one_array = work.kernel == MemoryKernel::read || work.kernel == MemoryKernel::write;
@@ -117,7 +99,7 @@ std::vector<MemoryWork> memory_plan(const Setting& setting) {
 std::vector<LatencyWork> latency_plan(const Setting& setting) {
   std::vector<LatencyWork> works;
   for (const Bytes set : working_sets(setting, 1)) works.push_back({set});
-  shuffle(works);
+  in_random_order(works);
   std::stable_partition(works.begin(), works.end(), [&](const LatencyWork& work) {
     return work.working_set == working_sets(setting, 1).back();
   });
@@ -135,7 +117,7 @@ std::vector<IntensityWork> intensity_plan(const Setting& setting) {
       for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {
         ladder.push_back({precision, set, fmas, workers});
       }
-      shuffle(ladder);
+      in_random_order(ladder);
       works.insert(works.end(), ladder.begin(), ladder.end());
     }
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "probes/machine.h"
+#include "probes/pace.h"
 #include "probes/registry.h"
 
 #include <optional>
@@ -14,17 +15,6 @@ namespace scaleworth::probes {
 
 /// 1 and, where there are more, all workers.
 std::vector<int> worker_counts(const Setting& setting);
-
-/// How long each setting of a probe is sampled.
-struct Pace {
-  Seconds budget;               // the stopping rule's
-  std::size_t minimum_samples;  // fit 70 % of the budget
-};
-Target target_of(const Pace& pace);
-
-/// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
-/// quiet machine, at 100 % otherwise) and the calibration before them.
-Seconds time_per_setting(const Pace& pace);
 
 Pace compute_pace(Suite suite);
 Pace memory_pace(Suite suite);
