@@ -37,12 +37,44 @@ const char* collective_name(Collective collective) {
       return "broadcast";
     case Collective::send_receive:
       return "send_receive";
+    case Collective::reduce:
+      return "reduce";
+    case Collective::gather:
+      return "gather";
+    case Collective::scatter:
+      return "scatter";
   }
   return "unknown";
 }
 
 const char* collective_mode_name(CollectiveMode mode) {
-  return mode == CollectiveMode::isolated ? "isolated" : "back_to_back";
+  switch (mode) {
+    case CollectiveMode::isolated:
+      return "isolated";
+    case CollectiveMode::back_to_back:
+      return "back_to_back";
+    case CollectiveMode::graph:
+      return "graph";
+  }
+  return "unknown";
+}
+
+const char* link_kind_name(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::same_gpu:
+      return "same GPU";
+    case LinkKind::nvlink:
+      return "NVLink";
+    case LinkKind::peer:
+      return "PCIe peer";
+    case LinkKind::through_host:
+      return "through host";
+    case LinkKind::network:
+      return "network";
+    case LinkKind::unknown:
+      break;
+  }
+  return "unknown link";
 }
 
 }  // namespace scaleworth::probes

@@ -22,30 +22,69 @@ enum class Collective {
   reduce_scatter,
   all_to_all,
   broadcast,
-  send_receive
+  send_receive,
+  reduce,
+  gather,
+  scatter
 };
+/// Those that every group of ranks measures.
 inline constexpr std::array all_collectives{Collective::all_reduce,
                                             Collective::all_gather,
                                             Collective::reduce_scatter,
                                             Collective::all_to_all,
                                             Collective::broadcast,
                                             Collective::send_receive};
+/// Those that NCCL has: with the other rooted ones.
+inline constexpr std::array nccl_collectives{Collective::all_reduce,
+                                             Collective::all_gather,
+                                             Collective::reduce_scatter,
+                                             Collective::all_to_all,
+                                             Collective::broadcast,
+                                             Collective::reduce,
+                                             Collective::gather,
+                                             Collective::scatter,
+                                             Collective::send_receive};
 const char* collective_name(Collective collective);  // "all_reduce", ...
 
 /// isolated: barrier, one operation, clock: the latency a program sees.
 /// back_to_back: many operations between two clock readings, divided: throughput of pipelined
 /// calls.
-enum class CollectiveMode { isolated, back_to_back };
+/// graph: the same many operations, captured once and replayed as a CUDA graph; GPUs only.
+enum class CollectiveMode { isolated, back_to_back, graph };
 const char* collective_mode_name(CollectiveMode mode);
 
 struct CollectiveWork {
   Collective collective = Collective::all_reduce;
   CollectiveMode mode = CollectiveMode::isolated;
-  /// As nccl-tests counts: one rank's buffer for all_reduce, broadcast and send_receive; the sum
-  /// over ranks for all_gather, reduce_scatter and all_to_all. Rounded up to whole fp32 elements
-  /// per rank.
-  Bytes message;
-  int ranks = 1;  // ranks 0..ranks-1 take part, the others sleep
+  /// As nccl-tests counts: one rank's buffer for all_reduce, broadcast, reduce and send_receive;
+  /// the sum over ranks for all_gather, reduce_scatter, all_to_all, gather and scatter. Rounded up
+  /// to whole fp32 elements per rank.
+  Bytes message{};
+  int ranks = 1;               // how many take part; the others sleep
+  bool in_place = false;       // one buffer instead of two
+  bool registered = false;     // buffers known to the library beforehand
+  std::vector<int> members{};  // `ranks` ranks that take part; empty: 0 to ranks - 1
+  std::string algorithm{};     // forced, in the library's words; empty: its own choice
+  std::string protocol{};      // likewise, both or none
+};
+
+/// A way to run a collective, in the library's words: "NVLS", "Simple".
+struct CollectiveAlgorithm {
+  std::string algorithm;
+  std::string protocol;
+  friend bool operator==(const CollectiveAlgorithm&, const CollectiveAlgorithm&) = default;
+};
+
+/// What the library expects one way to take.
+struct PredictedTime {
+  CollectiveAlgorithm way;
+  Seconds time;
+};
+
+/// What the library really ran.
+struct RanAlgorithm {
+  CollectiveAlgorithm way;
+  int channels = 0;
 };
 
 /// One operation of one rank, in ns from the first start of the measurement on the group's common
@@ -58,12 +97,15 @@ struct RankTiming {
 };
 
 struct CollectiveMeasured {
-  Bytes message;               // after rounding
-  std::vector<double> time_s;  // per repetition: the slowest rank's duration of one operation
-  std::vector<RankTiming> timings;
-  std::string stop_reason;
-  std::vector<std::string> warnings;
-  int operations_per_timing = 1;  // back_to_back: operations between a timing's start and end
+  Bytes message{};               // after rounding
+  std::vector<double> time_s{};  // per repetition: the slowest rank's duration of one operation
+  std::vector<RankTiming> timings{};
+  std::string stop_reason{};
+  std::vector<std::string> warnings{};
+  int operations_per_timing = 1;  // not isolated: operations between a timing's start and end
+  /// Every way that the library could have taken; empty where it has no say or does not tell.
+  std::vector<PredictedTime> predictions{};
+  std::optional<RanAlgorithm> ran{};  // absent where the library does not tell
 };
 
 /// A decoder-only transformer (pre-norm, full attention, GELU MLP of 4 x width, untied output
@@ -96,8 +138,8 @@ struct TrainingWork {
 struct TrainingMeasured {
   Timeline timeline;         // measured steps only, numbered from 0
   std::vector<double> loss;  // mean over the global batch, per step, warm-up included
-  /// Least over the measured steps of the slowest rank's step: what the machine does undisturbed. On
-  /// every rank that trained, so that all of them can draw the same conclusion.
+  /// Least over the measured steps of the slowest rank's step: what the machine does undisturbed.
+  /// On every rank that trained, so that all of them can draw the same conclusion.
   Seconds fastest_step;
   std::int64_t parameters = 0;
   Flops model_flops;        // one step, all ranks: matmuls of forward and backward, full attention
@@ -105,6 +147,30 @@ struct TrainingMeasured {
   Bytes gradient;           // all-reduced per step and rank
   std::vector<Bytes> buckets;
   std::vector<std::string> warnings;
+};
+
+/// What lies between the GPUs of two ranks.
+enum class LinkKind {
+  same_gpu,      // two ranks share one GPU: no link at all
+  nvlink,        // direct access with atomics: NVLink, through a switch or not
+  peer,          // direct access over PCIe
+  through_host,  // staged in host memory
+  network,       // on different nodes
+  unknown
+};
+const char* link_kind_name(LinkKind kind);  // "same GPU", "NVLink", "PCIe peer", ...
+
+struct RankLink {
+  LinkKind kind = LinkKind::unknown;
+  int performance_rank = 0;  // the driver's order among links of one kind, 0 is the fastest
+  friend auto operator<=>(const RankLink&, const RankLink&) = default;
+};
+
+/// Where the ranks sit: which node and NUMA node, and what lies between each pair.
+struct RankLinks {
+  std::vector<int> node;                    // per rank, counted from 0
+  std::vector<std::optional<int>> numa;     // per rank, within its node
+  std::vector<std::vector<RankLink>> link;  // ranks x ranks, symmetric; the diagonal means nothing
 };
 
 /// The ranks of this job. A question throws ProbeFailure on every rank when any rank could not go
@@ -121,6 +187,10 @@ class RankGroup {
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,
                                              const StoppingTarget& target) = 0;
   virtual TrainingMeasured train(const TrainingWork& work) = 0;
+  /// What lies between the ranks; empty where it makes no difference that could be told.
+  virtual RankLinks links() const { return {}; }
+  /// True when several ranks share one GPU: for plumbing, no figure is one of an interconnect.
+  virtual bool shared_gpu() const { return false; }
   /// Runs `action`, which asks nothing of the group, on every rank. When it throws on one rank it
   /// throws on all: there the same exception, elsewhere ProbeFailure naming the rank (Interrupted
   /// for a signal). For what only one rank does, such as writing down results.

@@ -29,13 +29,16 @@ MessageShape message_shape(Collective collective, Bytes message, int ranks) {
   };
   switch (collective) {
     case Collective::all_gather:
+    case Collective::gather:
       return shape(block, block, block * count);
     case Collective::reduce_scatter:
+    case Collective::scatter:
       return shape(block, block * count, block);
     case Collective::all_to_all:
       return shape(block, block * count, block * count);
     case Collective::all_reduce:
     case Collective::broadcast:
+    case Collective::reduce:
     case Collective::send_receive:
       break;
   }

@@ -9,8 +9,9 @@
 
 namespace scaleworth::probes {
 
-/// Elements are fp32. `block` is what one rank contributes (all_gather), keeps (reduce_scatter) or
-/// sends to each other rank (all_to_all); the whole message for the other collectives.
+/// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
+/// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the
+/// other collectives.
 struct MessageShape {
   std::size_t block = 0;
   std::size_t send = 0;     // elements in each rank's send buffer

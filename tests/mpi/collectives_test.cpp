@@ -56,6 +56,15 @@ TEST_CASE("every collective is verified at odd sizes in both modes", "[collectiv
   }
 }
 
+TEST_CASE("what MPI ranks do not measure is refused on every rank", "[collectives]") {
+  MpiRankGroup group(mpi(), {.available_memory_per_rank = plenty, .train = {}});
+  CollectiveWork work{Collective::all_reduce, CollectiveMode::isolated, Bytes(64.0), group.size()};
+  work.in_place = true;
+  REQUIRE_THROWS_AS(group.time_collective(work, short_target), NothingToMeasure);
+  work = {Collective::gather, CollectiveMode::isolated, Bytes(64.0), group.size()};
+  REQUIRE_THROWS_AS(group.time_collective(work, short_target), NothingToMeasure);
+}
+
 TEST_CASE("the slowest rank's duration is the sample and no rank ends before it starts",
           "[collectives]") {
   MpiRankGroup group(mpi(), {.available_memory_per_rank = plenty, .train = {}});

@@ -25,10 +25,13 @@ double SimRankGroup::operation_s(Collective collective,
     case Collective::all_gather:
     case Collective::reduce_scatter:
     case Collective::all_to_all:
+    case Collective::gather:
+    case Collective::scatter:
       hops = others;
       volume = others / ranks;
       break;
     case Collective::broadcast:
+    case Collective::reduce:
       hops = volume = std::ceil(std::log2(ranks));
       break;
     case Collective::send_receive:

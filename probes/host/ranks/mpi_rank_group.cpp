@@ -6,7 +6,9 @@
 #include "probes/host/ranks/collective_measurement.h"
 #include "probes/host/ranks/sleeping_barrier.h"
 #include "probes/host/training/gather.h"
+#include "src/core/error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <utility>
@@ -42,6 +44,17 @@ std::string describe_placement(const MpiModule& mpi, MpiGroup world) {
                      most);
 }
 
+void refuse_what_mpi_lacks(const CollectiveWork& work) {
+  const bool known = std::find(all_collectives.begin(), all_collectives.end(), work.collective) !=
+                     all_collectives.end();
+  if (!known || work.mode == CollectiveMode::graph || work.in_place || work.registered ||
+      !work.members.empty() || !work.algorithm.empty()) {
+    throw NothingToMeasure(
+        "MPI ranks measure six collectives among the first ranks, isolated and back to back, out "
+        "of place, with the library's own algorithm");
+  }
+}
+
 }  // namespace
 
 MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
@@ -65,6 +78,7 @@ MpiRankGroup::~MpiRankGroup() {
 
 CollectiveMeasured MpiRankGroup::time_collective(const CollectiveWork& work,
                                                  const StoppingTarget& target) {
+  refuse_what_mpi_lacks(work);
   CollectiveMeasured measured;
   const std::string what = fmt::format(
       "{} of {} B on {} ranks", collective_name(work.collective), work.message.value(), work.ranks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/operation.h"
 
-#include "probes/host/ranks/pattern.h"
+#include "probes/collectives/pattern.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -60,6 +60,10 @@ int run_once(const Operation& operation) {
       return mpi.all_to_all_bytes(group, send, receive, bytes);
     case Collective::broadcast:
       return mpi.broadcast_bytes(group, receive, bytes, 0);
+    case Collective::reduce:
+    case Collective::gather:
+    case Collective::scatter:
+      throw ProbeFailure("this group of ranks measures no rooted collective but broadcast");
     case Collective::send_receive:
       break;
   }

@@ -22,7 +22,10 @@ constexpr std::array traffic{Traffic{"all_reduce", 2.0, true},
                              Traffic{"all_gather", 1.0, true},
                              Traffic{"reduce_scatter", 1.0, true},
                              Traffic{"all_to_all", 1.0, true},
+                             Traffic{"gather", 1.0, true},
+                             Traffic{"scatter", 1.0, true},
                              Traffic{"broadcast", 1.0, false},
+                             Traffic{"reduce", 1.0, false},
                              Traffic{"send_receive", 1.0, false}};
 
 }  // namespace
@@ -32,10 +35,10 @@ double bus_factor(const std::string& collective, int ranks) {
     return entry.collective == collective;
   });
   if (found == traffic.end()) {
-    throw UserError(
-        fmt::format("unknown collective '{}': bus bandwidth is defined for all_reduce, all_gather, "
-                    "reduce_scatter, all_to_all, broadcast and send_receive",
-                    collective));
+    throw UserError(fmt::format(
+        "unknown collective '{}': bus bandwidth is defined for all_reduce, all_gather, "
+        "reduce_scatter, all_to_all, gather, scatter, broadcast, reduce and send_receive",
+        collective));
   }
   if (ranks < 2) {
     throw UserError(fmt::format("bus bandwidth needs at least 2 ranks, not {}", ranks));

@@ -11,7 +11,8 @@ namespace scaleworth::model {
 /// busbw / algbw of a collective among `ranks`:
 ///   all_reduce                                  2 (n - 1) / n
 ///   all_gather, reduce_scatter, all_to_all      (n - 1) / n
-///   broadcast, send_receive                     1
+///   gather, scatter                             (n - 1) / n
+///   broadcast, reduce, send_receive             1
 /// Throws UserError for another name or fewer than two ranks.
 /// Source: nccl-tests doc/PERFORMANCE.md and src/*.cu. Assumes a schedule in which the slowest link
 /// carries that share of the message (ring-like); reduction inside a switch can exceed it.
@@ -19,7 +20,7 @@ double bus_factor(const std::string& collective, int ranks);
 
 /// Bus bandwidth: the rate at the slowest link, comparable across rank counts.
 ///   busbw = message / time * bus_factor
-/// `message`  one rank's buffer (all_reduce, broadcast, send_receive), else the sum over ranks
+/// `message`  one rank's buffer (all_reduce, broadcast, reduce, send_receive), else the sum over ranks
 /// `time`     the slowest rank's duration of one operation
 /// Throws UserError as `bus_factor` does, and when `time` is not positive.
 BytesPerSecond bus_bandwidth(const std::string& collective, Bytes message, Seconds time, int ranks);

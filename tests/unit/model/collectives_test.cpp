@@ -58,6 +58,9 @@ Point collective_point(const char* name, int ranks, std::int64_t bytes, std::vec
 TEST_CASE("bus factors are those of nccl-tests", "[collectives]") {
   CHECK_THAT(bus_factor("all_reduce", 8), WithinRel(1.75, 1e-12));  // 2 x 7 / 8
   CHECK_THAT(bus_factor("all_gather", 8), WithinRel(0.875, 1e-12));
+  CHECK_THAT(bus_factor("gather", 8), WithinRel(0.875, 1e-12));
+  CHECK_THAT(bus_factor("scatter", 4), WithinRel(0.75, 1e-12));
+  CHECK_THAT(bus_factor("reduce", 8), WithinRel(1.0, 1e-12));
   CHECK_THAT(bus_factor("reduce_scatter", 4), WithinRel(0.75, 1e-12));
   CHECK_THAT(bus_factor("all_to_all", 2), WithinRel(0.5, 1e-12));
   CHECK_THAT(bus_factor("broadcast", 8), WithinRel(1.0, 1e-12));

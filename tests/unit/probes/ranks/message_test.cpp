@@ -30,6 +30,15 @@ TEST_CASE("a reduce-scatter message is the whole array, of which each rank keeps
   REQUIRE(shape.receive == 4);
 }
 
+TEST_CASE("a gather's message lies at the root, a scatter's too, a reduce's on each rank",
+          "[message]") {
+  REQUIRE(message_shape(Collective::gather, Bytes(64.0), 4).send == 4);
+  REQUIRE(message_shape(Collective::gather, Bytes(64.0), 4).receive == 16);
+  REQUIRE(message_shape(Collective::scatter, Bytes(64.0), 4).send == 16);
+  REQUIRE(message_shape(Collective::scatter, Bytes(64.0), 4).receive == 4);
+  REQUIRE(message_shape(Collective::reduce, Bytes(64.0), 4).send == 16);
+}
+
 TEST_CASE("sizes are rounded up to whole elements per rank", "[message]") {
   // 10 B = 3 elements = 1 per rank of 3, 2 per rank of 2.
   REQUIRE(message_shape(Collective::all_to_all, Bytes(10.0), 3).message == Bytes(12.0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/ranks/pattern.h"
+#include "probes/collectives/pattern.h"
 
 #include "tests/catch.h"
 
@@ -9,7 +9,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
-using namespace scaleworth::probes::host;
 
 namespace {
 
@@ -65,6 +64,29 @@ TEST_CASE("one wrong element is found and named", "[pattern]") {
   const auto error = find_error(data, expected_result(Collective::broadcast, shape, 1, 2));
   REQUIRE(error);
   REQUIRE(error->starts_with("1 of 1000 elements are wrong, first element 777: "));
+}
+
+TEST_CASE("only the root holds the result of a reduce and of a gather", "[pattern]") {
+  const MessageShape sum = message_shape(Collective::reduce, Bytes(8.0), 2);
+  const auto from_0 = pattern(0, 2);
+  const auto from_1 = pattern(1, 2);
+  const std::vector<float> added{from_0[0] + from_1[0], from_0[1] + from_1[1]};
+  REQUIRE_FALSE(find_error(added, expected_result(Collective::reduce, sum, 0, 2)));
+  REQUIRE(find_error(from_0, expected_result(Collective::reduce, sum, 0, 2)));
+  REQUIRE(expected_result(Collective::reduce, sum, 1, 2).empty());
+
+  const MessageShape blocks = message_shape(Collective::gather, Bytes(16.0), 2);
+  const std::vector<float> gathered{from_0[0], from_0[1], from_1[0], from_1[1]};
+  REQUIRE_FALSE(find_error(gathered, expected_result(Collective::gather, blocks, 0, 2)));
+  REQUIRE(expected_result(Collective::gather, blocks, 1, 2).empty());
+}
+
+TEST_CASE("a scatter gives each rank its block of the root's buffer", "[pattern]") {
+  const MessageShape shape = message_shape(Collective::scatter, Bytes(16.0), 2);
+  const auto root = pattern(0, 4);
+  const std::vector<float> second(root.begin() + 2, root.end());
+  REQUIRE_FALSE(find_error(second, expected_result(Collective::scatter, shape, 1, 2)));
+  REQUIRE(find_error(second, expected_result(Collective::scatter, shape, 0, 2)));
 }
 
 TEST_CASE("what was never written is found", "[pattern]") {

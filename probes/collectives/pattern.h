@@ -10,10 +10,14 @@
 #include <string>
 #include <vector>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
+
+/// t(rank) of `fill_pattern`.
+float rank_term(int rank);
 
 /// data[i] = h(i) + t(rank), h a hash to 0..1023, t(rank) = 7 rank mod 1021. Sums over ranks are
 /// exact in fp32 below 2^24, that is up to 8208 ranks.
+///   h(i) = (i mod 2^32) 2654435761 mod 2^32 / 2^22, Knuth's multiplicative hash
 void fill_pattern(std::span<float> data, int rank);
 
 /// A stretch of a receive buffer: element begin + j must be scale h(first + j) + offset.
@@ -26,7 +30,8 @@ struct ExpectedStretch {
 };
 
 /// What `rank` of `ranks` must hold after the collective. send_receive goes round a ring: each rank
-/// sends to the next; broadcast comes from rank 0.
+/// sends to the next; rank 0 is the root of broadcast, reduce, gather and scatter. Empty for a rank
+/// that receives nothing (reduce, gather: all but the root).
 std::vector<ExpectedStretch> expected_result(Collective collective,
                                              const MessageShape& shape,
                                              int rank,
@@ -36,4 +41,4 @@ std::vector<ExpectedStretch> expected_result(Collective collective,
 std::optional<std::string> find_error(std::span<const float> received,
                                       const std::vector<ExpectedStretch>& expected);
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/ranks/pattern.h"
+#include "probes/collectives/pattern.h"
 
 #include <cstdint>
 
 #include <fmt/format.h>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 namespace {
 
 // Knuth's multiplicative hash (2^32 / golden ratio), top 10 bits; compilers vectorise it.
 float place_term(std::size_t index) {
   return static_cast<float>((static_cast<std::uint32_t>(index) * 2654435761U) >> 22U);
-}
-
-float rank_term(int rank) {
-  return static_cast<float>((7 * rank) % 1021);
 }
 
 float sum_of_rank_terms(int ranks) {
@@ -24,6 +20,10 @@ float sum_of_rank_terms(int ranks) {
 }
 
 }  // namespace
+
+float rank_term(int rank) {
+  return static_cast<float>((7 * rank) % 1021);
+}
 
 void fill_pattern(std::span<float> data, int rank) {
   const float term = rank_term(rank);
@@ -45,6 +45,14 @@ std::vector<ExpectedStretch> expected_result(Collective collective,
       return {{0, shape.receive, 0, 1.0F, rank_term(0)}};
     case Collective::send_receive:
       return {{0, shape.receive, 0, 1.0F, rank_term((rank + ranks - 1) % ranks)}};
+    case Collective::reduce:
+      if (rank != 0) return {};
+      return {{0, shape.receive, 0, static_cast<float>(ranks), sum_of_rank_terms(ranks)}};
+    case Collective::scatter:
+      return {{0, shape.receive, own_block, 1.0F, rank_term(0)}};
+    case Collective::gather:
+      if (rank != 0) return {};
+      break;
     case Collective::all_gather:
     case Collective::all_to_all:
       break;
@@ -83,4 +91,4 @@ std::optional<std::string> find_error(std::span<const float> received,
   return std::nullopt;
 }
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes
