@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/assets.h"
 
-// Defined by assembler files that CMake writes (scaleworth_embed in report/html/CMakeLists.txt).
+// Defined by assembler files that CMake writes (cmake/embed.cmake).
 extern "C" {
 extern const char scaleworth_asset_style[];
 extern const char scaleworth_asset_style_end[];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Datasheets of GPUs (data/gpus.toml): peaks that a percentage may be taken of, each with its clock basis and source.
+/// Datasheets of GPUs (data/gpus.toml): peaks that a percentage may be taken of, each with its
+/// clock basis and source.
 #pragma once
 
 #include "src/core/units.h"
@@ -24,7 +25,8 @@ struct GpuDatasheet {
   std::vector<int> pci_device_ids;
   int compute_capability = 0;
   int multiprocessors = 0;
-  std::map<std::string, DatasheetPeak> tensor;  // dense; by number format ("bf16"); fp32 accumulation
+  std::map<std::string, DatasheetPeak>
+      tensor;  // dense; by number format ("bf16"); fp32 accumulation
   std::map<std::string, DatasheetPeak> cuda_cores;  // "fp32", "fp64", "fp16"
   std::optional<double> maximum_clock_hz;
   std::optional<BytesPerSecond> memory_bandwidth;
@@ -40,6 +42,9 @@ struct GpuDatasheet {
 
 /// Parses the text of a gpus.toml. Throws UserError naming `file`, line and remedy.
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file);
+
+/// Reads a file that replaces the built-in catalogue. Throws UserError.
+std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path);
 
 /// The catalogue compiled into the program from data/gpus.toml.
 const std::vector<GpuDatasheet>& gpu_catalogue();

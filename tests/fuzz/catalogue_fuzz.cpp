@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Any bytes as a catalogue: refused in one printable line, or read into rows with positive
+/// numbers.
+#include "src/core/catalogue/gpu_catalogue.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool one_printable_line(std::string_view message) {
+  return std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+void read_gpus(std::string_view text) {
+  try {
+    for (const auto& gpu : scaleworth::parse_gpu_catalogue(text, "gpus.toml")) {
+      require(gpu.multiprocessors > 0 && gpu.compute_capability > 0);
+      for (const auto& [format, peak] : gpu.tensor) require(peak.rate.value() > 0.0);
+    }
+  } catch (const scaleworth::UserError& error) {
+    require(one_printable_line(error.what()));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_gpus({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
