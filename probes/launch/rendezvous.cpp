@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/launch/rendezvous.h"
+
+#include "src/core/error.h"
+#include "src/core/interrupt.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace scaleworth::probes {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::string_view greeting = "scaleworth rendezvous 1";
+constexpr std::string_view welcome_word = "welcome";
+constexpr std::uint64_t longest_hello = 4096;
+// A stranger who connects and says nothing holds up the others for so long.
+constexpr std::chrono::seconds hello_limit{2};
+
+/// Greeting, token, size and rank, a line each.
+std::string hello(const RendezvousOptions& options) {
+  return fmt::format("{}\n{}\n{}\n{}", greeting, options.token, options.size, options.rank);
+}
+
+/// The rank in a hello that differs from ours in nothing else; absent for any other.
+std::optional<int> rank_in(const std::string& message, const RendezvousOptions& options) {
+  const std::string common = fmt::format("{}\n{}\n{}\n", greeting, options.token, options.size);
+  if (!message.starts_with(common)) return std::nullopt;
+  int rank = -1;
+  const char* end = message.data() + message.size();
+  const auto [stop, error] = std::from_chars(message.data() + common.size(), end, rank);
+  if (error != std::errc() || stop != end || rank < 1 || rank >= options.size) return std::nullopt;
+  return rank;
+}
+
+void put_number(std::string& text, std::size_t number) {
+  text += std::to_string(number) + '\n';
+}
+
+/// Several messages as one: each with its length in front.
+std::string pack(const std::vector<std::string>& parts) {
+  std::string packed;
+  for (const std::string& part : parts) {
+    put_number(packed, part.size());
+    packed += part;
+  }
+  return packed;
+}
+
+std::vector<std::string> unpack(const std::string& packed) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < packed.size();) {
+    const std::size_t line = packed.find('\n', at);
+    std::size_t size = 0;
+    const char* end = packed.data() + std::min(line, packed.size());
+    const auto [stop, error] = std::from_chars(packed.data() + at, end, size);
+    if (line == std::string::npos || error != std::errc() || stop != end ||
+        size > packed.size() - line - 1) {
+      throw ProbeFailure("rank 0 sent a message that cannot be taken apart");
+    }
+    parts.push_back(packed.substr(line + 1, size));
+    at = line + 1 + size;
+  }
+  return parts;
+}
+
+}  // namespace
+
+RankTrouble rank_trouble(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Interrupted& interrupted) {
+    return {{}, interrupted.signal()};
+  } catch (const std::exception& error) {
+    return {error.what(), 0};
+  }
+  return {};
+}
+
+Rendezvous::Rendezvous(RendezvousOptions options) : options_(std::move(options)) {
+  if (options_.size < 1 || options_.rank < 0 || options_.rank >= options_.size) {
+    throw UserError(fmt::format(
+        "rank {} of {} does not exist: correct RANK and WORLD_SIZE", options_.rank, options_.size));
+  }
+  if (options_.size == 1) return;
+  options_.rank == 0 ? serve() : come();
+}
+
+void Rendezvous::serve() {
+  const Deadline deadline = steady_clock::now() + options_.arrival_limit;
+  const Socket listener = listen_on(options_.host, options_.port);
+  sockets_.resize(static_cast<std::size_t>(options_.size));
+  const auto missing = [&] {
+    std::vector<int> ranks;
+    for (int rank = 1; rank < options_.size; ++rank) {
+      if (!sockets_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+    }
+    return ranks;
+  };
+  while (!missing().empty()) {
+    std::optional<Socket> socket = accept_from(listener, deadline);
+    if (!socket) give_up_on(missing());
+    welcome(std::move(*socket), deadline);
+  }
+  for (int rank = 1; rank < options_.size; ++rank) send(rank, welcome_word, next_deadline());
+}
+
+void Rendezvous::give_up_on(const std::vector<int>& missing) {
+  const std::string text = fmt::format(
+      "rank {} never came to port {} within {} s: see whether that process runs and reaches {}",
+      fmt::join(missing, ", "),
+      options_.port,
+      std::chrono::duration<double>(options_.arrival_limit).count(),
+      options_.host);
+  for (const Socket& socket : sockets_) {
+    try {
+      if (socket) socket.send(text, steady_clock::now() + hello_limit);
+    } catch (const ConnectionLost&) {
+      // It is told by the closing of the connection instead.
+    }
+  }
+  throw ProbeFailure(text);
+}
+
+void Rendezvous::welcome(Socket socket, Deadline deadline) {
+  const Deadline soon = std::min<Deadline>(deadline, steady_clock::now() + hello_limit);
+  try {
+    const std::optional<int> rank = rank_in(socket.receive(soon, longest_hello), options_);
+    if (!rank) {
+      socket.send("this port belongs to another job, or the job has another size", soon);
+    } else if (sockets_[static_cast<std::size_t>(*rank)]) {
+      socket.send(fmt::format("a process has come as rank {} already", *rank), soon);
+    } else {
+      sockets_[static_cast<std::size_t>(*rank)] = std::move(socket);
+    }
+  } catch (const ConnectionLost&) {
+    // A stranger, or a rank that died: if it was one of ours it will be missed.
+  }
+}
+
+void Rendezvous::come() {
+  const Deadline deadline = steady_clock::now() + options_.arrival_limit;
+  std::optional<Socket> socket = connect_to(options_.host, options_.port, deadline);
+  if (!socket) {
+    throw ProbeFailure(
+        fmt::format("rank {}: nobody answers at {}:{}: see whether rank 0 runs there",
+                    options_.rank,
+                    options_.host,
+                    options_.port));
+  }
+  sockets_.push_back(std::move(*socket));
+  send(0, hello(options_), deadline);
+  // Rank 0 may have begun to wait later than this rank did.
+  const std::string answer = receive(0, deadline + options_.arrival_limit);
+  if (answer != welcome_word) {
+    throw ProbeFailure(fmt::format("rank {} was sent away from {}:{}: {}",
+                                   options_.rank,
+                                   options_.host,
+                                   options_.port,
+                                   answer));
+  }
+}
+
+Deadline Rendezvous::next_deadline() const {
+  return steady_clock::now() + options_.exchange_limit;
+}
+
+void Rendezvous::send(int rank, std::string_view message, Deadline deadline) {
+  try {
+    sockets_[static_cast<std::size_t>(rank)].send(message, deadline);
+  } catch (const ConnectionLost& lost) {
+    throw ProbeFailure(fmt::format("rank {} is lost: {}", rank, lost.what()));
+  }
+}
+
+std::string Rendezvous::receive(int rank, Deadline deadline) {
+  try {
+    return sockets_[static_cast<std::size_t>(rank)].receive(deadline);
+  } catch (const ConnectionLost& lost) {
+    throw ProbeFailure(fmt::format("rank {} is lost: {}", rank, lost.what()));
+  }
+}
+
+std::vector<std::string> Rendezvous::gather(const std::string& own) {
+  const Deadline deadline = next_deadline();
+  if (options_.rank != 0) {
+    send(0, own, deadline);
+    return {};
+  }
+  std::vector<std::string> all{own};
+  for (int rank = 1; rank < options_.size; ++rank) all.push_back(receive(rank, deadline));
+  return all;
+}
+
+std::string Rendezvous::broadcast(const std::string& of_rank_0) {
+  const Deadline deadline = next_deadline();
+  if (options_.rank != 0) return receive(0, deadline);
+  for (int rank = 1; rank < options_.size; ++rank) send(rank, of_rank_0, deadline);
+  return of_rank_0;
+}
+
+std::vector<std::string> Rendezvous::all_gather(const std::string& own) {
+  const std::vector<std::string> gathered = gather(own);
+  return unpack(broadcast(pack(gathered)));
+}
+
+void Rendezvous::agree(const RankTrouble& own) {
+  const std::vector<std::string> all = all_gather(
+      own.signal == 0 && own.failure.empty() ? std::string()
+                                             : fmt::format("{}\n{}", own.signal, own.failure));
+  std::string failure;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].empty()) continue;
+    int signal = 0;
+    std::from_chars(all[rank].data(), all[rank].data() + all[rank].size(), signal);
+    if (signal != 0) throw Interrupted(signal);
+    if (failure.empty()) {
+      failure = fmt::format("rank {}: {}", rank, all[rank].substr(all[rank].find('\n') + 1));
+    }
+  }
+  if (!failure.empty()) throw ProbeFailure(failure);
+}
+
+}  // namespace scaleworth::probes
