@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The plugins as NCCL would call them, on fabricated tables.
+#include "cuda/nccl/plugins/exported.h"
+#include "cuda/nccl/plugins/plugin_desk.h"
+#include "tests/catch.h"
+
+#include <array>
+#include <cstdlib>
+
+#include <dlfcn.h>
+
+using namespace scaleworth;
+using namespace scaleworth::gpu;
+
+namespace {
+
+using Table = std::array<std::array<float, nccl_protocols>, nccl_algorithms>;
+
+/// Tree LL 9 us, Ring LL 7 us and Simple 20 us, NVLS Simple 25 us; nothing else usable.
+Table some_table() {
+  Table table;
+  for (auto& row : table) row.fill(-1.0F);
+  table[0][0] = 9.0F;
+  table[1][0] = 7.0F;
+  table[1][2] = 20.0F;
+  table[4][2] = 25.0F;
+  return table;
+}
+
+void ask(Table& table, std::size_t bytes = 1024) {
+  int channels = 0;
+  const ncclResult_t status =
+      ncclTunerPlugin_v5.get_collective_info(&plugin_desk(),
+                                             NcclFunction::all_reduce,
+                                             bytes,
+                                             1,
+                                             reinterpret_cast<float**>(table.data()),
+                                             nccl_algorithms,
+                                             nccl_protocols,
+                                             0,
+                                             &channels);
+  REQUIRE(status == ncclSuccess);
+  REQUIRE(channels == 0);
+}
+
+void tell(const char* algorithm, const char* protocol, std::uint8_t channels) {
+  NcclEvent event{};
+  event.kind = nccl_event_collective;
+  event.collective.algorithm = algorithm;
+  event.collective.protocol = protocol;
+  event.collective.channels = channels;
+  event.collective.count = 256;
+  void* handle = &event;
+  REQUIRE(ncclProfiler_v5.start_event(&plugin_desk(), &handle, &event) == ncclSuccess);
+  REQUIRE(handle == nullptr);
+}
+
+/// Leaves the desk as it was found.
+struct Quiet {
+  ~Quiet() {
+    plugin_desk().force(std::nullopt);
+    plugin_desk().stop_watching();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the usable cells are recorded in seconds, cheapest first", "[nccl]") {
+  const Quiet quiet;
+  plugin_desk().start_watching();
+  Table table = some_table();
+  ask(table);
+  const NcclSaid said = plugin_desk().stop_watching();
+  REQUIRE(said.asked);
+  REQUIRE(said.predictions.size() == 4);
+  CHECK(said.predictions[0].way == probes::CollectiveAlgorithm{"Ring", "LL"});
+  CHECK_THAT(said.predictions[0].time.value(), WithinRel(7e-6, 1e-6));
+  CHECK(said.predictions[1].way == probes::CollectiveAlgorithm{"Tree", "LL"});
+  CHECK(said.predictions[3].way == probes::CollectiveAlgorithm{"NVLS", "Simple"});
+  CHECK(table == some_table());
+}
+
+TEST_CASE("forcing makes one cell free and leaves the others and the record alone", "[nccl]") {
+  const Quiet quiet;
+  plugin_desk().start_watching();
+  plugin_desk().force(probes::CollectiveAlgorithm{"NVLS", "Simple"});
+  Table table = some_table();
+  ask(table);
+  Table expected = some_table();
+  expected[4][2] = 0.0F;
+  CHECK(table == expected);
+  const NcclSaid said = plugin_desk().stop_watching();
+  CHECK_FALSE(said.refused);
+  CHECK_THAT(said.predictions.back().time.value(), WithinRel(25e-6, 1e-6));
+}
+
+TEST_CASE("a cell that NCCL cannot use is never forced", "[nccl]") {
+  const Quiet quiet;
+  plugin_desk().start_watching();
+  plugin_desk().force(probes::CollectiveAlgorithm{"Ring", "LL128"});
+  Table table = some_table();
+  ask(table);
+  CHECK(table == some_table());
+  CHECK(plugin_desk().stop_watching().refused);
+}
+
+TEST_CASE("the small all-reduce that aligns ranks is neither forced nor recorded", "[nccl]") {
+  const Quiet quiet;
+  plugin_desk().start_watching();
+  plugin_desk().force(probes::CollectiveAlgorithm{"Ring", "Simple"});
+  Table table = some_table();
+  ask(table, PluginDesk::own_bytes);
+  CHECK(table == some_table());
+  CHECK_FALSE(plugin_desk().stop_watching().asked);
+}
+
+TEST_CASE("what ran is told in the tuner's words", "[nccl]") {
+  const Quiet quiet;
+  plugin_desk().start_watching();
+  tell("COLLNET_DIRECT", "SIMPLE", 3);
+  tell("NVLS_TREE", "SIMPLE", 16);
+  const NcclSaid said = plugin_desk().stop_watching();
+  REQUIRE(said.ran);
+  CHECK(said.ran->way == probes::CollectiveAlgorithm{"NVLSTree", "Simple"});
+  CHECK(said.ran->channels == 16);
+}
+
+TEST_CASE("the profiler is on while watched only", "[nccl]") {
+  const Quiet quiet;
+  int mask = 1234;
+  void* context = nullptr;
+  REQUIRE(ncclProfiler_v5.init(&context, 1, &mask, "", 1, 2, 0, nullptr) == ncclSuccess);
+  CHECK(context != nullptr);
+  CHECK(mask == 0);
+  plugin_desk().start_watching();
+  CHECK(mask == 2);
+  plugin_desk().stop_watching();
+  CHECK(mask == 0);
+  tell("RING", "LL", 1);
+  CHECK_FALSE(plugin_desk().stop_watching().ran);
+  plugin_desk().offer_mask(nullptr);
+}
+
+TEST_CASE("both plugins are found in this program as NCCL looks for them", "[nccl]") {
+  void* program = ::dlopen(nullptr, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(program != nullptr);
+  CHECK(::dlsym(program, "ncclTunerPlugin_v5") == &ncclTunerPlugin_v5);
+  CHECK(::dlsym(program, "ncclProfiler_v5") == &ncclProfiler_v5);
+  ::dlclose(program);
+}
+
+TEST_CASE("a plugin of the user's stays, and what is lost is said", "[nccl]") {
+  ::setenv("NCCL_TUNER_PLUGIN", "/opt/theirs.so", 1);
+  ::unsetenv("NCCL_PROFILER_PLUGIN");
+  CHECK(offer_plugins() ==
+        "NCCL_TUNER_PLUGIN is set to '/opt/theirs.so': algorithms can be neither predicted nor "
+        "forced. ");
+  CHECK(std::string(std::getenv("NCCL_TUNER_PLUGIN")) == "/opt/theirs.so");
+  CHECK(std::string(std::getenv("NCCL_PROFILER_PLUGIN")) == "STATIC_PLUGIN");
+  ::unsetenv("NCCL_TUNER_PLUGIN");
+  CHECK(offer_plugins().empty());
+}
