@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether a GPU still answers: once it is lost, every later question to it fails at once, and
+/// nothing waits for it any more.
+#pragma once
+
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+namespace scaleworth::gpu {
+
+/// Asked by one thread at a time.
+class DeviceHealth {
+ public:
+  explicit DeviceHealth(int ordinal) : ordinal_(ordinal) {}
+  int ordinal() const { return ordinal_; }
+  bool lost() const { return !reason_.empty(); }
+  const std::string& reason() const { return reason_; }  // empty unless lost
+
+  /// Remembers the first reason.
+  void lose(const std::string& reason);
+  /// Throws ProbeFailure with the reason if the GPU is lost.
+  void require() const;
+
+ private:
+  int ordinal_;
+  std::string reason_;
+};
+
+/// Whether this error leaves the context of the GPU unusable for the rest of the process (CUDA
+/// runtime API reference, cudaError: "this leaves the process in an inconsistent state").
+bool breaks_context(cudaError_t status);
+
+/// Turns a failed call into the message for a person: what broke, where, and what to do. Marks the
+/// GPU as lost when its context is. `doing` says what was asked ("copying 1 GiB to the host").
+std::string explain_failure(DeviceHealth& health,
+                            const std::string& doing,
+                            cudaError_t status,
+                            const std::string& what);
+
+}  // namespace scaleworth::gpu
