@@ -38,6 +38,7 @@ static_assert(std::is_same_v<decltype(&cublasLtMatmul),
 const LibraryNames& names() {
   static const LibraryNames entry{"cuBLASLt",
                                   "--cublas-lib",
+                                  "the CUDA toolkit or pip's nvidia-cublas",
                                   {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
                                   {"cublas/lib"},
                                   {"lib64", "lib"}};

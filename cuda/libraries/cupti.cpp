@@ -30,6 +30,7 @@ static_assert(std::is_same_v<decltype(&cuptiActivityGetNumDroppedRecords),
 const LibraryNames& names() {
   static const LibraryNames entry{"CUPTI",
                                   "--cupti-lib",
+                                  "the CUDA toolkit or pip's nvidia-cuda-cupti",
                                   {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
                                   {"cuda_cupti/lib"},
                                   {"extras/CUPTI/lib64", "lib64", "lib"}};

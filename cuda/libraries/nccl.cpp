@@ -29,8 +29,12 @@ static_assert(std::is_same_v<
               ncclResult_t (*)(ncclComm_t*, int ranks, ncclUniqueId, int rank, ncclConfig_t*)>);
 
 const LibraryNames& names() {
-  static const LibraryNames entry{
-      "NCCL", "--nccl-lib", {"libnccl.so.2", "libnccl.so"}, {"nccl/lib"}, {"lib64", "lib"}};
+  static const LibraryNames entry{"NCCL",
+                                  "--nccl-lib",
+                                  "pip's nvidia-nccl-cu13 or the package libnccl2",
+                                  {"libnccl.so.2", "libnccl.so"},
+                                  {"nccl/lib"},
+                                  {"lib64", "lib"}};
   return entry;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 const LibraryNames& names() {
   static const LibraryNames entry{
-      "NVML", "--nvml-lib", {"libnvidia-ml.so.1", "libnvidia-ml.so"}, {}, {}};
+      "NVML", "--nvml-lib", "NVIDIA's driver", {"libnvidia-ml.so.1", "libnvidia-ml.so"}, {}, {}};
   return entry;
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/environment.h"
 
-#include "probes/gpu/open.h"
 #include "probes/host/mpi/loader.h"
 #include "src/core/environment_allow_list.h"
 
 #include <type_traits>
 #include <variant>
+
+#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -21,8 +22,8 @@ Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe descri
   return {name, std::nullopt, std::get<Failed>(outcome).reason};
 }
 
-void append_gpus(std::vector<FactSection>& sections) {
-  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts({});
+void append_gpus(std::vector<FactSection>& sections, const probes::VendorPaths& paths) {
+  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts(paths);
   if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
     sections.insert(sections.end(), found->begin(), found->end());
     return;
@@ -31,12 +32,29 @@ void append_gpus(std::vector<FactSection>& sections) {
   sections.push_back({"gpu", {none}});
 }
 
+/// A library's path and the search step that found it stand as its source, the reason where it is
+/// missing.
+FactSection gpu_libraries(const probes::VendorPaths& paths) {
+  FactSection section{gpu_libraries_section, {}};
+  for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
+    if (library.path.empty()) {
+      section.facts.push_back({library.name, std::nullopt, library.reason});
+    } else {
+      section.facts.push_back(
+          {library.name, library.version, fmt::format("{}, by {}", library.path, library.reason)});
+    }
+  }
+  return section;
+}
+
 }  // namespace
 
 std::vector<FactSection> collect_environment(probes::Machine& machine,
-                                             const std::string& mpi_module) {
+                                             const std::string& mpi_module,
+                                             const probes::VendorPaths& vendor_paths) {
   std::vector<FactSection> sections = machine.facts();
-  append_gpus(sections);
+  append_gpus(sections, vendor_paths);
+  sections.push_back(gpu_libraries(vendor_paths));
   sections.push_back(
       {"libraries",
        {fact_of("blas", machine.gemm_library(), [](const std::string& name) { return name; }),

@@ -12,13 +12,12 @@ namespace scaleworth::gpu {
 
 /// How one vendor library is called and packaged.
 struct LibraryNames {
-  std::string name;                // "cuBLASLt", for people
-  std::string flag;                // "--cublas-lib"
-  std::vector<std::string> files;  // "libcublasLt.so.13", ...: newest first
-  std::vector<std::string>
-      wheel_folders;  // of pip's packages below site-packages/nvidia: "cublas/lib"
-  std::vector<std::string>
-      toolkit_folders;  // below the toolkit's folder: "lib64"; empty: not in it
+  std::string name;                          // "cuBLASLt", for people
+  std::string flag;                          // "--cublas-lib"
+  std::string comes_with;                    // where people get it: "NVIDIA's driver"
+  std::vector<std::string> files;            // "libcublasLt.so.13", ...: newest first
+  std::vector<std::string> wheel_folders;    // pip's, below site-packages/nvidia: "cublas/lib"
+  std::vector<std::string> toolkit_folders;  // below the toolkit: "lib64"; empty: not part of it
 };
 
 using Environment = std::map<std::string, std::string>;

@@ -80,10 +80,11 @@ Outcome<OpenedLibrary> open_library(const LibraryNames& names,
       refusals += fmt::format("; {} ({}): {}", candidate.file, candidate.step, refused.what());
     }
   }
-  return Skipped{fmt::format("no usable {} {}{}; name one with {}",
+  return Skipped{fmt::format("no usable {} {}{}; it comes with {}, or name one with {}",
                              fmt::join(names.files, " or "),
                              places(names),
                              refusals,
+                             names.comes_with,
                              names.flag)};
 }
 

@@ -4,6 +4,7 @@
 #include "src/cli/commands/commands.h"
 #include "src/cli/environment.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/vendor_options.h"
 
 #include <memory>
 
@@ -16,11 +17,28 @@ namespace {
 struct ListOptions {
   std::string mpi_module;
   std::string blas_library;
+  probes::VendorPaths vendor_paths;
 };
 
 std::string value_text(const Fact& fact) {
   if (!fact.value) return "n/a";
   return std::visit([](const auto& value) { return fmt::format("{}", value); }, *fact.value);
+}
+
+void print_ladder(const probes::VendorPaths& paths) {
+  fmt::print("\n{}\n", gpu_libraries_section);
+  for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
+    if (library.path.empty()) {
+      fmt::print("  {:<10} {:<12} {}\n", library.name, "missing", library.reason);
+      fmt::print("  {:<10} {:<12} lost: {}\n", "", "", library.lost);
+    } else {
+      fmt::print("  {:<10} {:<12} {}  (by {})\n",
+                 library.name,
+                 library.version,
+                 library.path,
+                 library.reason);
+    }
+  }
 }
 
 int list(const ListOptions& options) {
@@ -30,12 +48,15 @@ int list(const ListOptions& options) {
   for (const probes::RankProbe& probe : probes::rank_probes())
     fmt::print("  {:<20} {}\n", probe.name, probe.question);
   const auto machine = probes::host::open_host_machine({options.blas_library});
-  for (const FactSection& section : collect_environment(*machine, options.mpi_module)) {
+  for (const FactSection& section :
+       collect_environment(*machine, options.mpi_module, options.vendor_paths)) {
+    if (section.name == gpu_libraries_section) continue;  // the ladder tells it with what is lost
     fmt::print("\n{}\n", section.name);
     for (const Fact& fact : section.facts) {
       fmt::print("  {:<28} {}  ({})\n", fact.name, value_text(fact), fact.source);
     }
   }
+  print_ladder(options.vendor_paths);
   fmt::print("\nnext: scaleworth bench --dry-run\n");
   return exit_done;
 }
@@ -48,6 +69,7 @@ Command add_list_command(CLI::App& app) {
       "list", "probes, this machine, GPUs and libraries: what is here, and why not");
   command->add_option("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
   command->add_option("--blas-lib", options->blas_library, "path of an OpenBLAS");
+  add_vendor_options(*command, options->vendor_paths);
   return {command, [options](const Arguments&) { return list(*options); }};
 }
 

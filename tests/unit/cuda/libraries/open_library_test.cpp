@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/libraries/cublas_lt.h"
+#include "cuda/libraries/cupti.h"
+#include "cuda/libraries/nccl.h"
+#include "cuda/libraries/nvml.h"
+#include "cuda/libraries/open/library_error.h"
+#include "tests/catch.h"
+#include "tests/unit/core/temporary_directory.h"
+
+#include <string>
+
+using namespace scaleworth;
+using namespace scaleworth::gpu;
+
+namespace {
+
+/// No file of this machine can be among the candidates, but for the loader's.
+const LibraryNames fictive{"Fictive",
+                           "--fictive-lib",
+                           "nothing",
+                           {"libscaleworth-fictive.so.2", "libscaleworth-fictive.so"},
+                           {"fictive/lib"},
+                           {"lib64"}};
+const std::string wheel_folder = "venv/lib/python3.11/site-packages/nvidia/fictive/lib";
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A copy, because the loader takes two names of one file for one library.
+std::string copy_to(const std::filesystem::path& target, const char* fake) {
+  std::filesystem::create_directories(target.parent_path());
+  std::filesystem::copy_file(fake, target);
+  return target.string();
+}
+
+SearchScope scope_of(const TemporaryDirectory& root) {
+  return {{{"VIRTUAL_ENV", "/venv"}, {"CUDA_HOME", "/cuda"}}, root.path()};
+}
+
+void accept_nvml(const SharedLibrary& library) {
+  int (*function)() = nullptr;
+  library.need(function, "nvmlInit_v2");
+}
+
+Outcome<OpenedLibrary> open_fictive(const TemporaryDirectory& root, const std::string& flag = {}) {
+  return open_library(fictive, flag, scope_of(root), &accept_nvml);
+}
+
+const OpenedLibrary& opened(const Outcome<OpenedLibrary>& outcome) {
+  return std::get<OpenedLibrary>(outcome);
+}
+
+}  // namespace
+
+TEST_CASE("the first library of the search is opened, and its path and step are told",
+          "[open library]") {
+  const TemporaryDirectory root;
+  const auto wheel =
+      copy_to(root.path() / wheel_folder / "libscaleworth-fictive.so.2", SCALEWORTH_FAKE_NVML_GOOD);
+  copy_to(root.path() / "cuda/lib64/libscaleworth-fictive.so.2", SCALEWORTH_FAKE_NVML_GOOD);
+  const auto outcome = open_fictive(root);
+  REQUIRE(opened(outcome).path == wheel);
+  REQUIRE(opened(outcome).found_by == "pip's packages of the active Python");
+}
+
+TEST_CASE("a library that is refused gives way to the next place", "[open library]") {
+  const TemporaryDirectory root;
+  copy_to(root.path() / wheel_folder / "libscaleworth-fictive.so.2", SCALEWORTH_FAKE_INCOMPLETE);
+  const auto toolkit =
+      copy_to(root.path() / "cuda/lib64/libscaleworth-fictive.so", SCALEWORTH_FAKE_NVML_GOOD);
+  const auto outcome = open_fictive(root);
+  REQUIRE(opened(outcome).path == toolkit);
+  REQUIRE(opened(outcome).found_by == "the toolkit's folder");
+}
+
+TEST_CASE("a flag wins over everything that the search would find", "[open library]") {
+  const TemporaryDirectory root;
+  copy_to(root.path() / wheel_folder / "libscaleworth-fictive.so.2", SCALEWORTH_FAKE_NVML_GOOD);
+  const auto named = copy_to(root.path() / "mine/any-name.so", SCALEWORTH_FAKE_NVML_GOOD);
+  const auto outcome = open_fictive(root, named);
+  REQUIRE(opened(outcome).path == named);
+  REQUIRE(opened(outcome).found_by == "--fictive-lib");
+}
+
+TEST_CASE("a flag may name the folder of the library", "[open library]") {
+  const TemporaryDirectory root;
+  const auto file =
+      copy_to(root.path() / "mine/libscaleworth-fictive.so", SCALEWORTH_FAKE_NVML_GOOD);
+  REQUIRE(opened(open_fictive(root, (root.path() / "mine").string())).path == file);
+}
+
+TEST_CASE("a flag that names no usable library is a failure, whatever else is there",
+          "[open library]") {
+  const TemporaryDirectory root;
+  copy_to(root.path() / wheel_folder / "libscaleworth-fictive.so.2", SCALEWORTH_FAKE_NVML_GOOD);
+  const std::string absent = std::get<Failed>(open_fictive(root, "/nonexistent/lib.so")).reason;
+  REQUIRE(mentions(absent, "--fictive-lib /nonexistent/lib.so"));
+  REQUIRE(mentions(absent, "No such file"));
+  const std::string wrong = std::get<Failed>(open_fictive(root, SCALEWORTH_FAKE_INCOMPLETE)).reason;
+  REQUIRE(mentions(wrong, "no function nvmlInit_v2"));
+}
+
+TEST_CASE("a missing library names the places, the refused files and the flag", "[open library]") {
+  const TemporaryDirectory root;
+  const auto refused =
+      copy_to(root.path() / "cuda/lib64/libscaleworth-fictive.so.2", SCALEWORTH_FAKE_INCOMPLETE);
+  const std::string reason = std::get<Skipped>(open_fictive(root)).reason;
+  REQUIRE(mentions(reason, "no usable libscaleworth-fictive.so.2 or libscaleworth-fictive.so"));
+  REQUIRE(mentions(reason, "in the active Python's packages, on the loader's path"));
+  REQUIRE(mentions(reason, refused + " (the toolkit's folder): it has no function nvmlInit_v2"));
+  REQUIRE(mentions(reason, "--fictive-lib"));
+  REQUIRE_FALSE(mentions(reason, "cannot open shared object file"));
+}
+
+TEST_CASE("versions that are too old are refused with both versions", "[open library]") {
+  const std::string old = SCALEWORTH_FAKE_OLD_VERSIONS;
+  const std::string blas = std::get<Failed>(open_cublas_lt(old)).reason;
+  REQUIRE(mentions(blas, "version 11.11.3 is too old, 12.0.0 is needed"));
+  const std::string nccl = std::get<Failed>(open_nccl(old)).reason;
+  REQUIRE(mentions(nccl, "version number 21701 is too old, 2.18.0 is needed"));
+  const std::string cupti = std::get<Failed>(open_cupti(old)).reason;
+  REQUIRE(mentions(cupti, "version API 18 is too old"));
+}
+
+TEST_CASE("a cuBLASLt without its functions is refused by the first that is missing",
+          "[open library]") {
+  const std::string reason = std::get<Failed>(open_cublas_lt(SCALEWORTH_FAKE_INCOMPLETE)).reason;
+  REQUIRE(mentions(reason, "it has no function cublasLtGetStatusName"));
+}
+
+TEST_CASE("NVML is initialised while somebody owns it", "[open library]") {
+  int* open_count = nullptr;
+  const SharedLibrary fake(SCALEWORTH_FAKE_NVML_GOOD);
+  fake.need(open_count, "fake_nvml_open_count");
+  {
+    const auto outcome = open_nvml(SCALEWORTH_FAKE_NVML_GOOD);
+    const auto& nvml = std::get<std::shared_ptr<const Nvml>>(outcome);
+    REQUIRE(*open_count == 1);
+    REQUIRE(nvml->version == "13.580.65.06");
+    REQUIRE(nvml->driver_version == "580.65.06");
+  }
+  REQUIRE(*open_count == 0);
+}
+
+TEST_CASE("NVML's older name of the clock-event reasons serves, and what is absent is null",
+          "[open library]") {
+  const auto outcome = open_nvml(SCALEWORTH_FAKE_NVML_GOOD);
+  const auto& nvml = std::get<std::shared_ptr<const Nvml>>(outcome);
+  unsigned long long reasons = 0;
+  nvml->check(nvml->clock_event_reasons(nullptr, &reasons));
+  REQUIRE(reasons == 4);
+  REQUIRE(nvml->total_energy == nullptr);
+}
+
+TEST_CASE("a failed call of NVML names the library, its words and the call site",
+          "[open library]") {
+  const auto outcome = open_nvml(SCALEWORTH_FAKE_NVML_GOOD);
+  const auto& nvml = std::get<std::shared_ptr<const Nvml>>(outcome);
+  const std::string message =
+      message_of<LibraryError>([&] { nvml->check(nvml::Result::not_supported); });
+  REQUIRE(mentions(message, "NVML: Not Supported (code 3)"));
+  REQUIRE(mentions(message, "open_library_test.cpp"));
+}
+
+TEST_CASE("an NVML without its driver is refused with the driver's words", "[open library]") {
+  const std::string reason = std::get<Failed>(open_nvml(SCALEWORTH_FAKE_NVML_NO_DRIVER)).reason;
+  REQUIRE(mentions(reason, "nvmlInit_v2 says \"Driver Not Loaded\" (code 9)"));
+}
