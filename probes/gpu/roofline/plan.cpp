@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/roofline/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+
+constexpr double kibibyte = 1024.0;
+constexpr double presumed_available_share = 0.9;
+constexpr Seconds batch{0.02};  // what a device fills a sample up to (device.h)
+
+}  // namespace
+
+std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting) {
+  std::vector<PlannedDevice> planned;
+  for (const DeviceDescription& description : setting.devices) {
+    const bool full = setting.suite == Suite::standard || planned.empty();
+    planned.push_back({description,
+                       setting.suite,
+                       full ? Part::full : Part::glance,
+                       presumed_available_share * description.memory});
+  }
+  return planned;
+}
+
+std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting) {
+  DeviceSetting seen = setting;
+  seen.devices.clear();
+  for (const auto& device : devices) seen.devices.push_back(device->description());
+  std::vector<PlannedDevice> planned = planned_devices(seen);
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    planned[i].available = devices[i]->available_memory();
+  }
+  return planned;
+}
+
+void warn_of_glance(const std::vector<PlannedDevice>& planned,
+                    const std::string& glance,
+                    Recorder& recorder) {
+  if (planned.size() < 2 || planned.back().part == Part::full) return;
+  recorder.warn(
+      fmt::format("GPU {} was measured in full, the other {} {}: quick suite; --suite "
+                  "standard measures all of them",
+                  planned.front().description.ordinal,
+                  planned.size() - 1,
+                  glance.empty() ? "not at all" : "by " + glance));
+}
+
+Seconds device_setting_time(const Pace& pace, Seconds operation) {
+  return time_per_setting(pace, std::max(operation, batch));
+}
+
+std::string size_name(Bytes size) {
+  const double kibibytes = size.value() / kibibyte;
+  if (kibibytes < kibibyte) return fmt::format("{:.4g} KiB", kibibytes);
+  if (kibibytes < kibibyte * kibibyte) return fmt::format("{:.4g} MiB", kibibytes / kibibyte);
+  return fmt::format("{:.4g} GiB", kibibytes / kibibyte / kibibyte);
+}
+
+}  // namespace scaleworth::probes

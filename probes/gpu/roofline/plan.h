@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What each GPU of a node is asked: all of a suite's settings, or one that shows an outlier.
+#pragma once
+
+#include "probes/gpu/registry.h"
+#include "probes/pace.h"
+#include "src/core/units.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+
+enum class Part { full, glance };
+
+/// One GPU as plans see it.
+struct PlannedDevice {
+  DeviceDescription description;
+  Suite suite = Suite::quick;
+  Part part = Part::full;
+  Bytes available;  // memory that may still be allocated
+};
+
+/// Standard suite: every GPU in full. Quick: the first in full and a glance at the others. For
+/// estimates: nine tenths of each GPU's memory are taken for available.
+std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting);
+/// The same with what is really available now.
+std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting);
+
+/// Says that the GPUs after the first get a `glance` ("fp32 only") or nothing (empty `glance`);
+/// says nothing where each is measured in full.
+void warn_of_glance(const std::vector<PlannedDevice>& planned,
+                    const std::string& glance,
+                    Recorder& recorder);
+
+/// Expected time of a setting: samples of 20 ms, or of one `operation` that lasts longer.
+Seconds device_setting_time(const Pace& pace, Seconds operation = {});
+
+/// "48 KiB", "1.5 GiB".
+std::string size_name(Bytes size);
+
+}  // namespace scaleworth::probes
