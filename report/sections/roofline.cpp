@@ -38,8 +38,8 @@ Table ceilings(const RooflineResult& roofline) {
                            ceiling.precision,
                            count_cell(ceiling.workers),
                            number(ceiling.wall_rate),
-                           number(ceiling.cpu_rate),
-                           number(ceiling.cpu_share),
+                           cell_or_absent(ceiling.cpu_rate),
+                           cell_or_absent(ceiling.cpu_share),
                            std::string(ceiling.contended ? "yes" : "no")}});
   }
   return table;

@@ -17,7 +17,7 @@ using model::ComputeCeiling;
 using model::RooflineResult;
 
 const Estimate<FlopPerSecond>& ceiling_rate(const ComputeCeiling& ceiling) {
-  return ceiling.contended ? ceiling.cpu_rate : ceiling.wall_rate;
+  return ceiling.ceiling();
 }
 
 const ComputeCeiling* best(const RooflineResult& roofline,

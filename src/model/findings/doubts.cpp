@@ -41,7 +41,7 @@ void add_contention(const RooflineResult& roofline, std::vector<Finding>& findin
   for (const ComputeCeiling& ceiling : roofline.ceilings) {
     if (!ceiling.contended) continue;
     ++contended;
-    least_share = std::min(least_share, ceiling.cpu_share);
+    least_share = std::min(least_share, ceiling.cpu_share.value_or(1.0));
   }
   if (contended == 0) return;
   doubt(findings,

@@ -42,7 +42,7 @@ std::string ceilings_text(const RooflineResult& roofline) {
   for (const char* precision : {"fp32", "fp64"}) {
     const ComputeCeiling* ceiling = best_ceiling(roofline, precision);
     if (ceiling == nullptr) continue;
-    const auto& rate = ceiling->contended ? ceiling->cpu_rate : ceiling->wall_rate;
+    const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
                         text.empty() ? workers_text(ceiling->workers) + " reach " : ", ",
                         estimate_text(plain(rate), 1e-9),

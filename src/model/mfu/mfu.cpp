@@ -9,7 +9,7 @@ namespace scaleworth::model {
 namespace {
 
 FlopPerSecond rate_of(const ComputeCeiling& ceiling) {
-  return ceiling.contended ? ceiling.cpu_rate.value : ceiling.wall_rate.value;
+  return ceiling.ceiling().value;
 }
 
 const ComputeCeiling* fastest(const std::vector<ComputeCeiling>& ceilings, int workers) {

@@ -38,23 +38,27 @@ std::vector<ComputeCeiling> compute_ceilings(const ProbeRecord& probe,
     ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
     const double flops = amount(point, fields::flops);
     const std::vector<double> wall = usable_times(point, fields::wall_s);
-    std::vector<double> cpu = usable_times(point, fields::cpu_s);
-    if (wall.empty() || cpu.empty()) continue;
-    for (double& time : cpu) time /= ceiling.workers;
+    if (wall.empty()) continue;
     ceiling.wall_rate = flop_rate(flops, wall);
-    ceiling.cpu_rate = flop_rate(flops, cpu);
-    ceiling.cpu_share = median(cpu_shares(point, ceiling.workers)).value_or(1.0);
-    ceiling.contended = ceiling.cpu_share < contended_below;
+    if (point.samples.contains(fields::cpu_s)) {
+      std::vector<double> cpu = usable_times(point, fields::cpu_s);
+      if (cpu.empty()) continue;
+      for (double& time : cpu) time /= ceiling.workers;
+      ceiling.cpu_rate = flop_rate(flops, cpu);
+      ceiling.cpu_share = median(cpu_shares(point, ceiling.workers));
+    }
+    const double share = ceiling.cpu_share.value_or(1.0);
+    ceiling.contended = share < contended_below;
     if (ceiling.contended) {
       warnings.push_back(fmt::format(
           "{}: contended, its threads had {:.0f} % of the time; the rate per thread-CPU-second is "
           "the ceiling",
           describe_kernel(ceiling),
-          100.0 * ceiling.cpu_share));
-    } else if (ceiling.cpu_share > impossible_share) {
+          100.0 * share));
+    } else if (share > impossible_share) {
       warnings.push_back(fmt::format("{}: suspect, {:.2f} CPU seconds per worker and wall second",
                                      describe_kernel(ceiling),
-                                     ceiling.cpu_share));
+                                     share));
     }
     ceilings.push_back(std::move(ceiling));
   }
@@ -67,7 +71,7 @@ std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilin
   std::optional<FlopPerSecond> best;
   for (const ComputeCeiling& ceiling : ceilings) {
     if (ceiling.precision != precision || ceiling.workers != workers) continue;
-    const FlopPerSecond rate = ceiling.contended ? ceiling.cpu_rate.value : ceiling.wall_rate.value;
+    const FlopPerSecond rate = ceiling.ceiling().value;
     best = best ? std::max(*best, rate) : rate;
   }
   return best;

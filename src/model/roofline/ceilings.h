@@ -12,7 +12,8 @@
 
 namespace scaleworth::model {
 
-/// One ceiling per measured point of roofline.compute. Points without samples are left out. A
+/// One ceiling per measured point of roofline.compute. Points without samples are left out;
+/// without `cpu_s` (GPUs) the CPU figures are absent. A
 /// contended ceiling (median thread-CPU share < 0.98), and one whose workers report more CPU time
 /// than wall time, is named in `warnings`.
 /// Throws UserError when a point lacks a parameter, an amount or a series.

@@ -50,7 +50,9 @@ void analyse_memory(const ProbeRecord& probe,
     contended += repetitions.contended ? 1 : 0;
     const double bytes = amount(point, fields::bytes);
     measured.rate = byte_rate(bytes, repetitions.times_s);
-    measured.real_rate = byte_rate(amount(point, fields::bytes_real), repetitions.times_s);
+    const auto real = point.amounts.find(fields::bytes_real);
+    measured.real_rate =
+        byte_rate(real == point.amounts.end() ? bytes : real->second, repetitions.times_s);
     if (!measured.nontemporal) {
       append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
              rates(bytes, repetitions.times_s));

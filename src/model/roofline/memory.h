@@ -14,7 +14,8 @@
 namespace scaleworth::model {
 
 /// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
-/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes.
+/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes. A
+/// point without `bytes_real` (GPUs: stores fetch nothing) really moves those.
 /// Throws UserError when a point lacks a parameter, an amount or a series.
 void analyse_memory(const ProbeRecord& probe,
                     std::span<const CacheCapacity> caches,

@@ -15,7 +15,7 @@ ComputeCeiling ceiling(const char* isa, int workers, double wall, double cpu, bo
   result.precision = "fp32";
   result.workers = workers;
   result.wall_rate.value = FlopPerSecond(wall);
-  result.cpu_rate.value = FlopPerSecond(cpu);
+  result.cpu_rate = Estimate<FlopPerSecond>{FlopPerSecond(cpu), {}, 1};
   result.contended = contended;
   return result;
 }

@@ -96,8 +96,8 @@ TEST_CASE("a contended ceiling keeps both rates and is named", "[roofline]") {
   const auto result = analyse_roofline(run, {});
   const ComputeCeiling& ceiling = result->ceilings.at(0);
   CHECK_THAT(ceiling.wall_rate.value.value(), WithinRel(50.0, 1e-12));
-  CHECK_THAT(ceiling.cpu_rate.value.value(), WithinRel(100.0 / 1.5, 1e-12));
-  CHECK_THAT(ceiling.cpu_share, WithinRel(0.75, 1e-12));
+  CHECK_THAT(ceiling.cpu_rate->value.value(), WithinRel(100.0 / 1.5, 1e-12));
+  CHECK_THAT(*ceiling.cpu_share, WithinRel(0.75, 1e-12));
   CHECK(ceiling.contended);
   CHECK(result->warnings.size() == 1);
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Builders of GPU points and of a round GPU: 100 multiprocessors, 1000 bf16 FLOP per clock and
+/// multiprocessor, datasheet clock 1 GHz: 100 TFLOP/s.
+#pragma once
+
+#include "src/core/run/fields.h"
+#include "src/core/run/record.h"
+#include "src/model/gpu/gpu_analysis.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+
+using Samples = std::vector<double>;
+
+inline GpuDatasheet round_datasheet() {
+  GpuDatasheet sheet;
+  sheet.id = "round";
+  sheet.name = "Round GPU";
+  sheet.pci_device_ids = {0x1234};
+  sheet.compute_capability = 90;
+  sheet.multiprocessors = 100;
+  sheet.tensor = {{"bf16", {FlopPerSecond(100e12), 1e9}}, {"fp8_e4m3", {FlopPerSecond(200e12), 1e9}}};
+  sheet.cuda_cores = {{"fp32", {FlopPerSecond(10e12), 1.25e9}}};
+  sheet.maximum_clock_hz = 1.25e9;
+  sheet.memory_bandwidth = BytesPerSecond(1e12);
+  sheet.memory = Bytes(80e9);
+  sheet.l2_cache = Bytes(32e6);
+  sheet.nvlink = BytesPerSecond(400e9);
+  sheet.power_limit_w = 700.0;
+  return sheet;
+}
+
+inline GpuIdentity round_gpu() {
+  GpuIdentity gpu;
+  gpu.name = "Round GPU";
+  gpu.multiprocessors = 100;
+  gpu.memory = Bytes(80e9);
+  gpu.l2_cache = Bytes(32e6);
+  gpu.shared_per_multiprocessor = Bytes(200e3);
+  gpu.maximum_clock_hz = 1.25e9;
+  gpu.power_limit_w = 700.0;
+  gpu.default_power_limit_w = 700.0;
+  gpu.datasheet = round_datasheet();
+  return gpu;
+}
+
+/// Seven equal samples of `wall` seconds; a clock where it is above 0.
+inline Point gpu_point(double wall, double clock_hz = 0.0, std::int64_t ordinal = 0) {
+  Point point;
+  point.parameters[fields::gpu] = ordinal;
+  point.samples[fields::wall_s] = Samples(7, wall);
+  if (clock_hz > 0.0) point.samples[fields::clock_hz] = Samples(7, clock_hz);
+  return point;
+}
+
+/// `bytes` in one second.
+inline Point stream_point(const char* scope,
+                          std::int64_t working_set,
+                          double rate,
+                          const char* variant = "persistent",
+                          const char* kernel = "read") {
+  Point point = gpu_point(1.0);
+  point.parameters[fields::scope] = std::string(scope);
+  point.parameters[fields::kernel] = std::string(kernel);
+  point.parameters[fields::variant] = std::string(variant);
+  point.parameters[fields::nontemporal] = false;
+  point.parameters[fields::workers] = std::int64_t{1};
+  point.parameters[fields::working_set_bytes] = working_set;
+  point.amounts[fields::bytes] = rate;
+  return point;
+}
+
+/// `flops` in one second.
+inline Point fma_point(const char* isa, const char* precision, double flops, double clock_hz) {
+  Point point = gpu_point(1.0, clock_hz);
+  point.parameters[fields::isa] = std::string(isa);
+  point.parameters[fields::precision] = std::string(precision);
+  point.parameters[fields::workers] = std::int64_t{1};
+  point.amounts[fields::flops] = flops;
+  return point;
+}
+
+inline Point chase_point(std::int64_t working_set,
+                         double latency,
+                         double clock_hz,
+                         std::int64_t stride = 128) {
+  Point point = gpu_point(latency, clock_hz);
+  point.parameters[fields::working_set_bytes] = working_set;
+  point.parameters[fields::stride_bytes] = stride;
+  point.amounts[fields::accesses] = 1.0;
+  return point;
+}
+
+inline ProbeRecord record_of(const char* probe, std::vector<Point> points) {
+  ProbeRecord record;
+  record.name = probe;
+  record.status = ProbeStatus::measured;
+  record.points = std::move(points);
+  return record;
+}
+
+}  // namespace scaleworth::model
