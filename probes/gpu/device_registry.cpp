@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The table of GPU probes, in the order in which they run.
+#include "probes/gpu/gemm/gemm.h"
 #include "probes/gpu/registry.h"
 #include "probes/gpu/roofline/probes.h"
 #include "src/core/run/fields.h"
@@ -35,6 +36,18 @@ std::span<const DeviceProbe> device_probes() {
                   "What do a launch, a graph's node and waiting for the GPU cost?",
                   &estimate_device_launch,
                   &measure_device_launch},
+      DeviceProbe{fields::gpu_gemm,
+                  "How fast does the best algorithm multiply matrices, at which clock and shape?",
+                  &estimate_gpu_gemm,
+                  &measure_gpu_gemm},
+      DeviceProbe{fields::gpu_contention,
+                  "What does a product lose when a collective holds multiprocessors?",
+                  &estimate_gpu_contention,
+                  &measure_gpu_contention},
+      DeviceProbe{fields::gpu_together,
+                  "Are all GPUs equally fast, and what do they cost each other?",
+                  &estimate_gpu_together,
+                  &measure_gpu_together},
   };
   return probes;
 }

@@ -113,8 +113,11 @@ struct GemmCandidate {
 enum class GemmRegime { gap_free, duty_cycled };
 const char* gemm_regime_name(GemmRegime regime);
 
+/// A gap-free sample is a batch of products that lasts 20 ms, or `target.time_budget` over
+/// `target.minimum_samples` where that is shorter; a duty-cycled sample is one product.
 struct GemmPace {
   GemmRegime regime = GemmRegime::gap_free;
+  Seconds pause{0.0};    // the GPU idles this long first
   Seconds warm_up{0.0};  // of the same product just before the first timed batch
   Target target;
 };

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A simulated GPU that answers questions about matrix products only.
+#pragma once
+
+#include "src/core/error.h"
+#include "tests/sim/gpu/sim_gemm.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace scaleworth::sim {
+
+class GemmDevice final : public probes::Device {
+ public:
+  GemmDevice(probes::DeviceDescription description, GemmTruth truth)
+      : description_(std::move(description)), truth_(std::move(truth)) {}
+
+  const GpuUse& use() const { return *use_; }
+  const probes::DeviceDescription& description() const override { return description_; }
+  Bytes available_memory() const override { return description_.memory; }
+  Outcome<std::string> gemm_library() override { return std::string("sim library 1.0"); }
+  std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override {
+    return std::make_unique<SimGemmSession>(description_, problem, truth_, use_);
+  }
+  bool can_access_peer(int) const override { return false; }
+
+  probes::DeviceMeasured time_fma(const probes::DeviceFma&, const probes::Target&) override {
+    return absent();
+  }
+  probes::DeviceMeasured time_stream(const probes::StreamWork&, const probes::Target&) override {
+    return absent();
+  }
+  probes::DeviceMeasured time_chase(const probes::ChaseWork&, const probes::Target&) override {
+    return absent();
+  }
+  probes::DeviceMeasured time_ladder(const probes::LadderWork&, const probes::Target&) override {
+    return absent();
+  }
+  probes::DeviceMeasured time_transfer(const probes::TransferWork&,
+                                       const probes::Target&) override {
+    return absent();
+  }
+  probes::DeviceMeasured time_launch(probes::LaunchKind, const probes::Target&) override {
+    return absent();
+  }
+
+ private:
+  static probes::DeviceMeasured absent() { throw NothingToMeasure("products only"); }
+
+  probes::DeviceDescription description_;
+  GemmTruth truth_;
+  std::shared_ptr<GpuUse> use_ = std::make_shared<GpuUse>();
+};
+
+}  // namespace scaleworth::sim

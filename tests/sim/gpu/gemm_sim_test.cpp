@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The GEMM probes against simulated GPUs whose best algorithm and clocks are known.
+#include "probes/gpu/gemm/gemm.h"
+#include "probes/gpu/gemm/search/algorithm_search.h"
+#include "probes/gpu/gemm/search/settle.h"
+#include "probes/gpu/gemm/search/shape_search.h"
+#include "src/core/error.h"
+#include "src/core/run/fields.h"
+#include "src/core/statistics/quantile.h"
+#include "tests/catch.h"
+#include "tests/sim/gpu/gemm_device.h"
+#include "tests/sim/sim_run.h"
+
+#include <algorithm>
+
+using namespace scaleworth;
+using namespace scaleworth::probes;
+using namespace scaleworth::sim;
+
+namespace {
+
+DeviceDescription hopper(int ordinal = 0) {
+  DeviceDescription device;
+  device.ordinal = ordinal;
+  device.name = "sim H200";
+  device.compute_capability = 90;
+  device.multiprocessors = 132;
+  device.maximum_clock_hz = 1980e6;
+  device.l2_cache = Bytes(50.0 * 1024 * 1024);
+  device.memory = Bytes(141e9);
+  return device;
+}
+
+GemmSubject cube_of(std::int64_t side) {
+  GemmSubject subject{hopper(), "sim library 1.0", "cube", {}, {}};
+  subject.problem.m = subject.problem.n = subject.problem.k = side;
+  return subject;
+}
+
+Devices devices_of(int count, const GemmTruth& truth) {
+  Devices devices;
+  for (int i = 0; i < count; ++i) {
+    devices.push_back(std::make_unique<GemmDevice>(hopper(i), truth));
+  }
+  return devices;
+}
+
+DeviceSetting setting_of(const Devices& devices, Suite suite = Suite::quick) {
+  DeviceSetting setting;
+  setting.suite = suite;
+  for (const auto& device : devices) setting.devices.push_back(device->description());
+  return setting;
+}
+
+const GpuUse& use_of(const Devices& devices) {
+  return dynamic_cast<const GemmDevice&>(*devices.front()).use();
+}
+
+std::vector<Point> passes(const ProbeRecord& record, const std::string& pass) {
+  std::vector<Point> found;
+  std::copy_if(record.points.begin(),
+               record.points.end(),
+               std::back_inserter(found),
+               [&](const Point& point) { return text_parameter(point, fields::pass) == pass; });
+  return found;
+}
+
+double median_time(const Point& point) {
+  return *median(series(point, fields::wall_s));
+}
+
+bool mentions(const std::vector<std::string>& warnings, const std::string& text) {
+  return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) {
+    return warning.find(text) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the algorithm search finds the best correct algorithm and the headroom over the default",
+          "[gpu gemm]") {
+  GemmTruth truth;
+  truth.clock.settled_hz = truth.clock.burst_hz;
+  const GemmSubject subject = cube_of(8192);
+  SimGemmSession session(subject.device, subject.problem, truth, std::make_shared<GpuUse>());
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  const AlgorithmChoice chosen = search_algorithm(session, subject, SearchEffort{}, recorder);
+  CHECK(chosen.best.heuristic_rank == truth.best_algorithm);
+  const double best = true_gemm_time(subject.device, subject.problem, truth, 5, 1980e6);
+  CHECK_THAT(chosen.best_s, WithinRel(best, 0.002));
+  // Rank 0 is 5 ranks away from the best: 1 / 0.95 - 1 = 5.3 %.
+  REQUIRE(chosen.tuning_headroom().has_value());
+  CHECK_THAT(*chosen.tuning_headroom(), WithinAbs(0.0526, 0.003));
+  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  // 40 proposals, one of which breaks; four finalists and the library's own choice.
+  CHECK(passes(record, "coarse").size() == 39);
+  CHECK(passes(record, "fine").size() == 5);
+  CHECK(series(passes(record, "fine").front(), fields::wall_s).size() == 7);
+}
+
+TEST_CASE("wrong, too fast and broken algorithms are dropped, and said", "[gpu gemm]") {
+  const GemmSubject subject = cube_of(8192);
+  SimGemmSession session(subject.device, subject.problem, {}, std::make_shared<GpuUse>());
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  search_algorithm(session, subject, SearchEffort{}, recorder);
+  const std::vector<std::string>& warnings = find_probe(run, fields::gpu_gemm)->warnings;
+  CHECK(mentions(warnings, "heuristic 3 dropped (algorithm 3): row 17, column 5"));
+  CHECK(mentions(warnings, "heuristic 7 dropped (algorithm 7): invalid:"));
+  CHECK(mentions(warnings, "heuristic 9 dropped (algorithm 9): cublasLtMatmul"));
+}
+
+TEST_CASE("a library without an algorithm is nothing to measure", "[gpu gemm]") {
+  GemmTruth truth;
+  truth.algorithms = 0;
+  const GemmSubject subject = cube_of(4096);
+  SimGemmSession session(subject.device, subject.problem, truth, std::make_shared<GpuUse>());
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  CHECK_THROWS_AS(search_algorithm(session, subject, SearchEffort{}, recorder), NothingToMeasure);
+}
+
+TEST_CASE("settling waits until the clock has fallen", "[gpu gemm]") {
+  const GemmSubject subject = cube_of(8192);
+  const auto use = std::make_shared<GpuUse>();
+  SimGemmSession session(subject.device, subject.problem, {}, use);
+  const SettleWatch watch = settle(session, {5, "algorithm 5", {}, 1.0}, SettleRule{});
+  CHECK(watch.settled());
+  CHECK(watch.elapsed() >= Seconds(3.0));
+  // exp(-3 / 0.4) of the 480 MHz between burst and settled clock are left.
+  const double left = 480e6 * std::exp(-use->heat_s / 0.4);
+  CHECK(left < 1e6);
+}
+
+TEST_CASE("the probe recovers burst, steady and duty-cycled rates and a shape near the best",
+          "[gpu gemm]") {
+  const GemmTruth truth;
+  Devices devices = devices_of(1, truth);
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  measure_gpu_gemm(devices, setting_of(devices), recorder);
+  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  GemmProblem cube;
+  cube.m = cube.n = cube.k = 8192;
+  const auto truth_at = [&](const GemmProblem& problem, double clock) {
+    return true_gemm_time(hopper(), problem, truth, truth.best_algorithm, clock);
+  };
+  const auto reference = [&](const std::string& pass) {
+    for (const Point& point : passes(record, pass)) {
+      if (text_parameter(point, fields::precision) == "bf16" &&
+          integer_parameter(point, fields::k) == 8192 &&
+          text_parameter(point, fields::family) == "cube") {
+        return median_time(point);
+      }
+    }
+    return 0.0;
+  };
+  CHECK_THAT(reference("steady"), WithinRel(truth_at(cube, 1500e6), 0.01));
+  // The clock falls by a tenth while the burst is measured.
+  CHECK_THAT(reference("burst"), WithinRel(truth_at(cube, 1950e6), 0.03));
+  CHECK_THAT(reference("duty-cycled"), WithinRel(truth_at(cube, 1800e6), 0.01));
+
+  // The truth: the best k at whole waves is sqrt(400 x 30000) = 3464, so 4096 on this grid.
+  GemmProblem best = cube;
+  best.m = 1536;
+  best.n = 2816;
+  best.k = 4096;
+  double found = 1e9;
+  for (const Point& point : passes(record, "duty-cycled")) {
+    if (text_parameter(point, fields::family) != "search") continue;
+    if (text_parameter(point, fields::precision) != "bf16") continue;
+    found = median_time(point) / amount(point, fields::flops);
+  }
+  const double optimum = truth_at(best, 1800e6) / (2.0 * 1536.0 * 2816.0 * 4096.0);
+  CHECK_THAT(found, WithinRel(optimum, 0.01));
+}
+
+TEST_CASE("estimated times of the GEMM probes hold on a simulated GPU", "[gpu gemm]") {
+  for (const Suite suite : {Suite::quick, Suite::standard}) {
+    Devices devices = devices_of(1, {});
+    Run run;
+    RunRecorder recorder(run, fields::gpu_gemm);
+    measure_gpu_gemm(devices, setting_of(devices, suite), recorder);
+    CAPTURE(suite_name(suite));
+    CHECK_THAT(estimate_gpu_gemm(setting_of(devices, suite)).value(),
+               WithinRel(use_of(devices).elapsed_s, 0.3));
+  }
+}
+
+TEST_CASE("a format that the library lacks is a warning, not a failure", "[gpu gemm]") {
+  GemmTruth truth;
+  truth.unsupported = {NumberFormat::tf32};
+  Devices devices = devices_of(1, truth);
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  measure_gpu_gemm(devices, setting_of(devices), recorder);
+  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  CHECK(mentions(record.warnings, "n/a: tf32"));
+  CHECK_FALSE(passes(record, "steady").empty());
+}
+
+TEST_CASE("a library that has no format at all fails the probe with its reason", "[gpu gemm]") {
+  GemmTruth truth;
+  truth.algorithms = 0;
+  Devices devices = devices_of(1, truth);
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  CHECK_THROWS_AS(measure_gpu_gemm(devices, setting_of(devices), recorder), ProbeFailure);
+}
+
+TEST_CASE("the user's own products replace the search and keep their names", "[gpu gemm]") {
+  Devices devices = devices_of(1, {});
+  DeviceSetting setting = setting_of(devices);
+  GemmProblem problem;
+  problem.m = 4096;
+  problem.n = 28672;
+  problem.k = 8192;
+  setting.own_problems.push_back({"up projection", problem});
+  problem.input = NumberFormat::fp8_e4m3;
+  problem.n = 1001;
+  setting.own_problems.push_back({"odd", problem});
+  Run run;
+  RunRecorder recorder(run, fields::gpu_gemm);
+  measure_gpu_gemm(devices, setting, recorder);
+  const ProbeRecord& record = *find_probe(run, fields::gpu_gemm);
+  const std::vector<Point> steady = passes(record, "steady");
+  REQUIRE(steady.size() == 1);
+  CHECK(text_parameter(steady.front(), fields::name) == "up projection");
+  CHECK(text_parameter(steady.front(), fields::family) == "own");
+  CHECK(mentions(record.warnings, "pad to 4096 x 1008 x 8192"));
+}
+
+TEST_CASE("fewer multiprocessors slow the product by what they are missing", "[gpu gemm]") {
+  // A target is a wish: the guard keeps to what the whole GPU can do.
+  GemmTruth truth;
+  truth.too_fast_algorithm = -1;
+  Devices devices = devices_of(1, truth);
+  Run run;
+  RunRecorder recorder(run, fields::gpu_contention);
+  measure_gpu_contention(devices, setting_of(devices), recorder);
+  const ProbeRecord& record = *find_probe(run, fields::gpu_contention);
+  REQUIRE(record.points.size() == 4);
+  for (const Point& point : record.points) {
+    GemmProblem problem;
+    problem.m = problem.n = problem.k = 8192;
+    problem.multiprocessors = static_cast<int>(integer_parameter(point, fields::multiprocessors));
+    CAPTURE(problem.multiprocessors);
+    CHECK_THAT(median_time(point),
+               WithinRel(true_gemm_time(hopper(), problem, truth, 5, 1500e6), 0.02));
+  }
+  CHECK_THAT(estimate_gpu_contention(setting_of(devices)).value(),
+             WithinRel(use_of(devices).elapsed_s, 0.3));
+}
+
+TEST_CASE("all GPUs run alone and together, one point each", "[gpu gemm]") {
+  Devices devices = devices_of(3, {});
+  Run run;
+  RunRecorder recorder(run, fields::gpu_together);
+  measure_gpu_together(devices, setting_of(devices), recorder);
+  const ProbeRecord& record = *find_probe(run, fields::gpu_together);
+  CHECK(passes(record, "alone").size() == 3);
+  const std::vector<Point> together = passes(record, "together");
+  REQUIRE(together.size() == 3);
+  CHECK(integer_parameter(together[2], fields::gpu) == 2);
+}
+
+TEST_CASE("one GPU has no other to run together with", "[gpu gemm]") {
+  Devices devices = devices_of(1, {});
+  Run run;
+  RunRecorder recorder(run, fields::gpu_together);
+  CHECK_THROWS_AS(measure_gpu_together(devices, setting_of(devices), recorder), NothingToMeasure);
+}
