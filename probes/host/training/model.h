@@ -6,8 +6,8 @@
 #include "probes/host/training/layers/attention.h"
 #include "probes/host/training/layers/layer_norm.h"
 #include "probes/host/training/layers/linear.h"
-#include "probes/host/training/parameters.h"
 #include "probes/ranks.h"
+#include "probes/training/parameters.h"
 
 #include <cstdint>
 #include <functional>

@@ -6,6 +6,7 @@
 #include "probes/host/training/trainer.h"
 #include "probes/training/shape_counts.h"
 #include "probes/training/step_series.h"
+#include "probes/training/training_work.h"
 #include "src/core/error.h"
 #include "src/core/interrupt.h"
 #include "src/core/statistics/quantile.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/trainer.h"
 
-#include "probes/host/training/data.h"
+#include "probes/training/data.h"
 
 #include <cstring>
 

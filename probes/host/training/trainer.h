@@ -21,11 +21,6 @@ struct StepResult {
   bool stop = false;  // some rank asked to stop; all ranks hear it in the same step
 };
 
-/// Throws UserError naming the value when `work` cannot be run: sizes below 1, a width that its
-/// heads do not divide, a batch that its ranks do not divide, a straggler that is no rank or not
-/// slower.
-void check_training_work(const TrainingWork& work);
-
 class Trainer {
  public:
   /// All memory of the training is allocated here (std::bad_alloc if it cannot be). `exchange`

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/data.h"
 #include "probes/host/training/model.h"
-#include "probes/host/training/random.h"
+#include "probes/training/data.h"
+#include "probes/training/random.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/plain_blas.h"
 
 #include <cmath>
 
 using namespace scaleworth;
+using namespace scaleworth::probes;
 using namespace scaleworth::probes::host;
 using scaleworth::testing::PlainBlas;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/model.h"
 
-#include "probes/host/training/data.h"
 #include "probes/host/training/optimizer.h"
+#include "probes/training/data.h"
 #include "probes/training/shape_counts.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/plain_blas.h"
@@ -12,6 +12,7 @@
 #include <set>
 
 using namespace scaleworth;
+using namespace scaleworth::probes;
 using namespace scaleworth::probes::host;
 using probes::model_flops;
 using probes::parameter_count;

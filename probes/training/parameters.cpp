@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/parameters.h"
+#include "probes/training/parameters.h"
 
-#include "probes/host/training/random.h"
+#include "probes/training/random.h"
 
 #include <cmath>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 namespace {
 
 constexpr float initial_deviation = 0.02F;  // GPT-2
@@ -59,35 +59,36 @@ ParameterLayout::ParameterLayout(const TransformerShape& shape)
   token = builder.add("token embedding", shape.vocabulary * d, Initial::normal);
 }
 
+InitialDistribution initial_distribution(const ParameterLayout& layout, Initial initial) {
+  switch (initial) {
+    case Initial::zero:
+      break;
+    case Initial::one:
+      return {1.0F, 0.0F};
+    case Initial::normal:
+      return {0.0F, initial_deviation};
+    case Initial::residual:
+      return {0.0F, initial_deviation / std::sqrt(2.0F * static_cast<float>(layout.layers.size()))};
+  }
+  return {};
+}
+
 void initialise(const ParameterLayout& layout, std::uint64_t seed, std::span<float> parameters) {
-  const float residual =
-      initial_deviation / std::sqrt(2.0F * static_cast<float>(layout.layers.size()));
   for (const auto& entry : layout.entries) {
+    const InitialDistribution start = initial_distribution(layout, entry.initial);
     for (std::size_t i = entry.weight.offset; i < entry.weight.end(); ++i) {
-      switch (entry.initial) {
-        case Initial::zero:
-          parameters[i] = 0.0F;
-          break;
-        case Initial::one:
-          parameters[i] = 1.0F;
-          break;
-        case Initial::normal:
-          parameters[i] = initial_deviation * random_normal(seed, i);
-          break;
-        case Initial::residual:
-          parameters[i] = residual * random_normal(seed, i);
-          break;
-      }
+      parameters[i] = start.constant;
+      if (start.deviation > 0.0F) parameters[i] += start.deviation * random_normal(seed, i);
     }
   }
 }
 
-std::vector<Bucket> make_buckets(const ParameterLayout& layout, Bytes target) {
+std::vector<Bucket> make_buckets(const ParameterLayout& layout, Bytes target, Bytes element) {
   std::vector<Bucket> buckets;
   Bucket open;
   for (const auto& entry : layout.entries) {
     open.size += entry.weight.size;
-    if (static_cast<double>(open.size * sizeof(float)) < target.value()) continue;
+    if (static_cast<double>(open.size) * element.value() < target.value()) continue;
     buckets.push_back(open);
     open = {open.end(), 0};
   }
@@ -95,4 +96,4 @@ std::vector<Bucket> make_buckets(const ParameterLayout& layout, Bytes target) {
   return buckets;
 }
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

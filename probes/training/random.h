@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 
 /// SplitMix64's output function of its n-th state. Source: Steele, Lea and Flood, OOPSLA 2014.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t n) {
@@ -26,4 +26,4 @@ inline float random_normal(std::uint64_t seed, std::uint64_t n) {
   return (static_cast<float>(sum) * unit - 2.0F) * inverse_deviation;
 }
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 
 /// Fills `tokens` [sequences, sequence + 1] with the samples `first`, `first` + 1, ... Position i
 /// is input, position i + 1 its target. A sample depends on (seed, its number) alone, so the data
@@ -20,4 +20,4 @@ void fill_batch(const TransformerShape& shape,
                 std::uint64_t first,
                 std::span<std::int32_t> tokens);
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/data.h"
+#include "probes/training/data.h"
 
-#include "probes/host/training/random.h"
+#include "probes/training/random.h"
 
 #include <algorithm>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 namespace {
 
 constexpr std::uint64_t alphabet_limit = 64;
@@ -36,4 +36,4 @@ void fill_batch(const TransformerShape& shape,
   }
 }
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/trainer.h"
+#include "probes/training/training_work.h"
+
 #include "src/core/error.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 
 void check_training_work(const TrainingWork& work) {
   const TransformerShape& shape = work.shape;
@@ -38,4 +39,4 @@ void check_training_work(const TrainingWork& work) {
   }
 }
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace scaleworth::probes::host {
+namespace scaleworth::probes {
 
 /// How a weight starts.
 enum class Initial { zero, one, normal, residual };  // residual: normal / sqrt(2 layers)
@@ -44,6 +44,13 @@ struct ParameterLayout {
   std::vector<Entry> entries;  // all weights in memory order
 };
 
+/// A starting weight is constant + deviation x random_normal(seed, position).
+struct InitialDistribution {
+  float constant = 0.0F;
+  float deviation = 0.0F;
+};
+InitialDistribution initial_distribution(const ParameterLayout& layout, Initial initial);
+
 /// Fills `parameters` with the starting weights: normal-like with deviation 0.02 (Irwin-Hall of
 /// four), gains one, biases zero. A function of (seed, position) alone: equal on every rank.
 void initialise(const ParameterLayout& layout, std::uint64_t seed, std::span<float> parameters);
@@ -56,7 +63,9 @@ struct Bucket {
 };
 
 /// Whole weights in memory order; a bucket is closed once it holds `target` bytes or more.
-/// A `target` of zero gives one bucket per weight.
-std::vector<Bucket> make_buckets(const ParameterLayout& layout, Bytes target);
+/// A `target` of zero gives one bucket per weight. `element`: of one gradient.
+std::vector<Bucket> make_buckets(const ParameterLayout& layout,
+                                 Bytes target,
+                                 Bytes element = Bytes(sizeof(float)));
 
-}  // namespace scaleworth::probes::host
+}  // namespace scaleworth::probes
