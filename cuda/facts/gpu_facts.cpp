@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda/facts/describe.h"
+#include "cuda/facts/gpu_section.h"
+#include "cuda/facts/links/link_section.h"
+#include "cuda/libraries/ladder.h"
+#include "cuda/libraries/nvml.h"
 #include "cuda/runtime/error.h"
+#include "cuda/telemetry/nvml_source.h"
 #include "probes/gpu/open.h"
 
-#include <array>
 #include <string>
+#include <utility>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -11,57 +17,85 @@
 namespace scaleworth::probes {
 namespace {
 
-std::string uuid_text(const cudaUUID_t& uuid) {
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+using gpu::LinkedGpu;
+using NvmlOutcome = Outcome<std::shared_ptr<const gpu::Nvml>>;
+
+Outcome<gpu::NvmlDevice> nvml_device(const NvmlOutcome& nvml, const DeviceDescription& device) {
+  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
+    return gpu::find_nvml_device(*table, device);
   }
-  return text;
+  if (const auto* skipped = std::get_if<Skipped>(&nvml)) return *skipped;
+  return std::get<Failed>(nvml);
 }
 
-Fact number(const char* name, std::int64_t value) {
-  return {name, value, "cudaGetDeviceProperties"};
-}
-
-FactSection facts_of(int device) {
-  cudaDeviceProp properties{};
-  gpu::check(cudaGetDeviceProperties(&properties, device));
-  int clock_khz = 0;
-  gpu::check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device));
-  return {
-      fmt::format("gpu {}", device),
-      {{"name", std::string(properties.name), "cudaGetDeviceProperties"},
-       {"uuid", uuid_text(properties.uuid), "cudaGetDeviceProperties"},
-       {"compute_capability",
-        fmt::format("{}.{}", properties.major, properties.minor),
-        "cudaGetDeviceProperties"},
-       number("multiprocessors", properties.multiProcessorCount),
-       number("l2_bytes", properties.l2CacheSize),
-       number("memory_bytes", static_cast<std::int64_t>(properties.totalGlobalMem)),
-       {"maximum_clock_hz", std::int64_t{clock_khz} * 1000, "cudaDeviceGetAttribute(ClockRate)"}}};
-}
-
-FactSection versions() {
+FactSection version_section(const NvmlOutcome& nvml) {
   int driver = 0;
   int runtime = 0;
   gpu::check(cudaDriverGetVersion(&driver));
   gpu::check(cudaRuntimeGetVersion(&runtime));
-  return {"cuda",
-          {{"driver_supports", std::int64_t{driver}, "cudaDriverGetVersion"},
-           {"runtime", std::int64_t{runtime}, "cudaRuntimeGetVersion"}}};
+  FactSection section{
+      "cuda",
+      {{"driver_supports", Value(gpu::cuda_version_text(driver)), "cudaDriverGetVersion"},
+       {"runtime", Value(gpu::cuda_version_text(runtime)), "cudaRuntimeGetVersion"}}};
+  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
+    section.facts.push_back(
+        {"driver", Value((*table)->driver_version), "nvmlSystemGetDriverVersion"});
+  } else {
+    const auto* skipped = std::get_if<Skipped>(&nvml);
+    section.facts.push_back({"driver",
+                             std::nullopt,
+                             skipped != nullptr ? skipped->reason : std::get<Failed>(nvml).reason});
+  }
+  return section;
+}
+
+std::vector<std::optional<bool>> peer_access(int device, int count) {
+  std::vector<std::optional<bool>> access;
+  for (int other = 0; other < count; ++other) {
+    int possible = 0;
+    const bool answered = cudaDeviceCanAccessPeer(&possible, device, other) == cudaSuccess;
+    if (!answered) cudaGetLastError();
+    access.push_back(answered ? std::optional(possible != 0) : std::nullopt);
+  }
+  return access;
+}
+
+LinkedGpu linked_gpu(int ordinal, int count, const NvmlOutcome& nvml, FactSection& section) {
+  LinkedGpu gpu{gpu::describe_device(ordinal), {}, peer_access(ordinal, count)};
+  const auto known = nvml_device(nvml, gpu.description);
+  if (const auto* device = std::get_if<gpu::NvmlDevice>(&known)) {
+    gpu.nvlinks = gpu::read_nvlinks(*device);
+  }
+  section = gpu::gpu_section(
+      gpu.description, known, gpu::power_method(nvml, gpu.description), gpu.nvlinks);
+  return gpu;
+}
+
+/// A GPU that is lost has a section with the reason; the others keep theirs.
+std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
+  std::vector<FactSection> sections{version_section(nvml)};
+  std::vector<LinkedGpu> linked;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    FactSection section{fmt::format("gpu {}", ordinal), {}};
+    try {
+      linked.push_back(linked_gpu(ordinal, count, nvml, section));
+    } catch (const gpu::Error& error) {
+      section.facts.push_back({"name", std::nullopt, std::string("CUDA: ") + error.what()});
+    }
+    sections.push_back(std::move(section));
+  }
+  sections.push_back(gpu::link_section(linked));
+  return sections;
 }
 
 }  // namespace
 
-Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& /*paths*/) {
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
   try {
     int count = 0;
     gpu::check(cudaGetDeviceCount(&count));
     if (count == 0) return Skipped{"the CUDA driver sees no GPU"};
-    std::vector<FactSection> sections{versions()};
-    for (int device = 0; device < count; ++device) sections.push_back(facts_of(device));
-    return sections;
+    return sections_of(count, gpu::open_nvml(paths.nvml));
   } catch (const gpu::Error& error) {
     return Skipped{std::string("CUDA: ") + error.what()};
   }

@@ -32,6 +32,7 @@ void fill_identity(const SharedLibrary& library, Nvml& table) {
 void fill_state(const SharedLibrary& library, Nvml& table) {
   library.take(table.clock, "nvmlDeviceGetClockInfo");
   library.take(table.maximum_clock, "nvmlDeviceGetMaxClockInfo");
+  library.take(table.default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
   library.take(table.clock_event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
   if (table.clock_event_reasons == nullptr) {  // its name in drivers before 535
     library.take(table.clock_event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -40,6 +41,7 @@ void fill_state(const SharedLibrary& library, Nvml& table) {
   library.take(table.power, "nvmlDeviceGetPowerUsage");
   library.take(table.power_limit, "nvmlDeviceGetPowerManagementLimit");
   library.take(table.default_power_limit, "nvmlDeviceGetPowerManagementDefaultLimit");
+  library.take(table.power_limit_range, "nvmlDeviceGetPowerManagementLimitConstraints");
   library.take(table.enforced_power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   library.take(table.total_energy, "nvmlDeviceGetTotalEnergyConsumption");
   library.take(table.temperature, "nvmlDeviceGetTemperature");

@@ -43,15 +43,17 @@ struct Nvml : OpenedLibrary {
   Question<nvml::Memory> memory = nullptr;
   Function<Device, Number*, nvml::Process*> compute_processes = nullptr;  // count in and out
 
-  Function<Device, nvml::Clock, Number*> clock = nullptr;          // MHz
-  Function<Device, nvml::Clock, Number*> maximum_clock = nullptr;  // MHz
-  Question<unsigned long long> clock_event_reasons = nullptr;      // bit mask
-  Question<int> performance_state = nullptr;                       // 0: fastest; 32: unknown
-  Question<Number> power = nullptr;                     // mW, averaged over 1 s from Ampere on
-  Question<Number> power_limit = nullptr;               // mW, as set
-  Question<Number> default_power_limit = nullptr;       // mW
-  Question<Number> enforced_power_limit = nullptr;      // mW, the smallest of all limits
-  Question<unsigned long long> total_energy = nullptr;  // mJ since the driver was loaded
+  Function<Device, nvml::Clock, Number*> clock = nullptr;                      // MHz
+  Function<Device, nvml::Clock, Number*> maximum_clock = nullptr;              // MHz
+  Function<Device, nvml::Clock, Number*> default_application_clock = nullptr;  // MHz
+  Question<unsigned long long> clock_event_reasons = nullptr;                  // bit mask
+  Question<int> performance_state = nullptr;       // 0: fastest; 32: unknown
+  Question<Number> power = nullptr;                // mW, averaged over 1 s from Ampere on
+  Question<Number> power_limit = nullptr;          // mW, as set
+  Question<Number> default_power_limit = nullptr;  // mW
+  Function<Device, Number*, Number*> power_limit_range = nullptr;  // mW, least and most to be set
+  Question<Number> enforced_power_limit = nullptr;                 // mW, the smallest of all limits
+  Question<unsigned long long> total_energy = nullptr;             // mJ since the driver was loaded
   Function<Device, nvml::TemperatureSensor, Number*> temperature = nullptr;               // C
   Function<Device, nvml::TemperatureThreshold, Number*> temperature_threshold = nullptr;  // C
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,16 @@
 namespace scaleworth::probes {
 namespace {
 
-/// Readings by series; a mask of NVML has fewer than 53 bits in use: exact as a double.
+/// A mask of NVML has fewer than 53 bits in use: exact as a double. A refused one is NaN.
+std::vector<double> masks_of(const Telemetry& telemetry) {
+  std::vector<double> masks;
+  for (const std::int64_t mask : telemetry.clock_event_reasons) {
+    masks.push_back(mask < 0 ? std::numeric_limits<double>::quiet_NaN()
+                             : static_cast<double>(mask));
+  }
+  return masks;
+}
+
 std::map<std::string, std::vector<double>> readings_of(const Telemetry& telemetry) {
   std::map<std::string, std::vector<double>> readings{
       {fields::telemetry_time_s, telemetry.time_s},
@@ -22,8 +32,7 @@ std::map<std::string, std::vector<double>> readings_of(const Telemetry& telemetr
       {fields::telemetry_memory_clock_hz, telemetry.memory_clock_hz},
       {fields::telemetry_power_w, telemetry.power_w},
       {fields::telemetry_temperature_c, telemetry.temperature_c},
-      {fields::telemetry_clock_event_reasons,
-       {telemetry.clock_event_reasons.begin(), telemetry.clock_event_reasons.end()}}};
+      {fields::telemetry_clock_event_reasons, masks_of(telemetry)}};
   std::erase_if(readings, [](const auto& entry) { return entry.second.empty(); });
   return readings;
 }
@@ -50,6 +59,9 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
                     "a part of them",
                     left_out,
                     telemetry.time_s.size()));
+  }
+  if (!telemetry.missing.empty() && !telemetry.time_s.empty()) {
+    point.warnings.push_back("telemetry ended early: " + telemetry.missing);
   }
   if (telemetry.energy_j) point.samples[fields::telemetry_energy_j] = {*telemetry.energy_j};
   if (telemetry.window_s > 0.0) point.samples[fields::telemetry_window_s] = {telemetry.window_s};

@@ -17,17 +17,18 @@ struct Telemetry {
   std::vector<double> memory_clock_hz;
   std::vector<double> power_w;  // instantaneous where the driver has it
   std::vector<double> temperature_c;
-  std::vector<std::int64_t> clock_event_reasons;  // NVML's bit mask
+  std::vector<std::int64_t> clock_event_reasons;  // NVML's bit mask; -1: refused
   /// Difference of the energy counter over the window: the truth about power for windows of 2 s and
   /// more. Absent without the counter.
   std::optional<double> energy_j;
   double window_s = 0.0;
-  std::string missing;  // why there are no readings, empty when there are
+  std::string missing;  // why there are no readings, or none after some moment; else empty
 };
 
 /// The names of the bits set in a mask of NVML clock-event reasons: "power cap" (0x4), "hardware
-/// slowdown" (0x8), "sync boost" (0x10), "thermal, software" (0x20), "thermal, hardware" (0x40), "power brake" (0x80), "display clocks" (0x100), "idle" (0x1),
-/// "application clocks" (0x2); others as "reason 0x...".
+/// slowdown" (0x8), "sync boost" (0x10), "thermal, software" (0x20), "thermal, hardware" (0x40),
+/// "power brake" (0x80), "display clocks" (0x100), "idle" (0x1), "application clocks" (0x2); others
+/// as "reason 0x...".
 std::vector<std::string> clock_event_reason_names(std::int64_t mask);
 
 }  // namespace scaleworth::probes
