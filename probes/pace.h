@@ -16,8 +16,7 @@ struct Pace {
 StoppingTarget target_of(const Pace& pace);
 
 /// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
-/// quiet machine, at 100 % otherwise) and the calibration before them. `operation`: one operation's
-/// duration, where a sample cannot be shorter.
-Seconds time_per_setting(const Pace& pace, Seconds operation = {});
+/// quiet machine, at 100 % otherwise) and the calibration before them.
+Seconds time_per_setting(const Pace& pace);
 
 }  // namespace scaleworth::probes

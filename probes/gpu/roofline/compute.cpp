@@ -13,6 +13,10 @@
 namespace scaleworth::probes {
 namespace {
 
+// For estimates.
+constexpr Seconds one_kernel{1e-3};
+constexpr Seconds one_launch{4e-6};
+
 const char* unit_name(const DeviceFma& work) {
   return work.tensor ? "tensor cores" : "cuda cores";
 }
@@ -26,10 +30,13 @@ auto plans_of(const std::vector<PlannedDevice>& planned, const Plan& plan) {
 }
 
 template <class Plan>
-Seconds time_of(const DeviceSetting& setting, const Plan& plan, const Pace& pace) {
+Seconds time_of(const DeviceSetting& setting,
+                const Plan& plan,
+                const Pace& pace,
+                Seconds operation) {
   std::size_t settings = 0;
   for (const PlannedDevice& device : planned_devices(setting)) settings += plan(device).size();
-  return static_cast<double>(settings) * device_setting_time(pace);
+  return static_cast<double>(settings) * device_setting_time(pace, operation);
 }
 
 }  // namespace
@@ -55,7 +62,7 @@ void measure_device_compute(Devices& devices, const DeviceSetting& setting, Reco
 }
 
 Seconds estimate_device_compute(const DeviceSetting& setting) {
-  return time_of(setting, &device_compute_plan, device_compute_pace(setting.suite));
+  return time_of(setting, &device_compute_plan, device_compute_pace(setting.suite), one_kernel);
 }
 
 void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
@@ -82,7 +89,7 @@ void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Re
 }
 
 Seconds estimate_device_intensity(const DeviceSetting& setting) {
-  return time_of(setting, &device_intensity_plan, device_intensity_pace(setting.suite));
+  return time_of(setting, &device_intensity_plan, device_intensity_pace(setting.suite), one_kernel);
 }
 
 void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
@@ -102,7 +109,7 @@ void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recor
 }
 
 Seconds estimate_device_launch(const DeviceSetting& setting) {
-  return time_of(setting, &device_launch_plan, device_launch_pace(setting.suite));
+  return time_of(setting, &device_launch_plan, device_launch_pace(setting.suite), one_launch);
 }
 
 }  // namespace scaleworth::probes

@@ -31,7 +31,7 @@ Bytes ladder_set(const PlannedDevice& planned) {
 }  // namespace
 
 Pace device_compute_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.4), 9} : Pace{Seconds(1.2), 20};
+  return suite == Suite::quick ? Pace{Seconds(0.4), 14} : Pace{Seconds(1.2), 40};
 }
 
 Pace device_intensity_pace(Suite suite) {
@@ -39,7 +39,7 @@ Pace device_intensity_pace(Suite suite) {
 }
 
 Pace device_launch_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.2), 7} : Pace{Seconds(0.6), 20};
+  return suite == Suite::quick ? Pace{Seconds(0.2), 9} : Pace{Seconds(0.6), 20};
 }
 
 std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int most_attempts = 4;
 constexpr double shrink = 0.75;
+constexpr double presumed_cache_gain = 3.0;  // of L2 over memory, for estimates
 
 std::string name_of(const StreamWork& work) {
   return fmt::format("{} of {} ({}), {}",
@@ -124,8 +125,11 @@ class MemoryProbe {
 };
 
 Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace& pace) {
-  const Bytes moved = work.scope == StreamScope::device ? work.working_set : Bytes(0.0);
-  return device_setting_time(pace, moved / presumed_memory_rate(planned.description));
+  if (work.scope != StreamScope::device) return device_setting_time(pace);
+  const bool cached = region_of(planned, work.working_set) == Region::cache;
+  const BytesPerSecond rate =
+      (cached ? presumed_cache_gain : 1.0) * presumed_memory_rate(planned.description);
+  return device_setting_time(pace, work.working_set / rate);
 }
 
 Seconds time_of(const PlannedDevice& planned) {

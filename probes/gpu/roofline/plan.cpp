@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/roofline/plan.h"
 
+#include "probes/gpu/batching.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,7 +12,6 @@ namespace {
 
 constexpr double kibibyte = 1024.0;
 constexpr double presumed_available_share = 0.9;
-constexpr Seconds batch{0.02};  // what a device fills a sample up to (device.h)
 
 }  // namespace
 
@@ -50,7 +51,13 @@ void warn_of_glance(const std::vector<PlannedDevice>& planned,
 }
 
 Seconds device_setting_time(const Pace& pace, Seconds operation) {
-  return time_per_setting(pace, std::max(operation, batch));
+  const BatchOptions batching;
+  const Seconds queue = static_cast<double>(batching.maximum_repetitions) * operation;
+  const Seconds sample = std::max(operation, std::min(batching.batch, queue));
+  const Seconds around = 1.3 * sample + std::max(batching.warm_up, operation);
+  // The stopping rule gives the minimum up at four times the budget.
+  const Seconds samples = 1.1 * static_cast<double>(pace.minimum_samples) * sample;
+  return around + std::min(samples, 4.0 * pace.budget + operation);
 }
 
 std::string size_name(Bytes size) {

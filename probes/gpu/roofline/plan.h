@@ -33,8 +33,10 @@ void warn_of_glance(const std::vector<PlannedDevice>& planned,
                     const std::string& glance,
                     Recorder& recorder);
 
-/// Expected time of a setting: samples of 20 ms, or of one `operation` that lasts longer.
-Seconds device_setting_time(const Pace& pace, Seconds operation = {});
+/// Expected time of a setting by the rules of batching.h: calibration, warm-up, and little more
+/// than the least number of samples. A sample lasts 20 ms, or one `operation` that is longer, or as
+/// many as a queue holds of one that is very short.
+Seconds device_setting_time(const Pace& pace, Seconds operation = Seconds(1e-3));
 
 /// "48 KiB", "1.5 GiB".
 std::string size_name(Bytes size);

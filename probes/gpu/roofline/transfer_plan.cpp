@@ -139,12 +139,14 @@ std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDe
 }
 
 Seconds presumed_transfer_time(const TransferWork& work, const DeviceDescription& asked) {
+  constexpr Seconds start{8e-6};
   if (!work.source.device || !work.target.device) {
     const bool pinned = work.source.device ? work.target.pinned : work.source.pinned;
-    return Seconds(work.bytes.value() / host_rate(pinned, asked));
+    return start + Seconds(work.bytes.value() / host_rate(pinned, asked));
   }
-  if (work.source == work.target) return 2.0 * work.bytes / presumed_memory_rate(asked);
-  return Seconds(work.bytes.value() / host_rate(true, asked));  // a link or, without one, the bus
+  if (work.source == work.target) return start + 2.0 * work.bytes / presumed_memory_rate(asked);
+  // A link, or the bus where there is none.
+  return start + Seconds(work.bytes.value() / host_rate(true, asked));
 }
 
 }  // namespace scaleworth::probes

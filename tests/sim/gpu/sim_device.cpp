@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/gpu/sim_device.h"
+
+#include "probes/gpu/gemm/shape_rules.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::sim {
+
+using namespace probes;
+
+namespace {
+
+constexpr double allocation_s = 1e-3;
+constexpr double shuffled_node_s = 20e-9;
+constexpr std::int64_t power_cap_reason = 0x4;
+constexpr double telemetry_interval_s = 0.02;
+constexpr std::size_t most_readings = 500;
+
+/// Repetitions that take as long as the truth and the noise say.
+class SimRunner final : public BatchRunner {
+ public:
+  SimRunner(double repetition_s, double clock_hz, Noise& noise, double& elapsed_s)
+      : repetition_s_(repetition_s), clock_hz_(clock_hz), noise_(noise), elapsed_s_(elapsed_s) {}
+
+  BatchTiming run(int repetitions) override {
+    const double seconds = repetitions * repetition_s_ * noise_.factor();
+    elapsed_s_ += seconds;
+    return {Seconds(seconds), clock_hz_, false};
+  }
+
+ private:
+  double repetition_s_;
+  double clock_hz_;
+  Noise& noise_;
+  double& elapsed_s_;
+};
+
+/// Readings over a window in which the multiprocessors ran at `clock_hz`.
+Telemetry telemetry_of(const GpuTruth& truth, double window_s, double clock_hz) {
+  Telemetry telemetry;
+  const auto readings = std::min(
+      most_readings, static_cast<std::size_t>(std::ceil(window_s / telemetry_interval_s)) + 1);
+  for (std::size_t i = 0; i < readings; ++i) {
+    telemetry.time_s.push_back(telemetry_interval_s * static_cast<double>(i));
+  }
+  const double power_w = truth.power_w;
+  telemetry.sm_clock_hz.assign(readings, clock_hz);
+  telemetry.memory_clock_hz.assign(readings, truth.description.memory_clock_hz.value_or(1e9));
+  telemetry.power_w.assign(readings, power_w);
+  telemetry.temperature_c.assign(readings, truth.temperature_c);
+  const bool capped = truth.fault.slow_factor < 1.0;
+  telemetry.clock_event_reasons.assign(readings, capped ? power_cap_reason : 0);
+  telemetry.energy_j = power_w * window_s;
+  telemetry.window_s = window_s;
+  return telemetry;
+}
+
+/// Adds what the driver would have read to the samples of a product.
+class ObservedSession final : public GemmSession {
+ public:
+  ObservedSession(std::unique_ptr<GemmSession> session,
+                  const GpuTruth& truth,
+                  std::shared_ptr<GpuUse> use)
+      : session_(std::move(session)), truth_(truth), use_(std::move(use)) {}
+
+  std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
+    return session_->candidates(wanted, workspace);
+  }
+  void verify(const GemmCandidate& candidate) override { session_->verify(candidate); }
+  DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
+    const double before = use_->elapsed_s;
+    DeviceMeasured measured = session_->time(candidate, pace);
+    const double clock = measured.clock_hz.empty() ? truth_.clock_hz : measured.clock_hz.back();
+    measured.telemetry = telemetry_of(truth_, use_->elapsed_s - before, clock);
+    return measured;
+  }
+
+ private:
+  std::unique_ptr<GemmSession> session_;
+  GpuTruth truth_;
+  std::shared_ptr<GpuUse> use_;
+};
+
+/// The library's products reach the peak of the format that they multiply in.
+double gemm_flops_per_clock(const GpuTruth& truth, NumberFormat format) {
+  double best = 0.0;
+  for (const auto* rates : {&truth.cuda_cores, &truth.tensor_cores}) {
+    const auto found = rates->find(format);
+    if (found != rates->end()) best = std::max(best, found->second);
+  }
+  return best;
+}
+
+/// Share of accesses that hit a capacity.
+double hits(Bytes working_set, Bytes capacity) {
+  return std::clamp(2.0 - working_set / capacity, 0.0, 1.0);
+}
+
+double combined(double share, double fast, double slow) {
+  return 1.0 / (share / fast + (1.0 - share) / slow);
+}
+
+}  // namespace
+
+void SimDevice::begin_question(Bytes buffers) {
+  const int gpu = truth_.description.ordinal;
+  if (truth_.fault.lost_after && questions_ >= *truth_.fault.lost_after) {
+    throw ProbeFailure(fmt::format("GPU {} is lost (Xid 79): reset it or reboot the node", gpu));
+  }
+  ++questions_;
+  const Bytes most =
+      std::min(available_memory(), truth_.fault.out_of_memory_above.value_or(available_memory()));
+  if (buffers > most) {
+    throw ProbeFailure(fmt::format(
+        "GPU {}: out of memory: {:.0f} MiB do not fit", gpu, buffers.value() / (1024.0 * 1024.0)));
+  }
+  use_->elapsed_s += allocation_s + buffers.value() / truth_.memory_bytes_per_s;
+}
+
+DeviceMeasured SimDevice::timed(double operation_s, const Target& target, double operations) {
+  const double before = use_->elapsed_s;
+  SimRunner runner(operation_s * operations, clock_hz(), noise_, use_->elapsed_s);
+  BatchOptions options;
+  options.operations = operations;
+  DeviceMeasured measured = sample_batches(runner, target, options);
+  measured.telemetry = telemetry_of(truth_, use_->elapsed_s - before, clock_hz());
+  return measured;
+}
+
+double SimDevice::peak(NumberFormat format, bool tensor) const {
+  const auto& rates = tensor ? truth_.tensor_cores : truth_.cuda_cores;
+  const auto found = rates.find(format);
+  if (found == rates.end()) {
+    throw NothingToMeasure(fmt::format("this GPU has no {} on its {} cores",
+                                       number_format_name(format),
+                                       tensor ? "tensor" : "CUDA"));
+  }
+  return found->second * truth_.description.multiprocessors * clock_hz();
+}
+
+DeviceMeasured SimDevice::time_fma(const DeviceFma& work, const Target& target) {
+  const double rate = peak(work.format, work.tensor);
+  begin_question(Bytes(0.0));
+  const double flops = 1e-3 * rate;
+  DeviceMeasured measured = timed(flops / rate, target);
+  measured.flops = Flops(flops);
+  return measured;
+}
+
+double SimDevice::variant_share(const StreamWork& work) const {
+  if (work.scope != StreamScope::device) return 1.0;
+  const bool cached = work.working_set <= truth_.description.l2_cache;
+  const VariantTruth& truth = cached ? truth_.in_cache : truth_.in_memory;
+  const int differences = static_cast<int>(work.variant.grid != truth.best.grid) +
+                          static_cast<int>(work.variant.block_threads != truth.best.block_threads) +
+                          static_cast<int>(work.variant.unroll != truth.best.unroll) +
+                          static_cast<int>(work.variant.streaming != truth.best.streaming);
+  return 1.0 - truth.loss_per_difference * differences;
+}
+
+double SimDevice::bandwidth(const StreamWork& work) const {
+  const DeviceDescription& gpu = truth_.description;
+  const double clocks = clock_hz();
+  const double shared = truth_.shared_bytes_per_clock * gpu.multiprocessors * clocks;
+  if (work.scope == StreamScope::shared) return shared;
+  const double l2 = truth_.l2_bytes_per_clock * clocks;
+  if (work.scope == StreamScope::multiprocessor) {
+    const double l1 = truth_.l1_bytes_per_clock * gpu.multiprocessors * clocks;
+    return combined(hits(work.working_set, gpu.shared_per_multiprocessor), l1, l2);
+  }
+  return truth_.kernel_share.at(work.kernel) *
+         combined(hits(work.working_set, gpu.l2_cache), l2, truth_.memory_bytes_per_s);
+}
+
+DeviceMeasured SimDevice::time_stream(const StreamWork& work, const Target& target) {
+  const bool whole = work.scope == StreamScope::device;
+  const double repeats = whole ? 1.0 : truth_.description.multiprocessors;
+  begin_question(work.scope == StreamScope::shared ? Bytes(0.0) : repeats * work.working_set);
+  const Bytes moved = repeats * work.working_set;
+  // Within one multiprocessor a kernel rereads the set many times.
+  DeviceMeasured measured =
+      timed(moved.value() / (bandwidth(work) * variant_share(work)), target, whole ? 1.0 : 1000.0);
+  measured.bytes = moved;
+  return measured;
+}
+
+double SimDevice::latency(const ChaseWork& work) const {
+  const DeviceDescription& gpu = truth_.description;
+  const double l1 = truth_.l1_clocks / clock_hz();
+  const double l2 = truth_.l2_clocks / clock_hz();
+  // A node occupies a line, however far apart they are.
+  const Bytes lines = work.working_set * (128.0 / work.stride.value());
+  const double in_l1 = hits(lines, gpu.shared_per_multiprocessor);
+  const double in_l2 = (1.0 - in_l1) * hits(lines, gpu.l2_cache);
+  const double translated = hits(work.working_set, truth_.translated);
+  return in_l1 * l1 + in_l2 * l2 + (1.0 - in_l1 - in_l2) * truth_.memory_latency_s +
+         (1.0 - translated) * truth_.translation_s;
+}
+
+DeviceMeasured SimDevice::time_chase(const ChaseWork& work, const Target& target) {
+  begin_question(work.working_set);
+  const double nodes = work.working_set / work.stride;
+  use_->elapsed_s += nodes * (shuffled_node_s + latency(work));
+  return timed(latency(work), target, 4096.0);
+}
+
+DeviceMeasured SimDevice::time_ladder(const LadderWork& work, const Target& target) {
+  const double compute = peak(work.format, false);
+  begin_question(work.working_set);
+  const double elements = work.working_set.value() / element_bytes(work.format);
+  const double flops = 2.0 * work.fma_per_element * elements;
+  const double bytes = 2.0 * work.working_set.value();
+  const double memory = bandwidth({MemoryKernel::read, StreamScope::device, work.working_set, {}});
+  const double p = truth_.sharpness;
+  const double seconds =
+      std::pow(std::pow(flops / compute, p) + std::pow(bytes / memory, p), 1.0 / p);
+  DeviceMeasured measured = timed(seconds, target);
+  measured.flops = Flops(flops);
+  measured.bytes = Bytes(bytes);
+  return measured;
+}
+
+double SimDevice::transfer_rate(const TransferWork& work) const {
+  const LinkRates& link = truth_.link;
+  const double engine = work.engine == TransferEngine::kernel ? link.kernel_share : 1.0;
+  const double ways = work.both_directions ? link.both_directions : 1.0;
+  if (work.source == work.target) return engine * truth_.memory_bytes_per_s / 2.0;
+  if (work.source.device && work.target.device) {
+    // Without peer access the copy passes the host's memory: down one link and up the other.
+    return ways * (link.peer_access ? engine * link.peer : link.pinned / 2.0);
+  }
+  const Endpoint& host = work.source.device ? work.target : work.source;
+  if (!host.pinned) return ways * link.pageable;
+  const int own_node = truth_.description.numa_node.value_or(0);
+  const double distance = host.numa_node.value_or(own_node) == own_node ? 1.0 : link.far_node_share;
+  return ways * engine * distance * link.pinned;
+}
+
+DeviceMeasured SimDevice::time_transfer(const TransferWork& work, const Target& target) {
+  const bool peers = work.source.device && work.target.device && !(work.source == work.target);
+  if (peers && work.engine == TransferEngine::kernel && !truth_.link.peer_access) {
+    throw NothingToMeasure("this GPU cannot reach the memory of the other");
+  }
+  const double directions = work.both_directions ? 2.0 : 1.0;
+  begin_question(2.0 * directions * work.bytes);
+  const Bytes moved = directions * work.bytes;
+  DeviceMeasured measured =
+      timed(truth_.link.alpha_s + moved.value() / transfer_rate(work), target);
+  measured.bytes = moved;
+  return measured;
+}
+
+DeviceMeasured SimDevice::time_launch(LaunchKind kind, const Target& target) {
+  begin_question(Bytes(0.0));
+  return timed(truth_.launch_s.at(kind), target);
+}
+
+Outcome<std::string> SimDevice::gemm_library() {
+  return std::string("simulated library 1.0");
+}
+
+std::unique_ptr<GemmSession> SimDevice::open_gemm(const GemmProblem& problem) {
+  begin_question(gemm_footprint(problem));
+  GemmTruth gemm = truth_.gemm;
+  gemm.flops_per_clock = gemm_flops_per_clock(truth_, problem.input);
+  if (gemm.flops_per_clock == 0.0) gemm.unsupported.insert(problem.input);
+  // What slows the clock slows every phase of it.
+  gemm.clock.settled_hz = clock_hz();
+  gemm.clock.burst_hz = truth_.description.maximum_clock_hz * truth_.fault.slow_factor;
+  gemm.clock.duty_cycled_hz = 0.5 * (gemm.clock.settled_hz + gemm.clock.burst_hz);
+  auto session = std::make_unique<SimGemmSession>(truth_.description, problem, gemm, use_);
+  return std::make_unique<ObservedSession>(std::move(session), truth_, use_);
+}
+
+bool SimDevice::can_access_peer(int ordinal) const {
+  return ordinal != truth_.description.ordinal && truth_.link.peer_access;
+}
+
+}  // namespace scaleworth::sim
