@@ -191,6 +191,8 @@ class RankGroup {
   virtual RankLinks links() const { return {}; }
   /// True when several ranks share one GPU: for plumbing, no figure is one of an interconnect.
   virtual bool shared_gpu() const { return false; }
+  /// What this group cannot tell, and why; empty for nothing.
+  virtual std::string note() const { return {}; }
   /// Runs `action`, which asks nothing of the group, on every rank. When it throws on one rank it
   /// throws on all: there the same exception, elsewhere ProbeFailure naming the rank (Interrupted
   /// for a signal). For what only one rank does, such as writing down results.

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/nccl/collective_run.h"
+
+#include "cuda/kernels/collectives/pattern.h"
+#include "probes/collectives/pattern.h"
+#include "src/core/error.h"
+#include "src/core/interrupt.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using probes::CollectiveMode;
+using std::chrono::steady_clock;
+
+// The first operation of a size opens connections, which takes seconds across nodes.
+constexpr std::chrono::seconds patience{60};
+constexpr double many_times = 20.0;
+constexpr Bytes small_message{1 << 20};
+constexpr int not_a_number_byte = 0xFF;
+
+/// Ends a capture that an exception interrupted: a stream left in capture refuses all else.
+class Capture {
+ public:
+  explicit Capture(cudaStream_t stream) : stream_(stream) {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() {
+    if (open_) static_cast<void>(finish_quietly());
+  }
+  Graph finish() {
+    open_ = false;
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream_, &graph));
+    return Graph(graph);
+  }
+
+ private:
+  Graph finish_quietly() const {
+    cudaGraph_t graph = nullptr;
+    static_cast<void>(cudaStreamEndCapture(stream_, &graph));
+    static_cast<void>(cudaGetLastError());
+    return Graph(graph);
+  }
+
+  cudaStream_t stream_;
+  bool open_ = true;
+};
+
+std::string describe(const probes::CollectiveWork& work) {
+  return fmt::format(
+      "{} of {:.0f} B", probes::collective_name(work.collective), work.message.value());
+}
+
+}  // namespace
+
+CollectiveRun::CollectiveRun(LocalRank& place,
+                             const Communicator& communicator,
+                             const std::shared_ptr<const Nccl>& nccl,
+                             const probes::CollectiveWork& work,
+                             const std::atomic<bool>& stop)
+    : place_(place),
+      communicator_(communicator),
+      work_(work),
+      shape_(probes::message_shape(work.collective, work.message, communicator.ranks())),
+      stop_(stop),
+      what_(describe(work)),
+      buffers_(work.registered ? place.registered_buffers(work, shape_, nccl, communicator)
+                               : place.plain_buffers(work, shape_, communicator.rank())) {
+  fill();
+}
+
+void CollectiveRun::fill() {
+  const cudaStream_t stream = place_.stream();
+  check(cudaMemsetAsync(place_.alignment(), 0, 2 * sizeof(float), stream));
+  check(
+      cudaMemsetAsync(buffers_.receive, not_a_number_byte, shape_.receive * sizeof(float), stream));
+  check(cudaMemsetAsync(buffers_.send, not_a_number_byte, shape_.send * sizeof(float), stream));
+  check(launch_fill_pattern(
+      buffers_.send, shape_.send, probes::rank_term(communicator_.rank()), stream));
+}
+
+void CollectiveRun::run() {
+  enqueue(work_.collective, shape_, buffers_, communicator_, place_.stream());
+}
+
+void CollectiveRun::align() {
+  const Nccl& nccl = communicator_.nccl();
+  float* data = place_.alignment();
+  nccl.check(nccl.all_reduce(
+      data, data + 1, 1, ncclFloat32, ncclSum, communicator_.handle(), place_.stream()));
+}
+
+Seconds CollectiveRun::warm_up() {
+  const int runs = work_.message <= small_message ? 5 : 2;
+  const std::vector<Event>& events = place_.events(2);
+  for (int i = 0; i < runs; ++i) {
+    check(cudaEventRecord(events[0].get(), place_.stream()));
+    run();
+    check(cudaEventRecord(events[1].get(), place_.stream()));
+    wait(events[1].get(), std::chrono::duration<double>(operation_s_));
+  }
+  operation_s_ = between(events[0], events[1]).value();
+  return Seconds(operation_s_);
+}
+
+void CollectiveRun::verify() {
+  fill();
+  run();
+  const cudaStream_t stream = place_.stream();
+  unsigned long long* errors = place_.error_count();
+  check(cudaMemsetAsync(errors, 0, sizeof(*errors), stream));
+  for (const probes::ExpectedStretch& stretch : probes::expected_result(
+           work_.collective, shape_, communicator_.rank(), communicator_.ranks())) {
+    check(launch_count_errors({buffers_.receive + stretch.begin,
+                               stretch.count,
+                               stretch.first,
+                               stretch.scale,
+                               stretch.offset},
+                              errors,
+                              stream));
+  }
+  const Event& done = place_.events(1)[0];
+  check(cudaEventRecord(done.get(), stream));
+  wait(done.get(), std::chrono::duration<double>(operation_s_));
+  unsigned long long wrong = 0;
+  check(cudaMemcpyAsync(&wrong, errors, sizeof(wrong), cudaMemcpyDeviceToHost, stream));
+  check(cudaStreamSynchronize(stream));
+  if (wrong != 0) {
+    throw ProbeFailure(fmt::format(
+        "{} on {}: {} of {} elements are wrong", what_, place_.name(), wrong, shape_.receive));
+  }
+}
+
+void CollectiveRun::capture(int operations) {
+  Capture capture(place_.stream());
+  for (int i = 0; i < operations; ++i) run();
+  const Graph graph = capture.finish();
+  cudaGraphExec_t executable = nullptr;
+  check(cudaGraphInstantiate(&executable, graph.get(), 0));
+  graph_.reset(executable);
+  const Event& done = place_.events(1)[0];
+  check(cudaGraphLaunch(graph_.get(), place_.stream()));
+  check(cudaEventRecord(done.get(), place_.stream()));
+  wait(done.get(), std::chrono::duration<double>(operation_s_ * operations));
+}
+
+void CollectiveRun::enqueue_repetition(int operations) {
+  if (work_.mode == CollectiveMode::graph) {
+    check(cudaGraphLaunch(graph_.get(), place_.stream()));
+    return;
+  }
+  for (int i = 0; i < operations; ++i) run();
+}
+
+std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
+  const auto repetitions = static_cast<std::size_t>(batch.repetitions);
+  const std::vector<Event>& events = place_.events(2 * repetitions);
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    align();
+    check(cudaEventRecord(events[2 * i].get(), place_.stream()));
+    enqueue_repetition(batch.operations);
+    check(cudaEventRecord(events[2 * i + 1].get(), place_.stream()));
+  }
+  wait(events[2 * repetitions - 1].get(),
+       std::chrono::duration<double>(operation_s_ * batch.repetitions * batch.operations));
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    seconds.push_back(between(events[2 * i], events[2 * i + 1]).value() / batch.operations);
+  }
+  return seconds;
+}
+
+void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expected) {
+  const auto begin = steady_clock::now();
+  const std::chrono::duration<double> limit = patience + many_times * expected;
+  while (true) {
+    const cudaError_t status = cudaEventQuery(event);
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) check(status);
+    // Not ready is remembered as an error, which the next kernel launch would report as its own.
+    static_cast<void>(cudaGetLastError());
+    const auto waited = steady_clock::now() - begin;
+    if (waited < std::chrono::milliseconds(1)) continue;
+    communicator_.require_healthy(what_);
+    check_interrupt();
+    if (stop_) throw ProbeFailure(fmt::format("{}: another rank gave up", place_.name()));
+    if (waited > limit) {
+      throw ProbeFailure(
+          fmt::format("{} on {} did not end within {:.0f} s: a rank is lost or stuck",
+                      what_,
+                      place_.name(),
+                      limit.count()));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+Seconds CollectiveRun::between(const Event& first, const Event& second) const {
+  float milliseconds = 0.0F;
+  check(cudaEventElapsedTime(&milliseconds, first.get(), second.get()));
+  return Seconds(1e-3 * std::max(1e-6F, milliseconds));
+}
+
+}  // namespace scaleworth::gpu

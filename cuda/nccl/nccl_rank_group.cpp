@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/nccl/nccl_rank_group.h"
+
+#include "cuda/nccl/said_text.h"
+#include "src/core/error.h"
+#include "src/core/interrupt.h"
+#include "src/core/statistics/warnings.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using probes::CollectiveAlgorithm;
+using probes::CollectiveBatch;
+using probes::CollectiveMeasured;
+using probes::CollectiveMode;
+using probes::CollectiveWork;
+
+// NCCL's own buffers come out of the same memory when communicators are made.
+constexpr Bytes kept_for_nccl{1.5 * 1024 * 1024 * 1024};
+constexpr double usable_share = 0.95;
+// Rank 0 alone writes down results meanwhile.
+constexpr std::chrono::hours waiting_limit{2};
+
+/// Nothing is forced any more when the question has been answered.
+class Forcing {
+ public:
+  explicit Forcing(const CollectiveWork& work) {
+    if (work.algorithm.empty()) return;
+    plugin_desk().force(CollectiveAlgorithm{work.algorithm, work.protocol});
+  }
+  Forcing(const Forcing&) = delete;
+  Forcing& operator=(const Forcing&) = delete;
+  ~Forcing() { plugin_desk().force(std::nullopt); }
+};
+
+std::vector<int> members_of(const CollectiveWork& work, int size) {
+  std::vector<int> members = work.members;
+  if (members.empty()) {
+    members.resize(static_cast<std::size_t>(std::max(0, work.ranks)));
+    std::iota(members.begin(), members.end(), 0);
+  }
+  const std::set<int> distinct(members.begin(), members.end());
+  if (members.size() < 2 || distinct.size() != members.size() || *distinct.begin() < 0 ||
+      *distinct.rbegin() >= size) {
+    throw ProbeFailure(
+        fmt::format("a collective of {} of {} ranks: at least 2 different ranks are needed",
+                    members.size(),
+                    size));
+  }
+  return members;
+}
+
+std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared) {
+  std::set<std::string> hosts;
+  for (const RankPlace& place : places) hosts.insert(place.host);
+  std::string text = fmt::format("{} GPU{} on {} node{}, {}",
+                                 places.size(),
+                                 places.size() == 1 ? "" : "s",
+                                 hosts.size(),
+                                 hosts.size() == 1 ? "" : "s",
+                                 processes ? "one process per GPU" : "one process");
+  if (shared) {
+    text = fmt::format(
+        "{} ranks that share a GPU over the loopback network: plumbing only, no figure is one of "
+        "an "
+        "interconnect",
+        places.size());
+  }
+  return text;
+}
+
+void refuse_shared_gpus(const std::vector<RankPlace>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t j = i + 1; j < places.size(); ++j) {
+      if (places[i].host != places[j].host || places[i].uuid != places[j].uuid) continue;
+      throw UserError(fmt::format(
+          "ranks {} and {} have the same GPU {}: start one rank per GPU, or say --shared-gpu",
+          i,
+          j,
+          places[i].uuid));
+    }
+  }
+}
+
+}  // namespace
+
+NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options)
+    : meeting_(std::move(meeting)),
+      options_(std::move(options)),
+      watchdog_(options_.stall_limit, probes::host::end_this_rank(meeting_.rank())) {
+  meet();
+  if (!options_.shared_gpu) refuse_shared_gpus(places_);
+  placement_ = describe_placement(places_, meeting_.size() > 1, options_.shared_gpu);
+}
+
+NcclRankGroup::~NcclRankGroup() {
+  dissolve_team();
+}
+
+void NcclRankGroup::meet() {
+  const bool alone = meeting_.size() == 1;
+  Bytes least{1e300};
+  std::vector<RankPlace> own;
+  meeting_.agree(probes::rank_trouble([&] {
+    int rank = meeting_.rank();
+    for (const int ordinal : options_.ordinals) {
+      local_.push_back(std::make_unique<LocalRank>(ordinal, rank++));
+      least = std::min(least, local_.back()->free_memory());
+      own.push_back(place_of_gpu(ordinal));
+    }
+  }));
+  if (alone) {
+    places_ = own;
+  } else {
+    for (const std::string& text : meeting_.all_gather(own.at(0).text())) {
+      places_.push_back(RankPlace::of(text));
+    }
+  }
+  std::vector<std::vector<probes::RankLink>> rows;
+  if (alone) {
+    for (int rank = 0; rank < size(); ++rank) rows.push_back(links_from(rank, places_));
+  } else {
+    for (const std::string& text :
+         meeting_.all_gather(links_text(links_from(meeting_.rank(), places_)))) {
+      rows.push_back(links_of_text(text, places_.size()));
+    }
+  }
+  links_ = assemble_links(places_, rows);
+  for (const std::string& text : meeting_.all_gather(samples_text({least.value()}))) {
+    for (const double bytes : samples_of(text)) least = std::min(least, Bytes(bytes));
+  }
+  const double sharing = options_.shared_gpu ? size() : 1.0;
+  memory_per_rank_ = Bytes(std::max(0.0, usable_share * (least - kept_for_nccl).value() / sharing));
+}
+
+void NcclRankGroup::on_members(const Action& action) {
+  stop_ = false;
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto guarded = [&](Member& member) {
+    try {
+      member.place->use();
+      action(member);
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!first) first = std::current_exception();
+      stop_ = true;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    threads.emplace_back([&, i] { guarded(members_[i]); });
+  }
+  if (!members_.empty()) guarded(members_[0]);
+  threads.clear();
+  if (first) std::rethrow_exception(first);
+}
+
+void NcclRankGroup::all_well(const Action& action) {
+  meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
+  watchdog_.progress();
+}
+
+void NcclRankGroup::dissolve_team() {
+  for (Member& member : members_) {
+    member.run.reset();
+    if (!stop_) member.place->forget_registered();
+  }
+  for (Member& member : members_) member.communicator.reset();
+  for (Member& member : members_) member.place->forget_registered(true);
+  members_.clear();
+  team_.clear();
+}
+
+void NcclRankGroup::choose_team(const std::vector<int>& members) {
+  if (members == team_) return;
+  dissolve_team();
+  ncclUniqueId id{};
+  std::string id_text(sizeof(id.internal), '\0');
+  meeting_.agree(probes::rank_trouble([&] {
+    if (meeting_.rank() != 0) return;
+    options_.nccl->check(options_.nccl->get_unique_id(&id));
+    std::memcpy(id_text.data(), id.internal, id_text.size());
+  }));
+  id_text = meeting_.broadcast(id_text);
+  if (id_text.size() != sizeof(id.internal)) throw ProbeFailure("rank 0 sent no NCCL id");
+  std::memcpy(id.internal, id_text.data(), id_text.size());
+  for (const auto& place : local_) {
+    if (std::find(members.begin(), members.end(), place->rank()) == members.end()) continue;
+    members_.push_back({place.get(), nullptr, nullptr});
+  }
+  all_well([&](Member& member) {
+    const auto at = std::find(members.begin(), members.end(), member.place->rank());
+    member.communicator = std::make_unique<Communicator>(options_.nccl,
+                                                         id,
+                                                         static_cast<int>(members.size()),
+                                                         static_cast<int>(at - members.begin()));
+  });
+  team_ = members;
+}
+
+NcclSaid NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) {
+  all_well([&](Member& member) {
+    member.run = std::make_unique<CollectiveRun>(
+        *member.place, *member.communicator, options_.nccl, work, stop_);
+  });
+  WarmUpNews own;
+  std::mutex mutex;
+  plugin_desk().start_watching();
+  all_well([&](Member& member) {
+    const Seconds last = member.run->warm_up();
+    const std::scoped_lock lock(mutex);
+    own.operation = std::max(own.operation, last);
+  });
+  own.said = plugin_desk().stop_watching();
+  all_well([](Member& member) { member.run->verify(); });
+  WarmUpNews news;
+  bool first = true;
+  for (const std::string& text : meeting_.all_gather(news_text(own))) {
+    const WarmUpNews one = news_of(text);
+    if (one.operation <= Seconds(0.0)) continue;
+    if (first) news.said = one.said;
+    first = false;
+    news.said.refused = news.said.refused || one.said.refused;
+    news.operation = std::max(news.operation, one.operation);
+  }
+  operation = news.operation;
+  return news.said;
+}
+
+std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
+  std::vector<double> own;
+  std::mutex mutex;
+  all_well([&](Member& member) {
+    const std::vector<double> times = member.run->time(batch);
+    const std::scoped_lock lock(mutex);
+    take_slowest(own, times);
+    check_interrupt();
+  });
+  std::vector<double> all;
+  for (const std::string& text : meeting_.all_gather(samples_text(own))) {
+    take_slowest(all, samples_of(text));
+  }
+  return all;
+}
+
+CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
+                                          const StoppingTarget& target) {
+  Seconds operation;
+  const NcclSaid said = prepare(work, operation);
+  const bool forced = !work.algorithm.empty();
+  if (forced && (said.refused || !said.asked)) {
+    throw NothingToMeasure(
+        fmt::format("NCCL {} for {} of {:.0f} B",
+                    said.asked ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
+                               : "asks no tuner",
+                    collective_name(work.collective),
+                    work.message.value()));
+  }
+  probes::CollectivePacer pacer(work.mode, target, operation);
+  if (work.mode == CollectiveMode::graph) {
+    all_well([&](Member& member) { member.run->capture(pacer.operations()); });
+  }
+  // Every process holds the same samples, but one of them decides.
+  CollectiveBatch batch = CollectiveBatch::of(meeting_.broadcast(pacer.next().text()));
+  while (batch.repetitions > 0) {
+    pacer.add(slowest(batch));
+    batch = CollectiveBatch::of(meeting_.broadcast(pacer.next().text()));
+  }
+  CollectiveMeasured measured;
+  measured.message = probes::message_shape(work.collective, work.message, work.ranks).message;
+  if (meeting_.rank() != 0) return measured;
+  measured.time_s = pacer.rule().samples();
+  measured.stop_reason = pacer.rule().explanation();
+  measured.warnings = sample_warnings(measured.time_s);
+  measured.operations_per_timing = pacer.operations();
+  measured.predictions = said.predictions;
+  measured.ran = said.ran;
+  if (forced && said.ran && said.ran->way != CollectiveAlgorithm{work.algorithm, work.protocol}) {
+    measured.warnings.push_back(fmt::format("{}/{} was asked for, {}/{} ran",
+                                            work.algorithm,
+                                            work.protocol,
+                                            said.ran->way.algorithm,
+                                            said.ran->way.protocol));
+  }
+  return measured;
+}
+
+CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
+                                                  const StoppingTarget& target) {
+  CollectiveWork asked = work;
+  asked.members = members_of(work, size());
+  asked.ranks = static_cast<int>(asked.members.size());
+  if (asked.in_place) {
+    // Every rank refuses alike before any of them has begun.
+    const auto shape = probes::message_shape(asked.collective, asked.message, asked.ranks);
+    static_cast<void>(in_place_buffers(asked.collective, shape, nullptr, 0));
+  }
+  if (asked.registered && options_.nccl->register_buffer == nullptr) {
+    throw NothingToMeasure("this NCCL registers no buffers, 2.19 is the first that does");
+  }
+  const auto watch = watchdog_.watch(fmt::format("{} of {:.0f} B on {} ranks",
+                                                 collective_name(asked.collective),
+                                                 asked.message.value(),
+                                                 asked.ranks));
+  const Forcing forcing(asked);
+  try {
+    choose_team(asked.members);
+    CollectiveMeasured measured = measure(asked, target);
+    for (Member& member : members_) {
+      member.run.reset();
+      if (asked.registered) member.place->forget_registered();
+    }
+    return measured;
+  } catch (const NothingToMeasure&) {
+    for (Member& member : members_) member.run.reset();
+    throw;
+  } catch (...) {
+    // After a failure nobody knows what still runs on the GPUs.
+    stop_ = true;
+    dissolve_team();
+    throw;
+  }
+}
+
+probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& /*work*/) {
+  throw NothingToMeasure("this group of ranks measures collectives only");
+}
+
+void NcclRankGroup::together(const std::function<void()>& action) {
+  const auto watch = watchdog_.watch("waiting for what another rank does alone", waiting_limit);
+  std::exception_ptr own;
+  const probes::RankTrouble trouble = probes::rank_trouble([&] {
+    try {
+      action();
+    } catch (...) {
+      own = std::current_exception();
+      throw;
+    }
+  });
+  try {
+    meeting_.agree(trouble);
+  } catch (...) {
+    if (own) std::rethrow_exception(own);
+    throw;
+  }
+}
+
+}  // namespace scaleworth::gpu

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Ranks on GPUs as a RankGroup: all GPUs of a node in one process, or one process per GPU.
+#pragma once
+
+#include "cuda/nccl/collective_run.h"
+#include "cuda/nccl/communicator.h"
+#include "cuda/nccl/local_rank.h"
+#include "cuda/nccl/plugins/plugin_desk.h"
+#include "cuda/nccl/rank_places.h"
+#include "probes/host/ranks/watchdog.h"
+#include "probes/launch/rendezvous.h"
+#include "probes/ranks.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace scaleworth::gpu {
+
+struct NcclRankGroupOptions {
+  std::shared_ptr<const Nccl> nccl;
+  /// GPUs of this process's ranks. More than one only where this process is the whole job.
+  std::vector<int> ordinals;
+  bool shared_gpu = false;
+  std::string note;  // what the user's settings take away
+  /// A call that blocks inside of NCCL for so long ends this process, naming rank and call.
+  std::chrono::seconds stall_limit{300};
+};
+
+/// One process of all GPUs answers as rank 0; each GPU has a host thread during a measurement.
+class NcclRankGroup final : public probes::RankGroup {
+ public:
+  /// Every process of the job constructs its own; returns when all have told where they run. Throws
+  /// UserError when two ranks have one GPU and `shared_gpu` was not asked for.
+  NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options);
+  ~NcclRankGroup() override;
+  NcclRankGroup(const NcclRankGroup&) = delete;
+  NcclRankGroup& operator=(const NcclRankGroup&) = delete;
+
+  Rank rank() const override { return Rank{meeting_.rank()}; }
+  int size() const override { return static_cast<int>(places_.size()); }
+  std::string placement() const override { return placement_; }
+  Bytes available_memory_per_rank() const override { return memory_per_rank_; }
+  /// Throws NothingToMeasure for what this NCCL cannot do: a way that is not usable here, a form in
+  /// place that does not exist.
+  probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
+                                             const StoppingTarget& target) override;
+  /// Always throws NothingToMeasure: the training step has a group of its own.
+  probes::TrainingMeasured train(const probes::TrainingWork& work) override;
+  void together(const std::function<void()>& action) override;
+  probes::RankLinks links() const override { return links_; }
+  bool shared_gpu() const override { return options_.shared_gpu; }
+  std::string note() const override { return options_.note; }
+
+ private:
+  /// The ranks of this process that take part in a measurement.
+  struct Member {
+    LocalRank* place = nullptr;
+    std::unique_ptr<Communicator> communicator;
+    std::unique_ptr<CollectiveRun> run;
+  };
+  using Action = std::function<void(Member&)>;
+
+  void meet();
+  void choose_team(const std::vector<int>& members);
+  void dissolve_team();
+  /// On a thread per member; a failure stops the waits of the others and is thrown.
+  void on_members(const Action& action);
+  /// `on_members` in every process; throws everywhere what any rank threw.
+  void all_well(const Action& action);
+  NcclSaid prepare(const probes::CollectiveWork& work, Seconds& operation);
+  std::vector<double> slowest(const probes::CollectiveBatch& batch);
+  probes::CollectiveMeasured measure(const probes::CollectiveWork& work,
+                                     const StoppingTarget& target);
+
+  probes::Rendezvous meeting_;
+  const NcclRankGroupOptions options_;
+  std::vector<RankPlace> places_;
+  probes::RankLinks links_;
+  std::string placement_;
+  Bytes memory_per_rank_;
+  std::vector<std::unique_ptr<LocalRank>> local_;
+  std::vector<int> team_;
+  std::vector<Member> members_;
+  std::atomic<bool> stop_{false};
+  probes::host::Watchdog watchdog_;
+};
+
+}  // namespace scaleworth::gpu

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/open_group.h"
+
+#include "cuda/libraries/nccl.h"
+#include "cuda/nccl/nccl_rank_group.h"
+#include "cuda/nccl/plugins/exported.h"
+#include "cuda/nccl/rank_places.h"
+#include "cuda/runtime/error.h"
+#include "src/core/error.h"
+#include "src/core/interrupt.h"
+
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+
+constexpr int default_port = 29431;
+constexpr int highest_port = 65535;
+
+int count_gpus() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return count;
+  cudaGetLastError();
+  throw NothingToMeasure(
+      fmt::format("CUDA finds no GPU ({})",
+                  status == cudaSuccess ? "none is visible" : cudaGetErrorString(status)));
+}
+
+std::shared_ptr<const gpu::Nccl> open_library(const std::string& path) {
+  auto outcome = gpu::open_nccl(path);
+  if (auto* nccl = std::get_if<std::shared_ptr<const gpu::Nccl>>(&outcome)) return *nccl;
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
+  throw ProbeFailure(std::get<Failed>(outcome).reason);
+}
+
+/// NCCL refuses two ranks of one host on one GPU, and tells hosts apart by NCCL_HOSTID: each rank
+/// becomes a host of its own, and what is left between them is the loopback network. What the user
+/// has set stays.
+void pretend_hosts(int rank) {
+  const std::string host = fmt::format("scaleworth-rank-{}", rank);
+  const std::array<std::pair<const char*, const char*>, 7> settings{{{"NCCL_HOSTID", host.c_str()},
+                                                                     {"NCCL_NET", "Socket"},
+                                                                     {"NCCL_IB_DISABLE", "1"},
+                                                                     {"NCCL_SOCKET_IFNAME", "=lo"},
+                                                                     {"NCCL_MNNVL_ENABLE", "0"},
+                                                                     {"NCCL_MAX_CTAS", "4"},
+                                                                     {"NCCL_RAS_ENABLE", "0"}}};
+  for (const auto& [name, value] : settings) ::setenv(name, value, 0);
+}
+
+/// The same on all processes of a job and, as far as launchers tell, on no other job's.
+std::string job_token(const LaunchEnvironment& launch) {
+  std::string token =
+      fmt::format("{} ranks by {}", *launch.world_size, launcher_name(launch.launcher));
+  for (const char* name :
+       {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE", "PMI_JOBID"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) token += fmt::format(" {}", value);
+  }
+  return token;
+}
+
+/// torchrun keeps MASTER_PORT for itself: ours is the next one, unless it was given for us.
+int rendezvous_port(const LaunchEnvironment& launch) {
+  if (!launch.rendezvous_port) return default_port;
+  const int port = *launch.rendezvous_port;
+  if (launch.launcher == Launcher::flags) return port;
+  return port < highest_port ? port + 1 : port - 1;
+}
+
+Rendezvous meet(const LaunchEnvironment& launch) {
+  if (!launch.rank || !launch.world_size) {
+    throw UserError(
+        fmt::format("{} announces no world size: give --rank, --world-size and --rendezvous",
+                    launcher_name(launch.launcher)));
+  }
+  RendezvousOptions options;
+  options.host = launch.rendezvous_host.empty() ? "127.0.0.1" : launch.rendezvous_host;
+  options.port = rendezvous_port(launch);
+  options.rank = *launch.rank;
+  options.size = *launch.world_size;
+  options.token = job_token(launch);
+  return Rendezvous(options);
+}
+
+bool is_distributed(const LaunchEnvironment& launch) {
+  return launch.launcher != Launcher::none && launch.world_size.value_or(2) > 1;
+}
+
+/// The GPU of this process: by its place among the ranks of its host. Where each process sees one
+/// GPU only, that one.
+int own_ordinal(Rendezvous& meeting, bool shared) {
+  const int index = gpu::index_on_host(meeting.rank(), meeting.all_gather(gpu::host_identity()));
+  int ordinal = 0;
+  meeting.agree(rank_trouble([&] {
+    const int count = count_gpus();
+    if (count == 1 || shared) {
+      ordinal = index % count;
+    } else if (index < count) {
+      ordinal = index;
+    } else {
+      throw UserError(fmt::format(
+          "this is rank {} of its host, which shows {} GPUs: start at most one rank per GPU",
+          index,
+          count));
+    }
+  }));
+  return ordinal;
+}
+
+std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
+                                            const DeviceGroupRequest& request) {
+  if (request.shared_gpu) pretend_hosts(request.launch.rank.value_or(0));
+  Rendezvous meeting = meet(request.launch);
+  gpu::NcclRankGroupOptions options;
+  options.shared_gpu = request.shared_gpu;
+  options.note = gpu::offer_plugins();
+  meeting.agree(rank_trouble([&] { options.nccl = open_library(paths.nccl); }));
+  options.ordinals = {own_ordinal(meeting, request.shared_gpu)};
+  return std::make_unique<gpu::NcclRankGroup>(std::move(meeting), std::move(options));
+}
+
+std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGroupRequest& request) {
+  if (request.shared_gpu) {
+    throw UserError(
+        "--shared-gpu needs several processes, for NCCL wants a host for each rank: start them "
+        "with "
+        "torchrun, srun or mpirun");
+  }
+  gpu::NcclRankGroupOptions options;
+  options.ordinals.resize(static_cast<std::size_t>(count_gpus()));
+  std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
+  options.nccl = open_library(paths.nccl);
+  options.note = gpu::offer_plugins();
+  return std::make_unique<gpu::NcclRankGroup>(Rendezvous(RendezvousOptions{}), std::move(options));
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
+                                                      const DeviceGroupRequest& request) {
+  try {
+    return is_distributed(request.launch) ? open_distributed(paths, request)
+                                          : open_alone(paths, request);
+  } catch (const NothingToMeasure& nothing) {
+    return Skipped{nothing.what()};
+  } catch (const UserError&) {
+    throw;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    return Failed{error.what()};
+  }
+}
+
+}  // namespace scaleworth::probes

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/nccl/rank_places.h"
+
+#include "cuda/facts/describe.h"
+#include "cuda/runtime/error.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <cuda_runtime_api.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using nlohmann::json;
+using probes::LinkKind;
+using probes::RankLink;
+
+/// A message of another rank as JSON; `read` takes it apart.
+template <class Read>
+auto parse(const std::string& text, Read read) {
+  try {
+    return read(json::parse(text));
+  } catch (const json::exception&) {
+    throw ProbeFailure("a rank described its place in a way that cannot be read");
+  }
+}
+
+/// The ordinal of a GPU in this process; absent when it does not see it.
+std::optional<int> ordinal_of(const std::string& bus_id) {
+  int ordinal = 0;
+  if (cudaDeviceGetByPCIBusId(&ordinal, bus_id.c_str()) == cudaSuccess) return ordinal;
+  cudaGetLastError();
+  return std::nullopt;
+}
+
+int peer_attribute(cudaDeviceP2PAttr attribute, int from, int to) {
+  int value = 0;
+  check(cudaDeviceGetP2PAttribute(&value, attribute, from, to));
+  return value;
+}
+
+// PCIe carries no native atomics between GPUs; NVLink does.
+RankLink link_between(int from, int to) {
+  int access = 0;
+  check(cudaDeviceCanAccessPeer(&access, from, to));
+  if (access == 0) return {LinkKind::through_host, 0};
+  const bool atomics = peer_attribute(cudaDevP2PAttrNativeAtomicSupported, from, to) != 0;
+  return {atomics ? LinkKind::nvlink : LinkKind::peer,
+          peer_attribute(cudaDevP2PAttrPerformanceRank, from, to)};
+}
+
+}  // namespace
+
+std::string RankPlace::text() const {
+  json object{{"host", host}, {"bus_id", bus_id}, {"uuid", uuid}, {"numa", nullptr}};
+  if (numa) object["numa"] = *numa;
+  return object.dump();
+}
+
+RankPlace RankPlace::of(const std::string& text) {
+  return parse(text, [](const json& object) {
+    RankPlace place{object.at("host").get<std::string>(),
+                    object.at("bus_id").get<std::string>(),
+                    object.at("uuid").get<std::string>(),
+                    std::nullopt};
+    if (!object.at("numa").is_null()) place.numa = object.at("numa").get<int>();
+    return place;
+  });
+}
+
+std::string host_identity() {
+  std::array<char, 256> name{};
+  static_cast<void>(::gethostname(name.data(), name.size() - 1));
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return std::string(name.data()) + " " + boot;
+}
+
+RankPlace place_of_gpu(int ordinal) {
+  const probes::DeviceDescription description = describe_device(ordinal);
+  return {host_identity(), description.bus_id, description.uuid, description.numa_node};
+}
+
+std::vector<RankLink> links_from(int own, const std::vector<RankPlace>& places) {
+  const RankPlace& here = places.at(static_cast<std::size_t>(own));
+  const std::optional<int> from = ordinal_of(here.bus_id);
+  std::vector<RankLink> links;
+  for (const RankPlace& there : places) {
+    RankLink link;
+    if (there.host != here.host) {
+      link.kind = LinkKind::network;
+    } else if (there.uuid == here.uuid) {
+      link.kind = LinkKind::same_gpu;
+    } else if (const auto to = ordinal_of(there.bus_id); from && to && *from != *to) {
+      link = link_between(*from, *to);
+    }
+    links.push_back(link);
+  }
+  return links;
+}
+
+std::string links_text(const std::vector<RankLink>& links) {
+  json array = json::array();
+  for (const RankLink& link : links) {
+    array.push_back({static_cast<int>(link.kind), link.performance_rank});
+  }
+  return array.dump();
+}
+
+std::vector<RankLink> links_of_text(const std::string& text, std::size_t ranks) {
+  return parse(text, [ranks](const json& array) {
+    std::vector<RankLink> links;
+    for (const json& entry : array) {
+      const int kind = entry.at(0).get<int>();
+      const bool known = kind >= 0 && kind <= static_cast<int>(LinkKind::unknown);
+      links.push_back(
+          {known ? static_cast<LinkKind>(kind) : LinkKind::unknown, entry.at(1).get<int>()});
+    }
+    if (links.size() != ranks) throw ProbeFailure("a rank described too few or too many links");
+    return links;
+  });
+}
+
+probes::RankLinks assemble_links(const std::vector<RankPlace>& places,
+                                 const std::vector<std::vector<RankLink>>& rows) {
+  probes::RankLinks links;
+  std::vector<std::string> hosts;
+  for (const RankPlace& place : places) {
+    auto found = std::find(hosts.begin(), hosts.end(), place.host);
+    if (found == hosts.end()) found = hosts.insert(hosts.end(), place.host);
+    links.node.push_back(static_cast<int>(found - hosts.begin()));
+    links.numa.push_back(place.numa);
+  }
+  links.link = rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      links.link[i][j] = std::max(rows[i].at(j), rows[j].at(i));
+    }
+  }
+  return links;
+}
+
+int index_on_host(int rank, const std::vector<std::string>& hosts) {
+  const std::string& own = hosts.at(static_cast<std::size_t>(rank));
+  return static_cast<int>(std::count(hosts.begin(), hosts.begin() + rank, own));
+}
+
+}  // namespace scaleworth::gpu

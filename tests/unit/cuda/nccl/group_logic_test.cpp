@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What processes of NCCL ranks tell each other, and where buffers lie in place.
+#include "cuda/nccl/operation.h"
+#include "cuda/nccl/rank_places.h"
+#include "cuda/nccl/said_text.h"
+#include "src/core/error.h"
+#include "tests/catch.h"
+
+#include <array>
+
+using namespace scaleworth;
+using namespace scaleworth::gpu;
+using namespace scaleworth::probes;
+
+TEST_CASE("in place, a gathering rank sends its own block and a scattering one keeps it",
+          "[nccl]") {
+  std::array<float, 16> memory{};
+  const MessageShape shape = message_shape(Collective::all_gather, Bytes(64.0), 4);
+  const auto gather = in_place_buffers(Collective::all_gather, shape, memory.data(), 2);
+  CHECK(gather.send == memory.data() + 8);  // blocks of 4 elements
+  CHECK(gather.receive == memory.data());
+  const auto scatter = in_place_buffers(Collective::reduce_scatter, shape, memory.data(), 3);
+  CHECK(scatter.send == memory.data());
+  CHECK(scatter.receive == memory.data() + 12);
+  const auto reduce = in_place_buffers(Collective::all_reduce, shape, memory.data(), 3);
+  CHECK(reduce.send == reduce.receive);
+  CHECK_THROWS_AS(in_place_buffers(Collective::all_to_all, shape, memory.data(), 0),
+                  NothingToMeasure);
+}
+
+TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
+  WarmUpNews news;
+  news.operation = Seconds(12e-6);
+  news.said.asked = true;
+  news.said.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
+  news.said.ran = RanAlgorithm{{"Ring", "LL"}, 4};
+  const WarmUpNews read = news_of(news_text(news));
+  CHECK(read.operation == news.operation);
+  CHECK(read.said.asked);
+  CHECK_FALSE(read.said.refused);
+  REQUIRE(read.said.predictions.size() == 2);
+  CHECK(read.said.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
+  CHECK(read.said.predictions[1].time == Seconds(25e-6));
+  CHECK(read.said.ran->channels == 4);
+  CHECK_FALSE(news_of(news_text({})).said.ran);
+  CHECK_THROWS_AS(news_of("{}"), ProbeFailure);
+  CHECK_THROWS_AS(news_of("nonsense"), ProbeFailure);
+}
+
+TEST_CASE("the slowest rank counts for each repetition, one that slept for none", "[nccl]") {
+  std::vector<double> slowest;
+  take_slowest(slowest, samples_of(samples_text({1.0, 5.0})));
+  take_slowest(slowest, {});
+  take_slowest(slowest, {3.0, 2.0});
+  CHECK(slowest == std::vector<double>{3.0, 5.0});
+  CHECK_THROWS_AS(take_slowest(slowest, {1.0}), ProbeFailure);
+}
+
+TEST_CASE("a place survives the way to the other ranks", "[nccl]") {
+  const RankPlace place{"node a 1234", "0000:18:00.0", "GPU-1", 1};
+  const RankPlace read = RankPlace::of(place.text());
+  CHECK(read.host == place.host);
+  CHECK(read.bus_id == place.bus_id);
+  CHECK(read.uuid == place.uuid);
+  CHECK(read.numa == 1);
+  CHECK_FALSE(RankPlace::of(RankPlace{}.text()).numa);
+  CHECK_THROWS_AS(RankPlace::of("[]"), ProbeFailure);
+}
+
+TEST_CASE("links are symmetric, the slower direction counts, nodes are numbered", "[nccl]") {
+  const std::vector<RankPlace> places{
+      {"b", "", "0", 0}, {"b", "", "1", std::nullopt}, {"a", "", "2", 1}};
+  const RankLink none;
+  const RankLink near{LinkKind::nvlink, 0};
+  const RankLink far{LinkKind::peer, 1};
+  const RankLink away{LinkKind::network, 0};
+  const RankLinks links =
+      assemble_links(places, {{none, near, away}, {far, none, away}, {away, away, none}});
+  CHECK(links.node == std::vector<int>{0, 0, 1});
+  CHECK(links.numa == std::vector<std::optional<int>>{0, std::nullopt, 1});
+  CHECK(links.link[0][1] == far);
+  CHECK(links.link[1][0] == far);
+  CHECK(links_of_text(links_text(links.link[0]), 3) == links.link[0]);
+  CHECK_THROWS_AS(links_of_text("[[1,0]]", 3), ProbeFailure);
+  CHECK_THROWS_AS(links_of_text("[[1]]", 1), ProbeFailure);
+}
+
+TEST_CASE("a rank's GPU is found by how many ranks of its host come before it", "[nccl]") {
+  CHECK(index_on_host(0, {"a", "a", "b", "a"}) == 0);
+  CHECK(index_on_host(2, {"a", "a", "b", "a"}) == 0);
+  CHECK(index_on_host(3, {"a", "a", "b", "a"}) == 2);
+}
