@@ -4,6 +4,8 @@
 #include "src/model/collectives/collectives.h"
 #include "src/model/collectives/prediction.h"
 #include "src/model/findings/findings.h"
+#include "src/model/gpu/gpus.h"
+#include "src/model/gpu/together.h"
 #include "src/model/roofline/roofline.h"
 #include "src/model/scaling/scaling.h"
 
@@ -35,6 +37,8 @@ AllReduceTime all_reduce_time(const std::vector<CollectiveResult>& collectives) 
 Analysis analyse(const Run& run, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.roofline = analyse_roofline(run);
+  analysis.gpus = analyse_gpus(run, gpu_catalogue(), options);
+  analysis.gpus_together = compare_gpus(run, analysis.gpus, options.peak_per_rank);
   analysis.collectives = analyse_collectives(run);
   const std::vector<ComputeCeiling> none;
   analysis.scaling = analyse_scaling(run,

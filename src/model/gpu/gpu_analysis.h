@@ -89,6 +89,7 @@ struct GpuGemm {
   std::string family;  // "search" | "cube" | "own"
   std::string name;    // that the user gave, family own
   std::string pass;
+  std::string regime;  // "gap-free" | "duty-cycled"
   GemmShape shape;
   std::string library;
   std::string algorithm;
@@ -162,6 +163,7 @@ struct GpuTransfer {
   std::string target;
   std::string engine;
   bool both_directions = false;
+  bool together = false;              // while all GPUs did the same
   std::vector<TransferPoint> points;  // by size
   Estimate<BytesPerSecond> plateau;   // at the largest size, all directions together
   std::optional<Estimate<Seconds>> alpha;

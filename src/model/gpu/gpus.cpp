@@ -2,14 +2,49 @@
 #include "src/model/gpu/gpus.h"
 
 #include "src/core/run/fields.h"
+#include "src/core/statistics/interval.h"
 #include "src/model/gpu/compute.h"
+#include "src/model/gpu/contention.h"
+#include "src/model/gpu/gemm/formats.h"
+#include "src/model/gpu/gemm/placement.h"
+#include "src/model/gpu/gemm/products.h"
+#include "src/model/gpu/gpu_cost.h"
 #include "src/model/gpu/identity.h"
 #include "src/model/gpu/memory.h"
 #include "src/model/gpu/point_reading.h"
+#include "src/model/gpu/transfers.h"
 #include "src/model/roofline/ladder.h"
+#include "src/model/roofline/samples.h"
 
 namespace scaleworth::model {
 namespace {
+
+std::vector<GpuLaunch> launches_of(const ProbeRecord& probe) {
+  std::vector<GpuLaunch> launches;
+  for (const Point& point : probe.points) {
+    const std::vector<double> times = usable_times(point, fields::wall_s);
+    if (times.empty()) continue;
+    launches.push_back(
+        {text_parameter(point, fields::launch),
+         transform(median_estimate(times), [](double time) { return Seconds(time); })});
+  }
+  return launches;
+}
+
+/// Needs memory, ceilings and launches of the same result.
+void analyse_products(const Run& run, const AnalysisOptions& options, GpuResult& result) {
+  const auto products = [&](const char* probe) {
+    return products_of(points_of_gpu(run, probe, result.identity.ordinal),
+                       result.identity,
+                       options.peak_per_rank,
+                       result.warnings);
+  };
+  const std::vector<GpuGemm> all = products(fields::gpu_gemm);
+  result.formats = formats_of(all, result.launches, result.identity);
+  place_products(all, result);
+  add_ridge_batches(all, result);
+  result.contention = contention_of(products(fields::gpu_contention));
+}
 
 GpuResult analyse_gpu(const Run& run,
                       int ordinal,
@@ -22,6 +57,11 @@ GpuResult analyse_gpu(const Run& run,
   analyse_gpu_compute(
       points_of_gpu(run, fields::gpu_compute, ordinal), options.peak_per_rank, result);
   fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
+  result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
+  analyse_products(run, options, result);
+  result.transfers =
+      transfers_of(run, points_of_gpu(run, fields::gpu_transfer, ordinal), result.identity);
+  if (options.price_per_rank) result.cost = gpu_cost(*options.price_per_rank, result);
   return result;
 }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* device_scope = "device";
 constexpr const char* multiprocessor_scope = "multiprocessor";
 constexpr const char* shared_label = "shared";
+constexpr const char* pilot_pass = "pilot";
 constexpr std::int64_t page_bytes = 2 << 20;
 
 /// The fastest variant of a kernel at one size.
@@ -31,6 +32,8 @@ using CurveKey = std::pair<std::string, std::string>;  // scope, kernel
 std::map<CurveKey, Curve> best_variants(const ProbeRecord& probe) {
   std::map<CurveKey, Curve> curves;
   for (const Point& point : probe.points) {
+    // Pilots choose the variant; their few short samples are no measurement.
+    if (text_of(point, fields::pass).value_or("") == pilot_pass) continue;
     const auto rate = byte_rate_of(point);
     if (!rate) continue;
     const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));

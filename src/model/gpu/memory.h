@@ -8,10 +8,10 @@
 namespace scaleworth::model {
 
 /// Fills `memory_levels`, and `memory` and `memory_levels` of the roofline, from the points of
-/// roofline.gpu.memory. Of the variants of one kernel at one size the one with the highest median
-/// counts. Levels of the device are named by L2; those of single multiprocessors by L1 and kept
-/// while they are L1; shared memory is a level of its own.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
+/// roofline.gpu.memory, the pilots left out. Of the variants of one kernel at one size the one with
+/// the highest median counts. Levels of the device are named by L2; those of single multiprocessors
+/// by L1 and kept while they are L1; shared memory is a level of its own. Throws UserError when a
+/// point lacks a parameter, an amount or a series.
 void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result);
 
 /// Fills `latency_levels` and `translation_latency` (strides of a page and more), and the latency

@@ -54,7 +54,8 @@ Repetitions gemm_times(const Point& point, int workers) {
   return repetitions;
 }
 
-/// Roof, fraction and bound; `gemm.bandwidth` and `gemm.intensity` are known.
+}  // namespace
+
 void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
   gemm.roof = ceiling;
   bool memory_side = false;
@@ -66,8 +67,6 @@ void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
   gemm.fraction = gemm.rate.value / gemm.roof;
   if (gemm.fraction >= bound_above) gemm.bound = memory_side ? Bound::memory : Bound::compute;
 }
-
-}  // namespace
 
 void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
   std::set<std::string> unplaced;

@@ -10,6 +10,10 @@ namespace scaleworth::model {
 /// Below this fraction of its roof a kernel is bound by neither side of it.
 inline constexpr double bound_above = 0.80;
 
+/// Fills roof, fraction and bound of `gemm`, whose rate, intensity and bandwidth are known:
+/// roof = min(ceiling, bandwidth x intensity), without a bandwidth the ceiling alone.
+void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm);
+
 /// Fills `gemms` from roofline.gemm, using `ceilings` and `memory` of the same result.
 ///   intensity = FLOPs / bytes (each matrix moved once); roof = min(ceiling, bandwidth x intensity)
 /// with the best FMA ceiling of the same precision and worker count, and the fastest streaming rate

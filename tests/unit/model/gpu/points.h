@@ -21,7 +21,8 @@ inline GpuDatasheet round_datasheet() {
   sheet.pci_device_ids = {0x1234};
   sheet.compute_capability = 90;
   sheet.multiprocessors = 100;
-  sheet.tensor = {{"bf16", {FlopPerSecond(100e12), 1e9}}, {"fp8_e4m3", {FlopPerSecond(200e12), 1e9}}};
+  sheet.tensor = {{"bf16", {FlopPerSecond(100e12), 1e9}},
+                  {"fp8_e4m3", {FlopPerSecond(200e12), 1e9}}};
   sheet.cuda_cores = {{"fp32", {FlopPerSecond(10e12), 1.25e9}}};
   sheet.maximum_clock_hz = 1.25e9;
   sheet.memory_bandwidth = BytesPerSecond(1e12);
@@ -91,6 +92,56 @@ inline Point chase_point(std::int64_t working_set,
   point.parameters[fields::stride_bytes] = stride;
   point.amounts[fields::accesses] = 1.0;
   return point;
+}
+
+/// 2 m n k FLOPs at `rate`, gap-free, a cube by default.
+inline Point product_point(const char* pass,
+                           double rate,
+                           double clock_hz = 0.0,
+                           const char* precision = "bf16",
+                           GemmShape shape = {8192, 8192, 8192, 1}) {
+  const double flops = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                       static_cast<double>(shape.k) * static_cast<double>(shape.batch);
+  Point point = gpu_point(flops / rate, clock_hz);
+  point.amounts[fields::flops] = flops;
+  point.parameters[fields::precision] = std::string(precision);
+  point.parameters[fields::family] = std::string("cube");
+  point.parameters[fields::pass] = std::string(pass);
+  point.parameters[fields::regime] = std::string("gap-free");
+  point.parameters[fields::library] = std::string("cuBLASLt 13.1");
+  point.parameters[fields::algorithm] = std::string("algorithm 66, tile 128x256, split-k 1");
+  point.parameters[fields::heuristic_rank] = std::int64_t{0};
+  point.parameters[fields::workspace_bytes] = std::int64_t{33554432};
+  point.parameters[fields::fast_accumulation] = true;
+  point.parameters[fields::m] = shape.m;
+  point.parameters[fields::n] = shape.n;
+  point.parameters[fields::k] = shape.k;
+  point.parameters[fields::batch] = shape.batch;
+  point.parameters[fields::multiprocessors] = std::int64_t{100};
+  return point;
+}
+
+inline Point transfer_point(const char* source,
+                            const char* target,
+                            std::int64_t size,
+                            double time,
+                            bool both_directions = false) {
+  Point point = gpu_point(time);
+  point.parameters[fields::source] = std::string(source);
+  point.parameters[fields::target] = std::string(target);
+  point.parameters[fields::engine] = std::string("copy engine");
+  point.parameters[fields::both_directions] = both_directions;
+  point.parameters[fields::transfer_bytes] = size;
+  point.parameters[fields::pass] = std::string("alone");
+  point.amounts[fields::bytes] = static_cast<double>(size) * (both_directions ? 2.0 : 1.0);
+  return point;
+}
+
+inline void add_power(Point& point, double watts, double seconds, double temperature_c = 60.0) {
+  point.samples[fields::telemetry_power_w] = Samples(4, watts);
+  point.samples[fields::telemetry_temperature_c] = Samples(4, temperature_c);
+  point.samples[fields::telemetry_energy_j] = {watts * seconds};
+  point.samples[fields::telemetry_window_s] = {seconds};
 }
 
 inline ProbeRecord record_of(const char* probe, std::vector<Point> points) {

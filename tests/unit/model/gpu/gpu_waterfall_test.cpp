@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/gpu/gemm/evidence.h"
+#include "src/model/gpu/gemm/waterfall.h"
+#include "src/model/gpu/gemm/waves.h"
+#include "tests/catch.h"
+#include "tests/unit/model/gpu/points.h"
+
+#include <algorithm>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+
+/// 100 TFLOP/s at 1 GHz; up to 1.25 GHz, settled at 1.1; kernels reach 90 %, waves 97 %.
+WaterfallEvidence whole_evidence() {
+  WaterfallEvidence evidence;
+  evidence.spec = FlopPerSecond(100e12);
+  evidence.basis = "datasheet bf16, dense, at 1000 MHz";
+  evidence.measured = FlopPerSecond(95e12);
+  evidence.spec_clock_hz = 1e9;
+  evidence.maximum_clock_hz = 1.25e9;
+  evidence.settled_clock_hz = 1.1e9;
+  evidence.clock_step = "power cap";
+  evidence.best_kernel = 0.9;
+  evidence.wave_efficiency = 0.97;
+  evidence.launch_share = 0.001;
+  return evidence;
+}
+
+std::vector<std::string> names(const LossWaterfall& waterfall) {
+  std::vector<std::string> result;
+  for (const WaterfallStep& step : waterfall.steps) result.push_back(step.name);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the waterfall leads from the datasheet to the measured rate", "[gpu][waterfall]") {
+  const LossWaterfall waterfall = loss_waterfall(whole_evidence());
+  CHECK(names(waterfall) == std::vector<std::string>{"clock basis",
+                                                     "power cap",
+                                                     "algorithm and tiles",
+                                                     "wave quantisation",
+                                                     "launch gaps",
+                                                     "unexplained"});
+  // 100 -> 125 -> 110 -> 99 -> 96.03 -> 95.93397 -> 95.
+  CHECK_THAT(waterfall.steps[0].change.value(), WithinRel(25e12, 1e-9));
+  CHECK_THAT(waterfall.steps[1].change.value(), WithinRel(-15e12, 1e-9));
+  CHECK_THAT(waterfall.steps[2].change.value(), WithinRel(-11e12, 1e-9));
+  CHECK_THAT(waterfall.steps[3].change.value(), WithinRel(-2.97e12, 1e-9));
+  CHECK_THAT(waterfall.steps[4].change.value(), WithinRel(-0.09603e12, 1e-9));
+  CHECK_THAT(waterfall.steps[5].change.value(), WithinRel(-0.93397e12, 1e-6));
+  double sum = waterfall.spec.value();
+  double product = waterfall.spec.value();
+  for (const WaterfallStep& step : waterfall.steps) {
+    sum += step.change.value();
+    product *= step.factor;
+  }
+  CHECK_THAT(sum, WithinRel(95e12, 1e-12));
+  CHECK_THAT(product, WithinRel(95e12, 1e-12));
+}
+
+TEST_CASE("without a clock nothing but the whole loss is known", "[gpu][waterfall]") {
+  WaterfallEvidence evidence = whole_evidence();
+  evidence.settled_clock_hz.reset();
+  evidence.launch_share.reset();
+  const LossWaterfall waterfall = loss_waterfall(evidence);
+  CHECK(names(waterfall) == std::vector<std::string>{"clock basis", "unexplained"});
+  CHECK_THAT(waterfall.steps[1].factor, WithinRel(95.0 / 125.0, 1e-12));
+  CHECK(waterfall.steps[1].evidence == "the clock is not known, so nothing can be told apart");
+}
+
+TEST_CASE("without the maximum clock the clock is one step", "[gpu][waterfall]") {
+  WaterfallEvidence evidence = whole_evidence();
+  evidence.maximum_clock_hz.reset();
+  const LossWaterfall waterfall = loss_waterfall(evidence);
+  CHECK(waterfall.steps[0].name == "clock");
+  CHECK_THAT(waterfall.steps[0].factor, WithinRel(1.1, 1e-12));
+}
+
+TEST_CASE("without a best shape its loss stays unexplained", "[gpu][waterfall]") {
+  WaterfallEvidence evidence = whole_evidence();
+  evidence.best_kernel.reset();
+  const LossWaterfall waterfall = loss_waterfall(evidence);
+  CHECK(names(waterfall) ==
+        std::vector<std::string>{
+            "clock basis", "power cap", "wave quantisation", "launch gaps", "unexplained"});
+  CHECK_THAT(waterfall.steps.back().factor, WithinRel(95.0 / (110.0 * 0.97 * 0.999), 1e-9));
+}
+
+TEST_CASE("a product that beats whole waves is not blamed on them", "[gpu][waterfall]") {
+  WaterfallEvidence evidence = whole_evidence();
+  evidence.wave_efficiency = 0.5;
+  const auto steps = names(loss_waterfall(evidence));
+  CHECK(std::find(steps.begin(), steps.end(), "wave quantisation") == steps.end());
+}
+
+TEST_CASE("a slice of a GPU loses its missing multiprocessors first", "[gpu][waterfall]") {
+  WaterfallEvidence evidence = whole_evidence();
+  evidence.multiprocessor_share = 0.5;
+  evidence.measured = FlopPerSecond(40e12);
+  const LossWaterfall waterfall = loss_waterfall(evidence);
+  CHECK(waterfall.steps[0].name == "slice of the GPU");
+  CHECK_THAT(waterfall.steps[0].change.value(), WithinRel(-50e12, 1e-12));
+}
+
+TEST_CASE("a waterfall needs a peak", "[gpu][waterfall]") {
+  CHECK_THROWS_AS(loss_waterfall(WaterfallEvidence{}), UserError);
+}
+
+TEST_CASE("waves of tiles that fill the multiprocessors in part", "[gpu][waterfall]") {
+  // 64 x 32 tiles over 132: 15.515 waves, 16 started: 96.97 %.
+  CHECK_THAT(wave_efficiency({8192, 8192, 8192, 1}, {128, 256, true}, 132),
+             WithinRel(2048.0 / 132.0 / 16.0, 1e-12));
+  // 12 x 11 tiles fill 132 exactly.
+  CHECK_THAT(wave_efficiency({1536, 2816, 4096, 1}, {128, 256, true}, 132), WithinRel(1.0, 1e-12));
+  // One row too many is a tile more: 13 x 11 = 143 tiles in two waves.
+  CHECK_THAT(wave_efficiency({1537, 2816, 4096, 1}, {128, 256, true}, 132),
+             WithinRel(143.0 / 264.0, 1e-12));
+  CHECK_THROWS_AS(wave_efficiency({0, 1, 1, 1}, {}, 132), UserError);
+}
+
+TEST_CASE("the tile is read from the library's description", "[gpu][waterfall]") {
+  const Tile tile = tile_of("algorithm 66, tile 64x192, cluster 2x1");
+  CHECK(tile.known);
+  CHECK(tile.m == 64);
+  CHECK(tile.n == 192);
+  CHECK_FALSE(tile_of("algorithm 66").known);
+  CHECK_FALSE(tile_of("tile undefined").known);
+  CHECK(tile_of("").n == 256);
+}
+
+TEST_CASE("the clock is charged to what held it down", "[gpu][waterfall]") {
+  GpuIdentity gpu = round_gpu();
+  GpuConditions conditions;
+  CHECK(clock_cause(conditions, gpu).step == "settled clock");
+  conditions.power_w = 690.0;
+  CHECK(clock_cause(conditions, gpu).step == "power cap");  // 98.6 % of 700 W
+  conditions.power_w = 500.0;
+  conditions.slowdown_reasons = {{"thermal, hardware", 0.8}, {"power cap", 0.1}};
+  CHECK(clock_cause(conditions, gpu).step == "heat");
+  gpu.power_limit_w = 500.0;
+  conditions.slowdown_reasons = {{"power cap", 0.9}};
+  CHECK(clock_cause(conditions, gpu).evidence ==
+        "power cap in 90 % of the readings, 500 W of a limit of 500 W (lowered from 700 W)");
+}
