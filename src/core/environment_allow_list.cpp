@@ -12,14 +12,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array prefixes{"OMP_"sv, "GOMP_"sv, "KMP_"sv, "OPENBLAS_"sv, "NCCL_"sv};
+constexpr std::array prefixes{
+    "OMP_"sv, "GOMP_"sv, "KMP_"sv, "OPENBLAS_"sv, "NCCL_"sv, "CUDA_"sv, "CUBLAS_"sv, "CUBLASLT_"sv};
 
-constexpr std::array names{"CUDA_DEVICE_MAX_CONNECTIONS"sv,
-                           "CUDA_DEVICE_ORDER"sv,
-                           "CUDA_LAUNCH_BLOCKING"sv,
-                           "CUDA_MODULE_LOADING"sv,
-                           "CUDA_VISIBLE_DEVICES"sv,
-                           "GOTO_NUM_THREADS"sv,
+constexpr std::array names{"GOTO_NUM_THREADS"sv,
                            "GROUP_RANK"sv,
                            "LOCAL_RANK"sv,
                            "LOCAL_WORLD_SIZE"sv,
@@ -27,6 +23,7 @@ constexpr std::array names{"CUDA_DEVICE_MAX_CONNECTIONS"sv,
                            "MASTER_PORT"sv,
                            "MKL_NUM_THREADS"sv,
                            "NODE_RANK"sv,
+                           "NVIDIA_DRIVER_CAPABILITIES"sv,
                            "NVIDIA_TF32_OVERRIDE"sv,
                            "NVIDIA_VISIBLE_DEVICES"sv,
                            "OMPI_COMM_WORLD_LOCAL_RANK"sv,

@@ -12,8 +12,9 @@
 namespace scaleworth {
 
 /// Whether a variable of this name may be recorded: thread counts and placement (OMP_*, OPENBLAS_*,
-/// ...), communication (NCCL_*), visible GPUs, ranks and their rendezvous. Names that smell of a
-/// secret (KEY, TOKEN, SECRET, PASS, CREDENTIAL, AUTH) never, whatever their prefix.
+/// ...), communication (NCCL_*), GPUs and their libraries (CUDA_*, CUBLAS_*, CUBLASLT_*, a few of
+/// NVIDIA_*), ranks and their rendezvous. Names that smell of a secret (KEY, TOKEN, SECRET, PASS,
+/// CREDENTIAL, AUTH) never, whatever their prefix.
 bool may_record_variable(std::string_view name);
 
 /// The section "environment_variables" of those `entries` ("NAME=value") that may be recorded, by

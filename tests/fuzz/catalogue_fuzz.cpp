@@ -2,6 +2,7 @@
 /// Any bytes as a catalogue: refused in one printable line, or read into rows with positive
 /// numbers.
 #include "src/core/catalogue/gpu_catalogue.h"
+#include "src/core/catalogue/model_catalogue.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -31,9 +32,22 @@ void read_gpus(std::string_view text) {
   }
 }
 
+void read_models(std::string_view text) {
+  try {
+    for (const auto& model : scaleworth::parse_model_catalogue(text, "models.toml")) {
+      require(model.head_size > 0 && model.heads % model.kv_heads == 0);
+      require(model.active_experts > 0 && model.active_experts <= model.experts);
+    }
+  } catch (const scaleworth::UserError& error) {
+    require(one_printable_line(error.what()));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  read_gpus({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  read_gpus(text);
+  read_models(text);
   return 0;
 }

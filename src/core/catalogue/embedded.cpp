@@ -5,13 +5,26 @@
 extern "C" {
 extern const char scaleworth_asset_gpus[];
 extern const char scaleworth_asset_gpus_end[];
+extern const char scaleworth_asset_models[];
+extern const char scaleworth_asset_models_end[];
 }
 
 namespace scaleworth {
 
+namespace {
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+}  // namespace
+
 std::string_view embedded_gpus_toml() {
-  return {scaleworth_asset_gpus,
-          static_cast<std::size_t>(scaleworth_asset_gpus_end - scaleworth_asset_gpus)};
+  return between(scaleworth_asset_gpus, scaleworth_asset_gpus_end);
+}
+
+std::string_view embedded_models_toml() {
+  return between(scaleworth_asset_models, scaleworth_asset_models_end);
 }
 
 }  // namespace scaleworth

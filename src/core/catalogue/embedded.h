@@ -7,5 +7,6 @@
 namespace scaleworth {
 
 std::string_view embedded_gpus_toml();
+std::string_view embedded_models_toml();
 
 }  // namespace scaleworth

@@ -2,13 +2,14 @@
 #include "src/core/catalogue/gpu_catalogue.h"
 
 #include "src/core/catalogue/embedded.h"
-#include "src/core/error.h"
+#include "src/core/catalogue/rows.h"
 #include "src/core/toml/table.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,17 +59,6 @@ std::map<std::string, DatasheetPeak> peaks(Table& gpu, const char* key) {
   return result;
 }
 
-std::string iso_date(Table& table) {
-  const std::string date = table.text("date");
-  bool right = date.size() == 10;
-  for (std::size_t i = 0; right && i < date.size(); ++i) {
-    const bool dash = i == 4 || i == 7;
-    right = dash ? date[i] == '-' : date[i] >= '0' && date[i] <= '9';
-  }
-  if (!right) table.refuse("'date' must be written as \"2026-01-31\"", "date");
-  return date;
-}
-
 std::vector<int> device_ids(Table& table) {
   std::vector<int> ids;
   for (const std::int64_t id : table.positive_integers("pci_device_ids")) {
@@ -91,9 +81,9 @@ std::optional<int> optional_small_integer(Table& table, const char* key, int mos
   return static_cast<int>(*value);
 }
 
-GpuDatasheet datasheet(Table& table) {
+GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   GpuDatasheet gpu;
-  gpu.id = table.text("id");
+  gpu.id = unique_id(table, taken);
   gpu.name = table.text("name");
   gpu.pci_device_ids = device_ids(table);
   gpu.compute_capability = small_integer(table, "compute_capability", 999);
@@ -120,13 +110,8 @@ GpuDatasheet datasheet(Table& table) {
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file) {
   Table root = Table::parse(text, file);
   std::vector<GpuDatasheet> catalogue;
-  std::set<std::string> ids;
-  for (Table& entry : root.tables("gpu")) {
-    catalogue.push_back(datasheet(entry));
-    if (!ids.insert(catalogue.back().id).second) {
-      entry.refuse("this id occurs twice: give each GPU an id of its own", "id");
-    }
-  }
+  std::set<std::string> taken;
+  for (Table& entry : root.tables("gpu")) catalogue.push_back(datasheet(entry, taken));
   root.finish();
   if (catalogue.empty()) root.refuse("no GPU in the file: write each as [[gpu]]");
   return catalogue;

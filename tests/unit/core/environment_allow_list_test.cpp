@@ -39,6 +39,19 @@ TEST_CASE("the ranks of every supported launcher are recorded", "[environment]")
   REQUIRE(std::all_of(names.begin(), names.end(), may_record_variable));
 }
 
+TEST_CASE("what changes the work of GPUs is recorded", "[environment]") {
+  const std::array names{"CUDA_VISIBLE_DEVICES",
+                         "CUDA_DEVICE_ORDER",
+                         "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+                         "NVIDIA_TF32_OVERRIDE",
+                         "NVIDIA_VISIBLE_DEVICES",
+                         "NCCL_PROTO",
+                         "CUBLAS_WORKSPACE_CONFIG",
+                         "CUBLASLT_LOG_LEVEL"};
+  REQUIRE(std::all_of(names.begin(), names.end(), may_record_variable));
+  REQUIRE(!may_record_variable("CUDA_API_KEY"));
+}
+
 TEST_CASE("a secret is never recorded, not even under an allowed prefix", "[environment]") {
   const std::array names{"NCCL_AUTH_TOKEN",
                          "OMP_SECRET",

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/catalogue/model_catalogue.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+
+using namespace scaleworth;
+
+namespace {
+
+const char* const minimal = R"([[model]]
+id = "tiny"
+name = "Tiny"
+layers = 2
+hidden = 64
+heads = 4
+kv_heads = 2
+ffn = 256
+vocabulary = 1000
+sequence = 128
+parameters = 1e5
+source = "a test"
+date = "2026-01-31"
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  return text.replace(text.find(what), what.size(), by);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_model_catalogue(text, "models.toml");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what a row leaves out has the plain meaning", "[catalogue]") {
+  const auto models = parse_model_catalogue(minimal, "models.toml");
+  REQUIRE(models.size() == 1);
+  REQUIRE(models[0].head_size == 16);
+  REQUIRE(models[0].experts == 1);
+  REQUIRE(models[0].active_experts == 1);
+  REQUIRE(models[0].positions == 0);
+  REQUIRE(!models[0].gated);
+  REQUIRE(!models[0].tied_embeddings);
+}
+
+TEST_CASE("shapes that fit no model are refused with line and remedy", "[catalogue]") {
+  REQUIRE(contains(refusal(replaced(minimal, "kv_heads = 2", "kv_heads = 3")), "models.toml:7"));
+  REQUIRE(contains(refusal(replaced(minimal, "hidden = 64", "hidden = 66")), "'head_size'"));
+  REQUIRE(contains(refusal(std::string(minimal) + "experts = 4\n"), "'active_experts'"));
+  REQUIRE(contains(refusal(std::string(minimal) + "experts = 4\nactive_experts = 5\n"),
+                   "at most 'experts'"));
+  REQUIRE(contains(refusal(replaced(minimal, "layers = 2", "layers = 9999999")), "at most"));
+  REQUIRE(contains(refusal(std::string(minimal) + "width = 3\n"), "unknown key 'width'"));
+  REQUIRE(contains(refusal(std::string(minimal) + minimal), "occurs twice"));
+  REQUIRE(contains(refusal(""), "[[model]]"));
+}
+
+TEST_CASE("an unknown model is refused with those that are known", "[catalogue]") {
+  REQUIRE(find_model(model_catalogue(), "llama-3.1-8b").layers == 32);
+  REQUIRE_THROWS_AS(find_model(model_catalogue(), "llama-9"), UserError);
+}
