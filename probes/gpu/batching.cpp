@@ -83,7 +83,10 @@ DeviceMeasured sample_batches(BatchRunner& runner,
                               const Target& target,
                               const BatchOptions& options) {
   run_once(runner, 1);
-  GapFree batches(runner, calibrate_repetitions(runner, options));
+  GapFree batches(runner,
+                  options.repetitions > 0
+                      ? std::min(options.repetitions, options.maximum_repetitions)
+                      : calibrate_repetitions(runner, options));
   for (Seconds warmed{}; warmed < options.warm_up;) warmed += batches.next().time;
 
   StoppingRule rule(target);

@@ -30,6 +30,8 @@ struct BatchOptions {
   Seconds batch{0.020};
   /// What a blocked stream's queue holds for certain; about 1022 fit.
   int maximum_repetitions = 500;
+  /// Of a batch, where the caller knows how long one lasts; 0: calibrated.
+  int repetitions = 0;
   /// Batches that are run and forgotten before the first sample.
   Seconds warm_up{0.020};
   /// One repetition is so many operations; samples are per operation.

@@ -37,7 +37,8 @@ struct StreamVariant {
   int unroll = 4;           // 1, 2, 4 or 8
   bool streaming = false;   // cache-streaming loads and stores
 };
-std::string stream_variant_name(const StreamVariant& variant);  // "persistent, 512 threads, 4 x 16 B"
+std::string stream_variant_name(
+    const StreamVariant& variant);  // "persistent, 512 threads, 4 x 16 B"
 
 /// read: s += a[i]; write: a[i] = s; copy: a[i] = b[i]; triad: a[i] = b[i] + s c[i].
 /// Shared memory and L1 have read only.
@@ -65,9 +66,9 @@ struct LadderWork {
 
 /// One end of a transfer: this node's memory, or a GPU by its ordinal.
 struct Endpoint {
-  std::optional<int> device;      // absent: host memory
-  bool pinned = true;             // host memory only
-  std::optional<int> numa_node;   // host memory only: where it is placed; absent: the GPU's node
+  std::optional<int> device;     // absent: host memory
+  bool pinned = true;            // host memory only
+  std::optional<int> numa_node;  // host memory only: where it is placed; absent: the GPU's node
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 /// copy_engine: cudaMemcpyAsync; kernel: loads and stores by the asked GPU's multiprocessors.
@@ -107,14 +108,15 @@ struct GemmCandidate {
   double waves = 0.0;  // of tiles over the multiprocessors, as the library computes it
 };
 
-/// gap_free: nothing between products: the rate that long training loops see, at the clock that power
-/// allows. duty_cycled: the output is reset and a 256 MiB buffer written between products, as
+/// gap_free: nothing between products: the rate that long training loops see, at the clock that
+/// power allows. duty_cycled: the output is reset and a 256 MiB buffer written between products, as
 /// mamf-finder does, so the chip is cooler and the clock higher.
 enum class GemmRegime { gap_free, duty_cycled };
 const char* gemm_regime_name(GemmRegime regime);
 
-/// A gap-free sample is a batch of products that lasts 20 ms, or `target.time_budget` over
-/// `target.minimum_samples` where that is shorter; a duty-cycled sample is one product.
+/// A sample is the mean over a batch of products that lasts 20 ms, or `target.time_budget` over
+/// `target.minimum_samples` where that is shorter. duty_cycled: each product lies between two
+/// events of its own, and reset and fill are not counted.
 struct GemmPace {
   GemmRegime regime = GemmRegime::gap_free;
   Seconds pause{0.0};    // the GPU idles this long first

@@ -78,7 +78,7 @@ Point ChosenGemm::steady(const std::string& pass, const SettleRule& rule, Second
 }
 
 Point ChosenGemm::duty_cycled() {
-  return timed("duty-cycled", duty_cycled_pace(Seconds(0.5)));
+  return timed("duty-cycled", duty_cycled_pace(Seconds(0.2)));
 }
 
 }  // namespace scaleworth::probes

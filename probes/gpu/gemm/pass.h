@@ -27,7 +27,7 @@ class ChosenGemm {
   Point burst(Seconds pause);
   /// Without gaps for `time` after clock and power have settled; the point says whether they did.
   Point steady(const std::string& pass, const SettleRule& rule, Seconds time);
-  /// 50 products with an output reset and a 256 MiB fill before each.
+  /// 0.2 s of products with an output reset and a 256 MiB fill before each.
   Point duty_cycled();
 
  private:
@@ -38,7 +38,7 @@ class ChosenGemm {
   AlgorithmChoice choice_;
 };
 
-/// Duty-cycled pace: at most 50 products and `time` of them.
+/// Duty-cycled pace with `time` of products, the pauses not counted.
 GemmPace duty_cycled_pace(Seconds time);
 
 }  // namespace scaleworth::probes

@@ -99,12 +99,11 @@ probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candida
   while (!rule.finished()) {
     const double clock = clock_hz(pace.regime);
     const double one = true_gemm_time(device_, problem_, truth_, rank, clock) * noise_.factor();
-    const double products =
-        gap_free ? std::max(1.0, std::ceil(std::min(batch_s, share) / one)) : 1.0;
+    const double products = std::max(1.0, std::ceil(std::min(batch_s, share) / one));
     const double spent = products * one;
     rule.add(Seconds(one), Seconds(spent));
     measured.clock_hz.push_back(clock);
-    use_->elapsed_s += gap_free ? spent : spent + fill_s;
+    use_->elapsed_s += gap_free ? spent : spent + products * fill_s;
     use_->heat_s += gap_free ? spent : 0.0;
   }
   measured.time_s = rule.samples();

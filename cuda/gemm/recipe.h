@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How each number format is asked of cuBLASLt: types, scales, accumulation.
+#pragma once
+
+#include "cuda/kernels/gemm/fill_operands.h"
+#include "probes/gpu/number_format.h"
+
+#include <cublasLt.h>
+
+namespace scaleworth::gpu {
+
+/// How the factors lie that turn encoded operands back into numbers. tensor: one for all;
+/// vector_N: one per N numbers along k; block_128: one per 128 rows and 128 along k.
+enum class ScaleLayout { none, tensor, vector_128, block_128, vector_32, vector_16 };
+
+/// D (m x n, column-major) = A B, A with k contiguous per row and B with k contiguous per column
+/// ("TN": the one layout that every format has).
+struct GemmRecipe {
+  probes::NumberFormat format;
+  OperandEncoding a, b;
+  cudaDataType_t a_type, b_type, d_type;
+  cublasComputeType_t compute;
+  cudaDataType_t scale_type;  // of alpha and beta
+  ScaleLayout a_scale = ScaleLayout::none;
+  ScaleLayout b_scale = ScaleLayout::none;
+  bool chooses_accumulation = false;  // fast or precise accumulation is the caller's choice
+  int d_bytes;                        // of one element of D
+  // Errors relative to the size of a typical partial sum, see tolerance.h.
+  double operand_error;     // of a product, by rounding operands on their way in
+  double accumulate_error;  // of one step of the accumulator
+  int accumulated_at_once;  // products that one step adds
+  double result_error;      // of storing D
+};
+
+/// fp8_e5m2 is e5m2 times e4m3: the library has no product of two e5m2. Source: cuBLAS library
+/// documentation 13.0, cublasLtMatmul, tables of supported types.
+const GemmRecipe& gemm_recipe(probes::NumberFormat format);
+
+/// The attribute's value; for layouts other than none.
+cublasLtMatmulMatrixScale_t scale_mode(ScaleLayout layout);
+
+/// Whether the layout has a factor per block: those exist for single products only.
+bool is_block_scaled(const GemmRecipe& recipe);
+
+}  // namespace scaleworth::gpu

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/gemm/session/gemm_session.h"
+
+#include "cuda/gemm/algorithm_description.h"
+#include "cuda/gemm/session/operands.h"
+#include "cuda/gemm/session/product.h"
+#include "cuda/gemm/session/verification.h"
+#include "cuda/runtime/error.h"
+#include "cuda/telemetry/telemetry_watch.h"
+#include "probes/gpu/gemm/shape_rules.h"
+#include "src/core/error.h"
+#include "src/core/interrupt.h"
+#include "src/core/statistics/quantile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using probes::DeviceMeasured;
+using probes::GemmCandidate;
+using probes::GemmPace;
+using probes::GemmProblem;
+using probes::GemmRegime;
+
+/// Fill between duty-cycled products: what mamf-finder overwrites.
+constexpr std::size_t fill_bytes = std::size_t{256} << 20;
+
+constexpr Seconds shortest_watch{0.09};
+
+void idle(Seconds pause) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(pause.value());
+  while (std::chrono::steady_clock::now() < end) {
+    check_interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+class CublasLtSession final : public probes::GemmSession {
+ public:
+  CublasLtSession(const GemmGround& ground, const GemmProblem& problem)
+      : ground_(ground),
+        problem_(problem),
+        recipe_(gemm_recipe(problem.input)),
+        name_(probes::gemm_problem_name(problem)),
+        operands_(ground_, recipe_, problem_),
+        product_(ground_, recipe_, problem_, operands_) {}
+
+  std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
+    std::vector<GemmCandidate> all;
+    on_ground(ground_, "asking for algorithms for " + name_, [&] {
+      const auto bytes = static_cast<std::size_t>(workspace.value());
+      for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
+        const std::string words = describe_algorithm(*ground_.library, proposed.algorithm);
+        known_.try_emplace(words, Known{proposed});
+        all.push_back({proposed.rank,
+                       words,
+                       Bytes(static_cast<double>(proposed.workspace_bytes)),
+                       proposed.waves});
+      }
+    });
+    return all;
+  }
+
+  void verify(const GemmCandidate& candidate) override {
+    on_ground(ground_, "verifying " + name_, [&] {
+      const Known& known = find(candidate);
+      verify_product(
+          ground_, recipe_, problem_, operands_, product_, known.algorithm, workspace_for(known));
+    });
+  }
+
+  DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
+    DeviceMeasured measured;
+    on_ground(ground_, "timing " + name_, [&] {
+      Known& known = find(candidate);
+      const BatchWork work = batch_work(known, pace.regime);
+      idle(pace.pause);
+      measured = watched(pace.target.time_budget, [&] {
+        return ground_.timer.time(work, pace.target, batch_options(known, pace));
+      });
+      known.product_s = median(measured.time_s).value_or(0.0);
+    });
+    measured.flops = probes::gemm_flops(problem_);
+    measured.bytes = probes::gemm_footprint(problem_);
+    return measured;
+  }
+
+ private:
+  struct Known {
+    ProposedAlgorithm algorithm;
+    double product_s = 0.0;  // 0: not timed yet
+  };
+
+  /// Short looks have no telemetry: a thread costs more than its few readings tell.
+  DeviceMeasured watched(Seconds budget, const std::function<DeviceMeasured()>& measure) const {
+    if (budget < shortest_watch) return measure();
+    TelemetryWatch watch(ground_.telemetry);
+    DeviceMeasured measured = measure();
+    measured.telemetry = watch.take();
+    return measured;
+  }
+
+  Known& find(const GemmCandidate& candidate) {
+    const auto found = known_.find(candidate.description);
+    if (found == known_.end()) {
+      throw ProbeFailure(
+          fmt::format("{}: \"{}\" was not proposed here", name_, candidate.description));
+    }
+    return found->second;
+  }
+
+  /// Kept for the largest so far; null when the algorithm needs none.
+  void* workspace_for(const Known& known) {
+    const std::size_t needed = known.algorithm.workspace_bytes;
+    if (needed > workspace_bytes_) {
+      workspace_.reset();
+      workspace_bytes_ = 0;
+      workspace_ = allocate_device(ground_.health, needed);
+      workspace_bytes_ = needed;
+    }
+    return needed > 0 ? workspace_.get() : nullptr;
+  }
+
+  BatchWork batch_work(const Known& known, GemmRegime regime) {
+    BatchWork work;
+    work.doing = name_;
+    void* workspace = workspace_for(known);
+    work.enqueue = [this, &known, workspace](cudaStream_t stream, int repetition) {
+      product_.enqueue(
+          operands_, repetition % operands_.sets(), known.algorithm, workspace, stream);
+      return cudaSuccess;
+    };
+    if (regime == GemmRegime::duty_cycled) {
+      if (!fill_) fill_ = allocate_device(ground_.health, fill_bytes);
+      work.between = [this](cudaStream_t stream, int repetition) {
+        const RotatingArray& d = operands_.d();
+        const cudaError_t reset =
+            cudaMemsetAsync(d.at(repetition % operands_.sets()), 0, d.bytes(), stream);
+        if (reset != cudaSuccess) return reset;
+        return cudaMemsetAsync(fill_.get(), 0, fill_bytes, stream);
+      };
+    }
+    return work;
+  }
+
+  /// As long as the pace wants its samples; a known product is not measured again for that.
+  static probes::BatchOptions batch_options(const Known& known, const GemmPace& pace) {
+    probes::BatchOptions options;
+    const auto samples = static_cast<double>(std::max<std::size_t>(1, pace.target.minimum_samples));
+    options.batch = std::min(options.batch, pace.target.time_budget / samples);
+    options.warm_up = pace.warm_up;
+    if (known.product_s > 0.0) {
+      const double needed = std::ceil(options.batch.value() / known.product_s);
+      const auto most = static_cast<double>(options.maximum_repetitions);
+      options.repetitions = static_cast<int>(std::clamp(needed, 1.0, most));
+    }
+    return options;
+  }
+
+  GemmGround ground_;
+  GemmProblem problem_;
+  const GemmRecipe& recipe_;
+  std::string name_;
+  GemmOperands operands_;
+  DescribedProduct product_;
+  std::map<std::string, Known> known_;  // by description
+  DeviceBuffer workspace_;
+  std::size_t workspace_bytes_ = 0;
+  DeviceBuffer fill_;
+};
+
+}  // namespace
+
+std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmGround& ground,
+                                                       const GemmProblem& problem) {
+  if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
+  if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
+    throw NothingToMeasure(
+        fmt::format("{} has scales per block, which are laid out for single products "
+                    "only: leave the batch out",
+                    probes::number_format_name(problem.input)));
+  }
+  std::unique_ptr<probes::GemmSession> session;
+  on_ground(ground, "preparing " + probes::gemm_problem_name(problem), [&] {
+    session = std::make_unique<CublasLtSession>(ground, problem);
+  });
+  return session;
+}
+
+}  // namespace scaleworth::gpu
