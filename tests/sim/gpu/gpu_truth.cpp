@@ -2,6 +2,7 @@
 #include "tests/sim/gpu/gpu_truth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -81,12 +82,14 @@ GpuTruth truth_of(const GpuDatasheet& datasheet, int ordinal) {
   truth.translated = 0.25 * truth.description.memory;
   // 85 % of a x16 link's raw rate: 63 GB/s in generation 5, half of it per generation before.
   const int generation = datasheet.pcie_generation.value_or(4);
-  truth.link.pinned = 0.85 * 63e9 / static_cast<double>(1 << std::clamp(5 - generation, 0, 3));
+  truth.link.pinned = std::ldexp(0.85 * 63e9, generation - 5);
+  truth.link.pcie_generation = generation;
   truth.link.pageable = 0.3 * truth.link.pinned;
   truth.link.peer_access = datasheet.nvlink.has_value();
   if (datasheet.nvlink) truth.link.peer = 0.8 * datasheet.nvlink->value() / 2.0;
   truth.gemm.wrong_algorithm = truth.gemm.too_fast_algorithm = truth.gemm.breaking_algorithm = -1;
-  truth.power_w = 0.75 * datasheet.power_limit_w.value_or(300.0);
+  truth.power_limit_w = datasheet.power_limit_w.value_or(300.0);
+  truth.power_w = 0.75 * truth.power_limit_w;
   truth.noise.seed = static_cast<std::uint64_t>(ordinal) + 1;
   return truth;
 }

@@ -30,6 +30,7 @@ struct LinkRates {
   double both_directions = 1.8;  // rate of both together over that of one
   double far_node_share = 0.8;   // host memory on another NUMA node
   bool peer_access = true;
+  int pcie_generation = 5;  // of a x16 link
 };
 
 /// What goes wrong, and when.
@@ -65,6 +66,7 @@ struct GpuTruth {
   std::map<probes::LaunchKind, double> launch_s{{probes::LaunchKind::empty_kernel, 2.2e-6},
                                                 {probes::LaunchKind::graph_node, 1.3e-6},
                                                 {probes::LaunchKind::synchronise, 9e-6}};
+  double power_limit_w = 700.0;
   double power_w = 520.0;
   double temperature_c = 61.0;
   FaultTruth fault;

@@ -2,6 +2,7 @@
 /// The real probes of GPUs against simulated ones, and the model's fits of what they recorded.
 #include "src/core/run/fields.h"
 #include "src/core/statistics/quantile.h"
+#include "src/model/gpu/gpus.h"
 #include "src/model/roofline/levels.h"
 #include "src/model/roofline/samples.h"
 #include "src/model/roofline/soft_roof.h"
@@ -228,4 +229,30 @@ TEST_CASE("estimates of GPU probes are within 30 % of what simulated GPUs take",
                  WithinRel(node.elapsed().value(), 0.3));
     }
   }
+}
+
+TEST_CASE("a run of all roofline probes of a simulated GPU analyses to its truth", "[gpu]") {
+  SimNode node(h100_truths(1));
+  for (const char* probe :
+       {fields::gpu_compute, fields::gpu_memory, fields::gpu_latency, fields::gpu_intensity}) {
+    node.measure(probe, Suite::standard);
+  }
+  const auto results = model::analyse_gpus(node.run(), gpu_catalogue(), {});
+  REQUIRE(results.size() == 1);
+  const model::GpuResult& result = results.front();
+  const GpuTruth& truth = node.gpu(0).truth();
+  REQUIRE(result.identity.datasheet);
+  REQUIRE(result.identity.datasheet->id == "h100-sxm-80gb");
+  REQUIRE(result.ceilings.size() == 9);
+  const auto memory = std::ranges::find_if(result.memory_levels, [](const auto& found) {
+    return found.scope == "device" && found.level.label == "memory" && found.level.kernel == "read";
+  });
+  REQUIRE(memory != result.memory_levels.end());
+  REQUIRE_THAT(memory->level.rate.value.value(), WithinRel(truth.memory_bytes_per_s, 0.02));
+  REQUIRE_THAT(memory->of_datasheet->value, WithinRel(0.9, 0.02));
+  const auto l2 = std::ranges::find_if(result.latency_levels,
+                                       [](const auto& found) { return found.level.label == "L2"; });
+  REQUIRE(l2 != result.latency_levels.end());
+  REQUIRE_THAT(l2->cycles->value, WithinRel(truth.l2_clocks, 0.03));
+  REQUIRE(result.roofline.soft_roofs.size() == 4);
 }

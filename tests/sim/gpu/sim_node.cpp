@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/gpu/sim_node.h"
 
+#include "tests/sim/gpu/sim_facts.h"
 #include "tests/sim/sim_run.h"
 
 #include <stdexcept>
@@ -8,6 +9,7 @@
 namespace scaleworth::sim {
 
 SimNode::SimNode(const std::vector<GpuTruth>& truths) {
+  run_.environment = facts_of(truths);
   for (const GpuTruth& truth : truths) {
     auto device = std::make_unique<SimDevice>(truth);
     gpus_.push_back(device.get());
