@@ -22,16 +22,6 @@ Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe descri
   return {name, std::nullopt, std::get<Failed>(outcome).reason};
 }
 
-void append_gpus(std::vector<FactSection>& sections, const probes::VendorPaths& paths) {
-  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts(paths);
-  if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
-    sections.insert(sections.end(), found->begin(), found->end());
-    return;
-  }
-  const Fact none = fact_of("count", gpus, [](const auto&) { return std::string(); });
-  sections.push_back({"gpu", {none}});
-}
-
 /// A library's path and the search step that found it stand as its source, the reason where it is
 /// missing.
 FactSection gpu_libraries(const probes::VendorPaths& paths) {
@@ -47,6 +37,19 @@ FactSection gpu_libraries(const probes::VendorPaths& paths) {
   return section;
 }
 
+/// Without a GPU nothing of these libraries is opened: they are large, and a rank's memory may be
+/// limited.
+void append_gpus(std::vector<FactSection>& sections, const probes::VendorPaths& paths) {
+  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts(paths);
+  if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
+    sections.insert(sections.end(), found->begin(), found->end());
+    sections.push_back(gpu_libraries(paths));
+    return;
+  }
+  const Fact none = fact_of("count", gpus, [](const auto&) { return std::string(); });
+  sections.push_back({"gpu", {none}});
+}
+
 }  // namespace
 
 std::vector<FactSection> collect_environment(probes::Machine& machine,
@@ -54,7 +57,6 @@ std::vector<FactSection> collect_environment(probes::Machine& machine,
                                              const probes::VendorPaths& vendor_paths) {
   std::vector<FactSection> sections = machine.facts();
   append_gpus(sections, vendor_paths);
-  sections.push_back(gpu_libraries(vendor_paths));
   sections.push_back(
       {"libraries",
        {fact_of("blas", machine.gemm_library(), [](const std::string& name) { return name; }),
