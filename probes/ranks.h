@@ -133,6 +133,7 @@ struct TrainingWork {
     double factor = 1.0;
   };
   std::optional<Straggler> straggler;
+  bool graphs = false;  // steps are captured once and replayed as CUDA graphs; GPUs only
 };
 
 struct TrainingMeasured {

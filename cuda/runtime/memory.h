@@ -10,12 +10,6 @@
 
 namespace scaleworth::gpu {
 
-/// There is not so much memory; the message names what was wanted and what is free.
-class OutOfMemory : public ProbeFailure {
- public:
-  using ProbeFailure::ProbeFailure;
-};
-
 /// Frees unless the GPU is lost: freeing waits for the GPU, for ever if it no longer answers.
 struct FreeDeviceMemory {
   const DeviceHealth* health = nullptr;

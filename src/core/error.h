@@ -26,7 +26,15 @@ class ProbeFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with this reason.
+/// There is not so much memory; the message names what was wanted and what is free. A smaller size
+/// may do.
+class OutOfMemory : public ProbeFailure {
+ public:
+  using ProbeFailure::ProbeFailure;
+};
+
+/// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with
+/// this reason.
 class NothingToMeasure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -21,6 +21,8 @@ void wait_for_event(DeviceHealth& health,
     const cudaError_t status = cudaEventQuery(event);
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) check(status);
+    // "Not ready" is remembered like a failure, and the next launch would report it.
+    static_cast<void>(cudaGetLastError());
     const auto waited = Clock::now() - start;
     if (waited > timeout) {
       health.lose(

@@ -42,6 +42,11 @@ std::vector<double> run_steps(Trainer& trainer,
   return losses;
 }
 
+void check_host_work(const TrainingWork& work) {
+  check_training_work(work);
+  if (work.graphs) throw UserError("training on a CPU: there are no CUDA graphs, leave them out");
+}
+
 Seconds fastest_step(const Timeline& timeline) {
   return Seconds(quantile(slowest_steps(timeline), 0.0).value_or(0.0));
 }
@@ -104,7 +109,7 @@ TrainingMeasured measure(const MpiModule& mpi,
 }  // namespace
 
 TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work) {
-  check_training_work(work);
+  check_host_work(work);
   if (work.ranks != 1) throw UserError("training without MPI: use 1 rank");
   blas.set_threads(1);
   TrainingMeasured measured;
@@ -130,7 +135,7 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 MpiGroup group,
                                 const Blas& blas,
                                 const TrainingWork& work) {
-  check_training_work(work);
+  check_host_work(work);
   if (work.ranks != mpi.size(group)) {
     throw UserError(fmt::format(
         "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels' mathematics, thread after thread, against the host's layers and by hand.
-#include "cuda/training/step_input.h"
+#include "cuda/training/pass/step_input.h"
 #include "probes/host/training/layers/elementwise.h"
 #include "probes/training/data.h"
 #include "tests/catch.h"

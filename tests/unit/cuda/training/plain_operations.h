@@ -3,8 +3,8 @@
 /// thread; products by definition, column-major as cuBLASLt is told.
 #pragma once
 
-#include "cuda/training/memory.h"
-#include "cuda/training/operations.h"
+#include "cuda/training/pass/memory.h"
+#include "cuda/training/pass/operations.h"
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole step for GPUs, computed by plain C++, against the host's model in fp32.
-#include "cuda/training/transformer.h"
+#include "cuda/training/pass/transformer.h"
 
 #include "probes/host/training/model.h"
 #include "probes/host/training/optimizer.h"

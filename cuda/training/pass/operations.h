@@ -10,7 +10,7 @@
 #include "cuda/kernels/training/layer_norm.h"
 #include "cuda/kernels/training/loss.h"
 #include "cuda/kernels/training/softmax.h"
-#include "cuda/training/gemm_call.h"
+#include "cuda/training/pass/gemm_call.h"
 
 namespace scaleworth::gpu {
 

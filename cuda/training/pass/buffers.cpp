@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/training/buffers.h"
+#include "cuda/training/pass/buffers.h"
 
 #include "cuda/kernels/training/share.h"
 #include "probes/training/shape_counts.h"

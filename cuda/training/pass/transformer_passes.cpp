@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of the transformer, forward and backward.
-#include "cuda/training/transformer.h"
+#include "cuda/training/pass/transformer.h"
 
 #include <cmath>
 

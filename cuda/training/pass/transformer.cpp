@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/training/transformer.h"
+#include "cuda/training/pass/transformer.h"
 
 #include "src/core/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/training/gemm_call.h"
+#include "cuda/training/pass/gemm_call.h"
 
 #include <algorithm>
 #include <initializer_list>

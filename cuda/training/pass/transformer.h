@@ -3,8 +3,8 @@
 /// in TrainingOperations. What the host's model computes in fp32, in bf16.
 #pragma once
 
-#include "cuda/training/buffers.h"
-#include "cuda/training/operations.h"
+#include "cuda/training/pass/buffers.h"
+#include "cuda/training/pass/operations.h"
 #include "probes/ranks.h"
 #include "probes/training/parameters.h"
 

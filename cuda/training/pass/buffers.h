@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cuda/kernels/training/bfloat16.h"
-#include "cuda/training/memory.h"
-#include "cuda/training/step_input.h"
+#include "cuda/training/pass/memory.h"
+#include "cuda/training/pass/step_input.h"
 #include "probes/ranks.h"
 #include "src/core/units.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/training/step_input.h"
+#include "cuda/training/pass/step_input.h"
 
 #include "probes/training/data.h"
 

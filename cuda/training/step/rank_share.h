@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a rank tells rank 0 of its measured steps, as it travels between processes.
+#pragma once
+
+#include "cuda/training/step/step_spans.h"
+#include "src/core/span.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::gpu {
+
+struct RankShare {
+  Rank rank;
+  ClockMap clock;
+  double clock_error_s = 0.0;
+  std::uint64_t fingerprint = 0;  // of the weights at the end
+  std::vector<StepTimes> steps;
+};
+
+/// Shares one after another, readable on machines of the same byte order: the ranks of one job.
+std::string shares_text(const std::vector<RankShare>& shares);
+/// Throws ProbeFailure for a text that is no such thing.
+std::vector<RankShare> shares_of(std::string_view text);
+
+/// The spans of all shares; a step is numbered from 0 in each.
+Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares);
+
+}  // namespace scaleworth::gpu

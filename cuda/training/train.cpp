@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/training/train.h"
+
+#include "cuda/runtime/error.h"
+#include "cuda/runtime/memory.h"
+#include "cuda/training/step/device_trainer.h"
+#include "cuda/training/step/rank_share.h"
+#include "probes/training/shape_counts.h"
+#include "probes/training/step_series.h"
+#include "probes/training/training_work.h"
+#include "src/core/error.h"
+#include "src/core/run/run_path.h"
+#include "src/core/statistics/quantile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using probes::TrainingMeasured;
+using probes::TrainingWork;
+
+// One step without the machinery of a full pipeline is left out, and one before a capture.
+constexpr int least_warmup = 2;
+// No wait is charged to anybody then.
+constexpr std::chrono::seconds unaligned_clocks{1};
+
+/// The training of this process's ranks, phase by phase; after each phase all processes agree.
+class LocalTraining {
+ public:
+  LocalTraining(const std::vector<TrainingRank>& local,
+                probes::Rendezvous& meeting,
+                std::shared_ptr<const CublasLt> library,
+                const TrainingWork& work)
+      : meeting_(meeting), library_(std::move(library)), work_(work) {
+    for (const TrainingRank& rank : local) members_.emplace_back().rank = rank;
+  }
+
+  TrainingMeasured run() {
+    build();
+    const int warmup = std::max(least_warmup, work_.warmup_steps);
+    all_well([&](Member& member) { member.finished = member.trainer->run(0, warmup - 1); });
+    use_graphs();
+    all_well([&](Member& member) { measure(member, warmup); });
+    return report();
+  }
+
+ private:
+  struct Member {
+    TrainingRank rank;
+    std::unique_ptr<DeviceTrainer> trainer;
+    std::vector<FinishedStep> finished;
+    RankShare share;
+    std::string out_of_memory;
+    std::string no_graphs;
+  };
+  using Action = std::function<void(Member&)>;
+
+  void on_members(const Action& action) {
+    std::mutex mutex;
+    std::exception_ptr first;
+    const auto guarded = [&](Member& member) {
+      try {
+        check(cudaSetDevice(member.rank.ordinal));
+        action(member);
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!first) first = std::current_exception();
+        stop_ = true;
+      }
+    };
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < members_.size(); ++i) {
+      threads.emplace_back([&, i] { guarded(members_[i]); });
+    }
+    if (!members_.empty()) guarded(members_[0]);
+    threads.clear();
+    if (first) std::rethrow_exception(first);
+  }
+
+  void all_well(const Action& action) {
+    meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
+  }
+
+  // The first text that any member of any process has.
+  std::string any_text(std::string Member::*text) {
+    std::string own;
+    for (const Member& member : members_) {
+      if (own.empty()) own = member.*text;
+    }
+    for (const std::string& one : meeting_.all_gather(own)) {
+      if (!one.empty()) return one;
+    }
+    return {};
+  }
+
+  void build() {
+    all_well([this](Member& member) {
+      try {
+        member.trainer = std::make_unique<DeviceTrainer>(
+            TrainerPlace{
+                member.rank.ordinal, member.rank.rank, library_, member.rank.exchange, &stop_},
+            work_);
+      } catch (const OutOfMemory& failure) {
+        member.out_of_memory = failure.what();
+      }
+    });
+    const std::string failure = any_text(&Member::out_of_memory);
+    if (!failure.empty()) throw OutOfMemory(failure);
+  }
+
+  // All ranks or none: a captured sum must meet its like.
+  void use_graphs() {
+    if (!work_.graphs) return;
+    all_well([](Member& member) {
+      try {
+        member.trainer->capture();
+      } catch (const std::exception& failure) {
+        member.no_graphs = failure.what();
+      }
+    });
+    no_graphs_ = any_text(&Member::no_graphs);
+    if (no_graphs_.empty()) return;
+    for (Member& member : members_) member.trainer->forget_graphs();
+  }
+
+  void measure(Member& member, int warmup) {
+    DeviceTrainer& trainer = *member.trainer;
+    trainer.begin_clock();
+    std::vector<FinishedStep> steps = trainer.run(warmup - 1, 1 + work_.steps);
+    member.share.rank = member.rank.rank;
+    member.share.clock = trainer.end_clock();
+    member.share.clock_error_s = trainer.clock_error_s();
+    member.share.fingerprint = trainer.weight_fingerprint();
+    // The first one filled the pipeline.
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      member.share.steps.push_back(std::move(steps[i].times));
+    }
+    member.finished.insert(member.finished.end(), steps.begin(), steps.end());
+  }
+
+  TrainingMeasured report() {
+    TrainingMeasured measured;
+    std::vector<RankShare> own;
+    for (const Member& member : members_) own.push_back(member.share);
+    const std::vector<std::string> texts = meeting_.gather(shares_text(own));
+    const std::vector<std::string> hosts = meeting_.gather(host_name());
+    double fastest = 0.0;
+    meeting_.agree(probes::rank_trouble([&] {
+      if (meeting_.rank() != 0) return;
+      add_timeline(texts, measured);
+      describe_clock(std::set<std::string>(hosts.begin(), hosts.end()).size(), measured.timeline);
+      fastest = quantile(probes::slowest_steps(measured.timeline), 0.0).value_or(0.0);
+    }));
+    measured.fastest_step = Seconds(std::stod(meeting_.broadcast(fmt::format("{}", fastest))));
+    add_counts(measured);
+    return measured;
+  }
+
+  void add_timeline(const std::vector<std::string>& texts, TrainingMeasured& measured) {
+    std::vector<RankShare> shares;
+    for (const std::string& text : texts) {
+      for (RankShare& share : shares_of(text)) shares.push_back(std::move(share));
+    }
+    measured.timeline = timeline_of(members_.at(0).trainer->schedule(), shares);
+    const auto differing = std::count_if(shares.begin(), shares.end(), [&](const auto& share) {
+      return share.fingerprint != shares.front().fingerprint;
+    });
+    if (differing > 0) {
+      measured.warnings.push_back(fmt::format(
+          "the weights of {} ranks differ from rank 0's: their all-reduces gave different sums",
+          differing));
+    }
+    for (const FinishedStep& step : members_.at(0).finished) measured.loss.push_back(step.loss);
+    if (!no_graphs_.empty()) {
+      measured.warnings.push_back("steps were not captured as CUDA graphs: " + no_graphs_);
+    }
+  }
+
+  static void describe_clock(std::size_t hosts, Timeline& timeline) {
+    timeline.clock_method =
+        "each GPU's events on its host's monotonic clock, by an event between two readings "
+        "before and after";
+    if (hosts < 2) return;
+    timeline.clock_method += "; clocks of several hosts, which were not aligned";
+    timeline.clock_error = unaligned_clocks;
+  }
+
+  void add_counts(TrainingMeasured& measured) const {
+    constexpr double element = sizeof(Bfloat16);
+    measured.parameters = probes::parameter_count(work_.shape);
+    measured.model_flops = probes::model_flops(work_.shape, work_.global_batch);
+    measured.tokens = work_.global_batch * work_.shape.sequence;
+    measured.gradient = Bytes(static_cast<double>(measured.parameters) * element);
+    const auto buckets =
+        probes::make_buckets(probes::ParameterLayout(work_.shape), work_.bucket, Bytes(element));
+    for (const probes::Bucket& bucket : buckets) {
+      measured.buckets.emplace_back(static_cast<double>(bucket.size) * element);
+    }
+  }
+
+  probes::Rendezvous& meeting_;
+  std::shared_ptr<const CublasLt> library_;
+  TrainingWork work_;
+  std::atomic<bool> stop_{false};
+  std::vector<Member> members_;
+  std::string no_graphs_;
+};
+
+}  // namespace
+
+TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
+                               probes::Rendezvous& meeting,
+                               const std::shared_ptr<const CublasLt>& library,
+                               const TrainingWork& work) {
+  probes::check_training_work(work);
+  check_device_shape(work.shape);
+  return LocalTraining(local, meeting, library, work).run();
+}
+
+}  // namespace scaleworth::gpu
