@@ -103,7 +103,8 @@ struct CollectiveMeasured {
   std::string stop_reason{};
   std::vector<std::string> warnings{};
   int operations_per_timing = 1;  // not isolated: operations between a timing's start and end
-  /// Every way that the library could have taken; empty where it has no say or does not tell.
+  /// Every way that the library could have taken, on every rank, so that all draw the same
+  /// conclusion; empty where it has no say or does not tell.
   std::vector<PredictedTime> predictions{};
   std::optional<RanAlgorithm> ran{};  // absent where the library does not tell
 };

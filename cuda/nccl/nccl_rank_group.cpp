@@ -280,12 +280,12 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
   }
   CollectiveMeasured measured;
   measured.message = probes::message_shape(work.collective, work.message, work.ranks).message;
+  measured.predictions = said.predictions;
   if (meeting_.rank() != 0) return measured;
   measured.time_s = pacer.rule().samples();
   measured.stop_reason = pacer.rule().explanation();
   measured.warnings = sample_warnings(measured.time_s);
   measured.operations_per_timing = pacer.operations();
-  measured.predictions = said.predictions;
   measured.ran = said.ran;
   if (forced && said.ran && said.ran->way != CollectiveAlgorithm{work.algorithm, work.protocol}) {
     measured.warnings.push_back(fmt::format("{}/{} was asked for, {}/{} ran",

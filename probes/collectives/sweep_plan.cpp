@@ -2,21 +2,18 @@
 #include "probes/collectives/sweep_plan.h"
 
 #include "probes/collectives/message.h"
+#include "probes/collectives/shuffle.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <optional>
-#include <random>
-#include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
 namespace {
 
-constexpr std::uint64_t order_seed = 20241;
 constexpr double mebibyte = 1024.0 * 1024.0;
 constexpr Bytes small_message{64.0 * 1024.0};
 constexpr std::array modes{CollectiveMode::isolated, CollectiveMode::back_to_back};
@@ -76,14 +73,6 @@ std::vector<Bytes> fitting_messages(Collective collective,
   return messages;
 }
 
-// std::shuffle is free to differ between standard libraries, and ranks must agree on the order.
-void shuffle(std::vector<CollectiveWork>& settings) {
-  std::mt19937_64 random(order_seed);
-  for (std::size_t i = settings.size(); i > 1; --i) {
-    std::swap(settings[i - 1], settings[random() % i]);
-  }
-}
-
 }  // namespace
 
 std::vector<int> rank_counts(int size) {
@@ -114,7 +103,7 @@ SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank) {
         left_out->value() / mebibyte,
         memory_per_rank.value() / mebibyte);
   }
-  shuffle(plan.settings);
+  shuffle_alike(plan.settings);
   return plan;
 }
 

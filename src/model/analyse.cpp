@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/analyse.h"
 
+#include "src/model/collectives/algorithms.h"
 #include "src/model/collectives/collectives.h"
 #include "src/model/collectives/prediction.h"
 #include "src/model/findings/findings.h"
@@ -40,6 +41,7 @@ Analysis analyse(const Run& run, const AnalysisOptions& options) {
   analysis.gpus = analyse_gpus(run, gpu_catalogue(), options);
   analysis.gpus_together = compare_gpus(run, analysis.gpus, options.peak_per_rank);
   analysis.collectives = analyse_collectives(run);
+  analysis.algorithms = analyse_algorithms(run);
   const std::vector<ComputeCeiling> none;
   analysis.scaling = analyse_scaling(run,
                                      options,

@@ -51,6 +51,55 @@ struct CollectiveResult {
   std::size_t chosen = 0;  // index into fits: least held-out error
 };
 
+/// One way to run a collective of NCCL: a forced algorithm and protocol.
+struct AlgorithmLine {
+  std::string algorithm;
+  std::string protocol;
+  std::vector<CollectivePoint> points;  // by size, the way forced
+  CommunicationFit fit;                 // one alpha-beta line; without segments when not fitted
+  /// Mean |predicted / measured - 1| of NCCL's own prediction at the same points; absent without
+  /// any.
+  std::optional<double> library_error;
+};
+
+/// Sizes at which one way is the fastest by its line.
+struct AlgorithmRegime {
+  std::string algorithm;
+  std::string protocol;
+  Bytes smallest;  // measured range, or the boundary to the regime before
+  Bytes largest;
+};
+
+/// What the library did by itself at one size.
+struct ChosenPoint {
+  CollectivePoint point;
+  std::string algorithm;  // what ran; empty where it does not tell
+  std::string protocol;
+  std::optional<BytesPerSecond> wire_bandwidth;  // through one GPU's port, by what ran
+  std::optional<Seconds> library_prediction;     // of its own choice
+  std::optional<Seconds> fastest_line;           // least over the lines
+};
+
+/// NCCL's collective on one topology in one mode. Lines, regimes and errors for isolated calls with
+/// plain buffers only: there the ways were forced.
+struct AlgorithmResult {
+  std::string topology;
+  std::string collective;
+  std::string mode;
+  int ranks = 2;
+  bool in_place = false;
+  bool registered = false;
+  bool shared_gpu = false;          // plumbing: no figure of an interconnect
+  std::vector<ChosenPoint> chosen;  // by size
+  std::vector<AlgorithmLine> lines;
+  std::vector<AlgorithmRegime> regimes;  // of the system curve, the minimum over the lines
+  /// Mean |minimum over the lines / measured - 1| where NCCL chose by itself, at sizes at which no
+  /// way was forced; absent without lines or such sizes.
+  std::optional<double> held_out_error;
+  /// The same of NCCL's own prediction, at the same sizes.
+  std::optional<double> library_error;
+};
+
 // ---- Scaling
 // --------------------------------------------------------------------------------------
 
@@ -157,6 +206,7 @@ struct Analysis {
   std::vector<GpuResult> gpus;  // by ordinal
   std::optional<GpusTogether> gpus_together;
   std::vector<CollectiveResult> collectives;
+  std::vector<AlgorithmResult> algorithms;  // of NCCL
   std::vector<ScalingResult> scaling;
   std::vector<Finding> findings;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_ranks.h"
 
+#include "src/core/error.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -49,13 +51,49 @@ double SimRankGroup::collective_s(Collective collective, double bytes, int ranks
   return operation_s(collective, bytes, ranks, 1.0);
 }
 
+bool SimRankGroup::offers_ways(Collective collective) const {
+  return !truth_.ways.empty() &&
+         (collective == Collective::all_reduce || collective == Collective::all_gather ||
+          collective == Collective::reduce_scatter);
+}
+
+const WayTruth& SimRankGroup::way_of(const CollectiveWork& work) const {
+  const auto predicted = [&](const WayTruth& way) {
+    return way.bias * (way.alpha_s + way.beta_s_per_byte * work.message.value());
+  };
+  const auto& ways = truth_.ways;
+  if (work.algorithm.empty()) {
+    return *std::min_element(ways.begin(), ways.end(), [&](const auto& a, const auto& b) {
+      return predicted(a) < predicted(b);
+    });
+  }
+  const auto found = std::find_if(ways.begin(), ways.end(), [&](const WayTruth& way) {
+    return way.algorithm == work.algorithm && way.protocol == work.protocol;
+  });
+  if (found == ways.end()) throw NothingToMeasure("no usable " + work.algorithm);
+  return *found;
+}
+
 CollectiveMeasured SimRankGroup::time_collective(const CollectiveWork& work,
                                                  const StoppingTarget& target) {
   const double alpha_share = work.mode == CollectiveMode::back_to_back ? truth_.pipelining : 1.0;
-  SampledTimes times = noise_.sample(
-      operation_s(work.collective, work.message.value(), work.ranks, alpha_share), target);
+  const double bytes = work.message.value();
   CollectiveMeasured measured;
   measured.message = work.message;
+  double seconds = operation_s(work.collective, bytes, work.ranks, alpha_share);
+  if (offers_ways(work.collective)) {
+    const WayTruth& way = way_of(work);
+    seconds = way.alpha_s + way.beta_s_per_byte * bytes;
+    measured.ran = RanAlgorithm{{way.algorithm, way.protocol}, 16};
+    for (const WayTruth& one : truth_.ways) {
+      measured.predictions.push_back(
+          {{one.algorithm, one.protocol},
+           Seconds(one.bias * (one.alpha_s + one.beta_s_per_byte * bytes))});
+    }
+  } else if (!work.algorithm.empty()) {
+    throw NothingToMeasure("asks no tuner");
+  }
+  SampledTimes times = noise_.sample(seconds, target);
   std::int64_t start_ns = 0;
   for (std::size_t i = 0; i < times.seconds.size(); ++i) {
     const auto duration_ns = std::llround(1e9 * times.seconds[i]);

@@ -16,8 +16,20 @@ struct LinkTruth {
   double beta_s_per_byte = 0.2e-9;
 };
 
+/// A way in which the simulated library can run a collective, among all ranks.
+struct WayTruth {
+  std::string algorithm;
+  std::string protocol;
+  double alpha_s = 10e-6;  // per operation
+  double beta_s_per_byte = 1e-10;
+  double bias = 1.0;  // of the library's own prediction, by which it chooses
+};
+
 struct RankTruth {
   int ranks = 4;
+  /// Not empty: the collectives that a tuner is asked for run in the way that the library predicts
+  /// to be the fastest, or in the one forced.
+  std::vector<WayTruth> ways{};
   std::vector<LinkTruth> protocols{LinkTruth{}};
   double pipelining = 0.5;  // share of alpha that remains in back-to-back calls
   // Training: seconds of compute per sequence, share of it before the first gradient is ready
@@ -50,6 +62,8 @@ class SimRankGroup final : public probes::RankGroup {
   double collective_s(probes::Collective collective, double bytes, int ranks) const;
 
  private:
+  bool offers_ways(probes::Collective collective) const;
+  const WayTruth& way_of(const probes::CollectiveWork& work) const;
   double operation_s(probes::Collective collective,
                      double bytes,
                      int ranks,

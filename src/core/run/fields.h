@@ -21,6 +21,7 @@ inline constexpr const char* gpu_together = "roofline.gpu.together";
 inline constexpr const char* gpu_transfer = "roofline.gpu.transfer";
 inline constexpr const char* gpu_launch = "roofline.gpu.launch";
 inline constexpr const char* comm_collectives = "comm.collectives";
+inline constexpr const char* comm_nccl = "comm.nccl";
 inline constexpr const char* step_training = "step.training";
 inline constexpr const char* step_ledger = "step.ledger";
 
@@ -45,7 +46,17 @@ inline constexpr const char* ranks = "ranks";
 inline constexpr const char* message_bytes =
     "message_bytes";  // as nccl-tests counts them per collective
 inline constexpr const char* mode =
-    "mode";  // collectives: "isolated" | "back_to_back"; step: "strong" | "weak"
+    "mode";  // collectives: "isolated" | "back_to_back" | "graph"; step: "strong" | "weak"
+// Collectives on GPUs, besides the ones above. The algorithm and protocol asked for are empty where
+// the library chose; what ran is absent where it does not tell.
+inline constexpr const char* topology = "topology";  // "all ranks", "pair, NVLink", ...
+inline constexpr const char* protocol = "protocol";
+inline constexpr const char* in_place = "in_place";
+inline constexpr const char* registered = "registered";
+inline constexpr const char* shared_gpu = "shared_gpu";  // true: no figure of an interconnect
+inline constexpr const char* ran_algorithm = "ran_algorithm";
+inline constexpr const char* ran_protocol = "ran_protocol";
+inline constexpr const char* ran_channels = "ran_channels";
 inline constexpr const char* rank = "rank";
 inline constexpr const char* global_batch = "global_batch_sequences";
 // The transformer of step.training.
@@ -84,6 +95,10 @@ inline constexpr const char* flops = "flops";
 inline constexpr const char* bytes = "bytes";  // as STREAM counts: explicit loads and stores
 inline constexpr const char* bytes_real = "bytes_real";  // with the read that a write-allocate adds
 inline constexpr const char* accesses = "accesses";
+/// Through the busier direction of one GPU's port, by the algorithm that ran.
+inline constexpr const char* wire_bytes = "wire_bytes";
+/// Followed by a way ("predicted_s.Ring/LL"): what the library expects it to take.
+inline constexpr const char* predicted_s_prefix = "predicted_s.";
 inline constexpr const char* model_parameters = "model_parameters";
 inline constexpr const char* model_flops = "model_flops";  // all ranks, one step
 inline constexpr const char* tokens = "tokens";            // all ranks, one step

@@ -20,9 +20,9 @@ double bus_factor(const std::string& collective, int ranks);
 
 /// Bus bandwidth: the rate at the slowest link, comparable across rank counts.
 ///   busbw = message / time * bus_factor
-/// `message`  one rank's buffer (all_reduce, broadcast, reduce, send_receive), else the sum over ranks
-/// `time`     the slowest rank's duration of one operation
-/// Throws UserError as `bus_factor` does, and when `time` is not positive.
+/// `message`  one rank's buffer (all_reduce, broadcast, reduce, send_receive), else the sum over
+/// ranks `time`     the slowest rank's duration of one operation Throws UserError as `bus_factor`
+/// does, and when `time` is not positive.
 BytesPerSecond bus_bandwidth(const std::string& collective, Bytes message, Seconds time, int ranks);
 
 }  // namespace scaleworth::model

@@ -2,6 +2,7 @@
 /// The fits on public nccl-tests output: real protocols, real noise, nine decades of size.
 #include "src/model/collectives/bus_bandwidth.h"
 #include "src/model/collectives/communication_fit.h"
+#include "src/model/collectives/system_curve.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -119,4 +120,34 @@ TEST_CASE("held-out errors on twelve public sweeps fall from line to sqrt to seg
   CHECK(mean[form_sqrt] < mean[form_alpha_beta]);
   CHECK(mean[form_segmented] < mean[form_sqrt]);
   CHECK(chosen <= mean[form_segmented]);
+}
+
+TEST_CASE(
+    "where one algorithm was forced on a mis-tuned machine, the minimum over lines is the other",
+    "[collectives]") {
+  if (!have_tables()) return;
+  const auto line_of = [](const std::string& algorithm, const std::string& file) {
+    AlgorithmLine line;
+    line.algorithm = algorithm;
+    for (const TimedSize& size : guarded(read_rows(file))) {
+      CollectivePoint point;
+      point.message = size.message;
+      point.time.value = size.time;
+      line.points.push_back(point);
+    }
+    line.fit = fit_way(line.points);
+    return line;
+  };
+  const std::vector<AlgorithmLine> lines{
+      line_of("Ring", "h100x16_2node_ib_ndr_issue290_ring_allreduce.txt"),
+      line_of("default", "h100x16_2node_ib_ndr_issue290_allreduce.txt")};
+  for (const CollectivePoint& point : lines[1].points) {
+    REQUIRE(fastest_line(lines, point.message) == 1U);
+    // One line over eleven large sizes: its own misfit, not noise.
+    CHECK_THAT(system_time(lines, point.message)->value(),
+               WithinRel(point.time.value.value(), 0.2));
+  }
+  const auto ranges = regimes(lines);
+  REQUIRE(ranges.size() == 1);
+  CHECK(ranges[0].algorithm == "default");
 }

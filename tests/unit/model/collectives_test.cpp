@@ -6,6 +6,7 @@
 #include "src/model/collectives/bus_bandwidth.h"
 #include "src/model/collectives/communication_fit.h"
 #include "src/model/collectives/prediction.h"
+#include "src/model/collectives/system_curve.h"
 #include "tests/catch.h"
 
 #include <cmath>
@@ -179,4 +180,55 @@ TEST_CASE("repeated sizes are pooled, one rank and unusable times are left out",
   CHECK(results[0].fits.empty());
   CHECK_FALSE(all_reduce_model(results[0]).has_value());
   CHECK(analyse_collectives(Run{}).empty());
+}
+
+namespace {
+
+AlgorithmLine way(const char* name, double alpha, double beta, double largest) {
+  AlgorithmLine line;
+  line.algorithm = name;
+  for (double bytes = 8.0; bytes <= largest; bytes *= 16.0) {
+    CollectivePoint point;
+    point.message = Bytes(bytes);
+    point.time = {Seconds(alpha + beta * bytes), std::nullopt, 1};
+    line.points.push_back(point);
+  }
+  line.fit = fit_way(line.points);
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("the system curve changes its line where two cross", "[collectives]") {
+  // 10 us + 2 ns/B and 30 us + 0.5 ns/B cross at 20 us / 1.5 ns = 13333 B.
+  const std::vector<AlgorithmLine> lines{way("small", 10e-6, 2e-9, 1e7),
+                                         way("large", 30e-6, 0.5e-9, 1e7)};
+  const auto ranges = regimes(lines);
+  REQUIRE(ranges.size() == 2);
+  CHECK(ranges[0].algorithm == "small");
+  CHECK(ranges[0].smallest == Bytes(8.0));
+  CHECK_THAT(ranges[0].largest.value(), WithinRel(13333.3, 1e-3));
+  CHECK(ranges[1].algorithm == "large");
+  CHECK(ranges[1].largest == lines[1].points.back().message);
+  CHECK_THAT(system_time(lines, Bytes(1e6))->value(), WithinRel(30e-6 + 0.5e-3, 1e-3));
+}
+
+TEST_CASE("a way that was not measured at large sizes is not believed there", "[collectives]") {
+  const std::vector<AlgorithmLine> lines{way("short", 1e-6, 1e-9, 40000.0),
+                                         way("long", 9e-6, 2e-9, 1e7)};
+  // Faster everywhere, measured to 8 x 16^3 = 32768 B only.
+  const auto ranges = regimes(lines);
+  REQUIRE(ranges.size() == 2);
+  CHECK(ranges[0].algorithm == "short");
+  CHECK(ranges[0].largest == Bytes(32768.0));
+  CHECK(ranges[1].algorithm == "long");
+  CHECK_FALSE(fastest_line(lines, Bytes(1e9)));
+}
+
+TEST_CASE("no way, or one with too few sizes, gives no curve", "[collectives]") {
+  CHECK(regimes({}).empty());
+  CHECK_FALSE(system_time({}, Bytes(8.0)));
+  const std::vector<AlgorithmLine> lines{way("two sizes", 1e-6, 1e-9, 200.0)};
+  CHECK(lines[0].fit.segments.empty());
+  CHECK(regimes(lines).empty());
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The whole way from the probe of GPU collectives to the system curve, on ranks whose algorithms
+/// are known.
+#include "probes/collectives/nccl_sweep.h"
+#include "src/core/error.h"
+#include "src/core/run/fields.h"
+#include "src/model/collectives/algorithms.h"
+#include "src/model/collectives/prediction.h"
+#include "tests/catch.h"
+#include "tests/sim/sim_ranks.h"
+#include "tests/sim/sim_run.h"
+
+#include <algorithm>
+
+using namespace scaleworth;
+using namespace scaleworth::sim;
+
+namespace {
+
+/// Ring/LL is the fastest below 418.6 kB, NVLS above, Ring/Simple and Tree/Simple nowhere:
+/// (30 - 10) us / (50 - 2.2222) ps/B = 418604 B.
+RankTruth switched_node() {
+  RankTruth truth;
+  truth.ranks = 8;
+  truth.ways = {{"Ring", "LL", 10e-6, 1.0 / 20e9, 1.2},
+                {"Ring", "Simple", 40e-6, 1.0 / 210e9, 1.2},
+                {"Tree", "Simple", 35e-6, 1.0 / 180e9, 1.2},
+                {"NVLS", "Simple", 30e-6, 1.0 / 450e9, 1.2}};
+  return truth;
+}
+
+Run measured(const RankTruth& truth, probes::Suite suite = probes::Suite::standard) {
+  Run run;
+  SimRankGroup group(truth);
+  RunRecorder recorder(run, fields::comm_nccl);
+  probes::Setting setting;
+  setting.suite = suite;
+  setting.max_ranks = truth.ranks;
+  probes::measure_nccl(group, setting, {}, recorder);
+  return run;
+}
+
+const model::AlgorithmResult& plain_all_reduce(const std::vector<model::AlgorithmResult>& results) {
+  return *std::find_if(results.begin(), results.end(), [](const auto& result) {
+    return result.collective == "all_reduce" && result.mode == "isolated" && !result.in_place &&
+           !result.registered;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("each forced way gives back its alpha and beta", "[nccl]") {
+  const RankTruth truth = switched_node();
+  const auto results = model::analyse_algorithms(measured(truth));
+  const model::AlgorithmResult& result = plain_all_reduce(results);
+  REQUIRE(result.lines.size() == truth.ways.size());
+  for (const WayTruth& way : truth.ways) {
+    const auto line = std::find_if(result.lines.begin(), result.lines.end(), [&](const auto& one) {
+      return one.algorithm == way.algorithm && one.protocol == way.protocol;
+    });
+    CAPTURE(way.algorithm, way.protocol);
+    REQUIRE(line != result.lines.end());
+    const model::CommunicationSegment& segment = line->fit.segments.at(0);
+    CHECK_THAT(segment.alpha.value.value(), WithinRel(way.alpha_s, 0.02));
+    CHECK_THAT(segment.beta.value.value(), WithinRel(way.beta_s_per_byte, 0.02));
+    // The predictions are 20 % too slow, the medians good to about 1 %.
+    CHECK_THAT(*line->library_error, WithinAbs(0.2, 0.02));
+  }
+}
+
+TEST_CASE("the system curve is the minimum over the lines, with its boundary", "[nccl]") {
+  const auto results = model::analyse_algorithms(measured(switched_node()));
+  const model::AlgorithmResult& result = plain_all_reduce(results);
+  REQUIRE(result.regimes.size() == 2);
+  CHECK(result.regimes[0].algorithm == "Ring");
+  CHECK(result.regimes[0].protocol == "LL");
+  CHECK(result.regimes[1].algorithm == "NVLS");
+  CHECK_THAT(result.regimes[0].largest.value(), WithinRel(418604.0, 0.05));
+  CHECK(result.regimes[0].largest == result.regimes[1].smallest);
+}
+
+TEST_CASE("our error is at sizes left out, the library's is its bias", "[nccl]") {
+  const auto results = model::analyse_algorithms(measured(switched_node()));
+  const model::AlgorithmResult& result = plain_all_reduce(results);
+  REQUIRE(result.held_out_error);
+  CHECK(*result.held_out_error < 0.02);
+  CHECK_THAT(*result.library_error, WithinAbs(0.2, 0.02));
+}
+
+TEST_CASE("a library that misjudges one way chooses it too often, and the curve shows it",
+          "[nccl]") {
+  RankTruth truth = switched_node();
+  truth.ways[1].bias = 0.1;  // Ring/Simple looks ten times as fast as it is
+  const auto results = model::analyse_algorithms(measured(truth));
+  const model::AlgorithmResult& result = plain_all_reduce(results);
+  const model::ChosenPoint& largest = result.chosen.back();
+  CHECK(largest.algorithm == "Ring");
+  CHECK(largest.protocol == "Simple");
+  CHECK(*largest.fastest_line < 0.5 * largest.point.time.value);
+}
+
+TEST_CASE("bus bandwidth above the wire's is explained by the bytes that NVLS sends", "[nccl]") {
+  const auto results = model::analyse_algorithms(measured(switched_node()));
+  const model::ChosenPoint& largest = plain_all_reduce(results).chosen.back();
+  CHECK(largest.algorithm == "NVLS");
+  // busbw counts 2 x 7/8 of the message, the wire carries 1 + 1/8 of it.
+  CHECK_THAT(largest.point.bus_bandwidth / *largest.wire_bandwidth, WithinRel(1.75 / 1.125, 1e-9));
+}
+
+TEST_CASE("the quick suite finds the same regimes", "[nccl]") {
+  const auto results = model::analyse_algorithms(measured(switched_node(), probes::Suite::quick));
+  const model::AlgorithmResult& result = plain_all_reduce(results);
+  REQUIRE(result.regimes.size() == 2);
+  CHECK(result.regimes[1].algorithm == "NVLS");
+  CHECK(result.held_out_error);
+}
+
+TEST_CASE("a library that tells nothing still gives its own times", "[nccl]") {
+  const auto results = model::analyse_algorithms(measured(RankTruth{}, probes::Suite::quick));
+  const model::AlgorithmResult& result = plain_all_reduce(results);
+  CHECK(result.lines.empty());
+  CHECK(result.regimes.empty());
+  CHECK_FALSE(result.held_out_error);
+  CHECK(result.chosen.size() > 5);
+  CHECK_FALSE(result.chosen.front().wire_bandwidth);
+}
