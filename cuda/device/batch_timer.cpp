@@ -39,7 +39,9 @@ double elapsed_s(const Event& begin, const Event& end) {
 class BatchTimer::Machinery {
  public:
   Machinery(DeviceHealth& health, cudaStream_t stream)
-      : health_(health), stream_(stream), hold_(health), clock_(health) {}
+      : health_(health), stream_(stream), hold_(health), clock_(health) {
+    load_own_kernels();
+  }
 
   BatchTiming run(const BatchWork& work, int repetitions) {
     const Unholding unholding(hold_);
@@ -79,6 +81,17 @@ class BatchTimer::Machinery {
   void expect(double repetition_s) { expected_s_ = repetition_s; }
 
  private:
+  /// A kernel's first launch loads it, which may wait for the GPU: not behind a held stream.
+  void load_own_kernels() {
+    clock_.begin(stream_);
+    clock_.end(stream_);
+    clock_.fetch(stream_);
+    const Unholding unholding(hold_);
+    hold_.hold(stream_);
+    hold_.release();
+    wait("loading the timer's kernels");
+  }
+
   struct Pair {
     const Event* begin;
     const Event* end;
@@ -153,19 +166,6 @@ class BatchTimer::Machinery {
   double expected_s_ = 0.0;  // of one repetition; 0 before the first
 };
 
-namespace {
-
-class TimerRunner : public probes::BatchRunner {
- public:
-  explicit TimerRunner(std::function<BatchTiming(int)> run) : run_(std::move(run)) {}
-  BatchTiming run(int repetitions) override { return run_(repetitions); }
-
- private:
-  std::function<BatchTiming(int)> run_;
-};
-
-}  // namespace
-
 BatchTimer::BatchTimer(DeviceHealth& health, cudaStream_t stream)
     : machinery_(std::make_unique<Machinery>(health, stream)) {}
 
@@ -179,7 +179,7 @@ probes::DeviceMeasured BatchTimer::time(const BatchWork& work,
   if (work.between) {
     bounded.maximum_repetitions = std::min(options.maximum_repetitions, repetitions_with_pauses);
   }
-  TimerRunner runner([&](int repetitions) { return machinery_->run(work, repetitions); });
+  probes::BatchFunction runner([&](int repetitions) { return machinery_->run(work, repetitions); });
   return probes::sample_batches(runner, target, bounded);
 }
 

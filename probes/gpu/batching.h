@@ -6,7 +6,9 @@
 #include "probes/gpu/device.h"
 #include "src/core/units.h"
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 namespace scaleworth::probes {
 
@@ -23,6 +25,16 @@ class BatchRunner {
  public:
   virtual ~BatchRunner() = default;
   virtual BatchTiming run(int repetitions) = 0;
+};
+
+/// A runner made of a function.
+class BatchFunction : public BatchRunner {
+ public:
+  explicit BatchFunction(std::function<BatchTiming(int)> run) : run_(std::move(run)) {}
+  BatchTiming run(int repetitions) override { return run_(repetitions); }
+
+ private:
+  std::function<BatchTiming(int)> run_;
 };
 
 struct BatchOptions {

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/questions/questions.h"
+#include "cuda/device/questions/samples.h"
+#include "cuda/kernels/roofline/fill.h"
+#include "cuda/kernels/roofline/tensor.h"
+#include "cuda/runtime/error.h"
+#include "src/core/error.h"
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using probes::NumberFormat;
+
+constexpr int checked_iterations = 4;
+constexpr int most_iterations = 1 << 20;
+constexpr std::size_t operand_bytes = std::size_t{tensor_block_threads} * tensor_operand_bytes;
+constexpr std::size_t result_bytes = std::size_t{tensor_block_threads} * tensor_result_bytes;
+
+TensorFormat tensor_format(const probes::DeviceDescription& description, NumberFormat format) {
+  if (description.compute_capability < 80) {
+    throw NothingToMeasure(
+        fmt::format("GPU {} has compute capability {}.{}; the matrix instructions measured here "
+                    "start at 8.0",
+                    description.ordinal,
+                    description.compute_capability / 10,
+                    description.compute_capability % 10));
+  }
+  switch (format) {
+    case NumberFormat::fp64:
+      // Consumer chips keep one fp64 unit or two, and emulate the instruction.
+      return TensorFormat::fp64;
+    case NumberFormat::tf32:
+      return TensorFormat::tf32;
+    case NumberFormat::bf16:
+      return TensorFormat::bf16;
+    case NumberFormat::fp16:
+      return TensorFormat::fp16;
+    case NumberFormat::int8:
+      return TensorFormat::int8;
+    default:
+      throw NothingToMeasure(
+          fmt::format("the matrix instructions in {} are measured through the "
+                      "vendor's library only",
+                      number_format_name(format)));
+  }
+}
+
+/// 1/2 in the format, 2 in int8, as often as it fits into eight bytes.
+std::uint64_t constant_bits(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp64:
+      return 0x3fe0'0000'0000'0000;
+    case NumberFormat::tf32:
+      return 0x3f00'0000'3f00'0000;
+    case NumberFormat::bf16:
+      return 0x3f00'3f00'3f00'3f00;
+    case NumberFormat::fp16:
+      return 0x3800'3800'3800'3800;
+    default:
+      return 0x0202'0202'0202'0202;
+  }
+}
+
+double product_of_constants(NumberFormat format) {
+  return format == NumberFormat::int8 ? 4.0 : 0.25;
+}
+
+void upload(Workbench& bench, void* to, const std::vector<std::uint64_t>& words) {
+  check(cudaMemcpyAsync(to,
+                        words.data(),
+                        words.size() * sizeof(std::uint64_t),
+                        cudaMemcpyHostToDevice,
+                        bench.stream()));
+  bench.timer().wait("preparing operands");
+}
+
+void fill_operands(Workbench& bench, NumberFormat format, void* operands) {
+  constexpr std::uint32_t seed = 1;
+  const std::uint64_t count =
+      operand_bytes / static_cast<std::size_t>(probes::element_bytes(format));
+  switch (format) {
+    case NumberFormat::fp64:
+      return check(launch_fill_fp64(static_cast<double*>(operands), count, seed, bench.stream()));
+    case NumberFormat::bf16:
+      return check(launch_fill_bf16(operands, count, seed, bench.stream()));
+    case NumberFormat::fp16:
+      return check(launch_fill_fp16(operands, count, seed, bench.stream()));
+    case NumberFormat::int8: {
+      std::mt19937_64 random(seed);
+      std::vector<std::uint64_t> words(operand_bytes / sizeof(std::uint64_t));
+      for (std::uint64_t& word : words) word = random();
+      return upload(bench, operands, words);
+    }
+    default:
+      return check(launch_fill_fp32(static_cast<float*>(operands), count, seed, bench.stream()));
+  }
+}
+
+double result_at(NumberFormat format, const std::byte* from) {
+  if (format == NumberFormat::fp64) {
+    double value = 0.0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  if (format == NumberFormat::int8) {
+    std::int32_t value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  float value = 0.0F;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// With constant operands every element of D is steps x k x their product, whatever lies in which
+/// register.
+void check_constants(Workbench& bench,
+                     NumberFormat format,
+                     TensorFormat instruction,
+                     TensorData data,
+                     void* operands) {
+  upload(bench,
+         operands,
+         std::vector<std::uint64_t>(operand_bytes / sizeof(std::uint64_t), constant_bits(format)));
+  check(cudaMemsetAsync(data.results, 0xff, result_bytes, bench.stream()));
+  data.want_results = true;
+  const int blocks = bench.description().multiprocessors * tensor_blocks_per_multiprocessor;
+  check(launch_tensor(instruction, blocks, checked_iterations, data, bench.stream()));
+  const double wanted = static_cast<double>(tensor_steps) * checked_iterations *
+                        tensor_shape(instruction).k * product_of_constants(format);
+  const std::size_t bytes = format == NumberFormat::fp64 ? 8 : 4;
+  for (const ArraySample& sample : take_samples(bench, data.results, result_bytes / bytes, bytes)) {
+    for (std::size_t i = 0; i < sample.bytes.size() / bytes; ++i) {
+      const double found = result_at(format, sample.bytes.data() + i * bytes);
+      if (!(found == wanted)) {
+        wrong_result(bench.health(),
+                     fmt::format("the matrix instruction in {}", number_format_name(format)),
+                     sample.first + i,
+                     found,
+                     wanted);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+probes::DeviceMeasured time_tensor_cores(Workbench& bench,
+                                         NumberFormat format,
+                                         const probes::Target& target) {
+  const TensorFormat instruction = tensor_format(bench.description(), format);
+  const DeviceBuffer operands = bench.allocate(operand_bytes);
+  const DeviceBuffer results = bench.allocate(result_bytes);
+  const TensorData data{operands.get(), results.get(), false};
+  check_constants(bench, format, instruction, data, operands.get());
+  fill_operands(bench, format, operands.get());
+
+  const int blocks = bench.description().multiprocessors * tensor_blocks_per_multiprocessor;
+  const auto work = [&](int iterations) {
+    return BatchWork{.doing = fmt::format("matrix instructions in {}", number_format_name(format)),
+                     .enqueue = [=](cudaStream_t stream, int) {
+                       return launch_tensor(instruction, blocks, iterations, data, stream);
+                     }};
+  };
+  const int iterations = bench.passes_for(work, most_iterations);
+  probes::DeviceMeasured measured =
+      bench.timer().time(work(iterations), target, bench.batch_options());
+  const TensorShape shape = tensor_shape(instruction);
+  const double warps = static_cast<double>(blocks) * (tensor_block_threads / 32);
+  measured.flops =
+      Flops(2.0 * shape.m * shape.n * shape.k * tensor_chains * tensor_steps * iterations * warps);
+  const int capability = bench.description().compute_capability;
+  if (capability >= 90 && capability < 120) {
+    measured.warnings.push_back(
+        "mma.sync does not reach the rate of this GPU's own matrix instructions (wgmma, tcgen05): "
+        "no "
+        "ceiling here; the products of the vendor's library are");
+  }
+  return measured;
+}
+
+}  // namespace scaleworth::gpu

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What every question to a GPU works with: its description, streams and timer.
+#pragma once
+
+#include "cuda/device/batch_timer.h"
+#include "cuda/runtime/device_health.h"
+#include "cuda/runtime/memory.h"
+#include "cuda/runtime/unique.h"
+#include "probes/gpu/batching.h"
+#include "probes/gpu/description.h"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace scaleworth::gpu {
+
+/// Made with its GPU current. `description` and `health` must outlive it.
+class Workbench {
+ public:
+  Workbench(const probes::DeviceDescription& description, DeviceHealth& health);
+
+  const probes::DeviceDescription& description() const { return description_; }
+  DeviceHealth& health() { return health_; }
+  cudaStream_t stream() const { return stream_.get(); }
+  /// For work at the same time as `stream`.
+  cudaStream_t second_stream() const { return second_.get(); }
+  BatchTimer& timer() { return timer_; }
+
+  /// Batches of 20 ms. A GPU that was idle first gets its clocks back up: 0.3 s of the work itself.
+  probes::BatchOptions batch_options() const;
+  /// From now on the GPU is idle.
+  void finished() { finished_ = std::chrono::steady_clock::now(); }
+
+  DeviceBuffer allocate(std::size_t bytes) { return allocate_device(health_, bytes); }
+
+  /// Work that repeats itself inside of one launch: the number of passes for which a launch lasts
+  /// half a millisecond, so that the launch itself is below 1 % of it. `most` limits it.
+  int passes_for(const std::function<BatchWork(int passes)>& work, int most);
+
+ private:
+  const probes::DeviceDescription& description_;
+  DeviceHealth& health_;
+  Stream stream_ = make_stream();
+  Stream second_ = make_stream();
+  BatchTimer timer_;
+  std::chrono::steady_clock::time_point finished_{};
+};
+
+}  // namespace scaleworth::gpu

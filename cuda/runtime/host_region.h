@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Host memory on a chosen NUMA node, page-locked or not, as one end of transfers.
+#pragma once
+
+#include "cuda/runtime/device_health.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace scaleworth::gpu {
+
+/// Where pages shall lie. `required` false: elsewhere if the system refuses.
+struct HostPlacement {
+  std::optional<int> numa_node;  // absent: as the system likes
+  bool required = false;
+};
+
+/// Gives back an anonymous mapping, and its page lock.
+struct UnmapHostRegion {
+  std::size_t bytes = 0;
+  bool registered = false;
+  const DeviceHealth* health = nullptr;
+  void operator()(void* memory) const noexcept;
+};
+
+/// All pages are there (touched), on the chosen node.
+class HostRegion {
+ public:
+  /// `pinned`: at the same address for the host and all GPUs. Throws OutOfMemory, NothingToMeasure
+  /// if a required placement is refused (containers often do), gpu::Error.
+  HostRegion(const DeviceHealth& health,
+             std::size_t bytes,
+             bool pinned,
+             const HostPlacement& placement);
+
+  void* data() const { return memory_.get(); }
+  /// Why a placement that was not required was not had; empty otherwise.
+  const std::string& remark() const { return remark_; }
+
+ private:
+  void place(const HostPlacement& placement, std::size_t bytes);
+
+  std::unique_ptr<void, UnmapHostRegion> memory_;
+  std::string remark_;
+};
+
+}  // namespace scaleworth::gpu
