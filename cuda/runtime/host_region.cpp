@@ -38,11 +38,14 @@ int bind_to_node(void* memory, std::size_t bytes, int node) {
 
 }  // namespace
 
-void UnmapHostRegion::operator()(void* memory) const noexcept {
-  if (registered && health != nullptr) {
-    if (health->lost()) return;
-    static_cast<void>(cudaHostUnregister(memory));
+void FreeHostRegion::operator()(void* memory) const noexcept {
+  // Unlocking waits for the GPU, for ever if it no longer answers.
+  if (kind != HostRegionKind::mapped && health != nullptr && health->lost()) return;
+  if (kind == HostRegionKind::of_the_driver) {
+    static_cast<void>(cudaFreeHost(memory));
+    return;
   }
+  if (kind == HostRegionKind::mapped_and_locked) static_cast<void>(cudaHostUnregister(memory));
   munmap(memory, bytes);
 }
 
@@ -56,22 +59,42 @@ HostRegion::HostRegion(const DeviceHealth& health,
                                   bytes,
                                   std::generic_category().message(errno)));
   }
-  memory_ = {memory, UnmapHostRegion{bytes, false, &health}};
+  memory_ = {memory, FreeHostRegion{bytes, HostRegionKind::mapped, &health}};
   place(placement, bytes);
   std::memset(memory, 0, bytes);
-  if (!pinned) return;
+  if (pinned) lock(placement, bytes);
+}
+
+void HostRegion::lock(const HostPlacement& placement, std::size_t bytes) {
+  const DeviceHealth& health = *memory_.get_deleter().health;
+  int same_address = 0;
+  check(cudaDeviceGetAttribute(
+      &same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, health.ordinal()));
   const cudaError_t status =
-      cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+      same_address == 0
+          ? cudaErrorNotSupported
+          : cudaHostRegister(
+                memory_.get(), bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  if (status == cudaSuccess) {
+    memory_.get_deleter().kind = HostRegionKind::mapped_and_locked;
+    return;
+  }
+  cudaGetLastError();
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
     throw OutOfMemory(fmt::format(
         "GPU {}: the system page-locks no {} bytes of host memory; free host memory, or "
         "raise the limit of this container",
         health.ordinal(),
         bytes));
   }
-  check(status);
-  memory_.get_deleter().registered = true;
+  if (breaks_context(status)) check(status);
+  const std::string reason = fmt::format("the driver page-locks no memory of this program ({})",
+                                         cudaGetErrorString(status));
+  if (placement.required) throw NothingToMeasure(reason + ", only memory that it places itself");
+  memory_.reset();
+  memory_ = {allocate_pinned(health, bytes).release(),
+             FreeHostRegion{bytes, HostRegionKind::of_the_driver, &health}};
+  remark_ = reason + ": it lies where the driver put it";
 }
 
 void HostRegion::place(const HostPlacement& placement, std::size_t bytes) {

@@ -17,10 +17,12 @@ struct HostPlacement {
   bool required = false;
 };
 
-/// Gives back an anonymous mapping, and its page lock.
-struct UnmapHostRegion {
+enum class HostRegionKind { mapped, mapped_and_locked, of_the_driver };
+
+/// Gives memory back as it was had.
+struct FreeHostRegion {
   std::size_t bytes = 0;
-  bool registered = false;
+  HostRegionKind kind = HostRegionKind::mapped;
   const DeviceHealth* health = nullptr;
   void operator()(void* memory) const noexcept;
 };
@@ -28,21 +30,23 @@ struct UnmapHostRegion {
 /// All pages are there (touched), on the chosen node.
 class HostRegion {
  public:
-  /// `pinned`: at the same address for the host and all GPUs. Throws OutOfMemory, NothingToMeasure
-  /// if a required placement is refused (containers often do), gpu::Error.
+  /// `pinned`: at the same address for the host and all GPUs; the driver's own memory where it
+  /// locks no pages of ours. Throws OutOfMemory, NothingToMeasure if a required placement is
+  /// refused (containers often do), gpu::Error.
   HostRegion(const DeviceHealth& health,
              std::size_t bytes,
              bool pinned,
              const HostPlacement& placement);
 
   void* data() const { return memory_.get(); }
-  /// Why a placement that was not required was not had; empty otherwise.
+  /// What is other than wished, empty when nothing is.
   const std::string& remark() const { return remark_; }
 
  private:
   void place(const HostPlacement& placement, std::size_t bytes);
+  void lock(const HostPlacement& placement, std::size_t bytes);
 
-  std::unique_ptr<void, UnmapHostRegion> memory_;
+  std::unique_ptr<void, FreeHostRegion> memory_;
   std::string remark_;
 };
 

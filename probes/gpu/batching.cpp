@@ -12,7 +12,7 @@
 namespace scaleworth::probes {
 namespace {
 
-constexpr int gaps_until_smaller = 5;
+constexpr int gaps_until_smaller = 2;
 
 BatchTiming run_once(BatchRunner& runner, int repetitions) {
   check_interrupt();

@@ -34,9 +34,9 @@ void wait_for_event(DeviceHealth& health,
                       doing));
       health.require();
     }
-    // A hundredth of what was waited so far: neither a busy loop nor a late answer.
+    // A small part of what was waited so far: neither a busy loop nor a gap between batches.
     const auto pause =
-        std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(waited / 100),
+        std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(waited / 500),
                    std::chrono::microseconds{20},
                    std::chrono::microseconds{2000});
     std::this_thread::sleep_for(pause);

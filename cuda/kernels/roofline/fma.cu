@@ -30,8 +30,18 @@ struct Fp16 {
 struct Bf16 {
   using Value = __nv_bfloat162;
   static __device__ Value from(double x) { return __float2bfloat162_rn(static_cast<float>(x)); }
-  static __device__ Value fma(Value x, Value a, Value b) { return __hfma2(x, a, b); }
-  static __device__ float as_float(Value x) { return __low2float(x) + __high2float(x); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  static __device__ Value fma(Value x, Value, Value) {
+    return x;
+  }  // never asked: no instruction
+#else
+  static __device__ Value fma(Value x, Value a, Value b) {
+    return __hfma2(x, a, b);
+  }
+#endif
+  static __device__ float as_float(Value x) {
+    return __low2float(x) + __high2float(x);
+  }
 };
 
 template <class Format>

@@ -28,7 +28,15 @@ struct Fp16 {
 struct Bf16 {
   using Value = __nv_bfloat162;
   static __device__ Value from(double x) { return __float2bfloat162_rn(static_cast<float>(x)); }
-  static __device__ Value fma(Value x, Value a, Value b) { return __hfma2(x, a, b); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  static __device__ Value fma(Value x, Value, Value) {
+    return x;
+  }  // never asked: no instruction
+#else
+  static __device__ Value fma(Value x, Value a, Value b) {
+    return __hfma2(x, a, b);
+  }
+#endif
 };
 
 struct Work {

@@ -4,7 +4,8 @@
 #include <cstdint>
 
 namespace scaleworth::gpu {
-namespace {
+/// Not used on architectures without the instructions, hence no anonymous namespace.
+namespace fragments {
 
 // Fragments of a thread as in the PTX ISA's chapter on mma: A of `left` words, B of `right`, D of
 // `sums`.
@@ -70,9 +71,15 @@ struct Fp64 {
   }
 };
 
-/// Chain c multiplies A fragment c / rights by B fragment c modulo rights.
-constexpr int lefts = 2;
-constexpr int rights = tensor_chains / lefts;
+}  // namespace fragments
+
+namespace {
+
+using fragments::Bf16;
+using fragments::Fp16;
+using fragments::Fp64;
+using fragments::Int8;
+using fragments::Tf32;
 
 template <class Format>
 __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multiprocessor)
@@ -80,6 +87,9 @@ __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multip
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   using Word = typename Format::Word;
   using Sum = typename Format::Sum;
+  // Chain c multiplies A fragment c / rights by B fragment c modulo rights.
+  constexpr int lefts = 2;
+  constexpr int rights = tensor_chains / lefts;
   constexpr int words = lefts * Format::left + rights * Format::right;
   static_assert(words * sizeof(Word) <= tensor_operand_bytes, "operands of a thread");
   static_assert(tensor_chains * Format::sums * sizeof(Sum) <= tensor_result_bytes, "results");
