@@ -8,8 +8,8 @@
 
 namespace scaleworth::gpu {
 
-/// "algorithm 66, tile 128x256, stages auto, cluster 2x1, split-k 1, ...": every setting of the
-/// configuration that is not its default, so that equal words mean equal algorithms.
+/// "algorithm 66, tile 128x256, stages 64 x auto, cluster 2x1, split-k 1, ...": every setting of the
+/// configuration that can be asked for and is not its default.
 std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm);
 
 /// "128x256"; "id 570" for tiles that are rarely used.

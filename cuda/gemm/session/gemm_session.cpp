@@ -58,8 +58,7 @@ class CublasLtSession final : public probes::GemmSession {
     on_ground(ground_, "asking for algorithms for " + name_, [&] {
       const auto bytes = static_cast<std::size_t>(workspace.value());
       for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
-        const std::string words = describe_algorithm(*ground_.library, proposed.algorithm);
-        known_.try_emplace(words, Known{proposed});
+        const std::string words = remember(proposed);
         all.push_back({proposed.rank,
                        words,
                        Bytes(static_cast<double>(proposed.workspace_bytes)),
@@ -106,6 +105,19 @@ class CublasLtSession final : public probes::GemmSession {
     DeviceMeasured measured = measure();
     measured.telemetry = watch.take();
     return measured;
+  }
+
+  /// The words for the algorithm. Some settings of an algorithm cannot be asked for: where words
+  /// are equal and algorithms are not, they are numbered.
+  std::string remember(const ProposedAlgorithm& proposed) {
+    const std::string plain = describe_algorithm(*ground_.library, proposed.algorithm);
+    std::string words = plain;
+    for (int variant = 2;; ++variant) {
+      const auto [place, added] = known_.try_emplace(words, Known{proposed});
+      const cublasLtMatmulAlgo_t& known = place->second.algorithm.algorithm;
+      if (added || std::ranges::equal(known.data, proposed.algorithm.data)) return words;
+      words = fmt::format("{}, variant {}", plain, variant);
+    }
   }
 
   Known& find(const GemmCandidate& candidate) {

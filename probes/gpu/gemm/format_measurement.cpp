@@ -20,6 +20,8 @@ constexpr double mebibyte = 1024.0 * 1024.0;
 constexpr int trial_proposals = 6;
 constexpr Seconds trial_pick{0.002};
 constexpr Seconds trial_budget{0.05};
+/// Then it is not the shapes.
+constexpr int most_failed_trials = 3;
 
 GemmShape cube(std::int64_t side) {
   return {side, side, side};
@@ -152,7 +154,7 @@ void FormatMeasurement::measure_cubes() {
 std::optional<FlopPerSecond> FormatMeasurement::trial(const GemmShape& shape) {
   const GemmSubject tried = subject("search", shape);
   std::optional<FlopPerSecond> rate;
-  attempt(tried.problem, [&] {
+  const bool tried_it = attempt(tried.problem, [&] {
     const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
     const std::optional<GemmCandidate> candidate = fastest(*session);
     if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
@@ -164,6 +166,7 @@ std::optional<FlopPerSecond> FormatMeasurement::trial(const GemmShape& shape) {
     const FlopPerSecond reached = gemm_rate(tried.problem, *time);
     if (!impossible_rate(tried.device, format_.input, reached)) rate = reached;
   });
+  failed_trials_ = tried_it ? 0 : failed_trials_ + 1;
   return rate;
 }
 
@@ -175,7 +178,8 @@ void FormatMeasurement::measure_best_shape() {
       .out_of_time =
           [&] {
             const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-            return spent.count() > effort_.shape_search.value();
+            return failed_trials_ >= most_failed_trials ||
+                   spent.count() > effort_.shape_search.value();
           },
       .fits = [&](const GemmShape& shape) { return fits(shape) && !takes_too_long(shape); }};
   const ShapeFound found =

@@ -46,6 +46,7 @@ class FormatMeasurement {
   Recorder& recorder_;
   double rate_ = 0.0;  // FLOP/s, of the last product measured; 0: none yet
   std::string last_failure_;
+  int failed_trials_ = 0;  // in a row
 };
 
 }  // namespace scaleworth::probes

@@ -46,6 +46,8 @@ Prepared measure_alone(Devices& devices,
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
       recorder.warn(fmt::format("gpu {} left out: {}", ordinal, failure.what()));
+    } catch (const NothingToMeasure& reason) {
+      recorder.warn(fmt::format("gpu {} left out: {}", ordinal, reason.what()));
     }
   }
   return prepared;
@@ -97,6 +99,7 @@ void measure_together(Prepared& prepared,
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   if (devices.size() < 2) throw NothingToMeasure("one GPU: there is no other to run together with");
+  require_gemm_library(*devices.front());
   GemmEffort effort = gemm_effort(setting.suite, true);
   effort.brief.recorded = false;
   const Seconds time = time_of(setting.suite);
