@@ -2,8 +2,6 @@
 #include "src/core/error.h"
 #include "src/core/toml/node.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -13,12 +11,18 @@ namespace {
 constexpr std::size_t longest_message = 200;
 constexpr int most_dots = 100;
 
-/// Each dot of a key nests a table, and the parser's tables are freed by recursion: a hostile line
-/// of a million dots would exhaust the stack. Values nest at most TOML_MAX_NESTED_VALUES deep.
-void refuse_deep_keys(std::string_view text, const std::string& file) {
+/// What the parser cannot be trusted with. Each dot of a key nests a table, and the parser's tables
+/// are freed by recursion: a hostile line of a million dots would exhaust the stack (values nest at
+/// most TOML_MAX_NESTED_VALUES deep). A letter beyond ASCII after a key meets undefined behaviour
+/// in toml++ 3.3.0 (is_non_ascii_horizontal_whitespace).
+void refuse_hostile_text(std::string_view text, const std::string& file) {
   int line = 1;
   int dots = 0;
   for (const char character : text) {
+    if (static_cast<unsigned char>(character) > 0x7f) {
+      throw UserError(fmt::format(
+          "{}:{}: a letter that is not ASCII: spell it in ASCII, in comments too", file, line));
+    }
     if (character == '\n') {
       ++line;
       dots = 0;
@@ -68,7 +72,7 @@ std::shared_ptr<const Node> convert(const toml::node& node, const std::string& f
 }  // namespace
 
 std::shared_ptr<const Node> parse_document(std::string_view text, const std::string& file) {
-  refuse_deep_keys(text, file);
+  refuse_hostile_text(text, file);
   try {
     const toml::table table = toml::parse(text, std::string_view(file));
     return convert(table, file);

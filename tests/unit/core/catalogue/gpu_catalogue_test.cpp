@@ -253,6 +253,10 @@ TEST_CASE("a key of a hundred dots is refused before it is parsed", "[catalogue]
   REQUIRE(contains(refusal(deep + " = 1\n"), "more than 100 dots"));
 }
 
+TEST_CASE("letters beyond ASCII are refused with their line", "[catalogue]") {
+  REQUIRE(contains(refusal("# plain\n# caf\xc3\xa9\n"), "gpus.toml:2: a letter that is not ASCII"));
+}
+
 TEST_CASE("a catalogue that cannot be opened is a user's error", "[catalogue]") {
   REQUIRE_THROWS_AS(load_gpu_catalogue("/nonexistent/gpus.toml"), UserError);
 }
