@@ -19,6 +19,8 @@ struct Suffix {
   Unit unit;
 };
 constexpr std::array unit_suffixes{Suffix{"_bytes", Unit::bytes},
+                                   Suffix{"_bytes_per_s", Unit::bytes_per_second},
+                                   Suffix{"_w", Unit::watts},
                                    Suffix{"_bytes_per_second", Unit::bytes_per_second},
                                    Suffix{"_hz", Unit::hertz},
                                    Suffix{"_seconds", Unit::seconds},

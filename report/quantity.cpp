@@ -32,13 +32,15 @@ constexpr std::array bytes_steps{Step{0x1p40, 0x1p-40, "TiB"},
                                  Step{0.0, 1.0, "B"}};
 constexpr std::array byte_rate_steps{
     Step{0.9995e12, 1e-12, "TB/s"}, Step{0.9995e8, 1e-9, "GB/s"}, Step{0.0, 1e-6, "MB/s"}};
-constexpr std::array flop_rate_steps{Step{0.9995e15, 1e-15, "PFLOP/s"},
-                                     Step{0.9995e12, 1e-12, "TFLOP/s"},
+constexpr std::array flop_rate_steps{Step{0.9995e12, 1e-12, "TFLOP/s"},
                                      Step{0.9995e8, 1e-9, "GFLOP/s"},
                                      Step{0.0, 1e-6, "MFLOP/s"}};
 constexpr std::array intensity_steps{Step{0.0, 1.0, "FLOP/B"}};
 constexpr std::array token_steps{Step{0.0, 1.0, "tokens/s"}};
 constexpr std::array hertz_steps{Step{0.9995e9, 1e-9, "GHz"}, Step{0.0, 1e-6, "MHz"}};
+constexpr std::array watt_steps{Step{0.0, 1.0, "W"}};
+constexpr std::array celsius_steps{Step{0.0, 1.0, "C"}};
+constexpr std::array flop_per_joule_steps{Step{0.0, 1e-9, "GFLOP/J"}};
 constexpr std::array dollar_steps{Step{0.0, 1.0, "USD"}};
 constexpr std::array percent_steps{Step{0.0, 100.0, "%"}};
 constexpr std::array plain_steps{Step{0.0, 1.0, ""}};
@@ -59,6 +61,12 @@ std::span<const Step> steps(Unit unit) {
       return token_steps;
     case Unit::hertz:
       return hertz_steps;
+    case Unit::watts:
+      return watt_steps;
+    case Unit::celsius:
+      return celsius_steps;
+    case Unit::flop_per_joule:
+      return flop_per_joule_steps;
     case Unit::dollars:
       return dollar_steps;
     case Unit::percent:
@@ -168,6 +176,12 @@ std::string base_symbol(Unit unit) {
       return "tokens/s";
     case Unit::hertz:
       return "Hz";
+    case Unit::watts:
+      return "W";
+    case Unit::celsius:
+      return "C";
+    case Unit::flop_per_joule:
+      return "FLOP/J";
     case Unit::dollars:
       return "USD";
     case Unit::plain:

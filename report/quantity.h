@@ -22,6 +22,9 @@ enum class Unit {
   flop_per_byte,
   tokens_per_second,
   hertz,
+  watts,
+  celsius,
+  flop_per_joule,
   dollars
 };
 

@@ -1,46 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/formats.h"
 #include "report/names.h"
+#include "report/sections/gpu/tables.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 
+using Names = std::vector<std::string_view>;
+
 /// Every parameter that a table may use, so that all reports have the same columns.
-constexpr std::array<std::string_view, 27> parameters{"mode",
-                                                      "ranks",
-                                                      "rank",
-                                                      "part",
-                                                      "global_batch_sequences",
-                                                      "law",
-                                                      "isa",
-                                                      "precision",
-                                                      "workers",
-                                                      "level",
-                                                      "kernel",
-                                                      "nontemporal",
-                                                      "smallest_bytes",
-                                                      "largest_bytes",
-                                                      "working_set_bytes",
-                                                      "intensity",
-                                                      "family",
-                                                      "m",
-                                                      "n",
-                                                      "k",
-                                                      "batch",
-                                                      "library",
-                                                      "collective",
-                                                      "form",
-                                                      "message_bytes",
-                                                      "probe",
-                                                      "what"};
+constexpr std::array<std::string_view, 27> common_parameters{"mode",
+                                                             "ranks",
+                                                             "rank",
+                                                             "part",
+                                                             "global_batch_sequences",
+                                                             "law",
+                                                             "isa",
+                                                             "precision",
+                                                             "workers",
+                                                             "level",
+                                                             "kernel",
+                                                             "nontemporal",
+                                                             "smallest_bytes",
+                                                             "largest_bytes",
+                                                             "working_set_bytes",
+                                                             "intensity",
+                                                             "family",
+                                                             "m",
+                                                             "n",
+                                                             "k",
+                                                             "batch",
+                                                             "library",
+                                                             "collective",
+                                                             "form",
+                                                             "message_bytes",
+                                                             "probe",
+                                                             "what"};
+
+/// Those that tables of GPUs use besides; reports of machines without GPUs leave them out.
+constexpr std::array<std::string_view, 12> gpu_parameters{"gpu",
+                                                          "pass",
+                                                          "shape",
+                                                          "step",
+                                                          "layer",
+                                                          "scope",
+                                                          "source",
+                                                          "target",
+                                                          "engine",
+                                                          "directions",
+                                                          "launch",
+                                                          "multiprocessors"};
+
+Names parameters_of(const Document& document) {
+  Names names(common_parameters.begin(), common_parameters.end());
+  const bool gpus =
+      std::any_of(document.sections.begin(), document.sections.end(), [](const Section& section) {
+        return section.id == gpu_section_id;
+      });
+  if (gpus) names.insert(names.end(), gpu_parameters.begin(), gpu_parameters.end());
+  return names;
+}
 
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
@@ -66,13 +94,13 @@ std::string plain(const Cell& cell) {
   return number ? exact(number->value) : "";
 }
 
-std::string parameter_cells(const Table& table, const Row& row) {
-  std::array<std::string, parameters.size()> cells;
+std::string parameter_cells(const Names& parameters, const Table& table, const Row& row) {
+  std::vector<std::string> cells(parameters.size());
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].role != Role::parameter) {
       continue;
     }
-    const auto* place = std::find(parameters.begin(), parameters.end(), table.columns[c].id);
+    const auto place = std::find(parameters.begin(), parameters.end(), table.columns[c].id);
     if (place == parameters.end()) {
       throw std::logic_error("parameter " + table.columns[c].id + " has no column in the CSV");
     }
@@ -94,9 +122,9 @@ std::string measured_cells(const Cell& cell) {
                      number->samples > 0 ? fmt::format("{}", number->samples) : "");
 }
 
-void append(std::string& csv, const Table& table) {
+void append(std::string& csv, const Names& parameters, const Table& table) {
   for (const Row& row : table.rows) {
-    const std::string names = parameter_cells(table, row);
+    const std::string names = parameter_cells(parameters, table, row);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Column& column = table.columns[c];
       if (column.role == Role::measure) {
@@ -113,7 +141,7 @@ void append(std::string& csv, const Table& table) {
 }
 
 /// Facts are rows whose section is "machine.<section>"; units stand in the fact's name.
-void append_facts(std::string& csv, const Run& run) {
+void append_facts(std::string& csv, const Names& parameters, const Run& run) {
   const std::string no_parameters(parameters.size() - 1, ',');
   for (const FactSection& section : run.environment) {
     for (const Fact& fact : section.facts) {
@@ -129,16 +157,17 @@ void append_facts(std::string& csv, const Run& run) {
 }  // namespace
 
 std::string render_csv(const Run& run, const Document& document) {
+  const Names parameters = parameters_of(document);
   std::string csv =
       fmt::format("section,quantity,unit,{},value,low,high,samples\n", fmt::join(parameters, ","));
   for (const Section& section : document.sections) {
     for (const Table& table : section.tables) {
       if (table.in_csv) {
-        append(csv, table);
+        append(csv, parameters, table);
       }
     }
   }
-  append_facts(csv, run);
+  append_facts(csv, parameters, run);
   return csv;
 }
 

@@ -80,20 +80,24 @@ std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options) {
   const Verdict verdict = judge(analysis, options.assumptions);
-  const Json json{
-      {"schema_version", report_schema_version},
-      {"kind", "scaleworth report"},
-      {"run", run_reference(run, options)},
-      {"environment", environment(run)},
-      {"assumptions", assumptions(options.assumptions)},
-      {"verdict",
-       {{"worth_it", answer_name(verdict.answer)},
-        {"headline", verdict.headline},
-        {"lines", verdict.lines}}},
-      {"findings", json_array(analysis.findings, finding)},
-      {"scaling", json_array(analysis.scaling, json_scaling)},
-      {"roofline", analysis.roofline ? json_roofline(*analysis.roofline) : Json(nullptr)},
-      {"collectives", json_array(analysis.collectives, json_collective)}};
+  Json json{{"schema_version", report_schema_version},
+            {"kind", "scaleworth report"},
+            {"run", run_reference(run, options)},
+            {"environment", environment(run)},
+            {"assumptions", assumptions(options.assumptions)},
+            {"verdict",
+             {{"worth_it", answer_name(verdict.answer)},
+              {"headline", verdict.headline},
+              {"lines", verdict.lines}}},
+            {"findings", json_array(analysis.findings, finding)},
+            {"scaling", json_array(analysis.scaling, json_scaling)},
+            {"roofline", analysis.roofline ? json_roofline(*analysis.roofline) : Json(nullptr)},
+            {"collectives", json_array(analysis.collectives, json_collective)}};
+  if (!analysis.gpus.empty()) {
+    json["gpus"] = json_array(analysis.gpus, json_gpu);
+    json["gpus_together"] =
+        analysis.gpus_together ? json_gpus_together(*analysis.gpus_together) : Json(nullptr);
+  }
   // Text from the system may be in any encoding; a replacement character beats an exception.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

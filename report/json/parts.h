@@ -61,6 +61,9 @@ Json json_array(const std::vector<T>& values, Convert convert) {
 }
 
 Json json_roofline(const model::RooflineResult& roofline);
+Json json_placed_gemm(const model::PlacedGemm& gemm);
+Json json_gpu(const model::GpuResult& gpu);
+Json json_gpus_together(const model::GpusTogether& together);
 Json json_collective(const model::CollectiveResult& collective);
 Json json_scaling(const model::ScalingResult& scaling);
 

@@ -62,7 +62,9 @@ Json soft_roof(const model::SoftRoof& value) {
           {"points", json_array(value.points, intensity_point)}};
 }
 
-Json gemm(const model::PlacedGemm& value) {
+}  // namespace
+
+Json json_placed_gemm(const model::PlacedGemm& value) {
   return {{"family", value.family},
           {"precision", value.precision},
           {"library", value.library},
@@ -79,14 +81,12 @@ Json gemm(const model::PlacedGemm& value) {
           {"bound", bound_name(value.bound)}};
 }
 
-}  // namespace
-
 Json json_roofline(const model::RooflineResult& roofline) {
   return {{"ceilings", json_array(roofline.ceilings, ceiling)},
           {"memory_levels", json_array(roofline.memory_levels, memory_level)},
           {"latency_levels", json_array(roofline.latency_levels, latency_level)},
           {"soft_roofs", json_array(roofline.soft_roofs, soft_roof)},
-          {"gemms", json_array(roofline.gemms, gemm)},
+          {"gemms", json_array(roofline.gemms, json_placed_gemm)},
           {"memory", json_array(roofline.memory, memory_point)},
           {"latency", json_array(roofline.latency, latency_point)},
           {"warnings", roofline.warnings}};

@@ -85,6 +85,11 @@ Section doubts_section(const Run& run, const model::Analysis& analysis) {
     const auto& warnings = analysis.roofline->warnings;
     section.list.insert(section.list.end(), warnings.begin(), warnings.end());
   }
+  for (const auto& gpu : analysis.gpus) {
+    for (const std::string& warning : gpu.roofline.warnings) {
+      section.list.push_back(fmt::format("GPU {}: {}", gpu.identity.ordinal, warning));
+    }
+  }
   for (const std::string& warning : run.warnings) {
     section.list.push_back(warning);
   }

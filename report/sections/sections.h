@@ -17,6 +17,8 @@ Section training_section(const std::vector<model::ScalingResult>& scaling);
 /// Laws and predictions, K*, causes, costs.
 Section decide_section(const std::vector<model::ScalingResult>& scaling,
                        const model::AnalysisOptions& assumptions);
+/// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
+Section gpu_section(const model::Analysis& analysis, const model::AnalysisOptions& assumptions);
 /// Findings that are results, numbered.
 Section findings_section(const model::Analysis& analysis);
 /// Doubts, warnings and losses of the run.

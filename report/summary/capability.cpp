@@ -11,6 +11,22 @@
 #include <fmt/format.h>
 
 namespace scaleworth::report {
+
+Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
+  std::vector<double> magnitudes;
+  for (const auto& value : values) {
+    if (value) {
+      magnitudes.push_back(value->value);
+    }
+  }
+  const Scale scale = scale_for(unit, median(magnitudes).value_or(0.0));
+  Row row{{scale.symbol.empty() ? name : name + " (" + scale.symbol + ")"}, false};
+  for (const auto& value : values) {
+    row.cells.push_back(value ? format_number(*value, unit, scale) : "n/a");
+  }
+  return row;
+}
+
 namespace {
 
 using model::ComputeCeiling;
@@ -136,22 +152,6 @@ const model::LatencyLevel* latency_at(const RooflineResult& roofline, const std:
     found = level.label == label ? &level : found;
   }
   return found;
-}
-
-/// The values in one unit, chosen for their median, with the unit added to the row's name.
-Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
-  std::vector<double> magnitudes;
-  for (const auto& value : values) {
-    if (value) {
-      magnitudes.push_back(value->value);
-    }
-  }
-  const Scale scale = scale_for(unit, median(magnitudes).value_or(0.0));
-  Row row{{name + " (" + scale.symbol + ")"}, false};
-  for (const auto& value : values) {
-    row.cells.push_back(value ? format_number(*value, unit, scale) : "n/a");
-  }
-  return row;
 }
 
 /// Bandwidth and latency differ in unit, so their rows are text.

@@ -48,6 +48,7 @@ Section remarks_summary(const Run& run, const model::Analysis& analysis) {
 Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document = compose(run, analysis, options);
   std::vector<Section> parts{capability_summary(run, analysis),
+                             gpu_summary(analysis),
                              communication_summary(document),
                              step_summary(document),
                              worth_summary(analysis),

@@ -36,6 +36,14 @@ void add_utilisation(const Analysis& analysis, std::vector<Finding>& findings);
 /// Ceilings, memory bandwidth, ridge points and the cost of an all-reduce.
 void add_machine_results(const Analysis& analysis, std::vector<Finding>& findings);
 
+/// How evenly all GPUs run and why one is slow; what the leading format reaches and loses; what a
+/// collective costs a product; the batch at the ridge; the cost of a FLOP.
+void add_gpu_results(const Analysis& analysis, std::vector<Finding>& findings);
+
+/// Clocks held down, lowered limits, slices, mixed models, missing telemetry, unknown peaks, and
+/// the warnings of each GPU.
+void add_gpu_doubts(const Analysis& analysis, std::vector<Finding>& findings);
+
 void add_doubts(const Run& run, const Analysis& analysis, std::vector<Finding>& findings);
 
 }  // namespace scaleworth::model

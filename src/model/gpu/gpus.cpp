@@ -40,7 +40,7 @@ void analyse_products(const Run& run, const AnalysisOptions& options, GpuResult&
                        result.warnings);
   };
   const std::vector<GpuGemm> all = products(fields::gpu_gemm);
-  result.formats = formats_of(all, result.launches, result.identity);
+  result.formats = formats_of(all, {result.ceilings, result.launches}, result.identity);
   place_products(all, result);
   add_ridge_batches(all, result);
   result.contention = contention_of(products(fields::gpu_contention));

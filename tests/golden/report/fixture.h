@@ -17,6 +17,12 @@ model::Analysis roofline_only();
 /// Assumptions and directory that belong to `two_core_analysis(price)`.
 RenderOptions options(bool price);
 
+/// Two GPUs, the second slowed by its power limit; every probe of GPUs measured. The analysis is
+/// that of the run's points.
+Run gpu_run();
+model::Analysis gpu_analysis();
+RenderOptions gpu_options();
+
 // The parts of two_core_analysis.
 model::RooflineResult roofline();
 std::vector<model::CollectiveResult> collectives();

@@ -84,3 +84,29 @@ TEST_CASE("the CSV report is as committed", "[golden]") {
                         Format::csv,
                         fixture::options(true)));
 }
+
+TEST_CASE("the text report of a node with GPUs is as committed", "[golden]") {
+  require_golden(
+      "gpus.txt",
+      render(fixture::gpu_run(), fixture::gpu_analysis(), Format::text, fixture::gpu_options()));
+}
+
+TEST_CASE("the detailed text report of a node with GPUs is as committed", "[golden]") {
+  RenderOptions options = fixture::gpu_options();
+  options.details = true;
+  require_golden("gpus_details.txt",
+                 render(fixture::gpu_run(), fixture::gpu_analysis(), Format::text, options));
+}
+
+TEST_CASE("the Markdown report of a node with GPUs is as committed", "[golden]") {
+  require_golden(
+      "gpus.md",
+      render(
+          fixture::gpu_run(), fixture::gpu_analysis(), Format::markdown, fixture::gpu_options()));
+}
+
+TEST_CASE("the CSV report of a node with GPUs is as committed", "[golden]") {
+  require_golden(
+      "gpus.csv",
+      render(fixture::gpu_run(), fixture::gpu_analysis(), Format::csv, fixture::gpu_options()));
+}

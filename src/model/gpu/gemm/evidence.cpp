@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/gpu/gemm/evidence.h"
 
+#include "src/model/findings/sentences.h"
+#include "src/model/gpu/compute.h"
 #include "src/model/gpu/gemm/products.h"
 #include "src/model/gpu/gemm/waves.h"
 
@@ -77,6 +79,17 @@ void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
                   100.0 * at_clock);
 }
 
+std::optional<double> registers_of(const GpuGemm& product, std::span<const GpuCeiling> ceilings) {
+  for (const GpuCeiling& found : ceilings) {
+    const bool same =
+        found.ceiling.isa == tensor_cores && found.ceiling.precision == product.precision;
+    if (same && found.against && found.against->fraction_at_clock) {
+      return found.against->fraction_at_clock->value;
+    }
+  }
+  return std::nullopt;
+}
+
 void add_launches(const GpuGemm& product,
                   std::span<const GpuLaunch> launches,
                   WaterfallEvidence& evidence) {
@@ -84,10 +97,9 @@ void add_launches(const GpuGemm& product,
   for (const GpuLaunch& launch : launches) {
     if (launch.kind != queued_launch || launch.time.value >= each) continue;
     evidence.launch_share = launch.time.value / each;
-    evidence.launch_evidence =
-        fmt::format("an empty kernel takes {:.2g} us in a queue, the product {:.3g} us",
-                    as_microseconds(launch.time.value),
-                    as_microseconds(each));
+    evidence.launch_evidence = fmt::format("an empty kernel takes {} in a queue, the product {}",
+                                           time_text(launch.time.value),
+                                           time_text(each));
   }
 }
 
@@ -111,7 +123,7 @@ ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) 
 
 WaterfallEvidence evidence_for(const GpuGemm& product,
                                const std::optional<GpuGemm>& best,
-                               std::span<const GpuLaunch> launches,
+                               const OtherProbes& others,
                                const GpuIdentity& gpu) {
   WaterfallEvidence evidence;
   evidence.spec = product.against->peak;
@@ -126,7 +138,8 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
   evidence.clock_evidence = cause.evidence;
   add_waves(product, evidence);
   if (best) add_best_kernel(*best, evidence);
-  add_launches(product, launches, evidence);
+  evidence.registers = registers_of(product, others.ceilings);
+  add_launches(product, others.launches, evidence);
   return evidence;
 }
 

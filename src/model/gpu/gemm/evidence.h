@@ -19,10 +19,16 @@ struct ClockCause {
 };
 ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu);
 
+/// What a GPU's other probes say about its products.
+struct OtherProbes {
+  std::span<const GpuCeiling> ceilings;
+  std::span<const GpuLaunch> launches;
+};
+
 /// For a `product` with a peak. `best` is the best shape of its format.
 WaterfallEvidence evidence_for(const GpuGemm& product,
                                const std::optional<GpuGemm>& best,
-                               std::span<const GpuLaunch> launches,
+                               const OtherProbes& others,
                                const GpuIdentity& gpu);
 
 }  // namespace scaleworth::model

@@ -2,7 +2,6 @@
 #include "src/model/gpu/gemm/formats.h"
 
 #include "src/core/statistics/ratio.h"
-#include "src/model/gpu/gemm/evidence.h"
 #include "src/model/gpu/gemm/products.h"
 
 #include <algorithm>
@@ -101,7 +100,7 @@ FlopPerSecond rank_of(const GpuFormat& format) {
 }  // namespace
 
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
-                                  std::span<const GpuLaunch> launches,
+                                  const OtherProbes& others,
                                   const GpuIdentity& gpu) {
   std::map<FormatKey, std::vector<GpuGemm>> by_format;
   for (const GpuGemm& gemm : products) {
@@ -113,7 +112,7 @@ std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
     GpuFormat format = format_of(key, group);
     if (format.steady && format.steady->against) {
       format.waterfall =
-          loss_waterfall(evidence_for(*format.steady, format.best_shape, launches, gpu));
+          loss_waterfall(evidence_for(*format.steady, format.best_shape, others, gpu));
     }
     formats.push_back(std::move(format));
   }

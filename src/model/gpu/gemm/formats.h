@@ -2,6 +2,7 @@
 /// What each number format reaches: steady, burst, best shape, what tuning gave, and what was lost.
 #pragma once
 
+#include "src/model/gpu/gemm/evidence.h"
 #include "src/model/gpu/gpu_analysis.h"
 
 #include <span>
@@ -19,9 +20,9 @@ namespace scaleworth::model {
 ///               one shape, in the fine pass where it timed both: that of the steady shape, else
 ///               of the shape with the most FLOPs
 ///   waterfall   of the steady product, where a peak is known
-/// `launches` tell how long a launch takes in a queue; `gpu` the clocks.
+/// `others` tell what registers reach and how long a launch takes in a queue; `gpu` the clocks.
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
-                                  std::span<const GpuLaunch> launches,
+                                  const OtherProbes& others,
                                   const GpuIdentity& gpu);
 
 }  // namespace scaleworth::model

@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -11,6 +12,8 @@
 
 namespace scaleworth::model {
 namespace {
+
+constexpr double rounding = 1e-9;
 
 /// Rates from step to step.
 class Falls {
@@ -22,16 +25,20 @@ class Falls {
   }
 
   FlopPerSecond rate() const { return rate_; }
+  /// Without effect where nothing is lost or gained.
   void step(std::string name, double factor, std::string evidence) {
+    if (factor == 1.0) return;
     const FlopPerSecond after = rate_ * factor;
     waterfall_.steps.push_back({std::move(name), factor, after - rate_, std::move(evidence)});
     rate_ = after;
   }
-  /// What leads from here to the measured rate.
+  /// What leads from here to the measured rate, if anything is left but rounding.
   LossWaterfall close(std::string evidence) {
     const double factor = waterfall_.measured / rate_;
-    waterfall_.steps.push_back(
-        {"unexplained", factor, waterfall_.measured - rate_, std::move(evidence)});
+    if (std::abs(factor - 1.0) > rounding) {
+      waterfall_.steps.push_back(
+          {"unexplained", factor, waterfall_.measured - rate_, std::move(evidence)});
+    }
     return std::move(waterfall_);
   }
 
@@ -68,13 +75,26 @@ void add_clock_steps(const WaterfallEvidence& known, Falls& falls) {
 void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
   if (!known.spec_clock_hz || !known.settled_clock_hz) return;
   const double at_clock = known.measured / falls.rate();
-  if (known.best_kernel && *known.best_kernel <= 1.0) {
-    falls.step("algorithm and tiles", *known.best_kernel, known.best_kernel_evidence);
+  // A kernel that splits its last wave is not bound by whole waves; then they are no cause.
+  const bool whole_waves = known.wave_efficiency && at_clock <= *known.wave_efficiency;
+  const double waves = whole_waves ? *known.wave_efficiency : 1.0;
+  const double own = at_clock / waves / (1.0 - known.launch_share.value_or(0.0));
+  if (known.best_kernel && std::max(*known.best_kernel, own) <= 1.0) {
+    const bool is_best = own >= *known.best_kernel;
+    double kernel = is_best ? own : *known.best_kernel;
+    if (known.registers && *known.registers <= 1.0 && *known.registers >= kernel) {
+      falls.step("tensor cores",
+                 *known.registers,
+                 fmt::format("on registers alone they do {:.1f} % of the peak at their clock",
+                             100.0 * *known.registers));
+      kernel /= *known.registers;
+    }
+    falls.step("algorithm and tiles",
+               kernel,
+               is_best ? "no measured shape does more of the peak at its clock"
+                       : known.best_kernel_evidence);
   }
-  // A kernel that splits its last wave is not bound by whole waves; then this is no cause.
-  if (known.wave_efficiency && at_clock <= *known.wave_efficiency) {
-    falls.step("wave quantisation", *known.wave_efficiency, known.wave_evidence);
-  }
+  if (whole_waves) falls.step("wave quantisation", waves, known.wave_evidence);
 }
 
 std::string remainder_text(const WaterfallEvidence& known) {
@@ -86,7 +106,6 @@ std::string remainder_text(const WaterfallEvidence& known) {
 }
 
 void check_sums(const LossWaterfall& waterfall) {
-  constexpr double rounding = 1e-9;
   double product = waterfall.spec.value();
   double sum = waterfall.spec.value();
   for (const WaterfallStep& step : waterfall.steps) {
@@ -114,7 +133,7 @@ LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
   }
   add_clock_steps(known, falls);
   add_kernel_steps(known, falls);
-  if (known.launch_share) {
+  if (known.launch_share && *known.launch_share < 1.0) {
     falls.step("launch gaps", 1.0 - *known.launch_share, known.launch_evidence);
   }
   LossWaterfall waterfall = falls.close(remainder_text(known));

@@ -21,6 +21,8 @@ struct WaterfallEvidence {
   std::optional<double> settled_clock_hz;  // during the product
   std::string clock_step;                  // "power cap", "heat", "settled clock"
   std::string clock_evidence;              // what holds the clock down
+  /// Share of the peak at its own clock that multiply-adds on registers reach, without any memory.
+  std::optional<double> registers;
   /// Best product of this format: its share of the peak at its own clock, over its wave efficiency.
   std::optional<double> best_kernel;
   std::string best_kernel_evidence;
@@ -30,13 +32,15 @@ struct WaterfallEvidence {
   std::string launch_evidence;
 };
 
-/// Steps in this order, as far as there is evidence:
+/// Steps in this order, as far as there is evidence and anything is lost or gained:
 ///   slice of the GPU        multiprocessors here / on the datasheet (only where they differ)
 ///   clock basis             maximum clock / datasheet's clock
 ///   `clock_step`            settled clock / maximum clock
-///   algorithm and tiles     best kernel of the format
-///   wave quantisation       tiles that fill the multiprocessors; left out when the product beats
-///   it launch gaps             1 - share of the time unexplained             what remains
+///   tensor cores            what registers reach (left out below the best kernel)
+///   algorithm and tiles     best kernel of the format, which may be this product's own
+///   wave quantisation       tiles that do not fill the multiprocessors; not where it is beaten
+///   launch gaps             1 - share of the time
+///   unexplained             what remains
 /// Without the maximum clock the two clock steps are one ("clock"). The factors multiply, and the
 /// changes add, from `spec` to `measured`: checked, std::logic_error otherwise.
 /// Throws UserError unless `spec` and `measured` are positive.

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Two GPUs of one model, the second with a lowered power limit, as points; analysed as any run is.
+#include "src/core/run/fields.h"
+#include "src/model/analyse.h"
+#include "tests/golden/report/fixture.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report::fixture {
+namespace {
+
+constexpr double mib = 1024.0 * 1024.0;
+using Parameters = std::map<std::string, Value>;
+
+Value text(const char* value) {
+  return std::string(value);
+}
+
+Value whole(double value) {
+  return static_cast<std::int64_t>(value);
+}
+
+/// Nine values around `centre` that differ by up to `spread` of it.
+std::vector<double> around(double centre, double spread) {
+  std::vector<double> values;
+  for (const double place : {0.0, 0.5, -0.25, -1.0, 0.75, 0.25, -0.5, 1.0, -0.75}) {
+    values.push_back(centre * (1.0 + spread * place));
+  }
+  return values;
+}
+
+Point point(int gpu, Parameters parameters, double time, double spread, double clock_hz) {
+  Point result;
+  result.parameters = std::move(parameters);
+  result.parameters[fields::gpu] = std::int64_t{gpu};
+  result.samples[fields::wall_s] = around(time, spread);
+  if (clock_hz > 0.0) {
+    result.samples[fields::clock_hz] = around(clock_hz, spread / 4.0);
+  }
+  result.stop_reason = "time budget";
+  return result;
+}
+
+void add_telemetry(Point& point, double power, double heat, double seconds) {
+  point.samples[fields::telemetry_power_w] = around(power, 0.01);
+  point.samples[fields::telemetry_temperature_c] = around(heat, 0.01);
+  point.samples[fields::telemetry_clock_event_reasons] = {4, 4, 4, 4, 4, 4, 4, 0, 4};
+  point.samples[fields::telemetry_energy_j] = {power * seconds};
+  point.samples[fields::telemetry_window_s] = {seconds};
+}
+
+struct Product {
+  const char* precision;
+  const char* pass;
+  double m, n, k;
+  double rate;
+  double clock_hz;
+  double power;
+  int rank = 2;
+  bool fast = true;
+  int multiprocessors = 132;
+  const char* family = "cube";
+  const char* name = nullptr;
+};
+
+Point product(int gpu, const Product& work) {
+  const double flops = 2.0 * work.m * work.n * work.k;
+  const bool cycled = std::string(work.pass) == "duty-cycled";
+  Point result = point(gpu,
+                       {{fields::precision, text(work.precision)},
+                        {fields::family, text(work.family)},
+                        {fields::pass, text(work.pass)},
+                        {fields::regime, text(cycled ? "duty-cycled" : "gap-free")},
+                        {fields::library, text("cuBLASLt 13.1.0")},
+                        {fields::algorithm, text("algorithm 66, tile 128x256, cluster 2x1")},
+                        {fields::heuristic_rank, std::int64_t{work.rank}},
+                        {fields::workspace_bytes, std::int64_t{33554432}},
+                        {fields::fast_accumulation, work.fast},
+                        {fields::m, whole(work.m)},
+                        {fields::n, whole(work.n)},
+                        {fields::k, whole(work.k)},
+                        {fields::batch, std::int64_t{1}},
+                        {fields::multiprocessors, std::int64_t{work.multiprocessors}}},
+                       flops / work.rate,
+                       0.004,
+                       work.clock_hz);
+  if (work.name != nullptr) {
+    result.parameters[fields::name] = text(work.name);
+  }
+  result.amounts[fields::flops] = flops;
+  const bool steady = std::string(work.pass) != "burst" && !cycled;
+  add_telemetry(result, work.power, 0.09 * work.power, steady ? 5.0 : 0.2);
+  return result;
+}
+
+ProbeRecord probe(const char* name, std::vector<Point> points) {
+  ProbeRecord record;
+  record.name = name;
+  record.status = ProbeStatus::measured;
+  record.duration_s = 12.0;
+  record.points = std::move(points);
+  return record;
+}
+
+ProbeRecord products() {
+  const double c = 8192.0;
+  const Product works[] = {{"bf16", "coarse", c, c, c, 655e12, 1.50e9, 690.0, 0},
+                           {"bf16", "coarse", c, c, c, 702e12, 1.50e9, 690.0, 2},
+                           {"bf16", "fine", c, c, c, 661e12, 1.49e9, 694.0, 0},
+                           {"bf16", "fine", c, c, c, 707e12, 1.49e9, 694.0, 2},
+                           {"bf16", "burst", c, c, c, 781e12, 1.74e9, 610.0},
+                           {"bf16", "steady", c, c, c, 709e12, 1.485e9, 697.0},
+                           {"bf16", "duty-cycled", c, c, c, 748e12, 1.71e9, 590.0},
+                           {"bf16", "duty-cycled", 1536, 2816, c, 802e12, 1.755e9, 560.0},
+                           {"fp8_e4m3", "burst", c, c, c, 1490e12, 1.77e9, 600.0},
+                           {"fp8_e4m3", "steady", c, c, c, 1395e12, 1.53e9, 698.0},
+                           {"fp8_e4m3", "duty-cycled", 3072, 2816, c, 1512e12, 1.77e9, 580.0},
+                           {"fp8_e4m3", "steady", c, c, c, 1021e12, 1.62e9, 695.0, 1, false},
+                           {"tf32", "steady", c, c, c, 372e12, 1.56e9, 690.0},
+                           {"fp32", "steady", c, c, c, 51.8e12, 1.83e9, 640.0}};
+  std::vector<Point> points;
+  for (const Product& work : works) {
+    points.push_back(product(0, work));
+  }
+  return probe(fields::gpu_gemm, points);
+}
+
+ProbeRecord own_products() {
+  ProbeRecord record = products();
+  for (const Product& work :
+       {Product{
+            "bf16", "steady", 64, 12288, 4096, 122e12, 1.9e9, 420.0, 0, true, 132, "own", "qkv"},
+        Product{"bf16",
+                "steady",
+                64,
+                4096,
+                16384,
+                139e12,
+                1.9e9,
+                430.0,
+                0,
+                true,
+                132,
+                "own",
+                "down"}}) {
+    record.points.push_back(product(0, work));
+  }
+  return record;
+}
+
+ProbeRecord together() {
+  const double c = 8192.0;
+  std::vector<Point> points;
+  points.push_back(product(0, {"bf16", "alone", c, c, c, 709e12, 1.485e9, 697.0}));
+  points.push_back(product(1, {"bf16", "alone", c, c, c, 561e12, 1.160e9, 498.0}));
+  points.push_back(product(0, {"bf16", "together", c, c, c, 704e12, 1.475e9, 698.0}));
+  points.push_back(product(1, {"bf16", "together", c, c, c, 556e12, 1.150e9, 499.0}));
+  return probe(fields::gpu_together, points);
+}
+
+ProbeRecord contention() {
+  const double c = 8192.0;
+  std::vector<Point> points;
+  for (const auto& [left, rate] :
+       {std::pair{132, 706e12}, {128, 690e12}, {116, 641e12}, {100, 571e12}, {68, 402e12}}) {
+    Product work{"bf16", "contention", c, c, c, rate, 1.5e9, 690.0};
+    work.multiprocessors = left;
+    points.push_back(product(0, work));
+  }
+  return probe(fields::gpu_contention, points);
+}
+
+Point stream(const char* kernel, const char* scope, double size, double rate) {
+  Point result = point(0,
+                       {{fields::kernel, text(kernel)},
+                        {fields::scope, text(scope)},
+                        {fields::variant, text("persistent, 512 threads, 4 at once")},
+                        {fields::nontemporal, false},
+                        {fields::workers, std::int64_t{1}},
+                        {fields::pass, text("sweep")},
+                        {fields::working_set_bytes, whole(size)}},
+                       size / rate,
+                       0.003,
+                       1.98e9);
+  result.amounts[fields::bytes] = size;
+  return result;
+}
+
+ProbeRecord memory() {
+  struct Kernel {
+    const char* name;
+    double cache, memory;
+  };
+  std::vector<Point> points;
+  for (const Kernel& kernel : {Kernel{"read", 9.6e12, 4.31e12},
+                               {"write", 6.1e12, 4.05e12},
+                               {"copy", 7.2e12, 4.12e12},
+                               {"triad", 7.4e12, 4.02e12}}) {
+    for (double size = 2.0 * mib; size <= 16.0 * mib; size *= 2.0) {
+      points.push_back(stream(kernel.name, "device", size, kernel.cache));
+    }
+    points.push_back(
+        stream(kernel.name, "device", 64.0 * mib, 0.5 * (kernel.cache + kernel.memory)));
+    for (double size = 256.0 * mib; size <= 2048.0 * mib; size *= 2.0) {
+      points.push_back(stream(kernel.name, "device", size, kernel.memory));
+    }
+  }
+  for (double size = 24576.0; size <= 98304.0; size *= 2.0) {
+    points.push_back(stream("read", "multiprocessor", size, 29.5e12));
+  }
+  points.push_back(stream("read", "shared", 32768.0, 31.8e12));
+  return probe(fields::gpu_memory, points);
+}
+
+ProbeRecord latency() {
+  std::vector<Point> points;
+  for (double size = 4096.0; size <= 1024.0 * mib; size *= 2.0) {
+    const double cycles = size <= 200e3        ? 33.0
+                          : size <= 24.0 * mib ? 276.0
+                          : size <= 50.0 * mib ? 420.0
+                                               : 672.0;
+    Point one =
+        point(0,
+              {{fields::working_set_bytes, whole(size)}, {fields::stride_bytes, whole(128)}},
+              cycles / 1.98e9,
+              0.004,
+              1.98e9);
+    one.amounts[fields::accesses] = 1.0;
+    points.push_back(one);
+  }
+  return probe(fields::gpu_latency, points);
+}
+
+ProbeRecord compute() {
+  struct Unit {
+    const char* isa;
+    const char* precision;
+    double rate;
+    double clock_hz;
+  };
+  std::vector<Point> points;
+  for (const Unit& unit : {Unit{"cuda cores", "fp32", 60.9e12, 1.92e9},
+                           {"cuda cores", "fp64", 31.2e12, 1.95e9},
+                           {"tensor cores", "bf16", 829e12, 1.63e9}}) {
+    Point one = point(0,
+                      {{fields::isa, text(unit.isa)},
+                       {fields::precision, text(unit.precision)},
+                       {fields::workers, std::int64_t{1}}},
+                      1e12 / unit.rate,
+                      0.002,
+                      unit.clock_hz);
+    one.amounts[fields::flops] = 1e12;
+    points.push_back(one);
+  }
+  return probe(fields::gpu_compute, points);
+}
+
+ProbeRecord intensity() {
+  std::vector<Point> points;
+  const double size = 1024.0 * mib;
+  for (double fma = 1.0; fma <= 512.0; fma *= 2.0) {
+    const double bytes = 2.0 * size;
+    const double flops = 2.0 * fma * size / 4.0;
+    const double p = 4.0;
+    const double time =
+        std::pow(std::pow(bytes / 4.1e12, p) + std::pow(flops / 60.5e12, p), 1.0 / p);
+    Point one = point(0,
+                      {{fields::precision, text("fp32")},
+                       {fields::workers, std::int64_t{1}},
+                       {fields::working_set_bytes, whole(size)},
+                       {fields::fma_per_element, whole(fma)}},
+                      time,
+                      0.004,
+                      1.95e9);
+    one.amounts = {{fields::flops, flops}, {fields::bytes, bytes}};
+    points.push_back(one);
+  }
+  return probe(fields::gpu_intensity, points);
+}
+
+Point copy(int gpu, const char* source, const char* target, bool both, double size, double time) {
+  Point result = point(gpu,
+                       {{fields::source, text(source)},
+                        {fields::target, text(target)},
+                        {fields::engine, text("copy engine")},
+                        {fields::both_directions, both},
+                        {fields::pass, text("alone")},
+                        {fields::transfer_bytes, whole(size)}},
+                       time,
+                       0.002,
+                       0.0);
+  result.amounts[fields::bytes] = both ? 2.0 * size : size;
+  return result;
+}
+
+ProbeRecord transfers() {
+  std::vector<Point> points;
+  double ripple = 1.004;
+  for (double size = 4096.0; size <= 256.0 * mib; size *= 16.0) {
+    points.push_back(
+        copy(0, "host (pinned)", "gpu 0", false, size, ripple * (3.1e-6 + size / 55.4e9)));
+    points.push_back(
+        copy(0, "gpu 0", "host (pinned)", false, size, ripple * (3.4e-6 + size / 54.9e9)));
+    ripple = 2.0 - ripple;
+  }
+  const double size = 256.0 * mib;
+  points.push_back(copy(0, "host (pinned)", "gpu 0", true, size, size / 44e9));
+  points.push_back(copy(0, "gpu 0", "gpu 1", false, size, size / 386e9));
+  points.push_back(copy(1, "gpu 1", "gpu 0", false, size, size / 384e9));
+  return probe(fields::gpu_transfer, points);
+}
+
+ProbeRecord launches() {
+  std::vector<Point> points;
+  points.push_back(point(0, {{fields::launch, text("empty kernel")}}, 2.1e-6, 0.01, 0.0));
+  points.push_back(point(0, {{fields::launch, text("graph node")}}, 1.3e-6, 0.01, 0.0));
+  points.push_back(point(0, {{fields::launch, text("launch and wait")}}, 6.8e-6, 0.02, 0.0));
+  return probe(fields::gpu_launch, points);
+}
+
+FactSection gpu_section(int ordinal, double limit) {
+  return {fmt::format("gpu {}", ordinal),
+          {{"name", text("NVIDIA H200"), "cudaGetDeviceProperties"},
+           {"uuid", text("GPU-5f3a0000-0000-0000-0000-000000000000"), "cudaGetDeviceProperties"},
+           {"compute_capability", text("9.0"), "cudaGetDeviceProperties"},
+           {"pci_device_id", whole(0x2335), "/sys/bus/pci/devices"},
+           {"multiprocessors", whole(132), "cudaGetDeviceProperties"},
+           {"memory_bytes", whole(150754820096.0), "cudaGetDeviceProperties"},
+           {"l2_bytes", whole(62914560), "cudaGetDeviceProperties"},
+           {"shared_per_multiprocessor_bytes", whole(233472), "cudaGetDeviceProperties"},
+           {"maximum_clock_hz", Value(1.98e9), "cudaDeviceGetAttribute"},
+           {"power_limit_w", Value(limit), "NVML"},
+           {"power_limit_default_w", Value(700.0), "NVML"},
+           {"pcie_generation", whole(5), "NVML"},
+           {"pcie_width", whole(16), "NVML"},
+           {"nvlinks", whole(18), "NVML"},
+           {"nvlink_bytes_per_s", Value(26.562e9), "NVML"}}};
+}
+
+}  // namespace
+
+Run gpu_run() {
+  Run run;
+  run.tool_version = "0.1.0";
+  run.git_revision = "0123abc";
+  run.started_at = "2026-11-21T09:00:00Z";
+  run.command_line = {"scaleworth", "roofline", "--suite", "standard"};
+  run.suite = "standard";
+  run.complete = true;
+  run.environment = {{"cpu", {{"model", text("AMD EPYC 9654"), "/proc/cpuinfo"}}},
+                     gpu_section(0, 700.0),
+                     gpu_section(1, 500.0),
+                     {"gpu links",
+                      {{"models", text("2 x NVIDIA H200"), "cudaGetDeviceProperties"},
+                       {"gpu_0_gpu_1",
+                        text("peer access, 18 NVLinks through switches"),
+                        "cudaDeviceCanAccessPeer, NVML"}}}};
+  run.probes = {compute(),
+                memory(),
+                latency(),
+                intensity(),
+                own_products(),
+                together(),
+                contention(),
+                transfers(),
+                launches()};
+  return run;
+}
+
+model::Analysis gpu_analysis() {
+  return model::analyse(gpu_run(), gpu_options().assumptions);
+}
+
+RenderOptions gpu_options() {
+  RenderOptions options;
+  options.run_directory = "scaleworth-runs/2026-11-21";
+  options.assumptions.price_per_rank = dollars_per_hour(3.5);
+  return options;
+}
+
+}  // namespace scaleworth::report::fixture
