@@ -16,7 +16,7 @@ Pace device_latency_pace(Suite suite);
 /// glance is the largest set by lines.
 std::vector<ChaseWork> chase_plan(const PlannedDevice& planned);
 
-/// Building the cycle, and walking it once so that a set which fits a cache is in it.
+/// Building the cycle on the host.
 Seconds chase_preparation(const ChaseWork& work);
 
 }  // namespace scaleworth::probes

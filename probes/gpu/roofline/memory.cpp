@@ -7,7 +7,9 @@
 #include "src/core/run/fields.h"
 #include "src/core/statistics/quantile.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -62,7 +64,7 @@ class MemoryProbe {
 
   void measure(Device& device, PlannedDevice planned) {
     if (const auto shortage = device_memory_shortage(planned)) recorder_.warn(*shortage);
-    VariantChoice choice;
+    VariantChoice& choice = choices_[kind_of(planned.description)];
     const Target brief = target_of(pilot_pace(planned.suite));
     for (const StreamWork& work : pilot_plan(planned)) {
       if (const auto rate = ask(device, work, "pilot", brief)) {
@@ -72,7 +74,7 @@ class MemoryProbe {
     const Target target = target_of(device_memory_pace(planned.suite));
     for (const StreamWork& work : sweep_plan(planned, choice)) ask(device, work, "sweep", target);
     walk_.release(device);
-    planned.available = device.available_memory();
+    planned.available = available_or(device, planned.available);
     if (const auto whole = whole_memory_work(planned, choice))
       measure_whole(device, *whole, target);
     walk_.release(device);
@@ -122,6 +124,7 @@ class MemoryProbe {
 
   Recorder& recorder_;
   DeviceWalk walk_;
+  std::map<std::string, VariantChoice> choices_;  // by the kind of GPU
 };
 
 Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace& pace) {
@@ -129,7 +132,8 @@ Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace
   const bool cached = region_of(planned, work.working_set) == Region::cache;
   const BytesPerSecond rate =
       (cached ? presumed_cache_gain : 1.0) * presumed_memory_rate(planned.description);
-  return device_setting_time(pace, work.working_set / rate);
+  // A launch makes as many passes as last half a millisecond.
+  return device_setting_time(pace, std::max(work.working_set / rate, Seconds(0.5e-3)));
 }
 
 Seconds time_of(const PlannedDevice& planned) {

@@ -20,10 +20,10 @@ constexpr double least_largest_set = 1024.0 * mebibyte;
 constexpr double sweep_memory_share = 0.5;
 constexpr double whole_memory_share = 0.9;
 constexpr double presumed_rate = 1e12;
-constexpr Bytes shared_set{32.0 * 1024.0};  // fits without the opt-in to more
 constexpr std::array kernels{
     MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad};
 constexpr StreamVariant usual{StreamGrid::persistent, 512, 4, false};
+constexpr Bytes turn{512.0 * 4.0 * 16.0};  // of a block with the usual variant; fits shared memory
 
 Bytes whole_granules(double bytes) {
   return Bytes(std::max(1.0, std::floor(bytes / granule)) * granule);
@@ -61,12 +61,15 @@ std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
 /// Around the L1 cache, which shares its memory with what a kernel declares as shared.
 std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
   std::vector<double> shares{0.125, 0.25, 0.5, 1.0, 2.0};
-  if (planned.suite == Suite::standard) shares = {0.0625, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0};
+  if (planned.suite == Suite::standard) {
+    shares = {0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0};
+  }
   std::vector<Bytes> sets;
   for (const double share : shares) {
-    sets.push_back(whole_granules(share * planned.description.shared_per_multiprocessor.value()));
+    const double wished = share * planned.description.shared_per_multiprocessor.value();
+    sets.push_back(std::max(1.0, std::round(wished / turn.value())) * turn);
   }
-  // A driver that tells no size leaves one set.
+  // Small memories leave fewer sets.
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   return sets;
 }
@@ -94,7 +97,7 @@ Pace pilot_pace(Suite /*suite*/) {
 }
 
 Pace device_memory_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.2), 7} : Pace{Seconds(0.35), 12};
+  return suite == Suite::quick ? Pace{Seconds(0.18), 6} : Pace{Seconds(0.35), 12};
 }
 
 std::vector<Bytes> device_sets(const PlannedDevice& planned) {
@@ -130,7 +133,7 @@ Region region_of(const PlannedDevice& planned, Bytes working_set) {
 }
 
 std::vector<StreamWork> pilot_plan(const PlannedDevice& planned) {
-  if (planned.part == Part::glance) return {};
+  if (planned.part == Part::glance || !planned.first_of_kind) return {};
   const Bytes far = device_sets(planned).back();
   const Bytes near =
       std::min(far, whole_granules(std::max(mebibyte, planned.description.l2_cache.value() / 4.0)));
@@ -167,16 +170,18 @@ StreamVariant VariantChoice::best(MemoryKernel kernel, Region region, bool strea
 }
 
 std::vector<StreamWork> sweep_plan(const PlannedDevice& planned, const VariantChoice& choice) {
-  const StreamVariant reading = choice.best(MemoryKernel::read, Region::cache, false);
   if (planned.part == Part::glance) {
-    return {{MemoryKernel::read, StreamScope::device, device_sets(planned).back(), usual}};
+    return {{MemoryKernel::read,
+             StreamScope::device,
+             device_sets(planned).back(),
+             choice.best(MemoryKernel::read, Region::memory, false)}};
   }
   std::vector<StreamWork> works;
   add_device_scope(planned, choice, works);
   for (const Bytes set : multiprocessor_sets(planned)) {
-    works.push_back({MemoryKernel::read, StreamScope::multiprocessor, set, reading});
+    works.push_back({MemoryKernel::read, StreamScope::multiprocessor, set, usual});
   }
-  works.push_back({MemoryKernel::read, StreamScope::shared, shared_set, reading});
+  works.push_back({MemoryKernel::read, StreamScope::shared, turn, usual});
   in_random_order(works);
   return works;
 }

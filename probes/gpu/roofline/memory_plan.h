@@ -29,7 +29,7 @@ Region region_of(const PlannedDevice& planned, Bytes working_set);
 
 /// Every kernel by every variant of the suite at one size per region, a quarter of the L2 cache
 /// and the largest of the sweep; streaming variants in memory only. In random order; nothing for a
-/// glance.
+/// glance, or when another GPU of the kind has been tried.
 std::vector<StreamWork> pilot_plan(const PlannedDevice& planned);
 
 /// The fastest variants seen. Before anything was seen: 512 threads, 4 accesses at once.

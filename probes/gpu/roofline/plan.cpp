@@ -2,6 +2,7 @@
 #include "probes/gpu/roofline/plan.h"
 
 #include "probes/gpu/batching.h"
+#include "src/core/error.h"
 
 #include <algorithm>
 
@@ -15,13 +16,24 @@ constexpr double presumed_available_share = 0.9;
 
 }  // namespace
 
+std::string kind_of(const DeviceDescription& description) {
+  return fmt::format("{}, {} multiprocessors, {:.0f} bytes",
+                     description.name,
+                     description.multiprocessors,
+                     description.memory.value());
+}
+
 std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting) {
   std::vector<PlannedDevice> planned;
   for (const DeviceDescription& description : setting.devices) {
     const bool full = setting.suite == Suite::standard || planned.empty();
+    const bool first = std::ranges::none_of(planned, [&](const PlannedDevice& before) {
+      return kind_of(before.description) == kind_of(description);
+    });
     planned.push_back({description,
                        setting.suite,
                        full ? Part::full : Part::glance,
+                       first,
                        presumed_available_share * description.memory});
   }
   return planned;
@@ -33,7 +45,7 @@ std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceS
   for (const auto& device : devices) seen.devices.push_back(device->description());
   std::vector<PlannedDevice> planned = planned_devices(seen);
   for (std::size_t i = 0; i < planned.size(); ++i) {
-    planned[i].available = devices[i]->available_memory();
+    planned[i].available = available_or(*devices[i], planned[i].available);
   }
   return planned;
 }
@@ -58,6 +70,14 @@ Seconds device_setting_time(const Pace& pace, Seconds operation) {
   // The stopping rule gives the minimum up at four times the budget.
   const Seconds samples = 1.1 * static_cast<double>(pace.minimum_samples) * sample;
   return around + std::min(samples, 4.0 * pace.budget + operation);
+}
+
+Bytes available_or(const Device& device, Bytes presumed) {
+  try {
+    return device.available_memory();
+  } catch (const ProbeFailure&) {
+    return presumed;
+  }
 }
 
 std::string size_name(Bytes size) {

@@ -158,12 +158,14 @@ Seconds estimate_device_transfer(const DeviceSetting& setting) {
   for (std::size_t i = 0; i < planned.size(); ++i) {
     for (const TransferWork& work : plan.alone[i]) {
       const DeviceDescription& asked = planned[i].description;
-      total += device_setting_time(pace, presumed_transfer_time(work, asked));
+      total += device_setting_time(pace, presumed_transfer_time(work, asked)) +
+               transfer_preparation(work);
     }
   }
   for (const auto& works : plan.together) {
     const DeviceDescription& asked = planned.front().description;
-    total += device_setting_time(pace, presumed_transfer_time(works.front(), asked));
+    total += device_setting_time(pace, presumed_transfer_time(works.front(), asked)) +
+             transfer_preparation(works.front());
   }
   return total;
 }

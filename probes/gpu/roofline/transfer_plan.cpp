@@ -37,8 +37,8 @@ Bytes fitting(const PlannedDevice& planned, Bytes wished) {
 }
 
 std::vector<Bytes> sizes_of(const PlannedDevice& planned) {
-  const bool quick = planned.suite == Suite::quick;
-  const Bytes largest = fitting(planned, quick ? large_size : Bytes(1024.0 * mebibyte));
+  const bool quick = planned.suite == Suite::quick || !planned.first_of_kind;
+  const Bytes largest = fitting(planned, Bytes((quick ? 64.0 : 1024.0) * mebibyte));
   const double factor = quick ? 16.0 : 4.0;
   std::vector<Bytes> sizes;
   for (double size = smallest_size; size * std::sqrt(factor) < largest.value(); size *= factor) {
@@ -136,6 +136,13 @@ std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDe
     out.push_back({end_of(device), host(true), TransferEngine::copy_engine, false, size});
   }
   return {into, out};
+}
+
+Seconds transfer_preparation(const TransferWork& work) {
+  constexpr double byte_s = 0.8e-9;
+  const double ends =
+      static_cast<double>(!work.source.device) + static_cast<double>(!work.target.device);
+  return Seconds(byte_s * ends * work.bytes.value() * (work.both_directions ? 2.0 : 1.0));
 }
 
 Seconds presumed_transfer_time(const TransferWork& work, const DeviceDescription& asked) {

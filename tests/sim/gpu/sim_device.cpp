@@ -18,6 +18,8 @@ namespace {
 
 constexpr double allocation_s = 1e-3;
 constexpr double shuffled_node_s = 20e-9;
+constexpr double prepared_host_byte_s = 0.8e-9;
+constexpr double shortest_launch_s = 0.5e-3;
 constexpr std::int64_t power_cap_reason = 0x4;
 constexpr double telemetry_interval_s = 0.02;
 constexpr std::size_t most_readings = 500;
@@ -108,14 +110,22 @@ double combined(double share, double fast, double slow) {
 
 }  // namespace
 
+void SimDevice::require_present() const {
+  if (!truth_.fault.lost_after || questions_ < *truth_.fault.lost_after) return;
+  throw ProbeFailure(fmt::format("GPU {} is lost (Xid 79): reset it or reboot the node",
+                                 truth_.description.ordinal));
+}
+
+Bytes SimDevice::available_memory() const {
+  require_present();
+  return capacity();
+}
+
 void SimDevice::begin_question(Bytes buffers) {
-  const int gpu = truth_.description.ordinal;
-  if (truth_.fault.lost_after && questions_ >= *truth_.fault.lost_after) {
-    throw ProbeFailure(fmt::format("GPU {} is lost (Xid 79): reset it or reboot the node", gpu));
-  }
+  require_present();
   ++questions_;
-  const Bytes most =
-      std::min(available_memory(), truth_.fault.out_of_memory_above.value_or(available_memory()));
+  const int gpu = truth_.description.ordinal;
+  const Bytes most = std::min(capacity(), truth_.fault.out_of_memory_above.value_or(capacity()));
   if (buffers > most) {
     throw ProbeFailure(fmt::format(
         "GPU {}: out of memory: {:.0f} MiB do not fit", gpu, buffers.value() / (1024.0 * 1024.0)));
@@ -183,9 +193,11 @@ DeviceMeasured SimDevice::time_stream(const StreamWork& work, const Target& targ
   const double repeats = whole ? 1.0 : truth_.description.multiprocessors;
   begin_question(work.scope == StreamScope::shared ? Bytes(0.0) : repeats * work.working_set);
   const Bytes moved = repeats * work.working_set;
-  // Within one multiprocessor a kernel rereads the set many times.
-  DeviceMeasured measured =
-      timed(moved.value() / (bandwidth(work) * variant_share(work)), target, whole ? 1.0 : 1000.0);
+  const double pass_s = moved.value() / (bandwidth(work) * variant_share(work));
+  // A launch makes as many passes as last half a millisecond; of a streaming kernel, one.
+  const double passes =
+      work.variant.streaming ? 1.0 : std::max(1.0, std::ceil(shortest_launch_s / pass_s));
+  DeviceMeasured measured = timed(pass_s, target, passes);
   measured.bytes = moved;
   return measured;
 }
@@ -206,7 +218,7 @@ double SimDevice::latency(const ChaseWork& work) const {
 DeviceMeasured SimDevice::time_chase(const ChaseWork& work, const Target& target) {
   begin_question(work.working_set);
   const double nodes = work.working_set / work.stride;
-  use_->elapsed_s += nodes * (shuffled_node_s + latency(work));
+  use_->elapsed_s += nodes * shuffled_node_s;
   return timed(latency(work), target, 4096.0);
 }
 
@@ -249,6 +261,9 @@ DeviceMeasured SimDevice::time_transfer(const TransferWork& work, const Target& 
   }
   const double directions = work.both_directions ? 2.0 : 1.0;
   begin_question(2.0 * directions * work.bytes);
+  const double host_ends =
+      static_cast<double>(!work.source.device) + static_cast<double>(!work.target.device);
+  use_->elapsed_s += prepared_host_byte_s * host_ends * directions * work.bytes.value();
   const Bytes moved = directions * work.bytes;
   DeviceMeasured measured =
       timed(truth_.link.alpha_s + moved.value() / transfer_rate(work), target);

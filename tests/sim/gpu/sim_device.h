@@ -20,7 +20,7 @@ class SimDevice final : public probes::Device {
   explicit SimDevice(GpuTruth truth) : truth_(std::move(truth)), noise_(truth_.noise) {}
 
   const probes::DeviceDescription& description() const override { return truth_.description; }
-  Bytes available_memory() const override { return 0.97 * truth_.description.memory; }
+  Bytes available_memory() const override;
   probes::DeviceMeasured time_fma(const probes::DeviceFma& work,
                                   const probes::Target& target) override;
   probes::DeviceMeasured time_stream(const probes::StreamWork& work,
@@ -49,6 +49,8 @@ class SimDevice final : public probes::Device {
   double clock_hz() const { return truth_.clock_hz * truth_.fault.slow_factor; }
   double variant_share(const probes::StreamWork& work) const;
   double transfer_rate(const probes::TransferWork& work) const;
+  void require_present() const;
+  Bytes capacity() const { return 0.97 * truth_.description.memory; }
   /// Throws when the GPU is lost or `buffers` do not fit.
   void begin_question(Bytes buffers);
   /// Samples of an operation that truly takes `operation_s`; `operations` in one repetition.

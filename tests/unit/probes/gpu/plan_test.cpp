@@ -150,6 +150,17 @@ TEST_CASE("pilots try every kernel by every variant, streaming ones in memory on
   REQUIRE(pilot_plan(planned_gpu(Suite::quick)).size() == 4 * (5 + 5 + 2));
 }
 
+TEST_CASE("variants are tried on the first GPU of a kind only", "[gpu]") {
+  DeviceSetting setting = setting_of(Suite::standard, 3);
+  setting.devices[1].multiprocessors = 114;
+  const auto planned = planned_devices(setting);
+  REQUIRE_FALSE(pilot_plan(planned[0]).empty());
+  REQUIRE_FALSE(pilot_plan(planned[1]).empty());
+  REQUIRE(pilot_plan(planned[2]).empty());
+  REQUIRE(sweep_plan(planned[2], {}).size() == sweep_plan(planned[0], {}).size());
+  REQUIRE(own_transfer_plan(planned[2], 1).size() < own_transfer_plan(planned[0], 1).size());
+}
+
 TEST_CASE("the sweep uses the fastest variant that the pilots saw in its region", "[gpu]") {
   const auto planned = planned_gpu(Suite::standard);
   const StreamVariant wide{StreamGrid::one_shot, 1024, 8, false};
