@@ -71,6 +71,9 @@ std::string kind_line(const Kind& kind) {
 
 std::string peak_note(const GpuResult& gpu) {
   std::string note;
+  if (!gpu.identity.datasheet) {
+    note = "No datasheet of this GPU is known: give its dense bf16 peak with --peak.";
+  }
   for (const GpuFormat& format : gpu.formats) {
     if (!format.steady || !format.steady->against) {
       continue;

@@ -6,7 +6,7 @@
 #include "src/model/collectives/prediction.h"
 #include "src/model/findings/findings.h"
 #include "src/model/gpu/gpus.h"
-#include "src/model/gpu/together.h"
+#include "src/model/gpu/node/together.h"
 #include "src/model/roofline/roofline.h"
 #include "src/model/scaling/scaling.h"
 

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/charts/charts.h"
 
+#include <set>
+
 namespace scaleworth::report {
 
 std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options) {
-  return {steps_chart(analysis),
-          speedup_chart(analysis),
-          cost_chart(analysis, options),
-          roofline_chart(analysis),
-          collectives_chart(analysis)};
+  std::vector<Chart> charts{steps_chart(analysis),
+                            speedup_chart(analysis),
+                            cost_chart(analysis, options),
+                            roofline_chart(analysis),
+                            collectives_chart(analysis)};
+  std::set<std::string> models;
+  for (const model::GpuResult& gpu : analysis.gpus) {
+    if (gpu.formats.empty() || !models.insert(gpu.identity.name).second) {
+      continue;
+    }
+    charts.push_back(waterfall_chart(gpu));
+    charts.push_back(gpu_roofline_chart(gpu));
+  }
+  return charts;
 }
 
 }  // namespace scaleworth::report

@@ -21,6 +21,12 @@ struct Chart {
 
 /// Soft roofs, ceilings of the memory levels, measured ladder, placed matrix products.
 Chart roofline_chart(const model::Analysis& analysis);
+/// The same of one GPU, with a roof for each format of its products.
+Chart gpu_roofline_chart(const model::GpuResult& gpu);
+/// From the datasheet's peak to the measured rate of the GPU's leading format, a bar per step.
+Chart waterfall_chart(const model::GpuResult& gpu);
+/// Soft roofs with ceilings, ladders and products as one chart; no picture without a soft roof.
+Chart chart_of(const model::RooflineResult& roofline, const std::string& section);
 /// Bus bandwidth against message size with the chosen fit, per collective at the largest count.
 Chart collectives_chart(const model::Analysis& analysis);
 /// Step time of each rank at each count, split by the ledger's parts.
@@ -30,7 +36,8 @@ Chart speedup_chart(const model::Analysis& analysis);
 /// Cost per million tokens by count; says how to give a price when there is none.
 Chart cost_chart(const model::Analysis& analysis, const RenderOptions& options);
 
-/// All of them in page order. A chart without data has a reason instead of a specification.
+/// All of them in page order, those of GPUs for the first of each model that has products. A chart
+/// without data has a reason instead of a specification.
 std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options);
 
 }  // namespace scaleworth::report

@@ -217,14 +217,14 @@ Json roofline_spec(const RooflineResult& roofline) {
 
 }  // namespace
 
-Chart roofline_chart(const model::Analysis& analysis) {
-  Chart chart{"roofline", "roofline", "", "", nullptr, ""};
-  if (!analysis.roofline || analysis.roofline->soft_roofs.empty()) {
+Chart chart_of(const RooflineResult& roofline, const std::string& section) {
+  Chart chart{"roofline", section, "", "", nullptr, ""};
+  if (roofline.soft_roofs.empty()) {
     chart.title = "Roofline";
     chart.missing = "No roofline: the intensity ladder was not measured in this run.";
     return chart;
   }
-  const RooflineResult shown = all_workers(*analysis.roofline);
+  const RooflineResult shown = all_workers(roofline);
   const SoftRoof& roof = shown.soft_roofs.front();
   chart.title =
       fmt::format("In {}, work below {} is bound by memory ({}), above it by compute ({})",
@@ -240,6 +240,10 @@ Chart roofline_chart(const model::Analysis& analysis) {
       "bandwidth of each memory level. A point far below its roof leaves speed unused.";
   chart.spec = roofline_spec(shown);
   return chart;
+}
+
+Chart roofline_chart(const model::Analysis& analysis) {
+  return chart_of(analysis.roofline.value_or(RooflineResult{}), "roofline");
 }
 
 }  // namespace scaleworth::report

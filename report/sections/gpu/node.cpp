@@ -45,21 +45,21 @@ Table gpu_identity_table(const Gpus& gpus) {
 }
 
 Table gpus_together_table(const std::optional<model::GpusTogether>& together) {
-  Table table{
-      "gpus_together",
-      "All GPUs at once",
-      {gpu_column(),
-       parameter("precision", "format"),
-       measure("together", "together", Unit::flop_per_second),
-       measure("of_alone", "of alone", Unit::percent),
-       measure("of_others", "of the others", Unit::percent),
-       measure("clock", "clock", Unit::hertz),
-       measure("power", "power", Unit::watts),
-       measure("temperature", "heat", Unit::celsius),
-       measure("verdict", "verdict")},
-      {},
-      {"Of the others: of the median of the other GPUs. Slow: surely more than 5 % below; less "
-       "is normal between equal GPUs. The slowest sets the pace of a common step."}};
+  Table table{"gpus_together",
+              "All GPUs at once",
+              {gpu_column(),
+               parameter("precision", "format"),
+               measure("together", "together", Unit::flop_per_second),
+               measure("of_alone", "of alone", Unit::percent),
+               measure("of_others", "of the others", Unit::percent),
+               measure("clock", "clock", Unit::hertz),
+               measure("power", "power", Unit::watts),
+               measure("temperature", "heat", Unit::celsius),
+               measure("verdict", "verdict")},
+              {},
+              {"Of the others: of the median of the other GPUs. Slow: surely more "
+               "than 5 % below; less "
+               "is normal between equal GPUs. The slowest sets the pace of a common step."}};
   table.columns[5].digits = 4;
   if (!together) {
     return table;
@@ -73,7 +73,7 @@ Table gpus_together_table(const std::optional<model::GpusTogether>& together) {
                            together->precision,
                            number(pace.together),
                            cell_or_absent(pace.of_alone),
-                           number(pace.of_others),
+                           cell_or_absent(pace.of_others),
                            cell_or_absent(pace.conditions.clock_hz),
                            cell_or_absent(pace.conditions.power_w),
                            cell_or_absent(pace.conditions.temperature_c),

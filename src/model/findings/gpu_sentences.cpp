@@ -46,7 +46,7 @@ void add_together(const GpusTogether& together, std::vector<Finding>& findings) 
     findings.push_back({fmt::format(
         "GPU {} is slow, {} % of the others' rate: {}.",
         pace.ordinal,
-        estimate_text(pace.of_others, 100.0),
+        estimate_text(*pace.of_others, 100.0),
         pace.cause.empty() ? "unexplained, its clock does not account for it" : pace.cause)});
   }
 }

@@ -220,7 +220,8 @@ struct GpuPace {
   Estimate<FlopPerSecond> together;
   std::optional<Estimate<FlopPerSecond>> alone;
   std::optional<Estimate<double>> of_alone;
-  Estimate<double> of_others;  // together / median of the others
+  /// together / median of the other GPUs of the same model; absent for the only one of its model.
+  std::optional<Estimate<double>> of_others;
   GpuConditions conditions;
   bool slow = false;  // surely more than 5 % below the others
   std::string cause;  // of a slow one; empty: unexplained

@@ -3,16 +3,17 @@
 
 #include "src/core/run/fields.h"
 #include "src/core/statistics/interval.h"
-#include "src/model/gpu/compute.h"
-#include "src/model/gpu/contention.h"
+#include "src/model/gpu/ceilings/compute.h"
+#include "src/model/gpu/ceilings/impossible.h"
+#include "src/model/gpu/ceilings/memory.h"
+#include "src/model/gpu/gemm/contention.h"
 #include "src/model/gpu/gemm/formats.h"
 #include "src/model/gpu/gemm/placement.h"
 #include "src/model/gpu/gemm/products.h"
-#include "src/model/gpu/gpu_cost.h"
-#include "src/model/gpu/identity.h"
-#include "src/model/gpu/memory.h"
-#include "src/model/gpu/point_reading.h"
-#include "src/model/gpu/transfers.h"
+#include "src/model/gpu/node/gpu_cost.h"
+#include "src/model/gpu/node/transfers.h"
+#include "src/model/gpu/reading/identity.h"
+#include "src/model/gpu/reading/point_reading.h"
 #include "src/model/roofline/ladder.h"
 #include "src/model/roofline/samples.h"
 
@@ -61,6 +62,7 @@ GpuResult analyse_gpu(const Run& run,
   analyse_products(run, options, result);
   result.transfers =
       transfers_of(run, points_of_gpu(run, fields::gpu_transfer, ordinal), result.identity);
+  warn_of_impossible_rates(result);
   if (options.price_per_rank) result.cost = gpu_cost(*options.price_per_rank, result);
   return result;
 }

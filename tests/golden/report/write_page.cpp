@@ -7,8 +7,13 @@
 
 using namespace scaleworth::report;
 
-/// Writes the fixture's HTML page to stdout, for the browser test: `write_page price|no-price`.
+/// Writes a fixture's HTML page to stdout, for the browser test: `write_page price|no-price|gpus`.
 int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "gpus") == 0) {
+    std::cout << render(
+        fixture::gpu_run(), fixture::gpu_analysis(), Format::html, fixture::gpu_options());
+    return std::cout.good() ? 0 : 1;
+  }
   const bool price = argc > 1 && std::strcmp(argv[1], "price") == 0;
   std::cout << render(fixture::complete_run(),
                       fixture::two_core_analysis(price),

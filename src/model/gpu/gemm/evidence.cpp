@@ -2,7 +2,7 @@
 #include "src/model/gpu/gemm/evidence.h"
 
 #include "src/model/findings/sentences.h"
-#include "src/model/gpu/compute.h"
+#include "src/model/gpu/ceilings/compute.h"
 #include "src/model/gpu/gemm/products.h"
 #include "src/model/gpu/gemm/waves.h"
 

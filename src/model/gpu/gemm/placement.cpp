@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/gpu/gemm/placement.h"
 
-#include "src/model/gpu/compute.h"
+#include "src/model/gpu/ceilings/compute.h"
 #include "src/model/gpu/gemm/products.h"
 #include "src/model/roofline/memory.h"
 #include "src/model/roofline/placement.h"
@@ -145,7 +145,9 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
     if (!ceiling) continue;
     std::vector<GpuGemm> layers;
     for (const GpuGemm& gemm : told_products(products)) {
-      if (gemm.family == family_own && gemm.precision == precision) layers.push_back(gemm);
+      // A batch of products (attention) multiplies no weights that all tokens share.
+      const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
+      if (weights && gemm.precision == precision) layers.push_back(gemm);
     }
     add_own_ridges(precision, layers, *ceiling / *memory, result);
   }

@@ -38,7 +38,8 @@ std::optional<double> ridge_tokens(std::span<const WeightShape> weights,
                                    FlopPerByte ridge);
 
 /// Fills `ridge_batches`: for each format with a measured ceiling and a memory read rate, the
-/// user's own products one by one and together; without any, weights of 8192 x 8192.
+/// user's own products one by one and together, batches of products left out; without any, weights
+/// of 8192 x 8192.
 void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result);
 
 }  // namespace scaleworth::model

@@ -2,9 +2,9 @@
 #include "src/model/gpu/gemm/products.h"
 
 #include "src/core/run/fields.h"
-#include "src/model/gpu/conditions.h"
-#include "src/model/gpu/peak.h"
-#include "src/model/gpu/point_reading.h"
+#include "src/model/gpu/ceilings/peak.h"
+#include "src/model/gpu/reading/conditions.h"
+#include "src/model/gpu/reading/point_reading.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/memory.h"
+#include "src/model/gpu/ceilings/memory.h"
 #include "src/model/roofline/memory.h"
 #include "tests/catch.h"
 #include "tests/unit/model/gpu/points.h"

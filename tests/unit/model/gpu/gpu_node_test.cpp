@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/gpu/contention.h"
+#include "src/model/gpu/ceilings/impossible.h"
+#include "src/model/gpu/gemm/contention.h"
 #include "src/model/gpu/gemm/products.h"
-#include "src/model/gpu/gpu_cost.h"
 #include "src/model/gpu/gpus.h"
-#include "src/model/gpu/together.h"
-#include "src/model/gpu/transfers.h"
+#include "src/model/gpu/node/gpu_cost.h"
+#include "src/model/gpu/node/together.h"
+#include "src/model/gpu/node/transfers.h"
 #include "tests/catch.h"
 #include "tests/unit/model/gpu/points.h"
 
@@ -68,7 +69,7 @@ TEST_CASE("a slow GPU is explained by its clock and the limit behind it", "[gpu]
       compare_gpus(node({70e12, 60e12, 70e12}, {1.05e9, 0.9e9, 1.05e9}), gpus, std::nullopt);
   CHECK_FALSE(together->paces[0].slow);
   CHECK(together->paces[1].slow);
-  CHECK_THAT(together->paces[1].of_others.value, WithinRel(60.0 / 70.0, 1e-9));
+  CHECK_THAT(together->paces[1].of_others->value, WithinRel(60.0 / 70.0, 1e-9));
   CHECK(together->paces[1].cause ==
         "it runs at 900 MHz, the others at 1050 MHz; its power limit is 500 W, the others' 700 W");
 }
@@ -90,6 +91,17 @@ TEST_CASE("a slow GPU at the clock of the others is unexplained", "[gpu]") {
       compare_gpus(node({70e12, 60e12, 70e12}, {1e9, 1e9, 1e9}), results(3), std::nullopt);
   CHECK(together->paces[1].slow);
   CHECK(together->paces[1].cause.empty());
+}
+
+TEST_CASE("GPUs are compared with those of their own model", "[gpu]") {
+  auto gpus = results(3);
+  gpus[2].identity.name = "Other GPU";
+  const auto together =
+      compare_gpus(node({70e12, 69e12, 30e12}, {1e9, 1e9, 1e9}), gpus, std::nullopt);
+  CHECK_FALSE(together->paces[2].of_others.has_value());
+  CHECK_FALSE(together->paces[2].slow);
+  CHECK_FALSE(together->paces[1].slow);
+  CHECK(together->slowest == 2);
 }
 
 TEST_CASE("one GPU compares with nobody", "[gpu]") {
@@ -129,6 +141,24 @@ TEST_CASE("both directions count twice the bytes and twice the link", "[gpu]") {
   CHECK_THAT(transfers.at(0).plateau.value.value(), WithinRel(200e9, 1e-9));
   CHECK_THAT(*transfers.at(0).of_link, WithinRel(200.0 / 120.0, 1e-9));
   CHECK_FALSE(transfers.at(0).alpha.has_value());
+}
+
+TEST_CASE("rates that the link or the memory forbid are named", "[gpu]") {
+  GpuResult result;
+  result.identity = round_gpu();
+  GpuTransfer transfer;
+  transfer.source = "host (pinned)";
+  transfer.target = "gpu 0";
+  transfer.link = "PCIe";
+  transfer.of_link = 1.1;
+  result.transfers = {transfer};
+  GpuMemoryLevel memory{"device", {"memory", "read", 1, Bytes(1e9), Bytes(1e9), {}}, "", {}};
+  memory.of_datasheet = Estimate<double>{1.2, {}, 7};
+  result.memory_levels = {memory};
+  warn_of_impossible_rates(result);
+  REQUIRE(result.warnings.size() == 2);
+  CHECK(result.warnings[0].starts_with("host (pinned) to gpu 0 moves 110 % of its PCIe link"));
+  CHECK(result.warnings[1].starts_with("read of memory reaches 120 % of the datasheet"));
 }
 
 TEST_CASE("the link between two GPUs is what the facts say of the pair", "[gpu]") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/compute.h"
-#include "src/model/gpu/pcie_link.h"
-#include "src/model/gpu/peak.h"
+#include "src/model/gpu/ceilings/compute.h"
+#include "src/model/gpu/ceilings/peak.h"
+#include "src/model/gpu/reading/pcie_link.h"
 #include "tests/catch.h"
 #include "tests/unit/model/gpu/points.h"
 

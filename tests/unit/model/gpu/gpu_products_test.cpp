@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/conditions.h"
 #include "src/model/gpu/gemm/formats.h"
 #include "src/model/gpu/gemm/placement.h"
 #include "src/model/gpu/gemm/products.h"
+#include "src/model/gpu/reading/conditions.h"
 #include "tests/catch.h"
 #include "tests/unit/model/gpu/points.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/together.h"
+#include "src/model/gpu/node/together.h"
 
 #include "src/core/run/fields.h"
 #include "src/core/statistics/quantile.h"
 #include "src/core/statistics/ratio.h"
 #include "src/model/gpu/gemm/products.h"
-#include "src/model/gpu/point_reading.h"
+#include "src/model/gpu/reading/point_reading.h"
 
 #include <algorithm>
 #include <cmath>
@@ -95,7 +95,7 @@ std::string cause_of(const std::vector<GpuPace>& paces,
       beside_others(paces, index, [](const GpuPace& pace) { return pace.conditions.clock_hz; });
   if (!clocks || !(clocks->own < clocks->others)) return "";
   const double explained =
-      std::log(clocks->own / clocks->others) / std::log(paces[index].of_others.value);
+      std::log(clocks->own / clocks->others) / std::log(paces[index].of_others->value);
   if (explained < enough_explained) return "";
   std::string text = fmt::format(
       "it runs at {:.0f} MHz, the others at {:.0f} MHz", clocks->own * 1e-6, clocks->others * 1e-6);
@@ -107,17 +107,18 @@ std::string cause_of(const std::vector<GpuPace>& paces,
   return text;
 }
 
+/// GPUs of one model.
 void judge(std::vector<GpuPace>& paces, const std::map<int, GpuIdentity>& identities) {
+  if (paces.size() < 2) return;
   for (std::size_t i = 0; i < paces.size(); ++i) {
     std::vector<const GpuPace*> others;
     for (std::size_t j = 0; j < paces.size(); ++j) {
       if (j != i) others.push_back(&paces[j]);
     }
     GpuPace& pace = paces[i];
-    pace.of_others = ratio(pace.together, middle_of(others));
-    const double most =
-        pace.of_others.interval ? pace.of_others.interval->high : pace.of_others.value;
-    pace.slow = most < 1.0 - normal_spread;
+    const Estimate<double> share = ratio(pace.together, middle_of(others));
+    pace.slow = (share.interval ? share.interval->high : share.value) < 1.0 - normal_spread;
+    pace.of_others = share;
   }
   for (std::size_t i = 0; i < paces.size(); ++i) {
     if (paces[i].slow) paces[i].cause = cause_of(paces, i, identities);
@@ -151,6 +152,7 @@ std::optional<GpusTogether> compare_gpus(const Run& run,
                                          std::optional<FlopPerSecond> given) {
   GpusTogether result;
   std::map<int, GpuIdentity> identities;
+  std::map<std::string, std::vector<GpuPace>> by_model;
   for (const GpuResult& gpu : gpus) {
     std::vector<std::string> told_elsewhere;
     const auto products =
@@ -160,10 +162,16 @@ std::optional<GpusTogether> compare_gpus(const Run& run,
                     told_elsewhere);
     const auto pace = pace_of(products, gpu.identity, result.precision);
     identities[gpu.identity.ordinal] = gpu.identity;
-    if (pace) result.paces.push_back(*pace);
+    if (pace) by_model[gpu.identity.name].push_back(*pace);
+  }
+  for (auto& [model, paces] : by_model) {
+    judge(paces, identities);
+    result.paces.insert(result.paces.end(), paces.begin(), paces.end());
   }
   if (result.paces.size() < 2) return std::nullopt;
-  judge(result.paces, identities);
+  std::sort(result.paces.begin(), result.paces.end(), [](const GpuPace& a, const GpuPace& b) {
+    return a.ordinal < b.ordinal;
+  });
   const auto [slowest, fastest] = std::minmax_element(
       result.paces.begin(), result.paces.end(), [](const GpuPace& a, const GpuPace& b) {
         return a.together.value < b.together.value;

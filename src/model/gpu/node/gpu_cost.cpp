@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/gpu_cost.h"
+#include "src/model/gpu/node/gpu_cost.h"
 
 #include "src/core/error.h"
 

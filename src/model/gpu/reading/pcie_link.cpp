@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/pcie_link.h"
+#include "src/model/gpu/reading/pcie_link.h"
 
 #include <array>
 #include <cstddef>

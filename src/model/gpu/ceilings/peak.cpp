@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/peak.h"
+#include "src/model/gpu/ceilings/peak.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/contention.h"
+#include "src/model/gpu/gemm/contention.h"
 
 #include "src/core/statistics/ratio.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/identity.h"
+#include "src/model/gpu/reading/identity.h"
 
-#include "src/model/gpu/pcie_link.h"
+#include "src/model/gpu/reading/pcie_link.h"
 
 #include <string>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/transfers.h"
+#include "src/model/gpu/node/transfers.h"
 
 #include "src/core/run/fields.h"
 #include "src/core/statistics/quantile.h"
 #include "src/model/collectives/communication_fit.h"
-#include "src/model/gpu/point_reading.h"
+#include "src/model/gpu/reading/point_reading.h"
 #include "src/model/roofline/samples.h"
 
 #include <algorithm>

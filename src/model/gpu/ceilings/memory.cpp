@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/memory.h"
+#include "src/model/gpu/ceilings/memory.h"
 
 #include "src/core/run/fields.h"
 #include "src/core/statistics/interval.h"
 #include "src/core/statistics/quantile.h"
-#include "src/model/gpu/point_reading.h"
+#include "src/model/gpu/reading/point_reading.h"
 #include "src/model/roofline/memory.h"
 #include "src/model/roofline/samples.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/point_reading.h"
+#include "src/model/gpu/reading/point_reading.h"
 
 #include "src/core/run/fields.h"
 #include "src/core/statistics/quantile.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/gpu/compute.h"
+#include "src/model/gpu/ceilings/compute.h"
 
-#include "src/model/gpu/conditions.h"
-#include "src/model/gpu/peak.h"
+#include "src/model/gpu/ceilings/peak.h"
+#include "src/model/gpu/reading/conditions.h"
 #include "src/model/roofline/ceilings.h"
 
 #include <utility>
