@@ -3,7 +3,6 @@
 
 #include "cuda/device/questions/questions.h"
 #include "cuda/runtime/error.h"
-#include "cuda/telemetry/telemetry_watch.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -28,10 +27,8 @@ DeviceMeasured CudaDevice::ask(const std::string& doing, const Question& questio
   health_.require();
   try {
     check(cudaSetDevice(description_.ordinal));
-    if (!bench_) bench_ = std::make_unique<Workbench>(description_, health_);
-    TelemetryWatch watch(telemetry_);
+    if (!bench_) bench_ = std::make_unique<Workbench>(description_, health_, telemetry_);
     DeviceMeasured measured = question(*bench_);
-    measured.telemetry = watch.take();
     bench_->finished();
     return measured;
   } catch (const Error& error) {

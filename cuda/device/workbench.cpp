@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device/workbench.h"
 
+#include "cuda/telemetry/telemetry_watch.h"
+
 #include <chrono>
+#include <utility>
 
 namespace scaleworth::gpu {
 
-Workbench::Workbench(const probes::DeviceDescription& description, DeviceHealth& health)
-    : description_(description), health_(health), timer_(health, stream_.get()) {}
+Workbench::Workbench(const probes::DeviceDescription& description,
+                     DeviceHealth& health,
+                     std::shared_ptr<TelemetrySource> telemetry)
+    : description_(description),
+      health_(health),
+      telemetry_(std::move(telemetry)),
+      timer_(health, stream_.get()) {}
+
+probes::DeviceMeasured Workbench::time(const BatchWork& work,
+                                       const probes::Target& target,
+                                       const probes::BatchOptions& options) {
+  return watched([&] { return timer_.time(work, target, options); });
+}
+
+probes::DeviceMeasured Workbench::watched(const std::function<probes::DeviceMeasured()>& sampling) {
+  TelemetryWatch watch(telemetry_);
+  probes::DeviceMeasured measured = sampling();
+  measured.telemetry = watch.take();
+  return measured;
+}
 
 probes::BatchOptions Workbench::batch_options() const {
   constexpr std::chrono::milliseconds idle_from{500};

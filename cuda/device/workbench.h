@@ -6,12 +6,15 @@
 #include "cuda/runtime/device_health.h"
 #include "cuda/runtime/memory.h"
 #include "cuda/runtime/unique.h"
+#include "cuda/telemetry/telemetry_source.h"
 #include "probes/gpu/batching.h"
 #include "probes/gpu/description.h"
+#include "probes/gpu/device.h"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace scaleworth::gpu {
@@ -19,7 +22,9 @@ namespace scaleworth::gpu {
 /// Made with its GPU current. `description` and `health` must outlive it.
 class Workbench {
  public:
-  Workbench(const probes::DeviceDescription& description, DeviceHealth& health);
+  Workbench(const probes::DeviceDescription& description,
+            DeviceHealth& health,
+            std::shared_ptr<TelemetrySource> telemetry);
 
   const probes::DeviceDescription& description() const { return description_; }
   DeviceHealth& health() { return health_; }
@@ -30,6 +35,13 @@ class Workbench {
 
   /// Batches of 20 ms. A GPU that was idle first gets its clocks back up: 0.3 s of the work itself.
   probes::BatchOptions batch_options() const;
+  /// Samples of `work`, and telemetry of the same time: of the sampling, not of what prepared it.
+  probes::DeviceMeasured time(const BatchWork& work,
+                              const probes::Target& target,
+                              const probes::BatchOptions& options);
+  /// The same for work that is not timed by the timer.
+  probes::DeviceMeasured watched(const std::function<probes::DeviceMeasured()>& sampling);
+
   /// From now on the GPU is idle.
   void finished() { finished_ = std::chrono::steady_clock::now(); }
 
@@ -42,6 +54,7 @@ class Workbench {
  private:
   const probes::DeviceDescription& description_;
   DeviceHealth& health_;
+  std::shared_ptr<TelemetrySource> telemetry_;
   Stream stream_ = make_stream();
   Stream second_ = make_stream();
   BatchTimer timer_;

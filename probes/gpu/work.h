@@ -29,8 +29,7 @@ enum class StreamGrid { persistent, one_shot };
 const char* stream_scope_name(StreamScope scope);
 const char* stream_grid_name(StreamGrid grid);
 
-/// How the kernel walks: 16-byte accesses (32 from cc 10.0), `unroll` independent ones per thread
-/// and turn.
+/// How the kernel walks: 16-byte accesses, `unroll` independent ones per thread and turn.
 struct StreamVariant {
   StreamGrid grid = StreamGrid::persistent;
   int block_threads = 512;  // 256, 512 or 1024

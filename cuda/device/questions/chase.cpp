@@ -132,7 +132,7 @@ probes::DeviceMeasured time_chase(Workbench& bench,
   probes::BatchOptions options = bench.batch_options();
   options.maximum_repetitions = 1 << 16;
   options.operations = loads_at_least;
-  return probes::sample_batches(runner, target, options);
+  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
 }
 
 }  // namespace scaleworth::gpu

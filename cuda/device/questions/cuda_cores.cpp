@@ -81,8 +81,7 @@ probes::DeviceMeasured time_cuda_cores(Workbench& bench,
                      }};
   };
   const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured =
-      bench.timer().time(work(iterations), target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(work(iterations), target, bench.batch_options());
   measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
                          static_cast<double>(blocks) * iterations);
   return measured;

@@ -171,7 +171,7 @@ probes::DeviceMeasured time_device_stream(Workbench& bench,
           : bench.passes_for([&](int count) { return stream.passes(count); }, most_passes);
   probes::BatchOptions options = bench.batch_options();
   options.operations = passes;
-  probes::DeviceMeasured measured = bench.timer().time(stream.passes(passes), target, options);
+  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, options);
   measured.bytes = Bytes(stream.bytes());
   return measured;
 }

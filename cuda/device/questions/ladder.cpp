@@ -66,7 +66,7 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
   const auto after = take_samples(bench, data.get(), elements, element_bytes);
   require_chains(bench.health(), work.format, before, after, work.fma_per_element, doing);
 
-  probes::DeviceMeasured measured = bench.timer().time(batch, target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(batch, target, bench.batch_options());
   measured.flops = Flops(2.0 * work.fma_per_element * static_cast<double>(elements));
   measured.bytes = Bytes(2.0 * static_cast<double>(vectors) * vector_bytes);
   return measured;

@@ -46,7 +46,7 @@ probes::DeviceMeasured time_graph(Workbench& bench, const probes::Target& target
   probes::BatchOptions options = bench.batch_options();
   options.operations = graph_nodes;
   options.maximum_repetitions = 50;
-  return bench.timer().time(work, target, options);
+  return bench.time(work, target, options);
 }
 
 /// Launches one kernel after another, each when the host has seen the last one's end.
@@ -93,7 +93,8 @@ probes::DeviceMeasured time_launch_and_wait(Workbench& bench, const probes::Targ
   probes::BatchFunction runner([&](int repetitions) { return launching.run(repetitions); });
   probes::BatchOptions options = bench.batch_options();
   options.maximum_repetitions = 10'000;
-  probes::DeviceMeasured measured = probes::sample_batches(runner, target, options);
+  probes::DeviceMeasured measured =
+      bench.watched([&] { return probes::sample_batches(runner, target, options); });
   // The GPU idles between such launches: its clock says nothing, so it is not asked.
   measured.warnings.clear();
   return measured;
@@ -112,11 +113,10 @@ probes::DeviceMeasured time_launch(Workbench& bench,
     case probes::LaunchKind::empty_kernel:
       break;
   }
-  return bench.timer().time(
-      {.doing = "launching empty kernels",
-       .enqueue = [](cudaStream_t stream, int) { return launch_empty(stream); }},
-      target,
-      bench.batch_options());
+  return bench.time({.doing = "launching empty kernels",
+                     .enqueue = [](cudaStream_t stream, int) { return launch_empty(stream); }},
+                    target,
+                    bench.batch_options());
 }
 
 }  // namespace scaleworth::gpu

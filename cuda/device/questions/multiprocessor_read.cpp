@@ -146,7 +146,7 @@ probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
       bench.passes_for([&](int count) { return reading.passes(count); }, most_passes);
   probes::BatchOptions options = bench.batch_options();
   options.operations = passes;
-  probes::DeviceMeasured measured = bench.timer().time(reading.passes(passes), target, options);
+  probes::DeviceMeasured measured = bench.time(reading.passes(passes), target, options);
   measured.bytes = Bytes(reading.bytes());
   const std::size_t met = reading.multiprocessors_met();
   const auto all = static_cast<std::size_t>(bench.description().multiprocessors);

@@ -170,8 +170,7 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
                      }};
   };
   const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured =
-      bench.timer().time(work(iterations), target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(work(iterations), target, bench.batch_options());
   const TensorShape shape = tensor_shape(instruction);
   const double warps = static_cast<double>(blocks) * (tensor_block_threads / 32);
   measured.flops =

@@ -183,8 +183,7 @@ probes::DeviceMeasured time_transfer(Workbench& bench,
                                      const probes::Target& target) {
   Transfer transfer(bench, work);
   transfer.check_arrival();
-  probes::DeviceMeasured measured =
-      bench.timer().time(transfer.batch(), target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(transfer.batch(), target, bench.batch_options());
   measured.bytes = Bytes(transfer.bytes());
   for (std::string& remark : transfer.remarks()) measured.warnings.push_back(std::move(remark));
   return measured;
