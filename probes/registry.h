@@ -53,5 +53,7 @@ struct RankProbe {
 
 std::span<const NodeProbe> node_probes();
 std::span<const RankProbe> rank_probes();
+/// Those that are asked of ranks on GPUs instead.
+std::span<const RankProbe> device_rank_probes();
 
 }  // namespace scaleworth::probes

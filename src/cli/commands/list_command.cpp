@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/registry.h"
 #include "probes/host/host_machine.h"
 #include "probes/registry.h"
 #include "src/cli/commands/commands.h"
@@ -7,6 +8,7 @@
 #include "src/cli/vendor_options.h"
 
 #include <memory>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -41,12 +43,16 @@ void print_ladder(const probes::VendorPaths& paths) {
   }
 }
 
+template <class Probe>
+void print_probes(std::span<const Probe> table) {
+  for (const Probe& probe : table) fmt::print("  {:<23} {}\n", probe.name, probe.question);
+}
+
 int list(const ListOptions& options) {
   fmt::print("probes\n");
-  for (const probes::NodeProbe& probe : probes::node_probes())
-    fmt::print("  {:<20} {}\n", probe.name, probe.question);
-  for (const probes::RankProbe& probe : probes::rank_probes())
-    fmt::print("  {:<20} {}\n", probe.name, probe.question);
+  print_probes(probes::node_probes());
+  print_probes(probes::rank_probes());
+  print_probes(probes::device_probes());
   const auto machine = probes::host::open_host_machine({options.blas_library});
   for (const FactSection& section :
        collect_environment(*machine, options.mpi_module, options.vendor_paths)) {

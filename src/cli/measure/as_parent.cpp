@@ -34,7 +34,8 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
   const probes::host::LoadWatch load;
   std::optional<Interrupted> interruption;
   try {
-    session.run().environment = collect_environment(*machine, options.mpi_module);
+    session.run().environment =
+        collect_environment(*machine, options.mpi_module, options.vendor_paths);
     run_node_probes(session, plan, setting, options, *machine);
     run_rank_probes(session, plan, setting, options, *machine);
   } catch (const Interrupted& interrupted) {

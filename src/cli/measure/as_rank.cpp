@@ -122,7 +122,8 @@ void record_environment(Session& session,
                         const MeasureOptions& options,
                         const LaunchEnvironment& launch,
                         const probes::RankGroup& group) {
-  session.run().environment = collect_environment(machine, options.mpi_module);
+  session.run().environment =
+      collect_environment(machine, options.mpi_module, options.vendor_paths);
   session.run().environment.push_back(
       {"ranks",
        {{"placement", group.placement(), "MPI"},

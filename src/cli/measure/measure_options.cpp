@@ -2,10 +2,23 @@
 #include "src/cli/measure/measure_options.h"
 
 #include "src/cli/measure/parse.h"
+#include "src/cli/vendor_options.h"
 
 #include <CLI/CLI.hpp>
 
 namespace scaleworth::cli {
+namespace {
+
+std::string format_names() {
+  std::string names;
+  for (const probes::NumberFormat format : probes::all_number_formats) {
+    names += names.empty() ? "" : ", ";
+    names += probes::number_format_name(format);
+  }
+  return names;
+}
+
+}  // namespace
 
 void TellOptions::add_to(CLI::App& app) {
   app.add_option("--format", format, "what goes to stdout: text, md, csv, json or html")
@@ -63,12 +76,39 @@ void MeasureOptions::add_to(CLI::App& app) {
                  shapes,
                  "M,N,K or M,N,K,BATCH: place your own matrix products under the roof instead of "
                  "the standard families");
+  app.add_option("--shape-file",
+                 shape_file,
+                 "GPUs: as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
+  app.add_option("--number-format",
+                 number_formats,
+                 "GPUs: formats of your own products: " + format_names() + " (default: bf16)")
+      ->delimiter(',');
+  app.add_option(
+         "--machine",
+         machine,
+         "what is measured: cuda (this node's GPUs), host (its cores), auto (cuda where there "
+         "is a GPU)")
+      ->check(CLI::IsMember({"auto", "cuda", "host"}))
+      ->capture_default_str();
   app.add_option("--mpirun", mpirun, "launcher for the ranks when none started us")
       ->capture_default_str();
   app.add_option(
       "--mpi-module", mpi_module, "path of libscaleworth_mpi.so (default: beside the program)");
   app.add_option(
       "--blas-lib", blas_library, "path of the OpenBLAS to measure (default: the loader's)");
+  app.add_flag(
+      "--shared-gpu",
+      shared_gpu,
+      "GPUs: allow several ranks of a launcher on one GPU; shows the mechanism, no figure of an "
+      "interconnect");
+  app.add_option(
+      "--rank", launch_flags.rank, "GPUs: this process's rank, where no launcher says it");
+  app.add_option(
+      "--world-size", launch_flags.world_size, "GPUs: how many ranks there are, with --rank");
+  app.add_option("--rendezvous",
+                 launch_flags.rendezvous,
+                 "GPUs: host:port where rank 0 waits for the others, with --rank");
+  add_vendor_options(app, vendor_paths);
   app.add_flag("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
   tell.add_to(app);
 }

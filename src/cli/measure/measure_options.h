@@ -2,7 +2,9 @@
 /// What a person can ask of the measuring commands (bench, roofline, comm, step).
 #pragma once
 
+#include "probes/gpu/open.h"
 #include "probes/registry.h"
+#include "src/core/launch/launch_environment.h"
 #include "src/model/analysis.h"
 
 #include <optional>
@@ -46,6 +48,12 @@ struct MeasureOptions {
   std::string mpirun = "mpirun";
   std::string mpi_module;
   std::string blas_library;
+  std::string machine = "auto";             // "auto", "host" or "cuda"
+  std::string shape_file;                   // GPUs: as --shape, from a CSV
+  std::vector<std::string> number_formats;  // GPUs: of --shape and --model
+  probes::VendorPaths vendor_paths;
+  bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
+  LaunchFlags launch_flags;
   /// Set by `bench` for the rank processes that it starts itself: rank 0 writes its run directory
   /// and leaves telling to the parent.
   bool part_of_bench = false;

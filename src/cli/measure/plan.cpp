@@ -2,7 +2,7 @@
 #include "src/cli/measure/plan.h"
 
 #include "probes/roofline/gemm.h"
-#include "src/core/error.h"
+#include "src/cli/measure/probe_choice.h"
 #include "src/core/run/fields.h"
 
 #include <algorithm>
@@ -16,29 +16,11 @@ namespace {
 constexpr Seconds rank_start{2.0};
 constexpr Seconds telling{0.5};
 
-bool matches(std::string_view probe, const std::string& word) {
-  return probe == word || (probe.starts_with(word) && probe.substr(word.size(), 1) == ".");
-}
-
-bool is_asked_for(std::string_view probe, const std::vector<std::string>& only) {
-  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& word) {
-           return matches(probe, word);
-         });
-}
-
-void check_words(const std::vector<std::string>& only) {
-  for (const std::string& word : only) {
-    std::string known;
-    bool found = false;
-    const auto look = [&](std::string_view name) {
-      found = found || matches(name, word);
-      known += known.empty() ? "" : ", ";
-      known += name;
-    };
-    for (const probes::NodeProbe& probe : probes::node_probes()) look(probe.name);
-    for (const probes::RankProbe& probe : probes::rank_probes()) look(probe.name);
-    if (!found) throw UserError(fmt::format("--only {}: no such probe; known: {}", word, known));
-  }
+std::vector<std::string_view> known_probes() {
+  std::vector<std::string_view> names;
+  for (const probes::NodeProbe& probe : probes::node_probes()) names.push_back(probe.name);
+  for (const probes::RankProbe& probe : probes::rank_probes()) names.push_back(probe.name);
+  return names;
 }
 
 }  // namespace
@@ -52,7 +34,7 @@ Seconds Plan::total() const {
 Plan make_plan(const probes::Setting& setting,
                const std::vector<std::string>& only,
                const std::vector<probes::GemmWork>& own_gemms) {
-  check_words(only);
+  check_words(only, known_probes());
   Plan plan{{}, telling};
   for (const probes::NodeProbe& probe : probes::node_probes()) {
     if (!is_asked_for(probe.name, only)) continue;
@@ -72,6 +54,18 @@ Plan make_plan(const probes::Setting& setting,
   return plan;
 }
 
+std::string table_of(const Plan& plan) {
+  std::string text;
+  for (const PlannedProbe& probe : plan.probes) {
+    text += fmt::format(
+        "  {:<23} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
+  }
+  text += fmt::format("  {:<23} {:>6.1f} s  start ranks, write the run directory, report\n",
+                      "overhead",
+                      plan.overhead.value());
+  return text + fmt::format("  {:<23} {:>6.1f} s\n", "total", plan.total().value());
+}
+
 std::string describe(const Plan& plan, const probes::Setting& setting) {
   std::string text = fmt::format("plan: suite {}, {} worker{}, up to {} rank{}\n\n",
                                  probes::suite_name(setting.suite),
@@ -79,15 +73,7 @@ std::string describe(const Plan& plan, const probes::Setting& setting) {
                                  setting.workers == 1 ? "" : "s",
                                  setting.max_ranks,
                                  setting.max_ranks == 1 ? "" : "s");
-  for (const PlannedProbe& probe : plan.probes) {
-    text += fmt::format(
-        "  {:<20} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
-  }
-  text += fmt::format("  {:<20} {:>6.1f} s  start ranks, write the run directory, report\n",
-                      "overhead",
-                      plan.overhead.value());
-  text += fmt::format("  {:<20} {:>6.1f} s\n", "total", plan.total().value());
-  return text;
+  return text + table_of(plan);
 }
 
 }  // namespace scaleworth::cli

@@ -40,6 +40,9 @@ Plan make_plan(const probes::Setting& setting,
                const std::vector<std::string>& only,
                const std::vector<probes::GemmWork>& own_gemms = {});
 
+/// One line per probe with its estimate and question, then overhead and total.
+std::string table_of(const Plan& plan);
+
 /// The plan as --dry-run prints it.
 std::string describe(const Plan& plan, const probes::Setting& setting);
 

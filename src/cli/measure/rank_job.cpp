@@ -68,8 +68,16 @@ std::vector<std::string> rank_arguments(const MeasureOptions& options,
   for (const PlannedProbe& probe : plan.probes) {
     if (probe.on_ranks) only += (only.empty() ? "" : ",") + probe.name;
   }
-  std::vector<std::string> words{
-      "bench", "--part-of-bench", "--only", only, "--suite", options.suite, "--out", directory};
+  std::vector<std::string> words{"bench",
+                                 "--part-of-bench",
+                                 "--only",
+                                 only,
+                                 "--suite",
+                                 options.suite,
+                                 "--out",
+                                 directory,
+                                 "--machine",
+                                 "host"};
   const auto pass_on = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };

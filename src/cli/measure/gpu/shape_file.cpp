@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/measure/gpu/shape_file.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+constexpr std::size_t most_shapes = 1000;
+constexpr std::uintmax_t most_bytes = 1 << 20;
+constexpr std::array<std::string_view, 6> columns{"name", "m", "n", "k", "batch", "format"};
+constexpr std::array<std::string_view, 4> required{"name", "m", "n", "k"};
+
+/// A line of the file, for complaints.
+struct Place {
+  const std::string& file;
+  std::size_t line;
+  UserError error(const std::string& what) const {
+    return UserError(fmt::format("{}:{}: {}", file, line, what));
+  }
+};
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+/// One cell from the front of `rest`, which is shortened by it and the comma behind it.
+std::string take_cell(std::string_view& rest, const Place& place) {
+  rest = trimmed(rest);
+  std::string cell;
+  if (!rest.starts_with('"')) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    cell = trimmed(rest.substr(0, comma));
+    rest.remove_prefix(comma);
+  } else {
+    std::size_t at = 1;
+    for (;; ++at) {
+      if (at >= rest.size()) throw place.error("a quoted cell has no closing quote");
+      if (rest[at] != '"') {
+        cell += rest[at];
+      } else if (rest.substr(at + 1).starts_with('"')) {
+        cell += rest[at++];
+      } else {
+        break;
+      }
+    }
+    rest = trimmed(rest.substr(at + 1));
+    if (!rest.empty() && rest.front() != ',') {
+      throw place.error("a comma is missing behind a quoted cell");
+    }
+  }
+  return cell;
+}
+
+std::vector<std::string> cells_of(std::string_view line, const Place& place) {
+  std::vector<std::string> cells;
+  while (true) {
+    cells.push_back(take_cell(line, place));
+    if (line.empty()) return cells;
+    line.remove_prefix(1);
+  }
+}
+
+std::int64_t dimension(const std::string& cell, std::string_view column, const Place& place) {
+  std::int64_t value = 0;
+  const char* end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(cell.data(), end, value);
+  if (error != std::errc{} || rest != end || value < 1 ||
+      value > std::numeric_limits<std::int32_t>::max()) {
+    throw place.error(fmt::format("{} is '{}', not an integer from 1 to 2147483647", column, cell));
+  }
+  return value;
+}
+
+using Header = std::map<std::string, std::size_t, std::less<>>;
+
+Header header_of(const std::vector<std::string>& cells, const Place& place) {
+  Header header;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (std::find(columns.begin(), columns.end(), cells[i]) == columns.end()) {
+      throw place.error(
+          fmt::format("unknown column '{}'; known: {}", cells[i], fmt::join(columns, ", ")));
+    }
+    if (!header.emplace(cells[i], i).second) {
+      throw place.error(fmt::format("column '{}' stands twice", cells[i]));
+    }
+  }
+  for (const std::string_view column : required) {
+    if (!header.contains(column)) {
+      throw place.error(
+          fmt::format("the header lacks '{}'; it needs {}", column, fmt::join(required, ", ")));
+    }
+  }
+  return header;
+}
+
+NamedShape shape_of(const std::vector<std::string>& cells,
+                    const Header& header,
+                    const Place& place) {
+  if (cells.size() != header.size()) {
+    throw place.error(fmt::format("{} cells under a header of {}", cells.size(), header.size()));
+  }
+  const auto cell = [&](std::string_view column) -> const std::string& {
+    return cells[header.find(column)->second];
+  };
+  NamedShape shape;
+  shape.name = cell("name");
+  shape.m = dimension(cell("m"), "m", place);
+  shape.n = dimension(cell("n"), "n", place);
+  shape.k = dimension(cell("k"), "k", place);
+  if (header.contains("batch") && !cell("batch").empty()) {
+    shape.batch = dimension(cell("batch"), "batch", place);
+  }
+  if (header.contains("format") && !cell("format").empty()) {
+    shape.format = probes::parse_number_format(cell("format"));
+    if (!shape.format) {
+      std::string known;
+      for (const probes::NumberFormat format : probes::all_number_formats) {
+        known += known.empty() ? "" : ", ";
+        known += probes::number_format_name(format);
+      }
+      throw place.error(fmt::format("unknown format '{}'; known: {}", cell("format"), known));
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::vector<NamedShape> parse_shape_file(std::string_view text, const std::string& file) {
+  std::vector<NamedShape> shapes;
+  Header header;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.front() == '#') continue;
+    const Place place{file, number};
+    const std::vector<std::string> cells = cells_of(line, place);
+    if (header.empty()) {
+      header = header_of(cells, place);
+      continue;
+    }
+    if (shapes.size() == most_shapes) {
+      throw place.error(fmt::format("more than {} shapes; measure them in parts", most_shapes));
+    }
+    shapes.push_back(shape_of(cells, header, place));
+  }
+  if (shapes.empty()) {
+    throw UserError(file + ": no shapes; write a header name,m,n,k and one shape per line");
+  }
+  return shapes;
+}
+
+std::vector<NamedShape> read_shape_file(const std::string& path) {
+  std::error_code trouble;
+  const std::uintmax_t size = std::filesystem::file_size(path, trouble);
+  if (trouble) throw UserError(fmt::format("--shape-file {}: {}", path, trouble.message()));
+  if (size > most_bytes) {
+    throw UserError(fmt::format(
+        "--shape-file {}: {} bytes; a list of shapes has at most {}", path, size, most_bytes));
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw UserError(fmt::format("--shape-file {}: cannot be read", path));
+  return parse_shape_file(text, path);
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The acceptance table on a fabricated run: figures recomputed from samples, gates applied, misses not hidden."""
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+source = sys.argv.pop(1)
+sys.path.insert(0, os.path.join(source, "scripts", "acceptance"))
+sys.dont_write_bytecode = True
+import judge  # noqa: E402
+import ours  # noqa: E402
+
+L2 = 50 * 2**20
+
+
+def point(parameters, amounts, times):
+    return {"parameters": parameters, "amounts": amounts, "samples": {"wall_s": times}, "stop_reason": None, "warnings": []}
+
+
+def gemm(step, precision, side, rate, samples=(1.0, 1.0, 1.0)):
+    flops = 2.0 * side**3
+    return point({"gpu": 0, "pass": step, "precision": precision, "m": side, "n": side, "k": side}, {"flops": flops},
+                 [flops / rate * factor for factor in samples])
+
+
+def stream(kernel, size, rate, gpu=0):
+    return point({"gpu": gpu, "kernel": kernel, "scope": "device", "working_set_bytes": size}, {"bytes": size},
+                 [size / rate] * 3)
+
+
+def fabricated():
+    probes = {
+        "roofline.gpu.compute": [point({"gpu": 0, "precision": "fp32"}, {"flops": 60e12}, [1.0, 1.0, 1.0])],
+        "roofline.gpu.memory": [stream("read", 2**20, 9e12),  # inside of L2: faster, and not memory
+                                stream("read", 2**30, 4.2e12), stream("copy", 2**30, 3.9e12),
+                                stream("copy", 2**30, 9e12, gpu=1)],
+        "roofline.gpu.gemm": [gemm("coarse", "bf16", 8192, 999e12), gemm("steady", "bf16", 8192, 700e12, (0.9, 1.0, 1.1)),
+                              gemm("duty-cycled", "bf16", 4096, 790e12), gemm("steady", "fp8_e4m3", 8192, 1400e12)],
+        "roofline.gpu.transfer": [point({"gpu": 0, "source": "host (pinned, node 0)", "target": "gpu 0",
+                                         "engine": "copy engine", "both_directions": False}, {"bytes": 55e9}, [1.0] * 3)],
+    }
+    return {
+        "environment": [{"name": "gpu 0", "facts": [{"name": "name", "value": "NVIDIA H200", "source": ""},
+                                                    {"name": "l2_bytes", "value": L2, "source": ""}]}],
+        "probes": [{"name": name, "points": listed} for name, listed in probes.items()],
+    }
+
+
+class Figures(unittest.TestCase):
+    def test_each_figure_comes_from_its_own_pass_and_gpu(self):
+        values, shapes = ours.figures(fabricated())
+        self.assertAlmostEqual(values["bf16_steady"] / 700e12, 1.0)
+        self.assertAlmostEqual(values["bf16_best_shape"] / 790e12, 1.0)
+        self.assertAlmostEqual(values["memory_read"] / 4.2e12, 1.0)
+        self.assertAlmostEqual(values["memory_copy"] / 3.9e12, 1.0)
+        self.assertAlmostEqual(values["host_to_device"] / 55e9, 1.0)
+        self.assertAlmostEqual(values["bf16_steady_cv"], 0.1)
+        self.assertEqual(shapes["bf16_best_shape"], {"m": 4096, "n": 4096, "k": 4096})
+
+    def test_what_was_not_measured_is_none(self):
+        values, shapes = ours.figures({"environment": [], "probes": []})
+        self.assertTrue(all(value is None for value in values.values()))
+        self.assertTrue(all(value is None for value in shapes.values()))
+
+
+class Judging(unittest.TestCase):
+    def judge(self, run, theirs):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+                json.dump(run, file)
+            their_file = "-"
+            if theirs:
+                their_file = os.path.join(folder, "theirs.json")
+                with open(their_file, "w", encoding="utf-8") as file:
+                    json.dump(theirs, file)
+            out = os.path.join(folder, "out.json")
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                code = judge.main(folder, their_file, os.path.join(source, "scripts", "acceptance", "gates.json"), out)
+            with open(out, encoding="utf-8") as file:
+                rows = {row["figure"]: row for row in json.load(file)["rows"]}
+            return code, rows, printed.getvalue()
+
+    def test_gates_of_the_gpu_are_applied_and_a_miss_fails(self):
+        code, rows, printed = self.judge(fabricated(), None)
+        self.assertEqual(code, 1)
+        self.assertTrue(rows["bf16_steady"]["met"])
+        self.assertFalse(rows["memory_copy"]["met"])
+        self.assertFalse(rows["bf16_steady_cv"]["met"])
+        self.assertIsNone(rows["memory_triad"]["met"])
+        self.assertIn("3900 GB/s", printed)
+        self.assertIn(">= 4000 GB/s: MISSED", printed)
+
+    def test_a_missing_figure_misses_its_gate(self):
+        run = fabricated()
+        run["probes"] = [probe for probe in run["probes"] if probe["name"] != "roofline.gpu.compute"]
+        _, rows, _ = self.judge(run, None)
+        self.assertIs(rows["fp32_fma"]["met"], False)
+
+    def test_the_same_product_through_pytorch_is_compared_and_gated(self):
+        theirs = {"version": "2", "figures": {"bf16_steady": 750e12, "tracing_overhead": 0.25}, "missing": {"fp8_steady": "no"}}
+        _, rows, printed = self.judge(fabricated(), theirs)
+        self.assertAlmostEqual(rows["bf16_steady"]["ratio"], 700 / 750)
+        self.assertFalse(rows["bf16_matmul_ratio"]["met"])
+        self.assertIn("theirs lacks fp8_steady: no", printed)
+        self.assertIn("25 %", printed)
+
+    def test_a_gpu_without_gates_is_told_without_verdicts_on_rates(self):
+        run = fabricated()
+        run["environment"][0]["facts"][0]["value"] = "NVIDIA A10"
+        _, rows, _ = self.judge(run, None)
+        self.assertIsNone(rows["bf16_steady"]["met"])
+
+    def test_a_run_without_gpu_points_is_nothing_to_judge(self):
+        code, _, _ = self.judge({"environment": [], "probes": []}, None)
+        self.assertEqual(code, 3)
+
+
+unittest.main()
