@@ -45,7 +45,7 @@ void print_ladder(const probes::VendorPaths& paths) {
 
 template <class Probe>
 void print_probes(std::span<const Probe> table) {
-  for (const Probe& probe : table) fmt::print("  {:<23} {}\n", probe.name, probe.question);
+  for (const Probe& probe : table) fmt::print("  {:<24} {}\n", probe.name, probe.question);
 }
 
 int list(const ListOptions& options) {
@@ -53,6 +53,7 @@ int list(const ListOptions& options) {
   print_probes(probes::node_probes());
   print_probes(probes::rank_probes());
   print_probes(probes::device_probes());
+  print_probes(probes::device_rank_probes());
   const auto machine = probes::host::open_host_machine({options.blas_library});
   for (const FactSection& section :
        collect_environment(*machine, options.mpi_module, options.vendor_paths)) {

@@ -58,12 +58,12 @@ std::string table_of(const Plan& plan) {
   std::string text;
   for (const PlannedProbe& probe : plan.probes) {
     text += fmt::format(
-        "  {:<23} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
+        "  {:<24} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
   }
-  text += fmt::format("  {:<23} {:>6.1f} s  start ranks, write the run directory, report\n",
+  text += fmt::format("  {:<24} {:>6.1f} s  start ranks, write the run directory, report\n",
                       "overhead",
                       plan.overhead.value());
-  return text + fmt::format("  {:<23} {:>6.1f} s\n", "total", plan.total().value());
+  return text + fmt::format("  {:<24} {:>6.1f} s\n", "total", plan.total().value());
 }
 
 std::string describe(const Plan& plan, const probes::Setting& setting) {
