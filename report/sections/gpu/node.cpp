@@ -57,9 +57,8 @@ Table gpus_together_table(const std::optional<model::GpusTogether>& together) {
                measure("temperature", "heat", Unit::celsius),
                measure("verdict", "verdict")},
               {},
-              {"Of the others: of the median of the other GPUs. Slow: surely more "
-               "than 5 % below; less "
-               "is normal between equal GPUs. The slowest sets the pace of a common step."}};
+              {"Of the others: of the median of the other GPUs. Slow: surely more than 5 % below; "
+               "less is normal between equal GPUs. The slowest sets the pace of a common step."}};
   table.columns[5].digits = 4;
   if (!together) {
     return table;

@@ -174,9 +174,11 @@ Table gpu_waterfall_table(const Gpus& gpus) {
         continue;
       }
       const auto& waterfall = *format.waterfall;
+      const bool detail = format.precision != "bf16" && &format != &gpu.formats.front();
       FlopPerSecond rate = waterfall.spec;
       table.rows.push_back(
-          {{gpu_cell(gpu), format_of(format), "datasheet", Cell{}, number(rate), waterfall.basis}});
+          {{gpu_cell(gpu), format_of(format), "datasheet", Cell{}, number(rate), waterfall.basis},
+           detail});
       for (const auto& step : waterfall.steps) {
         rate += step.change;
         table.rows.push_back({{gpu_cell(gpu),
@@ -184,7 +186,8 @@ Table gpu_waterfall_table(const Gpus& gpus) {
                                step.name,
                                number(step.change),
                                number(rate),
-                               step.evidence}});
+                               step.evidence},
+                              detail});
       }
     }
   }

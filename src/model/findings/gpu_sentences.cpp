@@ -10,8 +10,16 @@
 namespace scaleworth::model {
 namespace {
 
+/// As estimate_text, without an interval that the printed digits do not show.
+std::string short_text(const Estimate<double>& estimate, double scale) {
+  const auto digits = [scale](double value) { return fmt::format("{:.3g}", value * scale); };
+  const bool shown =
+      estimate.interval && digits(estimate.interval->low) != digits(estimate.interval->high);
+  return shown ? estimate_text(estimate, scale) : digits(estimate.value);
+}
+
 std::string rate_text(const Estimate<FlopPerSecond>& rate) {
-  return estimate_text(transform(rate, [](FlopPerSecond value) { return value.value(); }), 1e-12) +
+  return short_text(transform(rate, [](FlopPerSecond value) { return value.value(); }), 1e-12) +
          " TFLOP/s";
 }
 
@@ -46,7 +54,7 @@ void add_together(const GpusTogether& together, std::vector<Finding>& findings) 
     findings.push_back({fmt::format(
         "GPU {} is slow, {} % of the others' rate: {}.",
         pace.ordinal,
-        estimate_text(*pace.of_others, 100.0),
+        short_text(*pace.of_others, 100.0),
         pace.cause.empty() ? "unexplained, its clock does not account for it" : pace.cause)});
   }
 }
@@ -97,7 +105,7 @@ void add_contention(const GpuResult& gpu, std::vector<Finding>& findings) {
                    gpu.contention.front().multiprocessors - nearest->multiprocessors,
                    gpu.contention.front().multiprocessors,
                    nearest->precision,
-                   estimate_text(nearest->of_all, 100.0))});
+                   short_text(nearest->of_all, 100.0))});
 }
 
 void add_ridge(const GpuResult& gpu, std::vector<Finding>& findings) {

@@ -84,13 +84,16 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
                                               const std::string& precision) {
   std::optional<FlopPerSecond> best;
   const auto take = [&](FlopPerSecond rate) { best = best ? std::max(*best, rate) : rate; };
+  bool searched = false;
   for (const GpuGemm& gemm : products) {
     const bool sustained = gemm.pass == pass_steady || gemm.pass == pass_duty_cycled;
-    if (gemm.precision == precision && sustained) take(gemm.rate.value);
+    if (gemm.precision != precision || !sustained) continue;
+    take(gemm.rate.value);
+    searched = searched || gemm.family != family_own;
   }
   const bool by_cuda_cores = precision == "fp32" || precision == "fp64";
   for (const GpuCeiling& found : ceilings) {
-    const bool unit = found.ceiling.isa == tensor_cores || by_cuda_cores;
+    const bool unit = found.ceiling.isa == cuda_cores ? by_cuda_cores : !searched;
     if (found.ceiling.precision == precision && unit) take(found.ceiling.wall_rate.value);
   }
   return best;

@@ -11,8 +11,10 @@
 
 namespace scaleworth::model {
 
-/// The highest measured rate of a format: its products without the burst, and its ceiling on
-/// registers (tensor cores; for fp32 and fp64 also CUDA cores). Absent when there is none.
+/// The highest measured rate of a format: of its products, bursts left out; for fp32 and fp64 also
+/// of the CUDA cores on registers. Where the user's own products alone were measured the tensor
+/// cores on registers count too, else no product could be short of its roof. Absent when there is
+/// none.
 std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
                                               std::span<const GpuCeiling> ceilings,
                                               const std::string& precision);

@@ -140,6 +140,14 @@ std::vector<GpuTransfer> transfers_of(const Run& run,
     if (!groups.contains(key)) order.push_back(key);
     groups[key][static_cast<double>(integer_parameter(point, fields::transfer_bytes))] = &point;
   }
+  // Measured in random order; told by engine, then by ends.
+  std::sort(order.begin(), order.end(), [](const Key& a, const Key& b) {
+    const auto rank = [](const Key& key) {
+      const auto& [source, target, engine, both, together] = key;
+      return std::tie(engine, together, both, target, source);
+    };
+    return rank(a) < rank(b);
+  });
   std::vector<GpuTransfer> transfers;
   for (const Key& key : order) {
     Sizes sizes;

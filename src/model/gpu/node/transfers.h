@@ -27,7 +27,7 @@ std::optional<RawLink> link_between(const Run& run,
                                     const GpuIdentity& gpu);
 
 /// One entry per (source, target, engine, directions, alone or together) of roofline.gpu.transfer,
-/// in order of the first point. T(n) = alpha + n beta by relative error from three sizes on
+/// by engine and ends. T(n) = alpha + n beta by relative error from three sizes on
 /// (n: bytes of one direction; alpha, beta >= 0); rates count all directions.
 /// Throws UserError when a point lacks a parameter, an amount or a series.
 std::vector<GpuTransfer> transfers_of(const Run& run,
