@@ -2,11 +2,14 @@
 #include "cuda/device/cuda_device.h"
 
 #include "cuda/device/questions/questions.h"
+#include "cuda/gemm/session/gemm_session.h"
+#include "cuda/libraries/open/library_error.h"
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -16,23 +19,35 @@ using probes::DeviceMeasured;
 using probes::Target;
 
 CudaDevice::CudaDevice(probes::DeviceDescription description,
-                       std::shared_ptr<TelemetrySource> telemetry)
+                       std::shared_ptr<TelemetrySource> telemetry,
+                       std::shared_ptr<GemmLibrary> products)
     : description_(std::move(description)),
       telemetry_(std::move(telemetry)),
-      health_(description_.ordinal) {}
+      health_(description_.ordinal),
+      products_(std::move(products)) {}
 
 CudaDevice::~CudaDevice() = default;
 
 DeviceMeasured CudaDevice::ask(const std::string& doing, const Question& question) {
+  DeviceMeasured measured;
+  prepared(doing, [&] {
+    measured = question(*bench_);
+    bench_->finished();
+  });
+  return measured;
+}
+
+void CudaDevice::prepared(const std::string& doing, const std::function<void()>& action) {
   health_.require();
   try {
     check(cudaSetDevice(description_.ordinal));
     if (!bench_) bench_ = std::make_unique<Workbench>(description_, health_, telemetry_);
-    DeviceMeasured measured = question(*bench_);
-    bench_->finished();
-    return measured;
+    action();
   } catch (const Error& error) {
     throw ProbeFailure(explain_failure(health_, doing, error.status(), error.what()));
+  } catch (const LibraryError& error) {
+    throw ProbeFailure(
+        fmt::format("GPU {}: {} failed: {}", description_.ordinal, doing, error.what()));
   }
 }
 
@@ -95,11 +110,25 @@ DeviceMeasured CudaDevice::time_launch(probes::LaunchKind kind, const Target& ta
 }
 
 Outcome<std::string> CudaDevice::gemm_library() {
-  return Skipped{"this build has no matrix products through cuBLASLt"};
+  return products_->description();
 }
 
-std::unique_ptr<probes::GemmSession> CudaDevice::open_gemm(const probes::GemmProblem& /*problem*/) {
-  throw NothingToMeasure("this build has no matrix products through cuBLASLt");
+std::unique_ptr<probes::GemmSession> CudaDevice::open_gemm(const probes::GemmProblem& problem) {
+  const Outcome<GemmLibrary::Table> opened = products_->table();
+  if (const auto* skipped = std::get_if<Skipped>(&opened)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&opened)) throw ProbeFailure(failed->reason);
+  const auto& library = std::get<GemmLibrary::Table>(opened);
+  prepared("preparing matrix products", [&] {
+    if (!product_handle_) product_handle_ = make_lt_handle(library);
+  });
+  return open_gemm_session({description_,
+                            health_,
+                            bench_->timer(),
+                            bench_->stream(),
+                            library,
+                            product_handle_.get(),
+                            telemetry_},
+                           problem);
 }
 
 bool CudaDevice::can_access_peer(int ordinal) const {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "cuda/device/workbench.h"
+#include "cuda/gemm/session/gemm_library.h"
+#include "cuda/gemm/session/ground.h"
 #include "cuda/runtime/device_health.h"
 #include "cuda/telemetry/telemetry_source.h"
 #include "probes/gpu/device.h"
@@ -17,8 +19,10 @@ namespace scaleworth::gpu {
 /// question fails at once.
 class CudaDevice : public probes::Device {
  public:
-  /// `telemetry` is read while a question is answered.
-  CudaDevice(probes::DeviceDescription description, std::shared_ptr<TelemetrySource> telemetry);
+  /// `telemetry` is read while a question is answered; `products` is shared by all GPUs.
+  CudaDevice(probes::DeviceDescription description,
+             std::shared_ptr<TelemetrySource> telemetry,
+             std::shared_ptr<GemmLibrary> products);
   ~CudaDevice() override;
 
   const probes::DeviceDescription& description() const override { return description_; }
@@ -43,11 +47,15 @@ class CudaDevice : public probes::Device {
   using Question = std::function<probes::DeviceMeasured(Workbench& bench)>;
   /// Answers with this GPU current; failed calls become ProbeFailure that say what was being done.
   probes::DeviceMeasured ask(const std::string& doing, const Question& question);
+  /// Runs `action` with this GPU current and the workbench there; failures as in `ask`.
+  void prepared(const std::string& doing, const std::function<void()>& action);
 
   probes::DeviceDescription description_;
   std::shared_ptr<TelemetrySource> telemetry_;
   mutable DeviceHealth health_;
   std::unique_ptr<Workbench> bench_;
+  std::shared_ptr<GemmLibrary> products_;
+  LtHandle product_handle_;
 };
 
 }  // namespace scaleworth::gpu

@@ -3,6 +3,7 @@
 
 #include "cuda/device/cuda_device.h"
 #include "cuda/facts/describe.h"
+#include "cuda/gemm/session/gemm_library.h"
 #include "cuda/libraries/nvml.h"
 #include "cuda/runtime/error.h"
 #include "cuda/telemetry/nvml_source.h"
@@ -112,13 +113,14 @@ Outcome<Devices> open_devices(const VendorPaths& paths) {
   if (count == 0) return Skipped{"the CUDA driver sees no GPU"};
   try {
     const auto nvml = gpu::open_nvml(paths.nvml);
+    const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);
     Devices devices;
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       if (const auto reason = gpu::refusal(ordinal)) return Failed{*reason};
       DeviceDescription description = gpu::describe_device(ordinal);
       auto telemetry = gpu::open_telemetry_source(nvml, description);
-      devices.push_back(
-          std::make_unique<gpu::CudaDevice>(std::move(description), std::move(telemetry)));
+      devices.push_back(std::make_unique<gpu::CudaDevice>(
+          std::move(description), std::move(telemetry), products));
     }
     return devices;
   } catch (const gpu::Error& error) {

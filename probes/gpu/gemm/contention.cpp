@@ -17,7 +17,7 @@ constexpr std::array held_by_others{0, 4, 16, 32, 64};
 constexpr int most_held_in_quick = 32;
 
 Seconds time_of(Suite suite) {
-  return suite == Suite::quick ? Seconds(0.5) : Seconds(1.5);
+  return suite == Suite::quick ? Seconds(0.5) : Seconds(1.2);
 }
 
 SettleRule short_rule(Suite suite) {

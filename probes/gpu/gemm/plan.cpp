@@ -76,7 +76,7 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
     effort.shape_trials = leading ? 20 : 5;
     return effort;
   }
-  effort.steady = leading ? Seconds(5.0) : Seconds(3.0);
+  effort.steady = leading ? Seconds(5.0) : Seconds(2.5);
   if (!leading) effort.settle.minimum = Seconds(2.0);
   effort.shape_search = leading ? Seconds(30.0) : Seconds(5.0);
   effort.shape_trials = leading ? 80 : 12;
@@ -103,7 +103,7 @@ Seconds search_time(const SearchEffort& effort) {
   const Seconds coarse =
       std::min(proposals * (load_time + 1.5 * effort.coarse), effort.coarse_limit);
   const Seconds fine = static_cast<double>(effort.rounds) * (effort.fine_sample + effort.coarse);
-  return open_time + coarse + finalists * (verify_time + fine);
+  return open_time + effort.wake_up + coarse + finalists * (verify_time + fine);
 }
 
 Seconds format_time(const GemmEffort& effort, Suite suite) {

@@ -129,7 +129,7 @@ class AlgorithmSearch {
 
   /// Fastest first.
   std::vector<Timed> coarse_pass(const std::vector<GemmCandidate>& candidates) {
-    const GemmPace pace = one_sample(effort_.coarse, 0.5 * effort_.coarse);
+    GemmPace pace = one_sample(effort_.coarse, effort_.wake_up);
     std::vector<Timed> all;
     Seconds spent{};
     for (const GemmCandidate& candidate : candidates) {
@@ -143,6 +143,7 @@ class AlgorithmSearch {
       }
       auto measured = timed(candidate, pace);
       if (!measured) continue;
+      pace.warm_up = 0.5 * effort_.coarse;
       Timed entry{candidate, std::move(*measured)};
       record("coarse", entry);
       spent += std::max(1.5 * effort_.coarse, 3.0 * Seconds(entry.median_s()));

@@ -13,11 +13,12 @@ namespace scaleworth::probes {
 struct SearchEffort {
   int wanted = 64;              // proposals within 32 MiB of workspace
   bool large_workspace = true;  // ask once more within 256 MiB
-  Seconds coarse{0.003};        // of one candidate in the coarse pass
-  Seconds coarse_limit{3.0};    // of all candidates together; the rest is left out, and said
-  std::size_t kept = 4;         // candidates of the fine pass, besides the library's own choice
-  double kept_within = 0.05;    // of the best
-  std::size_t rounds = 7;       // of the fine pass, candidates in turn
+  Seconds wake_up{0.1};   // of the first candidate: a GPU that idled must get its clocks back up
+  Seconds coarse{0.003};  // of one candidate in the coarse pass
+  Seconds coarse_limit{3.0};  // of all candidates together; the rest is left out, and said
+  std::size_t kept = 4;       // candidates of the fine pass, besides the library's own choice
+  double kept_within = 0.05;  // of the best
+  std::size_t rounds = 7;     // of the fine pass, candidates in turn
   Seconds fine_sample{0.020};
   bool recorded = true;  // a point per candidate and pass
 };

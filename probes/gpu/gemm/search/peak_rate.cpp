@@ -68,7 +68,8 @@ std::optional<std::string> impossible_rate(const DeviceDescription& device,
   const std::optional<FlopPerSecond> greatest = greatest_rate(device, format);
   if (!greatest || rate <= *greatest * tolerated_excess) return std::nullopt;
   return fmt::format(
-      "invalid: {:.4g} TFLOP/s exceed the {:.4g} that {} multiprocessors can reach at their maximum "
+      "invalid: {:.4g} TFLOP/s exceed the {:.4g} that {} multiprocessors can reach at their "
+      "maximum "
       "of {:.0f} MHz: a wrong event time, a wrong result or an emulated format",
       rate.value() * 1e-12,
       greatest->value() * 1e-12,

@@ -46,8 +46,8 @@ class SettleWatch {
   std::vector<Piece> pieces_;
 };
 
-/// Runs the product without gaps until the watch is content. Where clocks cannot be counted the rate
-/// of the product stands for the clock.
+/// Runs the product without gaps until the watch is content. Where clocks cannot be counted the
+/// rate of the product stands for the clock.
 SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
 
 }  // namespace scaleworth::probes
