@@ -74,7 +74,7 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
     sections.push_back(roofline_section(*analysis.roofline));
   }
   sections.push_back(gpu_section(analysis, options.assumptions));
-  sections.push_back(collectives_section(analysis.collectives));
+  sections.push_back(collectives_section(analysis.collectives, analysis.algorithms));
   sections.push_back(machine_section(run));
   sections.push_back(doubts_section(run, analysis));
   sections.push_back(unmeasured_section(run));

@@ -98,6 +98,9 @@ std::string render_json(const Run& run,
     json["gpus_together"] =
         analysis.gpus_together ? json_gpus_together(*analysis.gpus_together) : Json(nullptr);
   }
+  if (!analysis.algorithms.empty()) {
+    json["nccl"] = json_array(analysis.algorithms, json_algorithms);
+  }
   // Text from the system may be in any encoding; a replacement character beats an exception.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

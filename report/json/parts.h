@@ -65,6 +65,7 @@ Json json_placed_gemm(const model::PlacedGemm& gemm);
 Json json_gpu(const model::GpuResult& gpu);
 Json json_gpus_together(const model::GpusTogether& together);
 Json json_collective(const model::CollectiveResult& collective);
+Json json_algorithms(const model::AlgorithmResult& result);
 Json json_scaling(const model::ScalingResult& scaling);
 
 }  // namespace scaleworth::report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/names.h"
+#include "report/sections/communication_cells.h"
 #include "report/sections/sections.h"
 
 #include <algorithm>
@@ -25,18 +26,6 @@ const model::CommunicationFit* chosen_fit(const CollectiveResult& result) {
   return result.chosen < result.fits.size() && !result.fits[result.chosen].segments.empty()
              ? &result.fits[result.chosen]
              : nullptr;
-}
-
-/// 1/beta; absent where beta is not positive, without interval where its interval reaches zero.
-Cell asymptotic_bandwidth(const model::CommunicationSegment& segment) {
-  Number beta = number(segment.beta);
-  if (beta.value <= 0.0) {
-    return {};
-  }
-  if (beta.interval && beta.interval->low <= 0.0) {
-    beta.interval.reset();
-  }
-  return transform_decreasing(beta, [](double b) { return 1.0 / b; });
 }
 
 Table fits(const Collectives& collectives) {
@@ -95,12 +84,6 @@ Pairs pairs(const Collectives& collectives) {
     (one.mode == "isolated" ? found->second.isolated : found->second.back_to_back) = &one;
   }
   return result;
-}
-
-/// A bandwidth is an amount over the time: it carries the time's interval.
-Number bandwidth(BytesPerSecond rate, const Estimate<Seconds>& time) {
-  const Bytes amount = rate * time.value;
-  return transform_decreasing(time, [amount](Seconds t) { return (amount / t).value(); });
 }
 
 /// Sizes that all collectives share are said once, below the table.
@@ -231,11 +214,15 @@ Table points(const Collectives& collectives) {
 
 }  // namespace
 
-Section collectives_section(const Collectives& collectives) {
+Section collectives_section(const Collectives& collectives,
+                            const std::vector<model::AlgorithmResult>& algorithms) {
   Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
   if (!collectives.empty()) {
     section.tables = {
         fits(collectives), ends(collectives), segments(collectives), points(collectives)};
+  }
+  for (Table& table : algorithm_tables(algorithms)) {
+    section.tables.push_back(std::move(table));
   }
   return section;
 }

@@ -11,7 +11,11 @@ Section machine_section(const Run& run);
 /// Ceilings, memory and latency levels, soft roofs, library kernels under the roof.
 Section roofline_section(const model::RooflineResult& roofline);
 /// Alpha-beta per collective; isolated latency against back-to-back throughput.
-Section collectives_section(const std::vector<model::CollectiveResult>& collectives);
+/// Of GPUs: NCCL's choice, the fastest way by size, whose predictions hold.
+Section collectives_section(const std::vector<model::CollectiveResult>& collectives,
+                            const std::vector<model::AlgorithmResult>& algorithms);
+/// The tables of NCCL's collectives; none without results.
+std::vector<Table> algorithm_tables(const std::vector<model::AlgorithmResult>& results);
 /// Step time, speed-up, efficiency, where the step went, MFU.
 Section training_section(const std::vector<model::ScalingResult>& scaling);
 /// Laws and predictions, K*, causes, costs.

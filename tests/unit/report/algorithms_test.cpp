@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/formats.h"
+#include "report/report.h"
+#include "report/sections/sections.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+
+namespace {
+
+model::CollectivePoint point(double bytes, double seconds) {
+  model::CollectivePoint result;
+  result.message = Bytes(bytes);
+  result.time = {Seconds(seconds), std::nullopt, 7};
+  result.algorithm_bandwidth = result.message / result.time.value;
+  result.bus_bandwidth = result.algorithm_bandwidth * 1.75;
+  return result;
+}
+
+/// Eight GPUs behind a switch: 480 GB/s busbw where a port carries 450 GB/s.
+model::AlgorithmResult switched() {
+  model::AlgorithmLine line;
+  line.algorithm = "NVLS";
+  line.protocol = "Simple";
+  line.points = {point(8.0, 30e-6), point(1e9, 3.65e-3)};
+  line.fit.form = "alpha-beta";
+  line.fit.segments = {{.smallest = Bytes(8.0), .largest = Bytes(1e9), .alpha = {}, .beta = {}}};
+  line.fit.segments[0].alpha.value = Seconds(30e-6);
+  line.fit.segments[0].beta.value = SecondsPerByte(3.62e-12);
+  line.library_error = 0.177;
+
+  model::AlgorithmResult result;
+  result.topology = "pair, NVLink";
+  result.collective = "all_reduce";
+  result.mode = "isolated";
+  result.ranks = 8;
+  result.lines = {line};
+  result.regimes = {{"NVLS", "Simple", Bytes(8.0), Bytes(1e9)}};
+  result.held_out_error = 0.031;
+  result.library_error = 0.127;
+  model::ChosenPoint chosen;
+  chosen.point = point(1e9, 3.65e-3);
+  chosen.algorithm = "NVLS";
+  chosen.protocol = "Simple";
+  chosen.wire_bandwidth = BytesPerSecond(1.125 * 1e9 / 3.65e-3);
+  result.chosen = {chosen};
+  return result;
+}
+
+const Table& table_of(const std::vector<Table>& tables, const std::string& id) {
+  return *std::find_if(
+      tables.begin(), tables.end(), [&](const Table& table) { return table.id == id; });
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("bus bandwidth stands beside what a port carries", "[algorithms]") {
+  const auto tables = algorithm_tables({switched()});
+  const Printed printed = print_table(table_of(tables, "nccl_choice"), true);
+  REQUIRE(printed.rows.size() == 1);
+  const auto& row = printed.rows[0];
+  CHECK(row[0] == "pair, NVLink");
+  CHECK(row[5] == "479");  // 1.75 GB / 3.65 ms
+  CHECK(row[6] == "308");  // 1.125 GB / 3.65 ms
+  CHECK(row[7] == "NVLS/Simple");
+}
+
+TEST_CASE("our error stands beside the library's own", "[algorithms]") {
+  const Printed printed =
+      print_table(table_of(algorithm_tables({switched()}), "nccl_predictions"), true);
+  CHECK(printed.rows.at(0).at(3) == "3.1");
+  CHECK(printed.rows.at(0).at(4) == "12.7");
+}
+
+TEST_CASE("ranks that share a GPU have no bandwidth and are labelled in every table",
+          "[algorithms]") {
+  model::AlgorithmResult shared = switched();
+  shared.shared_gpu = true;
+  const auto tables = algorithm_tables({shared});
+  for (const Table& table : tables) {
+    CAPTURE(table.id);
+    CHECK(print_table(table, true).rows.at(0).at(0) == "sharing a GPU: pair, NVLink");
+  }
+  const Printed printed = print_table(table_of(tables, "nccl_choice"), true);
+  CHECK(printed.rows[0][5] == "n/a");
+  CHECK(printed.rows[0][6] == "n/a");
+}
+
+TEST_CASE("no result of GPUs makes no table and no entry", "[algorithms]") {
+  CHECK(algorithm_tables({}).empty());
+  CHECK_FALSE(contains(render({}, {}, Format::json, {}), "\"nccl\""));
+}
+
+TEST_CASE("every format tells of NCCL's collectives", "[algorithms]") {
+  model::Analysis analysis;
+  analysis.algorithms = {switched()};
+  RenderOptions details;
+  details.details = true;
+  CHECK(contains(render({}, analysis, Format::text, details), "NVLS/Simple"));
+  CHECK(contains(render({}, analysis, Format::csv, details), "nccl_predictions,library_error,"));
+  const auto json = nlohmann::json::parse(render({}, analysis, Format::json, {}));
+  CHECK(json.at("nccl").at(0).at("regimes").at(0).at("algorithm") == "NVLS");
+  CHECK(json.at("nccl").at(0).at("chosen").at(0).at("ran").at("protocol") == "Simple");
+}
