@@ -135,6 +135,7 @@ struct TrainingWork {
   };
   std::optional<Straggler> straggler;
   bool graphs = false;  // steps are captured once and replayed as CUDA graphs; GPUs only
+  bool trace = false;   // every kernel is recorded: the timeline's spans are kernels; GPUs only
 };
 
 struct TrainingMeasured {
@@ -149,6 +150,10 @@ struct TrainingMeasured {
   Bytes gradient;           // all-reduced per step and rank
   std::vector<Bytes> buckets;
   std::vector<std::string> warnings;
+  /// Why TrainingWork::graphs or trace was asked for in vain; the training went on without.
+  std::string graphs_missing{};
+  std::string trace_missing{};
+  std::int64_t dropped_records = 0;  // by the tracer
 };
 
 /// What lies between the GPUs of two ranks.

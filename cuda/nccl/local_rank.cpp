@@ -82,6 +82,12 @@ CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
   return divide(work, shape, registered_.get(), communicator.rank());
 }
 
+void LocalRank::release_memory() {
+  forget_registered();
+  plain_.reset();
+  plain_bytes_ = 0;
+}
+
 void LocalRank::forget_registered(bool aborted) {
   if (aborted && registration_) registration_->abandon();
   registration_.reset();

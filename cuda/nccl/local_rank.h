@@ -43,6 +43,8 @@ class LocalRank {
                                        const probes::MessageShape& shape,
                                        const std::shared_ptr<const Nccl>& nccl,
                                        const Communicator& communicator);
+  /// Gives back the buffers of collectives.
+  void release_memory();
   /// Before the communicator of the registration ends; `aborted`: after it was aborted.
   void forget_registered(bool aborted = false);
 

@@ -334,10 +334,6 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
   }
 }
 
-probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& /*work*/) {
-  throw NothingToMeasure("this group of ranks measures collectives only");
-}
-
 void NcclRankGroup::together(const std::function<void()>& action) {
   const auto watch = watchdog_.watch("waiting for what another rank does alone", waiting_limit);
   std::exception_ptr own;

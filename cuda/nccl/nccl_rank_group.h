@@ -26,6 +26,9 @@ struct NcclRankGroupOptions {
   std::vector<int> ordinals;
   bool shared_gpu = false;
   std::string note;  // what the user's settings take away
+  // Of the training step; empty: search.
+  std::string cublas_lt_path{};
+  std::string cupti_path{};
   /// A call that blocks inside of NCCL for so long ends this process, naming rank and call.
   std::chrono::seconds stall_limit{300};
 };
@@ -48,7 +51,7 @@ class NcclRankGroup final : public probes::RankGroup {
   /// place that does not exist.
   probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
                                              const StoppingTarget& target) override;
-  /// Always throws NothingToMeasure: the training step has a group of its own.
+  /// On GPUs 0 to work.ranks - 1, as train_on_gpus says. Throws NothingToMeasure without cuBLASLt.
   probes::TrainingMeasured train(const probes::TrainingWork& work) override;
   void together(const std::function<void()>& action) override;
   probes::RankLinks links() const override { return links_; }

@@ -122,10 +122,22 @@ std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
   Rendezvous meeting = meet(request.launch);
   gpu::NcclRankGroupOptions options;
   options.shared_gpu = request.shared_gpu;
+  options.cublas_lt_path = paths.cublas_lt;
+  options.cupti_path = paths.cupti;
   options.note = gpu::offer_plugins();
   meeting.agree(rank_trouble([&] { options.nccl = open_library(paths.nccl); }));
   options.ordinals = {own_ordinal(meeting, request.shared_gpu)};
   return std::make_unique<gpu::NcclRankGroup>(std::move(meeting), std::move(options));
+}
+
+/// One GPU trains without NCCL: there is nobody to exchange gradients with.
+std::shared_ptr<const gpu::Nccl> open_for(std::size_t gpus, const std::string& path) {
+  try {
+    return open_library(path);
+  } catch (const NothingToMeasure&) {
+    if (gpus > 1) throw;
+    return nullptr;
+  }
 }
 
 std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGroupRequest& request) {
@@ -138,7 +150,9 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
   gpu::NcclRankGroupOptions options;
   options.ordinals.resize(static_cast<std::size_t>(count_gpus()));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
-  options.nccl = open_library(paths.nccl);
+  options.cublas_lt_path = paths.cublas_lt;
+  options.cupti_path = paths.cupti;
+  options.nccl = open_for(options.ordinals.size(), paths.nccl);
   options.note = gpu::offer_plugins();
   return std::make_unique<gpu::NcclRankGroup>(Rendezvous(RendezvousOptions{}), std::move(options));
 }

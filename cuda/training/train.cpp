@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/training/train.h"
 
+#include "cuda/collect/activity_recorder.h"
 #include "cuda/runtime/error.h"
 #include "cuda/runtime/memory.h"
 #include "cuda/training/step/device_trainer.h"
+#include "cuda/training/step/kernel_spans.h"
 #include "cuda/training/step/rank_share.h"
 #include "probes/training/shape_counts.h"
 #include "probes/training/step_series.h"
@@ -18,10 +20,12 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -41,9 +45,9 @@ class LocalTraining {
  public:
   LocalTraining(const std::vector<TrainingRank>& local,
                 probes::Rendezvous& meeting,
-                std::shared_ptr<const CublasLt> library,
+                const TrainingLibraries& libraries,
                 const TrainingWork& work)
-      : meeting_(meeting), library_(std::move(library)), work_(work) {
+      : meeting_(meeting), libraries_(libraries), work_(work) {
     for (const TrainingRank& rank : local) members_.emplace_back().rank = rank;
   }
 
@@ -52,7 +56,9 @@ class LocalTraining {
     const int warmup = std::max(least_warmup, work_.warmup_steps);
     all_well([&](Member& member) { member.finished = member.trainer->run(0, warmup - 1); });
     use_graphs();
+    start_tracing();
     all_well([&](Member& member) { measure(member, warmup); });
+    stop_tracing();
     return report();
   }
 
@@ -93,30 +99,35 @@ class LocalTraining {
     meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
   }
 
-  // The first text that any member of any process has.
-  std::string any_text(std::string Member::*text) {
-    std::string own;
-    for (const Member& member : members_) {
-      if (own.empty()) own = member.*text;
-    }
+  // The first of all processes' texts that is not empty.
+  std::string any_text(const std::string& own) {
     for (const std::string& one : meeting_.all_gather(own)) {
       if (!one.empty()) return one;
     }
     return {};
   }
 
+  std::string any_member_text(std::string Member::*text) {
+    for (const Member& member : members_) {
+      if (!(member.*text).empty()) return any_text(member.*text);
+    }
+    return any_text({});
+  }
+
   void build() {
     all_well([this](Member& member) {
       try {
-        member.trainer = std::make_unique<DeviceTrainer>(
-            TrainerPlace{
-                member.rank.ordinal, member.rank.rank, library_, member.rank.exchange, &stop_},
-            work_);
+        member.trainer = std::make_unique<DeviceTrainer>(TrainerPlace{member.rank.ordinal,
+                                                                      member.rank.rank,
+                                                                      libraries_.cublas_lt,
+                                                                      member.rank.exchange,
+                                                                      &stop_},
+                                                         work_);
       } catch (const OutOfMemory& failure) {
         member.out_of_memory = failure.what();
       }
     });
-    const std::string failure = any_text(&Member::out_of_memory);
+    const std::string failure = any_member_text(&Member::out_of_memory);
     if (!failure.empty()) throw OutOfMemory(failure);
   }
 
@@ -130,9 +141,52 @@ class LocalTraining {
         member.no_graphs = failure.what();
       }
     });
-    no_graphs_ = any_text(&Member::no_graphs);
+    no_graphs_ = any_member_text(&Member::no_graphs);
     if (no_graphs_.empty()) return;
     for (Member& member : members_) member.trainer->forget_graphs();
+  }
+
+  // All processes or none, like graphs: the others' steps would be faster.
+  void start_tracing() {
+    if (!work_.trace) return;
+    std::string obstacle;
+    try {
+      if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&libraries_.cupti)) {
+        if (!members_.empty()) tracer_.emplace(*cupti);
+      } else {
+        obstacle = reason_of(libraries_.cupti);
+      }
+    } catch (const NothingToMeasure& nothing) {
+      obstacle = nothing.what();
+    }
+    no_trace_ = any_text(obstacle);
+    if (!no_trace_.empty()) tracer_.reset();
+  }
+
+  void stop_tracing() {
+    if (!work_.trace || !no_trace_.empty()) return;
+    meeting_.agree(probes::rank_trouble([this] {
+      if (!tracer_) return;
+      const RecordedActivities recorded = tracer_->stop();
+      for (Member& member : members_) add_kernels(recorded, member);
+    }));
+    tracer_.reset();
+  }
+
+  void add_kernels(const RecordedActivities& recorded, Member& member) const {
+    std::vector<DeviceActivity> own;
+    for (const DeviceActivity& activity : recorded.activities) {
+      if (activity.device == member.rank.ordinal) own.push_back(activity);
+    }
+    const std::size_t sums = member.trainer->schedule().posted_after.size();
+    member.share.kernels = kernel_spans(std::move(own), {work_.steps, sums}, member.rank.rank);
+    member.share.dropped_records = recorded.dropped;
+  }
+
+  static std::string reason_of(const Outcome<std::shared_ptr<const Cupti>>& outcome) {
+    if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
+    if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
+    return {};
   }
 
   void measure(Member& member, int warmup) {
@@ -160,7 +214,7 @@ class LocalTraining {
     meeting_.agree(probes::rank_trouble([&] {
       if (meeting_.rank() != 0) return;
       add_timeline(texts, measured);
-      describe_clock(std::set<std::string>(hosts.begin(), hosts.end()).size(), measured.timeline);
+      describe_hosts(std::set<std::string>(hosts.begin(), hosts.end()).size(), measured.timeline);
       fastest = quantile(probes::slowest_steps(measured.timeline), 0.0).value_or(0.0);
     }));
     measured.fastest_step = Seconds(std::stod(meeting_.broadcast(fmt::format("{}", fastest))));
@@ -174,6 +228,11 @@ class LocalTraining {
       for (RankShare& share : shares_of(text)) shares.push_back(std::move(share));
     }
     measured.timeline = timeline_of(members_.at(0).trainer->schedule(), shares);
+    measured.timeline.clock_method =
+        "each GPU's events on its host's monotonic clock, by an event between two readings before "
+        "and "
+        "after";
+    if (work_.trace && no_trace_.empty()) use_kernels(shares, measured);
     const auto differing = std::count_if(shares.begin(), shares.end(), [&](const auto& share) {
       return share.fingerprint != shares.front().fingerprint;
     });
@@ -183,15 +242,23 @@ class LocalTraining {
           differing));
     }
     for (const FinishedStep& step : members_.at(0).finished) measured.loss.push_back(step.loss);
-    if (!no_graphs_.empty()) {
-      measured.warnings.push_back("steps were not captured as CUDA graphs: " + no_graphs_);
+    measured.graphs_missing = no_graphs_;
+    measured.trace_missing = no_trace_;
+  }
+
+  void use_kernels(const std::vector<RankShare>& shares, TrainingMeasured& measured) {
+    // A process's ranks share one tracer.
+    for (const RankShare& share : shares) {
+      measured.dropped_records = std::max(measured.dropped_records, share.dropped_records);
+    }
+    if (std::optional<Timeline> kernels = kernel_timeline_of(shares)) {
+      measured.timeline = std::move(*kernels);
+    } else {
+      no_trace_ = "CUPTI's records lack steps or all-reduces of the training";
     }
   }
 
-  static void describe_clock(std::size_t hosts, Timeline& timeline) {
-    timeline.clock_method =
-        "each GPU's events on its host's monotonic clock, by an event between two readings "
-        "before and after";
+  static void describe_hosts(std::size_t hosts, Timeline& timeline) {
     if (hosts < 2) return;
     timeline.clock_method += "; clocks of several hosts, which were not aligned";
     timeline.clock_error = unaligned_clocks;
@@ -211,22 +278,24 @@ class LocalTraining {
   }
 
   probes::Rendezvous& meeting_;
-  std::shared_ptr<const CublasLt> library_;
+  const TrainingLibraries& libraries_;
   TrainingWork work_;
   std::atomic<bool> stop_{false};
   std::vector<Member> members_;
+  std::optional<ActivityRecorder> tracer_;
   std::string no_graphs_;
+  std::string no_trace_;
 };
 
 }  // namespace
 
 TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
                                probes::Rendezvous& meeting,
-                               const std::shared_ptr<const CublasLt>& library,
+                               const TrainingLibraries& libraries,
                                const TrainingWork& work) {
   probes::check_training_work(work);
   check_device_shape(work.shape);
-  return LocalTraining(local, meeting, library, work).run();
+  return LocalTraining(local, meeting, libraries, work).run();
 }
 
 }  // namespace scaleworth::gpu

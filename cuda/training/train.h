@@ -4,9 +4,11 @@
 #pragma once
 
 #include "cuda/libraries/cublas_lt.h"
+#include "cuda/libraries/cupti.h"
 #include "cuda/training/step/exchange.h"
 #include "probes/launch/rendezvous.h"
 #include "probes/ranks.h"
+#include "src/core/outcome.h"
 
 #include <memory>
 #include <vector>
@@ -21,6 +23,11 @@ struct TrainingRank {
   GradientExchange* exchange = nullptr;
 };
 
+struct TrainingLibraries {
+  std::shared_ptr<const CublasLt> cublas_lt;
+  Outcome<std::shared_ptr<const Cupti>> cupti;  // for TrainingWork::trace
+};
+
 /// Called by every process of `meeting`, each with its own ranks of the training (none for a
 /// process that only looks on); together they are ranks 0 to work.ranks - 1. Everything outlives
 /// the call. Steps run back to back; what a step took is the time from the end of the one before,
@@ -30,7 +37,7 @@ struct TrainingRank {
 /// finite, Interrupted.
 probes::TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
                                        probes::Rendezvous& meeting,
-                                       const std::shared_ptr<const CublasLt>& library,
+                                       const TrainingLibraries& libraries,
                                        const probes::TrainingWork& work);
 
 }  // namespace scaleworth::gpu

@@ -30,12 +30,30 @@ struct RankCapacity {
   int ranks = 1;  // of the job
 };
 
-/// The widest member of which four sequences take at most `target_step` and whose training state
-/// fits into memory with the batch that follows. The narrowest where none does.
-TransformerShape choose_shape(const RankCapacity& capacity);
+/// The shapes that a kind of machine is given.
+struct ShapeFamily {
+  TransformerShape (*member)(std::int64_t width) = nullptr;
+  std::vector<std::int64_t> widths;  // narrowest first
+  /// What one rank needs for so many sequences.
+  Bytes (*memory)(const TransformerShape& shape, std::int64_t sequences) = nullptr;
+  Seconds target_step;
+};
 
-/// Sequences per rank that come closest to `target_step`, fewer where one rank alone could not hold
+/// family_member, fp32, `target_step`.
+const ShapeFamily& host_family();
+/// 8 layers, heads of 128 columns, 1024 positions, 32768 tokens; widths 512 to 8192; bf16; a step
+/// of 50 ms, so that launches and events do not count.
+const ShapeFamily& device_family();
+
+/// The widest member of which four sequences take at most the target and whose training state fits
+/// into memory with the batch that follows. The narrowest where none does.
+TransformerShape choose_shape(const RankCapacity& capacity,
+                              const ShapeFamily& family = host_family());
+
+/// Sequences per rank that come closest to the target, fewer where one rank alone could not hold
 /// the whole batch of strong scaling, or its doubled share of weak scaling; at least 1.
-std::int64_t choose_batch(const TransformerShape& shape, const RankCapacity& capacity);
+std::int64_t choose_batch(const TransformerShape& shape,
+                          const RankCapacity& capacity,
+                          const ShapeFamily& family = host_family());
 
 }  // namespace scaleworth::probes

@@ -30,4 +30,18 @@ Bytes training_memory(const TransformerShape& shape, std::int64_t sequences) {
   return Bytes(4.0 * (5.0 * static_cast<double>(parameter_count(shape)) + tokens * token));
 }
 
+Bytes device_training_memory(const TransformerShape& shape, std::int64_t sequences) {
+  const double d = static_cast<double>(shape.width);
+  const double scores = static_cast<double>(shape.heads * shape.sequence);
+  // Per token and layer as above, in 2 bytes, and four statistics; once: the last norm, gradients
+  // of the stream and of wide activations, heads apart, logits, scores' gradients; three fp32
+  // numbers.
+  const double layer = 2.0 * (16.0 * d + scores) + 16.0;
+  const double once = 2.0 * (15.0 * d + scores + static_cast<double>(shape.vocabulary)) + 20.0;
+  const double token = static_cast<double>(shape.layers) * layer + once;
+  const double tokens = static_cast<double>(shape.sequence * sequences);
+  constexpr double fixed = 64.0 * 1024.0 * 1024.0;
+  return Bytes(16.0 * static_cast<double>(parameter_count(shape)) + tokens * token + fixed);
+}
+
 }  // namespace scaleworth::probes

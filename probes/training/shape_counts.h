@@ -28,4 +28,9 @@ Flops model_flops(const TransformerShape& shape, std::int64_t sequences);
 /// and two moments (5 x 4 bytes each), activations kept for the backward pass.
 Bytes training_memory(const TransformerShape& shape, std::int64_t sequences);
 
+/// Memory that a GPU needs for `sequences` sequences in bf16: fp32 weights and two moments, bf16
+/// weights and gradients (16 bytes a parameter), activations kept for the backward pass, and 64 MiB
+/// for sums and the products' workspace.
+Bytes device_training_memory(const TransformerShape& shape, std::int64_t sequences);
+
 }  // namespace scaleworth::probes

@@ -25,8 +25,8 @@ std::vector<double> slowest_steps(const Timeline& timeline) {
   return seconds;
 }
 
-StepSeries::StepSeries(std::string mode, TrainingWork work)
-    : mode_(std::move(mode)), work_(std::move(work)) {}
+StepSeries::StepSeries(std::string mode, TrainingWork work, std::string precision)
+    : mode_(std::move(mode)), work_(std::move(work)), precision_(std::move(precision)) {}
 
 std::string StepSeries::description() const {
   return fmt::format("{} scaling, {} rank{}", mode_, work_.ranks, work_.ranks == 1 ? "" : "s");
@@ -68,7 +68,7 @@ Point StepSeries::point() const {
                       {fields::heads, shape.heads},
                       {fields::sequence, shape.sequence},
                       {fields::vocabulary, shape.vocabulary},
-                      {fields::precision, std::string("fp32")}};
+                      {fields::precision, precision_}};
   if (work_.straggler && work_.straggler->rank.index < work_.ranks) {
     point.parameters[fields::straggler_rank] = std::int64_t{work_.straggler->rank.index};
     point.parameters[fields::straggler_factor] = work_.straggler->factor;

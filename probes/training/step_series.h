@@ -12,7 +12,8 @@ namespace scaleworth::probes {
 
 class StepSeries {
  public:
-  StepSeries(std::string mode, TrainingWork work);
+  /// `precision`: of the products, "fp32" or "bf16".
+  StepSeries(std::string mode, TrainingWork work, std::string precision = "fp32");
 
   const TrainingWork& work() const { return work_; }
   /// "strong scaling, 2 ranks".
@@ -28,6 +29,7 @@ class StepSeries {
  private:
   std::string mode_;
   TrainingWork work_;
+  std::string precision_;
   int rounds_ = 0;
   std::vector<double> step_s_;
   std::vector<double> loss_;

@@ -6,6 +6,7 @@
 #include "src/model/collectives/prediction.h"
 #include "src/model/findings/findings.h"
 #include "src/model/gpu/gpus.h"
+#include "src/model/gpu/node/step_utilisation.h"
 #include "src/model/gpu/node/together.h"
 #include "src/model/roofline/roofline.h"
 #include "src/model/scaling/scaling.h"
@@ -47,6 +48,7 @@ Analysis analyse(const Run& run, const AnalysisOptions& options) {
                                      options,
                                      analysis.roofline ? analysis.roofline->ceilings : none,
                                      all_reduce_time(analysis.collectives));
+  add_gpu_utilisation(run, analysis.gpus, analysis.scaling);
   analysis.findings = findings_of(run, analysis);
   return analysis;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_ranks.h"
 
+#include "probes/training/step_series.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -197,6 +198,9 @@ TrainingMeasured SimRankGroup::train(const TrainingWork& work) {
   for (std::int32_t step = 0; step < work.steps; ++step) {
     simulate_step(work, step, start_s, measured.buckets, measured.timeline);
   }
+  const std::vector<double> steps = probes::slowest_steps(measured.timeline);
+  if (!steps.empty())
+    measured.fastest_step = Seconds(*std::min_element(steps.begin(), steps.end()));
   for (int step = 0; step < work.warmup_steps + work.steps; ++step) {
     measured.loss.push_back(6.0 * std::exp(-0.01 * step));
   }

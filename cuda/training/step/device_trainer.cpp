@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/training/step/device_trainer.h"
 
+#include "cuda/collect/nvtx_range.h"
 #include "cuda/kernels/training/straggler.h"
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
@@ -97,6 +98,7 @@ std::vector<FinishedStep> DeviceTrainer::run(int first, int count) {
 }
 
 void DeviceTrainer::queue(int step) {
+  const NvtxRange range(fmt::format("step {}", step).c_str());
   Slot& slot = slot_of(step);
   const TrainingBuffers& buffers = model_.buffers();
   const std::int64_t first_sample =
@@ -142,11 +144,13 @@ void DeviceTrainer::queue_stages(Slot& slot, unsigned mark_flags) {
                         2 * sizeof(float),
                         cudaMemcpyDeviceToHost,
                         compute_.get()));
+  const NvtxRange range("optimizer");
   model_.update(operations_);
   mark(slot.end);
 }
 
 void DeviceTrainer::queue_stage(const TrainingStage& stage) {
+  const NvtxRange range(stage.name.c_str());
   if (straggler_mark_ != nullptr) check(launch_mark(straggler_mark_, compute_.get()));
   stage.run(operations_);
   if (straggler_mark_ == nullptr) return;

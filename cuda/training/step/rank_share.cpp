@@ -19,6 +19,10 @@ class Writer {
     static_assert(std::is_trivially_copyable_v<Value>);
     text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
   }
+  void add(const std::string& value) {
+    add(static_cast<std::uint64_t>(value.size()));
+    text_ += value;
+  }
   void add(const std::vector<double>& values) {
     add(static_cast<std::uint64_t>(values.size()));
     for (const double value : values) add(value);
@@ -46,6 +50,12 @@ class Reader {
     if (count > text_.size()) refuse();
     return count;
   }
+  std::string string() {
+    const std::size_t size = count();
+    std::string value(text_.substr(0, size));
+    text_.remove_prefix(size);
+    return value;
+  }
   std::vector<double> doubles() {
     std::vector<double> values(count());
     for (double& value : values) value = take<double>();
@@ -59,6 +69,27 @@ class Reader {
   }
   std::string_view text_;
 };
+
+void write_span(const Span& span, Writer& writer) {
+  writer.add(span.step);
+  writer.add(span.activity);
+  writer.add(span.sequence);
+  writer.add(std::int64_t{span.start.count()});
+  writer.add(std::int64_t{span.end.count()});
+  writer.add(span.name);
+}
+
+Span read_span(Reader& reader, Rank rank) {
+  Span span;
+  span.rank = rank;
+  span.step = reader.take<std::int32_t>();
+  span.activity = reader.take<Activity>();
+  span.sequence = reader.take<std::int32_t>();
+  span.start = std::chrono::nanoseconds(reader.take<std::int64_t>());
+  span.end = std::chrono::nanoseconds(reader.take<std::int64_t>());
+  span.name = reader.string();
+  return span;
+}
 
 StepTimes read_times(Reader& reader) {
   StepTimes times;
@@ -87,6 +118,9 @@ std::string shares_text(const std::vector<RankShare>& shares) {
       writer.add(times.sum_end);
       writer.add(times.end);
     }
+    writer.add(share.dropped_records);
+    writer.add(static_cast<std::uint64_t>(share.kernels.size()));
+    for (const Span& span : share.kernels) write_span(span, writer);
   }
   return writer.take();
 }
@@ -102,6 +136,11 @@ std::vector<RankShare> shares_of(std::string_view text) {
     share.fingerprint = reader.take<std::uint64_t>();
     const std::size_t steps = reader.count();
     for (std::size_t i = 0; i < steps; ++i) share.steps.push_back(read_times(reader));
+    share.dropped_records = reader.take<std::int64_t>();
+    const std::size_t kernels = reader.count();
+    for (std::size_t i = 0; i < kernels; ++i) {
+      share.kernels.push_back(read_span(reader, share.rank));
+    }
     shares.push_back(std::move(share));
   }
   return shares;
@@ -123,6 +162,20 @@ Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>&
       }
       append_step_spans(schedule, times, share.clock, share.rank, step++, timeline.spans);
     }
+  }
+  return timeline;
+}
+
+std::optional<Timeline> kernel_timeline_of(const std::vector<RankShare>& shares) {
+  // Ends of one kernel on several GPUs were seen 1 to 27 us apart.
+  constexpr std::chrono::microseconds conversion_error{30};
+  Timeline timeline;
+  timeline.ranks = static_cast<int>(shares.size());
+  timeline.clock_method = "CUPTI, which fits each GPU's clock to the host's real time";
+  if (shares.size() > 1) timeline.clock_error = conversion_error;
+  for (const RankShare& share : shares) {
+    if (share.kernels.empty()) return std::nullopt;
+    timeline.spans.insert(timeline.spans.end(), share.kernels.begin(), share.kernels.end());
   }
   return timeline;
 }

@@ -6,6 +6,7 @@
 #include "src/core/span.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,9 @@ struct RankShare {
   ClockMap clock;
   double clock_error_s = 0.0;
   std::uint64_t fingerprint = 0;  // of the weights at the end
-  std::vector<StepTimes> steps;
+  std::vector<StepTimes> steps{};
+  std::vector<Span> kernels{};         // of a traced training, see kernel_spans
+  std::int64_t dropped_records = 0;  // by the tracer, of this rank's process
 };
 
 /// Shares one after another, readable on machines of the same byte order: the ranks of one job.
@@ -25,7 +28,11 @@ std::string shares_text(const std::vector<RankShare>& shares);
 /// Throws ProbeFailure for a text that is no such thing.
 std::vector<RankShare> shares_of(std::string_view text);
 
-/// The spans of all shares; a step is numbered from 0 in each.
+/// The spans of all shares, from events; a step is numbered from 0 in each. The clock's method is
+/// for the caller to tell.
 Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares);
+
+/// The recorded kernels of all shares; absent when a share has none.
+std::optional<Timeline> kernel_timeline_of(const std::vector<RankShare>& shares);
 
 }  // namespace scaleworth::gpu

@@ -44,7 +44,9 @@ std::vector<double> run_steps(Trainer& trainer,
 
 void check_host_work(const TrainingWork& work) {
   check_training_work(work);
-  if (work.graphs) throw UserError("training on a CPU: there are no CUDA graphs, leave them out");
+  if (!work.graphs && !work.trace) return;
+  throw UserError(
+      "training on a CPU: there are neither CUDA graphs nor kernels to trace, leave them out");
 }
 
 Seconds fastest_step(const Timeline& timeline) {

@@ -24,6 +24,7 @@ inline constexpr const char* comm_collectives = "comm.collectives";
 inline constexpr const char* comm_nccl = "comm.nccl";
 inline constexpr const char* step_training = "step.training";
 inline constexpr const char* step_ledger = "step.ledger";
+inline constexpr const char* step_variants = "step.variants";
 
 // Parameters: what was asked.
 inline constexpr const char* isa = "isa";              // "sse2" | "avx2" | "avx512" | "neon"
@@ -69,9 +70,9 @@ inline constexpr const char* straggler_rank = "straggler_rank";
 inline constexpr const char* straggler_factor = "straggler_factor";
 
 // Probes of GPUs, besides the ones above.
-inline constexpr const char* gpu = "gpu";      // ordinal; section "gpu N" of the environment
-inline constexpr const char* scope = "scope";  // "device" | "multiprocessor" | "shared"
-inline constexpr const char* variant = "variant";  // of a streaming kernel, in words
+inline constexpr const char* gpu = "gpu";          // ordinal; section "gpu N" of the environment
+inline constexpr const char* scope = "scope";      // "device" | "multiprocessor" | "shared"
+inline constexpr const char* variant = "variant";  // of a streaming kernel, or a step: in words
 inline constexpr const char* stride_bytes = "stride_bytes";
 inline constexpr const char* source = "source";  // "gpu 0", "host (pinned, node 0)"
 inline constexpr const char* target = "target";

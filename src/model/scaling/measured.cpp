@@ -52,6 +52,9 @@ MeasuredCount read_count(const Point& point) {
   MeasuredCount count;
   count.ranks = std::max(1, count_parameter(point, fields::ranks));
   count.global_batch = integer_parameter(point, fields::global_batch);
+  if (point.parameters.count(fields::precision) > 0) {
+    count.precision = text_parameter(point, fields::precision);
+  }
   count.tokens = amount(point, fields::tokens);
   count.model_flops = amount(point, fields::model_flops);
   if (!(count.tokens > 0.0) || !(count.model_flops >= 0.0)) {

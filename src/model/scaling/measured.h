@@ -48,6 +48,7 @@ struct RankLedger {
 
 /// One mode and count.
 struct MeasuredCount {
+  std::string precision = "fp32";  // of the products
   int ranks = 1;
   std::int64_t global_batch = 0;
   double tokens = 0.0;       // all ranks, one step

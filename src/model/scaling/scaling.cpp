@@ -23,7 +23,9 @@ struct Context {
 
 void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& context) {
   const Flops flops(count.model_flops);
-  if (const auto peak = measured_peak(context.ceilings, count.ranks)) {
+  // The ceilings are those of CPUs in fp32; steps of GPUs stand under their products.
+  const bool on_cpus = count.precision == "fp32";
+  if (const auto peak = on_cpus ? measured_peak(context.ceilings, count.ranks) : std::nullopt) {
     row.mfu_measured = model_flops_utilisation(flops, row.step.value, peak->rate);
     row.mfu_basis = peak->basis;
   }

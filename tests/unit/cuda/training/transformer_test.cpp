@@ -201,3 +201,14 @@ TEST_CASE("the memory of a training is the sum of its buffers", "[gpu training]"
   REQUIRE(empty < parameters + 64.0 * 192.0 * 4.0 + 20000.0);
   REQUIRE(gpu::training_bytes(shape, 8).value() > gpu::training_bytes(shape, 4).value());
 }
+
+TEST_CASE("the count of memory that plans are made from is that of the buffers", "[gpu training]") {
+  const probes::TransformerShape large{
+      .layers = 8, .width = 2048, .heads = 16, .sequence = 1024, .vocabulary = 32768};
+  for (const std::int64_t count : {1, 4, 7}) {
+    const double planned = probes::device_training_memory(large, count).value();
+    // 64 MiB stand for column sums and workspace, whatever the shape
+    REQUIRE_THAT(gpu::training_bytes(large, count).value() + 64.0 * 1024.0 * 1024.0,
+                 WithinRel(planned, 0.01));
+  }
+}

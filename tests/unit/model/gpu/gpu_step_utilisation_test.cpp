@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/run/fields.h"
+#include "src/model/gpu/node/step_utilisation.h"
+#include "tests/catch.h"
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+
+Run run_of(const std::string& precision) {
+  Run run;
+  ProbeRecord probe;
+  probe.name = fields::step_training;
+  probe.status = ProbeStatus::measured;
+  Point point;
+  point.parameters = {{fields::mode, std::string("strong")},
+                      {fields::ranks, std::int64_t{2}},
+                      {fields::global_batch, std::int64_t{8}},
+                      {fields::precision, precision}};
+  point.amounts = {{fields::tokens, 8192.0}, {fields::model_flops, 40e12}};
+  point.samples[fields::step_s] = {0.05, 0.05};
+  probe.points.push_back(point);
+  run.probes.push_back(probe);
+  return run;
+}
+
+GpuResult gpu(int ordinal, double rate) {
+  GpuResult result;
+  result.identity.ordinal = ordinal;
+  GpuFormat format;
+  format.precision = "bf16";
+  GpuGemm steady;
+  steady.precision = "bf16";
+  steady.rate.value = FlopPerSecond(rate);
+  format.steady = steady;
+  result.formats.push_back(format);
+  return result;
+}
+
+std::vector<ScalingResult> rows() {
+  ScalingResult result;
+  result.mode = "strong";
+  ScalingRow row;
+  row.ranks = 2;
+  row.step.value = Seconds(0.05);
+  result.rows.push_back(row);
+  return {result};
+}
+
+}  // namespace
+
+TEST_CASE("a GPU step's MFU stands under the slowest GPU's products", "[gpu]") {
+  auto scaling = rows();
+  add_gpu_utilisation(run_of("bf16"), {gpu(0, 800e12), gpu(1, 500e12)}, scaling);
+  // 40 TFLOP in 50 ms are 800 TFLOP/s; two GPUs of 500
+  REQUIRE_THAT(*scaling[0].rows[0].mfu_measured, WithinRel(0.8, 1e-9));
+  REQUIRE(scaling[0].rows[0].mfu_basis == "steady bf16 products of GPU 1");
+}
+
+TEST_CASE("steps in fp32 are not compared with GPUs", "[gpu]") {
+  auto scaling = rows();
+  add_gpu_utilisation(run_of("fp32"), {gpu(0, 800e12)}, scaling);
+  REQUIRE_FALSE(scaling[0].rows[0].mfu_measured);
+}
+
+TEST_CASE("without measured products a GPU step has no measured MFU", "[gpu]") {
+  auto scaling = rows();
+  add_gpu_utilisation(run_of("bf16"), {GpuResult{}}, scaling);
+  REQUIRE_FALSE(scaling[0].rows[0].mfu_measured);
+}
