@@ -20,7 +20,7 @@ std::int64_t leading_number(std::string_view& text) {
 }
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
+  return (whole - 1) / part + 1;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace scaleworth::model {
 namespace {
 
 constexpr double least_energy_window_s = 2.0;
+constexpr double largest_mask = 0x1p63;
 
 /// The readings that the driver gave.
 std::vector<double> readings(const Point& point, const char* name) {
@@ -45,7 +46,8 @@ std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
   std::vector<std::pair<std::string, double>> shares;
   for (const Reason& reason : slowdown_reasons) {
     const auto times = std::count_if(masks.begin(), masks.end(), [&](double mask) {
-      return mask >= 0.0 && (static_cast<std::uint64_t>(mask) & reason.bit) != 0;
+      return mask >= 0.0 && mask < largest_mask &&
+             (static_cast<std::uint64_t>(mask) & reason.bit) != 0;
     });
     if (times > 0) {
       shares.emplace_back(reason.name,

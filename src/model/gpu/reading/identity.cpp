@@ -3,6 +3,7 @@
 
 #include "src/model/gpu/reading/pcie_link.h"
 
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -26,7 +27,8 @@ class Facts {
   }
   std::optional<int> whole(const char* name) const {
     const auto value = number(name);
-    return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+    const bool fits = value && *value >= 0.0 && *value <= std::numeric_limits<int>::max();
+    return fits ? std::optional(static_cast<int>(*value)) : std::nullopt;
   }
   std::optional<Bytes> bytes(const char* name) const {
     const auto value = number(name);

@@ -35,7 +35,8 @@ std::optional<Estimate<double>> rate_of(const Point& point, const char* what) {
   if (total == point.amounts.end() || !(total->second > 0.0)) return std::nullopt;
   const std::vector<double> times = usable_times(point, fields::wall_s);
   if (times.empty()) return std::nullopt;
-  return rate_estimate(total->second, times);
+  const Estimate<double> rate = rate_estimate(total->second, times);
+  return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
 }
 
 }  // namespace
