@@ -56,6 +56,7 @@ class NvmlSource : public TelemetrySource {
     if (keep("clock-event reasons", reasons)) {
       reading.clock_event_reasons = static_cast<std::int64_t>(reasons.value);
     }
+    if (looks_++ % looks_per_link_look == 0) add_link(reading);
     return reading;
   }
 
@@ -75,6 +76,7 @@ class NvmlSource : public TelemetrySource {
   }
 
  private:
+  static constexpr int looks_per_link_look = 4;
   static constexpr double hertz_per_megahertz = 1e6;
   static constexpr double joules_per_millijoule = 1e-3;
   static constexpr double watts_per_milliwatt = 1e-3;
@@ -95,6 +97,14 @@ class NvmlSource : public TelemetrySource {
     return static_cast<double>(*value) * factor;
   }
 
+  void add_link(TelemetryReading& reading) {
+    const Nvml& nvml = device_.table();
+    const auto generation = keep("PCIe generation", device_.ask(nvml.pcie_generation));
+    const auto width = keep("PCIe width", device_.ask(nvml.pcie_width));
+    if (generation) reading.pcie_generation = static_cast<int>(*generation);
+    if (width) reading.pcie_width = static_cast<int>(*width);
+  }
+
   std::optional<double> power() {
     switch (power_question_) {
       case PowerQuestion::instant_field:
@@ -110,6 +120,7 @@ class NvmlSource : public TelemetrySource {
 
   NvmlDevice device_;
   PowerQuestion power_question_;
+  int looks_ = 0;
   std::map<std::string, std::string> refusals_;
   std::string ended_;
 };

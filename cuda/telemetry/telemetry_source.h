@@ -16,6 +16,9 @@ struct TelemetryReading {
   std::optional<double> power_w;
   std::optional<double> temperature_c;
   std::optional<std::int64_t> clock_event_reasons;  // NVML's bit mask
+  /// Of the link at this moment; not in every look, for it changes seldom.
+  std::optional<int> pcie_generation;
+  std::optional<int> pcie_width;
 };
 
 /// Asked by one thread at a time, which need not be the one that made it.

@@ -39,6 +39,11 @@ double seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// A link of no reading yet is lower than any.
+void raise(std::optional<int>& highest, const std::optional<int>& seen) {
+  if (seen && (!highest || *seen > *highest)) highest = seen;
+}
+
 void append(probes::Telemetry& telemetry, double time_s, const TelemetryReading& reading) {
   telemetry.time_s.push_back(time_s);
   telemetry.sm_clock_hz.push_back(reading.sm_clock_hz.value_or(refused));
@@ -46,6 +51,8 @@ void append(probes::Telemetry& telemetry, double time_s, const TelemetryReading&
   telemetry.power_w.push_back(reading.power_w.value_or(refused));
   telemetry.temperature_c.push_back(reading.temperature_c.value_or(refused));
   telemetry.clock_event_reasons.push_back(reading.clock_event_reasons.value_or(refused_reasons));
+  raise(telemetry.pcie_generation, reading.pcie_generation);
+  raise(telemetry.pcie_width, reading.pcie_width);
 }
 
 bool is_empty(const TelemetryReading& reading) {

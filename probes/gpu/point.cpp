@@ -63,6 +63,10 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
   if (!telemetry.missing.empty() && !telemetry.time_s.empty()) {
     point.warnings.push_back("telemetry ended early: " + telemetry.missing);
   }
+  if (telemetry.pcie_generation && telemetry.pcie_width) {
+    point.samples[fields::telemetry_pcie_generation] = {double(*telemetry.pcie_generation)};
+    point.samples[fields::telemetry_pcie_width] = {double(*telemetry.pcie_width)};
+  }
   if (telemetry.energy_j) point.samples[fields::telemetry_energy_j] = {*telemetry.energy_j};
   if (telemetry.window_s > 0.0) point.samples[fields::telemetry_window_s] = {telemetry.window_s};
 }

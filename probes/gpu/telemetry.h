@@ -22,6 +22,9 @@ struct Telemetry {
   /// more. Absent without the counter.
   std::optional<double> energy_j;
   double window_s = 0.0;
+  /// The highest that the link reached in the window: idle GPUs lower it, a transfer raises it.
+  std::optional<int> pcie_generation;
+  std::optional<int> pcie_width;
   std::string missing;  // why there are no readings, or none after some moment; else empty
 };
 

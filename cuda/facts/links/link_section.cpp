@@ -21,7 +21,10 @@ std::string path(const LinkedGpu& first, const LinkedGpu& second) {
       first.nvlinks, first.description.bus_id, second.nvlinks, second.description.bus_id);
   if (links == 0) return "peer access over PCIe";
   const bool direct = first.nvlinks.to_gpus.count(second.description.bus_id) != 0;
-  return fmt::format("peer access, {} NVLinks{}", links, direct ? "" : " through switches");
+  return fmt::format("peer access, {} NVLink{}{}",
+                     links,
+                     links == 1 ? "" : "s",
+                     direct ? "" : " through switches");
 }
 
 Fact pair_fact(const LinkedGpu& first, const LinkedGpu& second) {

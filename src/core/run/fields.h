@@ -121,6 +121,9 @@ inline constexpr const char* telemetry_temperature_c = "telemetry_temperature_c"
 inline constexpr const char* telemetry_clock_event_reasons = "telemetry_clock_event_reasons";
 inline constexpr const char* telemetry_energy_j = "telemetry_energy_j";  // one value: the window's
 inline constexpr const char* telemetry_window_s = "telemetry_window_s";  // one value
+/// One value each: the highest that the PCIe link reached in the window.
+inline constexpr const char* telemetry_pcie_generation = "telemetry_pcie_generation";
+inline constexpr const char* telemetry_pcie_width = "telemetry_pcie_width";
 inline constexpr const char* loss = "loss";  // mean training loss per step, equal on all ranks
 inline constexpr const char* step_s =
     "step_s";  // step.training: slowest rank's duration of each step

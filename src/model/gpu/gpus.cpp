@@ -60,8 +60,11 @@ GpuResult analyse_gpu(const Run& run,
   fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
   result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
   analyse_products(run, options, result);
-  result.transfers =
-      transfers_of(run, points_of_gpu(run, fields::gpu_transfer, ordinal), result.identity);
+  const ProbeRecord transfers = points_of_gpu(run, fields::gpu_transfer, ordinal);
+  result.transfers = transfers_of(run, transfers, result.identity);
+  if (auto lowered = lowered_pcie_link(run, transfers, ordinal)) {
+    result.warnings.push_back(std::move(*lowered));
+  }
   warn_of_impossible_rates(result);
   if (options.price_per_rank) result.cost = gpu_cost(*options.price_per_rank, result);
   return result;

@@ -94,6 +94,17 @@ void add_fit(const Sizes& sizes, GpuTransfer& transfer) {
   }
 }
 
+/// The highest value of a series over all points.
+std::optional<double> highest(const ProbeRecord& probe, const char* name) {
+  std::optional<double> result;
+  for (const Point& point : probe.points) {
+    const auto found = point.samples.find(name);
+    if (found == point.samples.end()) continue;
+    for (const double value : found->second) result = std::max(result.value_or(value), value);
+  }
+  return result;
+}
+
 GpuTransfer transfer_of(const Key& key, Sizes sizes, const Run& run, const GpuIdentity& gpu) {
   GpuTransfer transfer;
   std::tie(transfer.source,
@@ -123,6 +134,26 @@ std::optional<RawLink> link_between(const Run& run,
   if (from && to) return *from == *to ? std::nullopt : peer_link(run, *from, *to, gpu);
   if (!gpu.pcie_bandwidth) return std::nullopt;
   return RawLink{*gpu.pcie_bandwidth, "PCIe"};
+}
+
+std::optional<std::string> lowered_pcie_link(const Run& run,
+                                             const ProbeRecord& probe,
+                                             int ordinal) {
+  const std::string section = fmt::format("gpu {}", ordinal);
+  const auto generation = highest(probe, fields::telemetry_pcie_generation);
+  const auto width = highest(probe, fields::telemetry_pcie_width);
+  const auto possible_generation = number_fact(run, section, "pcie_generation");
+  const auto possible_width = number_fact(run, section, "pcie_width");
+  if (!generation || !width || !possible_generation || !possible_width) return std::nullopt;
+  if (*generation >= *possible_generation && *width >= *possible_width) return std::nullopt;
+  return fmt::format(
+      "the PCIe link was never seen above generation {:.0f} x{:.0f} while bytes moved; GPU and "
+      "slot "
+      "can do generation {:.0f} x{:.0f}: look at the slot, its riser and the BIOS's link settings",
+      *generation,
+      *width,
+      *possible_generation,
+      *possible_width);
 }
 
 std::vector<GpuTransfer> transfers_of(const Run& run,

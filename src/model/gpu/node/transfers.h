@@ -26,6 +26,11 @@ std::optional<RawLink> link_between(const Run& run,
                                     const std::string& target,
                                     const GpuIdentity& gpu);
 
+/// What the GPU's PCIe link lacks: GPU and slot can do more (facts pcie_generation, pcie_width)
+/// than the highest that any point of `probe` saw while bytes moved. Absent when it lacks nothing,
+/// and without readings.
+std::optional<std::string> lowered_pcie_link(const Run& run, const ProbeRecord& probe, int ordinal);
+
 /// One entry per (source, target, engine, directions, alone or together) of roofline.gpu.transfer,
 /// by engine and ends. T(n) = alpha + n beta by relative error from three sizes on
 /// (n: bytes of one direction; alpha, beta >= 0); rates count all directions.

@@ -30,6 +30,8 @@ TEST_CASE("NVML's units become hertz, watts and joules", "[telemetry]") {
   REQUIRE_THAT(reading.power_w.value(), WithinRel(690.5, 1e-12));
   REQUIRE(reading.temperature_c == 61.0);
   REQUIRE(reading.clock_event_reasons == 0x4);
+  REQUIRE(reading.pcie_generation == 1);
+  REQUIRE(reading.pcie_width == 16);
   // The counter starts at 1000 mJ and moves by 7000 mJ at each look.
   const double before = source->energy_j().value();
   REQUIRE_THAT(source->energy_j().value() - before, WithinRel(7.0, 1e-9));

@@ -56,7 +56,7 @@ class ScriptedSource : public TelemetrySource {
 constexpr WatchPace quick{std::chrono::milliseconds(1), std::chrono::milliseconds(2000)};
 
 TelemetryReading full_reading(int number) {
-  return {1e9 + number, 2e9, 300.0, 50.0, std::int64_t{4}};
+  return {1e9 + number, 2e9, 300.0, 50.0, std::int64_t{4}, std::nullopt, std::nullopt};
 }
 
 }  // namespace
@@ -85,6 +85,22 @@ TEST_CASE("energy is the counter's difference over the window", "[telemetry]") {
   TelemetryWatch watch(source, quick);
   source->wait_for(1);
   REQUIRE_THAT(watch.take().energy_j.value(), WithinAbs(234.5, 1e-9));
+}
+
+TEST_CASE("the PCIe link of a window is the highest that was seen", "[telemetry]") {
+  auto source = std::make_shared<ScriptedSource>();
+  source->reading = [](int number) {
+    TelemetryReading reading = full_reading(number);
+    if (number == 0 || number == 2) reading.pcie_generation = 1;
+    if (number == 1) reading.pcie_generation = 5;
+    if (number == 1) reading.pcie_width = 16;
+    return reading;
+  };
+  TelemetryWatch watch(source, quick);
+  source->wait_for(4);
+  const probes::Telemetry telemetry = watch.take();
+  REQUIRE(telemetry.pcie_generation == 5);
+  REQUIRE(telemetry.pcie_width == 16);
 }
 
 TEST_CASE("a counter that went back gives no energy", "[telemetry]") {

@@ -108,6 +108,26 @@ TEST_CASE("one GPU compares with nobody", "[gpu]") {
   CHECK_FALSE(compare_gpus(node({70e12}, {1e9}), results(1), std::nullopt).has_value());
 }
 
+TEST_CASE("a PCIe link that never rises under load is told, one that does is not", "[gpu]") {
+  Run run;
+  run.environment = {{"gpu 0",
+                      {{"pcie_generation", std::int64_t{5}, "a test"},
+                       {"pcie_width", std::int64_t{16}, "a test"}}}};
+  ProbeRecord probe;
+  probe.points = {gpu_point(1.0), gpu_point(1.0)};
+  CHECK(!lowered_pcie_link(run, probe, 0));  // no readings
+  probe.points[0].samples[fields::telemetry_pcie_generation] = {1.0};
+  probe.points[0].samples[fields::telemetry_pcie_width] = {8.0};
+  const auto lowered = lowered_pcie_link(run, probe, 0);
+  REQUIRE(lowered);
+  CHECK(lowered->find("generation 1 x8") != std::string::npos);
+  CHECK(lowered->find("generation 5 x16") != std::string::npos);
+  probe.points[1].samples[fields::telemetry_pcie_generation] = {5.0};
+  probe.points[1].samples[fields::telemetry_pcie_width] = {16.0};
+  CHECK(!lowered_pcie_link(run, probe, 0));
+  CHECK(!lowered_pcie_link(run, probe, 1));  // facts of another GPU
+}
+
 TEST_CASE("a transfer has a latency, a plateau and the size at half of it", "[gpu]") {
   Run run;
   GpuIdentity gpu = round_gpu();

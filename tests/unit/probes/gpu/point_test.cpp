@@ -41,3 +41,18 @@ TEST_CASE("telemetry that the driver refused in part is left out of a point and 
   REQUIRE(point.samples.count(fields::telemetry_temperature_c) == 0);
   REQUIRE(point.warnings.size() == 1);
 }
+
+TEST_CASE("the PCIe link and an early end of telemetry are carried", "[gpu]") {
+  DeviceMeasured measured;
+  measured.time_s = {1.0};
+  measured.telemetry.time_s = {0.0};
+  measured.telemetry.clock_event_reasons = {-1};
+  measured.telemetry.pcie_generation = 5;
+  measured.telemetry.pcie_width = 8;
+  measured.telemetry.missing = "GPU is lost";
+  const Point point = device_point(0, {}, measured);
+  REQUIRE(series(point, fields::telemetry_pcie_generation) == std::vector<double>{5.0});
+  REQUIRE(series(point, fields::telemetry_pcie_width) == std::vector<double>{8.0});
+  REQUIRE(point.samples.count(fields::telemetry_time_s) == 0);  // its mask was refused
+  REQUIRE(point.warnings.size() == 2);
+}
