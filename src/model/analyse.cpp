@@ -39,7 +39,8 @@ AllReduceTime all_reduce_time(const std::vector<CollectiveResult>& collectives) 
 Analysis analyse(const Run& run, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.roofline = analyse_roofline(run);
-  analysis.gpus = analyse_gpus(run, gpu_catalogue(), options);
+  analysis.gpus =
+      analyse_gpus(run, options.datasheets ? *options.datasheets : gpu_catalogue(), options);
   analysis.gpus_together = compare_gpus(run, analysis.gpus, options.peak_per_rank);
   analysis.collectives = analyse_collectives(run);
   analysis.algorithms = analyse_algorithms(run);

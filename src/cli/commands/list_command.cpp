@@ -6,6 +6,8 @@
 #include "src/cli/environment.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/vendor_options.h"
+#include "src/core/catalogue/gpu_catalogue.h"
+#include "src/core/catalogue/model_catalogue.h"
 
 #include <memory>
 #include <span>
@@ -20,6 +22,7 @@ struct ListOptions {
   std::string mpi_module;
   std::string blas_library;
   probes::VendorPaths vendor_paths;
+  bool known = false;
 };
 
 std::string value_text(const Fact& fact) {
@@ -48,7 +51,22 @@ void print_probes(std::span<const Probe> table) {
   for (const Probe& probe : table) fmt::print("  {:<24} {}\n", probe.name, probe.question);
 }
 
+/// What is compiled in from data/, with where it comes from.
+int list_known() {
+  fmt::print("GPUs (data/gpus.toml)\n");
+  for (const GpuDatasheet& gpu : gpu_catalogue()) {
+    fmt::print("  {:<24} {:<36} {}; {}\n", gpu.id, gpu.name, gpu.source, gpu.date);
+  }
+  fmt::print("\nmodels (data/models.toml)\n");
+  for (const TransformerModel& model : model_catalogue()) {
+    fmt::print("  {:<24} {:<36} {}; {}\n", model.id, model.name, model.source, model.date);
+  }
+  fmt::print("\nnext: scaleworth roofline --model llama-3.1-8b --dry-run\n");
+  return exit_done;
+}
+
 int list(const ListOptions& options) {
+  if (options.known) return list_known();
   fmt::print("probes\n");
   print_probes(probes::node_probes());
   print_probes(probes::rank_probes());
@@ -76,6 +94,9 @@ Command add_list_command(CLI::App& app) {
       "list", "probes, this machine, GPUs and libraries: what is here, and why not");
   command->add_option("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
   command->add_option("--blas-lib", options->blas_library, "path of an OpenBLAS");
+  command->add_flag("--known",
+                    options->known,
+                    "instead: GPUs and models whose figures are compiled in, with sources");
   add_vendor_options(*command, options->vendor_paths);
   return {command, [options](const Arguments&) { return list(*options); }};
 }

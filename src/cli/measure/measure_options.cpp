@@ -3,6 +3,7 @@
 
 #include "src/cli/measure/parse.h"
 #include "src/cli/vendor_options.h"
+#include "src/core/catalogue/gpu_catalogue.h"
 
 #include <CLI/CLI.hpp>
 
@@ -37,6 +38,10 @@ void TellOptions::add_to(CLI::App& app) {
       "--peak",
       peak,
       "datasheet peak of one rank, with unit (95GFLOP/s), for MFU beside the measured ceiling");
+  app.add_option(
+      "--datasheets",
+      datasheets,
+      "a gpus.toml of your own instead of the GPUs known here (`scaleworth list --known`)");
   app.add_option("--tokens", tokens_per_run, "tokens in one training run, for its price")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -50,6 +55,7 @@ model::AnalysisOptions TellOptions::analysis_options() const {
   if (price_usd_per_rank_hour) options.price_per_rank = dollars_per_hour(*price_usd_per_rank_hour);
   options.fixed_price = dollars_per_hour(fixed_usd_per_hour);
   if (!peak.empty()) options.peak_per_rank = parse_compute_rate(peak);
+  if (!datasheets.empty()) options.datasheets = load_gpu_catalogue(datasheets);
   options.tokens_per_run = tokens_per_run;
   options.max_count = max_count;
   return options;
@@ -79,6 +85,11 @@ void MeasureOptions::add_to(CLI::App& app) {
   app.add_option("--shape-file",
                  shape_file,
                  "GPUs: as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
+  app.add_option(
+      "--model",
+      model,
+      "GPUs: as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
+      "`scaleworth list --known`)");
   app.add_option("--number-format",
                  number_formats,
                  "GPUs: formats of your own products: " + format_names() + " (default: bf16)")

@@ -26,6 +26,7 @@ struct TellOptions {
   std::string peak;  // with unit, per rank
   double tokens_per_run = 1e9;
   int max_count = 64;
+  std::string datasheets;  // a gpus.toml instead of the one compiled in
   bool details = false;
   bool plain = false;  // no colour, whatever stdout looks like
 
@@ -50,6 +51,7 @@ struct MeasureOptions {
   std::string blas_library;
   std::string machine = "auto";             // "auto", "host" or "cuda"
   std::string shape_file;                   // GPUs: as --shape, from a CSV
+  std::string model;                        // GPUs: its layers' products, by id of data/models.toml
   std::vector<std::string> number_formats;  // GPUs: of --shape and --model
   probes::VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only

@@ -3,9 +3,13 @@
 
 #include "src/cli/measure/gpu/shape_file.h"
 #include "src/cli/measure/parse.h"
+#include "src/core/catalogue/model_catalogue.h"
 #include "src/core/error.h"
+#include "src/model/transformer/layer_gemms.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,6 +44,19 @@ std::vector<NumberFormat> formats_of(const MeasureOptions& options,
   return formats;
 }
 
+/// The products of one forward pass at several batches, so that the ridge shows.
+std::vector<NamedShape> shapes_of_model(const std::string& id) {
+  const TransformerModel& model = find_model(model_catalogue(), id);
+  std::vector<NamedShape> shapes;
+  for (const std::int64_t tokens : {16, 256, 4096}) {
+    for (const model::LayerGemm& layer : model::layer_gemms(model, tokens)) {
+      shapes.push_back(
+          {model.id + " " + layer.name, layer.m, layer.n, layer.k, layer.batch, std::nullopt});
+    }
+  }
+  return shapes;
+}
+
 std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
   std::vector<NamedShape> shapes;
   for (const std::string& text : options.shapes) {
@@ -50,6 +67,9 @@ std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
     for (NamedShape& shape : read_shape_file(options.shape_file)) {
       shapes.push_back(std::move(shape));
     }
+  }
+  if (!options.model.empty()) {
+    for (NamedShape& shape : shapes_of_model(options.model)) shapes.push_back(std::move(shape));
   }
   return shapes;
 }

@@ -150,7 +150,12 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
     for (const GpuGemm& gemm : told_products(products)) {
       // A batch of products (attention) multiplies no weights that all tokens share.
       const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
-      if (weights && gemm.precision == precision) layers.push_back(gemm);
+      // The same weights at several token counts are one layer.
+      const bool known = std::any_of(layers.begin(), layers.end(), [&](const GpuGemm& layer) {
+        return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
+               layer.shape.k == gemm.shape.k;
+      });
+      if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
     }
     add_own_ridges(precision, layers, *ceiling / *memory, result);
   }

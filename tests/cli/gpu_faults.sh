@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# What a person meets on a GPU node, and on one that lacks something: the real program without a GPU, and the
+# rehearsal program (simulated GPUs) for the rest.
+# Usage: gpu_faults.sh PROGRAM REHEARSAL CASE    exit 77 = cannot be tried here
+set -u
+program=$1
+rehearsal=$2
+case_name=$3
+source=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*"; sed 's/^/  | /' "$work"/err "$work"/out 2>/dev/null | head -60; exit 1; }
+skip() { echo "skipped: $*"; exit 77; }
+run() {  # SECONDS PROGRAM ARGS...
+  local limit=$1
+  shift
+  timeout -k 5 "$limit" "$@" >"$work/out" 2>"$work/err" </dev/null
+  code=$?
+  [ $code != 124 ] && [ $code != 137 ] || fail "hung: $*"
+}
+expect_code() { [ "$code" = "$1" ] || fail "exit code $code, not $1"; }
+expect_error() { grep -qE "$1" "$work/err" || fail "stderr does not say '$1'"; }
+expect_out() { tr '\n' ' ' <"$work/out" | tr -s ' ' | grep -qE "$1" || fail "stdout does not say '$1'"; }
+without_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU && skip "there is a GPU here"; return 0; }
+
+case "$case_name" in
+  no_gpu_is_said_with_the_remedy)
+    without_gpu
+    run 20 "$program" roofline --machine cuda --out "$work/run"
+    expect_code 3
+    expect_error '^scaleworth: --machine cuda: .*--machine host'
+    [ ! -e "$work/run" ] || fail "a run directory was made"
+    ;;
+  a_plan_needs_no_gpu)
+    run 20 "$program" bench --machine cuda --dry-run
+    expect_code 0
+    expect_out 'roofline.gpu.gemm .* total'
+    ;;
+  a_wrong_shape_file)
+    printf 'name,m,n,k\nqkv,4096,0,4096\n' >"$work/shapes.csv"
+    run 20 "$rehearsal" roofline --machine cuda --shape-file "$work/shapes.csv" --out "$work/run"
+    expect_code 2
+    expect_error 'shapes.csv:2: n is'
+    ;;
+  an_unknown_model)
+    run 20 "$rehearsal" roofline --machine cuda --model llama-99 --out "$work/run"
+    expect_code 2
+    expect_error 'llama-3.1-8b'
+    ;;
+  a_probe_of_the_host)
+    run 20 "$rehearsal" roofline --machine cuda --only roofline.memory --out "$work/run"
+    expect_code 2
+    expect_error 'machine host'
+    ;;
+  own_products_are_placed)
+    printf 'name,m,n,k,format\nqkv,4096,12288,4096,bf16\n' >"$work/shapes.csv"
+    run 120 "$rehearsal" roofline --quiet --only roofline.gpu.memory,roofline.gpu.gemm --shape-file "$work/shapes.csv" \
+      --out "$work/run" --details
+    expect_code 0
+    expect_out 'qkv bf16 4096x12288x4096'
+    ;;
+  a_models_layers_are_placed)
+    run 120 "$rehearsal" roofline --quiet --only roofline.gpu.gemm,roofline.gpu.memory --model llama-3.1-8b --out "$work/run" --details
+    expect_code 0
+    expect_out 'llama-3.1-8b qkv'
+    ;;
+  the_slow_gpu_is_named)
+    SCALEWORTH_SIM_GPUS=4 SCALEWORTH_SIM_FAULT=slow:2 run 120 "$rehearsal" roofline --quiet --out "$work/run"
+    expect_code 0
+    expect_out 'GPU 2 is slow'
+    ;;
+  a_lost_gpu_does_not_end_the_run)
+    SCALEWORTH_SIM_GPUS=3 SCALEWORTH_SIM_FAULT=lost:0 run 120 "$rehearsal" roofline --quiet --out "$work/run"
+    expect_code 1
+    expect_out 'GPU 0 is lost'
+    expect_out 'GPU 1 memory'
+    ;;
+  every_format_tells_a_run_of_gpus)
+    SCALEWORTH_SIM_GPUS=2 run 120 "$rehearsal" bench --quiet --out "$work/run"
+    expect_code 0
+    for format in text md csv json html; do
+      run 30 "$program" report "$work/run" --format $format
+      expect_code 0
+      grep -qi 'bf16' "$work/out" || fail "$format does not name bf16"
+    done
+    ;;
+  acceptance_is_rehearsed)
+    command -v python3 >/dev/null || skip "no python3"
+    mkdir -p "$work/build/bin" && ln -s "$rehearsal" "$work/build/bin/scaleworth"
+    SCALEWORTH_BUILD="$work/build" SCALEWORTH_SIM_KIND=h200-sxm-141gb run 280 "$source/scripts/gpu-acceptance" "$work/acceptance"
+    [ "$code" = 0 ] || [ "$code" = 1 ] || fail "exit code $code"
+    expect_out 'bf16_steady +[0-9.]+ TFLOP/s'
+    expect_out 'memory_copy +[0-9.]+ GB/s'
+    expect_out 'host_to_device +[0-9.]+ GB/s'
+    [ -s "$work/acceptance/acceptance.json" ] || fail "no acceptance.json"
+    ;;
+  *)
+    fail "no such case: $case_name"
+    ;;
+esac
