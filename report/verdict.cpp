@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -181,10 +183,14 @@ std::string cost_line(const ScalingResult& strong, const model::AnalysisOptions&
   return line + ".";
 }
 
-}  // namespace
-
-Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
+Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
   Verdict verdict;
+  if (analysis.scaling.empty()) {
+    verdict.headline =
+        "No answer: without a training step at two counts this run tells what the machine can do, "
+        "not whether more of it is worth the money.";
+    return verdict;
+  }
   const auto strong = std::find_if(
       analysis.scaling.begin(), analysis.scaling.end(), [](const ScalingResult& result) {
         return result.mode == "strong";
@@ -218,16 +224,27 @@ Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& ass
     }
   }
   verdict.lines.push_back(cost_line(*strong, assumptions));
+  return verdict;
+}
+
+/// How many doubts there are; absent for none.
+std::optional<std::string> doubts_line(const model::Analysis& analysis) {
   const auto doubts = std::count_if(analysis.findings.begin(),
                                     analysis.findings.end(),
                                     [](const model::Finding& finding) { return finding.doubt; });
-  if (doubts > 0) {
-    verdict.lines.push_back(
-        fmt::format("{} about this measurement: read {} under Doubts before you rely on it "
-                    "(--details).",
-                    doubts == 1 ? "1 doubt" : fmt::format("{} doubts", doubts),
-                    doubts == 1 ? "it" : "them"));
-  }
+  if (doubts == 0) return std::nullopt;
+  return fmt::format(
+      "{} about this measurement: read {} under Doubts before you rely on it "
+      "(--details).",
+      doubts == 1 ? "1 doubt" : fmt::format("{} doubts", doubts),
+      doubts == 1 ? "it" : "them");
+}
+
+}  // namespace
+
+Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
+  Verdict verdict = judge_scaling(analysis, assumptions);
+  if (auto doubts = doubts_line(analysis)) verdict.lines.push_back(std::move(*doubts));
   return verdict;
 }
 

@@ -96,21 +96,30 @@ std::optional<std::string> refusal(int ordinal) {
 }
 
 }  // namespace
-}  // namespace scaleworth::gpu
 
-namespace scaleworth::probes {
-
-Outcome<Devices> open_devices(const VendorPaths& paths) {
+Outcome<int> count_gpus() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
     cudaGetLastError();
     int driver = 0;
     static_cast<void>(cudaDriverGetVersion(&driver));
-    return std::visit([](auto&& reason) -> Outcome<Devices> { return reason; },
-                      gpu::explain_no_gpus(status, driver, CUDART_VERSION));
+    return std::visit([](auto&& reason) -> Outcome<int> { return reason; },
+                      explain_no_gpus(status, driver, CUDART_VERSION));
   }
   if (count == 0) return Skipped{"the CUDA driver sees no GPU"};
+  return count;
+}
+
+}  // namespace scaleworth::gpu
+
+namespace scaleworth::probes {
+
+Outcome<Devices> open_devices(const VendorPaths& paths) {
+  const Outcome<int> counted = gpu::count_gpus();
+  if (const auto* skipped = std::get_if<Skipped>(&counted)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&counted)) return *failed;
+  const int count = std::get<int>(counted);
   try {
     const auto nvml = gpu::open_nvml(paths.nvml);
     const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);

@@ -17,4 +17,7 @@ namespace scaleworth::gpu {
 /// something is broken; both name the remedy.
 std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime);
 
+/// How many GPUs this process sees, at least one; otherwise as explain_no_gpus.
+Outcome<int> count_gpus();
+
 }  // namespace scaleworth::gpu

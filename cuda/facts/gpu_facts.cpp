@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/open_devices.h"
 #include "cuda/facts/describe.h"
 #include "cuda/facts/gpu_section.h"
 #include "cuda/facts/links/link_section.h"
@@ -91,11 +92,11 @@ std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
 }  // namespace
 
 Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
+  const Outcome<int> count = gpu::count_gpus();
+  if (const auto* skipped = std::get_if<Skipped>(&count)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&count)) return *failed;
   try {
-    int count = 0;
-    gpu::check(cudaGetDeviceCount(&count));
-    if (count == 0) return Skipped{"the CUDA driver sees no GPU"};
-    return sections_of(count, gpu::open_nvml(paths.nvml));
+    return sections_of(std::get<int>(count), gpu::open_nvml(paths.nvml));
   } catch (const gpu::Error& error) {
     return Skipped{std::string("CUDA: ") + error.what()};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/open_group.h"
 
+#include "cuda/device/open_devices.h"
 #include "cuda/libraries/nccl.h"
 #include "cuda/nccl/nccl_rank_group.h"
 #include "cuda/nccl/plugins/exported.h"
@@ -24,14 +25,11 @@ namespace {
 constexpr int default_port = 29431;
 constexpr int highest_port = 65535;
 
-int count_gpus() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return count;
-  cudaGetLastError();
-  throw NothingToMeasure(
-      fmt::format("CUDA finds no GPU ({})",
-                  status == cudaSuccess ? "none is visible" : cudaGetErrorString(status)));
+int require_gpus() {
+  const Outcome<int> count = gpu::count_gpus();
+  if (const auto* skipped = std::get_if<Skipped>(&count)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&count)) throw ProbeFailure(failed->reason);
+  return std::get<int>(count);
 }
 
 std::shared_ptr<const gpu::Nccl> open_library(const std::string& path) {
@@ -101,7 +99,7 @@ int own_ordinal(Rendezvous& meeting, bool shared) {
   const int index = gpu::index_on_host(meeting.rank(), meeting.all_gather(gpu::host_identity()));
   int ordinal = 0;
   meeting.agree(rank_trouble([&] {
-    const int count = count_gpus();
+    const int count = require_gpus();
     if (count == 1 || shared) {
       ordinal = index % count;
     } else if (index < count) {
@@ -148,7 +146,7 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
         "torchrun, srun or mpirun");
   }
   gpu::NcclRankGroupOptions options;
-  options.ordinals.resize(static_cast<std::size_t>(count_gpus()));
+  options.ordinals.resize(static_cast<std::size_t>(require_gpus()));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
   options.cublas_lt_path = paths.cublas_lt;
   options.cupti_path = paths.cupti;

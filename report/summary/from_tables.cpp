@@ -103,4 +103,32 @@ Section communication_summary(const Document& full) {
   return section;
 }
 
+Section nccl_summary(const Document& full) {
+  Section section{"nccl", "", {}, {}, {}};
+  const Table* choice = find_table(full, "nccl_choice");
+  if (!choice) {
+    return section;
+  }
+  Table whole = *choice;
+  const std::size_t what = column_of(whole, "what");
+  std::erase_if(whole.rows, [what](const Row& row) {
+    return !std::get<std::string>(row.cells[what]).ends_with("all ranks");
+  });
+  if (whole.rows.empty()) {
+    return section;
+  }
+  Table table = pick(whole,
+                     {{"what", "NCCL"},
+                      {"collective", "collective"},
+                      {"ranks", "GPUs"},
+                      {"latency", "time of smallest"},
+                      {"busbw", "busbw, " + common_size(whole, "largest_bytes")},
+                      {"ran", "ran"}});
+  if (const Table* predictions = find_table(full, "nccl_predictions")) {
+    join(table, *predictions, {"what", "collective", "ranks"}, {"library_error", "NCCL's error"});
+  }
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
 }  // namespace scaleworth::report

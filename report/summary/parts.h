@@ -16,6 +16,8 @@ Section capability_summary(const Run& run, const model::Analysis& analysis);
 Section gpu_summary(const model::Analysis& analysis);
 /// One row per collective at the most ranks, from the full document's tables.
 Section communication_summary(const Document& full);
+/// One row per collective of NCCL among all GPUs, from the full document's tables.
+Section nccl_summary(const Document& full);
 /// One row per mode and count: time, gain and parts, from the full document's tables.
 Section step_summary(const Document& full);
 /// Predicted counts, laws, optimum.

@@ -13,7 +13,7 @@
 namespace scaleworth::report {
 namespace {
 
-constexpr std::size_t most_findings = 4;
+constexpr std::size_t most_findings = 6;
 
 /// Findings that no table or verdict shows; how many more warnings there are; what has no result.
 Section remarks_summary(const Run& run, const model::Analysis& analysis) {
@@ -50,6 +50,7 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
   std::vector<Section> parts{capability_summary(run, analysis),
                              gpu_summary(analysis),
                              communication_summary(document),
+                             nccl_summary(document),
                              step_summary(document),
                              worth_summary(analysis),
                              remarks_summary(run, analysis)};
