@@ -2,6 +2,7 @@
 #include "cuda/nccl/nccl_rank_group.h"
 
 #include "cuda/nccl/said_text.h"
+#include "probes/at_once.h"
 #include "src/core/error.h"
 #include "src/core/interrupt.h"
 #include "src/core/statistics/warnings.h"
@@ -12,7 +13,6 @@
 #include <mutex>
 #include <numeric>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -146,25 +146,16 @@ void NcclRankGroup::meet() {
 
 void NcclRankGroup::on_members(const Action& action) {
   stop_ = false;
-  std::mutex mutex;
-  std::exception_ptr first;
-  const auto guarded = [&](Member& member) {
+  const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
     try {
-      member.place->use();
-      action(member);
+      members_[i].place->use();
+      action(members_[i]);
     } catch (...) {
-      const std::scoped_lock lock(mutex);
-      if (!first) first = std::current_exception();
       stop_ = true;
+      throw;
     }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < members_.size(); ++i) {
-    threads.emplace_back([&, i] { guarded(members_[i]); });
-  }
-  if (!members_.empty()) guarded(members_[0]);
-  threads.clear();
-  if (first) std::rethrow_exception(first);
+  });
+  if (done.first) std::rethrow_exception(done.first);
 }
 
 void NcclRankGroup::all_well(const Action& action) {

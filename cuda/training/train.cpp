@@ -7,6 +7,7 @@
 #include "cuda/training/step/device_trainer.h"
 #include "cuda/training/step/kernel_spans.h"
 #include "cuda/training/step/rank_share.h"
+#include "probes/at_once.h"
 #include "probes/training/shape_counts.h"
 #include "probes/training/step_series.h"
 #include "probes/training/training_work.h"
@@ -19,11 +20,9 @@
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 
@@ -74,25 +73,16 @@ class LocalTraining {
   using Action = std::function<void(Member&)>;
 
   void on_members(const Action& action) {
-    std::mutex mutex;
-    std::exception_ptr first;
-    const auto guarded = [&](Member& member) {
+    const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
       try {
-        check(cudaSetDevice(member.rank.ordinal));
-        action(member);
+        check(cudaSetDevice(members_[i].rank.ordinal));
+        action(members_[i]);
       } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (!first) first = std::current_exception();
         stop_ = true;
+        throw;
       }
-    };
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < members_.size(); ++i) {
-      threads.emplace_back([&, i] { guarded(members_[i]); });
-    }
-    if (!members_.empty()) guarded(members_[0]);
-    threads.clear();
-    if (first) std::rethrow_exception(first);
+    });
+    if (done.first) std::rethrow_exception(done.first);
   }
 
   void all_well(const Action& action) {

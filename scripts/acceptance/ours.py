@@ -42,6 +42,19 @@ def variation(point):
     return statistics.stdev(times) / statistics.mean(times) if len(times) > 2 else None
 
 
+def step_change(run, variant):
+    """Median step of a variant over the median of the plain one, less one: what tracing costs, what graphs gain."""
+    medians = {}
+    for record in run["probes"]:
+        if record["name"] == "step.variants":
+            for point in record["points"]:
+                if point["samples"].get("step_s"):
+                    medians[point["parameters"]["variant"]] = statistics.median(point["samples"]["step_s"])
+    if variant not in medians or "launched" not in medians:
+        return None
+    return medians[variant] / medians["launched"] - 1.0
+
+
 def shape(point):
     return {name: point["parameters"][name] for name in ("m", "n", "k")} if point else None
 
@@ -83,6 +96,8 @@ def figures(run):
         "memory_triad": memory["triad"],
         "memory_write": memory["write"],
         "host_to_device": upload,
+        "tracing_overhead": step_change(run, "traced"),
+        "graphs_change": step_change(run, "graphs"),
     }
     shapes = {"bf16_steady": shape(steady_point), "bf16_best_shape": shape(shaped_point), "fp8_steady": shape(fp8_point)}
     return values, shapes

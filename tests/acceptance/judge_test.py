@@ -43,6 +43,9 @@ def fabricated():
         "roofline.gpu.transfer": [point({"gpu": 0, "source": "host (pinned, node 0)", "target": "gpu 0",
                                          "engine": "copy engine", "both_directions": False}, {"bytes": 55e9}, [1.0] * 3)],
     }
+    variants = [{"parameters": {"variant": variant}, "amounts": {}, "samples": {"step_s": [step] * 3}, "stop_reason": None,
+                 "warnings": []} for variant, step in (("launched", 0.050), ("traced", 0.051), ("graphs", 0.048))]
+    probes["step.variants"] = variants
     return {
         "environment": [{"name": "gpu 0", "facts": [{"name": "name", "value": "NVIDIA H200", "source": ""},
                                                     {"name": "l2_bytes", "value": L2, "source": ""}]}],
@@ -59,6 +62,8 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(values["memory_copy"] / 3.9e12, 1.0)
         self.assertAlmostEqual(values["host_to_device"] / 55e9, 1.0)
         self.assertAlmostEqual(values["bf16_steady_cv"], 0.1)
+        self.assertAlmostEqual(values["tracing_overhead"], 0.02)
+        self.assertAlmostEqual(values["graphs_change"], -0.04)
         self.assertEqual(shapes["bf16_best_shape"], {"m": 4096, "n": 4096, "k": 4096})
 
     def test_what_was_not_measured_is_none(self):
@@ -108,6 +113,7 @@ class Judging(unittest.TestCase):
         self.assertFalse(rows["bf16_matmul_ratio"]["met"])
         self.assertIn("theirs lacks fp8_steady: no", printed)
         self.assertIn("25 %", printed)
+        self.assertAlmostEqual(rows["tracing_overhead"]["ratio"], 0.02 / 0.25)
 
     def test_a_gpu_without_gates_is_told_without_verdicts_on_rates(self):
         run = fabricated()

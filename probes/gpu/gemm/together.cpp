@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether GPUs of a node are equally fast, and what they cost each other in power and heat.
+#include "probes/at_once.h"
 #include "probes/gpu/gemm/gemm.h"
 #include "probes/gpu/gemm/pass.h"
 #include "src/core/error.h"
 #include "src/core/interrupt.h"
 
-#include <barrier>
 #include <exception>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -74,25 +73,13 @@ void measure_together(Prepared& prepared,
                       Seconds time,
                       Recorder& recorder) {
   std::vector<std::optional<Point>> points(prepared.size());
-  std::vector<std::exception_ptr> failures(prepared.size());
-  std::barrier start(static_cast<std::ptrdiff_t>(prepared.size()));
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < prepared.size(); ++i) {
-      threads.emplace_back([&, i] {
-        start.arrive_and_wait();
-        try {
-          points[i] = prepared[i]->steady("together", effort.settle, time);
-        } catch (...) {
-          failures[i] = std::current_exception();
-        }
-      });
-    }
-  }
+  const AtOnce done = run_at_once(prepared.size(), [&](std::size_t i) {
+    points[i] = prepared[i]->steady("together", effort.settle, time);
+  });
   for (std::optional<Point>& point : points) {
     if (point) recorder.add(std::move(*point));
   }
-  rethrow(failures, prepared);
+  rethrow(done.failures, prepared);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "probes/at_once.h"
 #include "probes/gpu/point.h"
 #include "probes/gpu/roofline/probes.h"
 #include "probes/gpu/roofline/transfer_plan.h"
@@ -7,7 +8,6 @@
 
 #include <cmath>
 #include <exception>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -91,40 +91,19 @@ void leave_out_unreachable(const Devices& devices, TransferPlan& plan, Recorder&
       fmt::join(pairs, ", ")));
 }
 
-/// One answer or the exception instead.
-struct Answer {
-  DeviceMeasured measured;
-  std::exception_ptr failure;
-};
-
-std::vector<Answer> ask_together(Devices& devices,
-                                 const std::vector<TransferWork>& works,
-                                 const Target& target) {
-  std::vector<Answer> answers(devices.size());
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    threads.emplace_back([&devices, &works, &answers, &target, i] {
-      try {
-        answers[i].measured = devices[i]->time_transfer(works[i], target);
-      } catch (...) {
-        answers[i].failure = std::current_exception();
-      }
-    });
-  }
-  for (std::jthread& thread : threads) thread.join();
-  return answers;
-}
-
 void measure_together(Devices& devices,
                       const std::vector<TransferWork>& works,
                       const Target& target,
                       DeviceWalk& walk,
                       Recorder& recorder) {
-  const std::vector<Answer> answers = ask_together(devices, works, target);
+  std::vector<DeviceMeasured> answers(devices.size());
+  const AtOnce done = run_at_once(devices.size(), [&](std::size_t i) {
+    answers[i] = devices[i]->time_transfer(works[i], target);
+  });
   for (std::size_t i = 0; i < devices.size(); ++i) {
     walk.ask(*devices[i], name_of(works[i]) + ", all GPUs at once", [&] {
-      if (answers[i].failure) std::rethrow_exception(answers[i].failure);
-      recorder.add(point_of(*devices[i], works[i], "together", answers[i].measured));
+      if (done.failures[i]) std::rethrow_exception(done.failures[i]);
+      recorder.add(point_of(*devices[i], works[i], "together", answers[i]));
     });
   }
 }
