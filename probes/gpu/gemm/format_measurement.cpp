@@ -23,7 +23,7 @@ constexpr Seconds trial_budget{0.05};
 /// Then it is not the shapes.
 constexpr int most_failed_trials = 3;
 
-GemmShape cube(std::int64_t side) {
+ProductShape cube(std::int64_t side) {
   return {side, side, side};
 }
 
@@ -61,7 +61,7 @@ FormatMeasurement::FormatMeasurement(Device& device,
       library_(require_gemm_library(device)),
       recorder_(recorder) {}
 
-GemmSubject FormatMeasurement::subject(const std::string& family, const GemmShape& shape) const {
+GemmSubject FormatMeasurement::subject(const std::string& family, const ProductShape& shape) const {
   GemmProblem problem;
   problem.input = format_.input;
   problem.fast_accumulation = format_.fast_accumulation;
@@ -72,7 +72,7 @@ GemmSubject FormatMeasurement::subject(const std::string& family, const GemmShap
 }
 
 std::unique_ptr<ChosenGemm> FormatMeasurement::chosen(const std::string& family,
-                                                      const GemmShape& shape,
+                                                      const ProductShape& shape,
                                                       const SearchEffort& effort) {
   auto gemm = std::make_unique<ChosenGemm>(device_, subject(family, shape), effort, recorder_);
   rate_ = gemm->best_rate().value();
@@ -92,12 +92,12 @@ bool FormatMeasurement::attempt(const GemmProblem& problem, const std::function<
   return false;
 }
 
-bool FormatMeasurement::fits(const GemmShape& shape) const {
+bool FormatMeasurement::fits(const ProductShape& shape) const {
   const GemmProblem problem = subject("search", shape).problem;
   return gemm_memory(problem, device_.description().l2_cache) <= device_.available_memory();
 }
 
-bool FormatMeasurement::takes_too_long(const GemmShape& shape) const {
+bool FormatMeasurement::takes_too_long(const ProductShape& shape) const {
   const GemmProblem problem = subject("cube", shape).problem;
   return rate_ > 0.0 && gemm_flops(problem).value() / rate_ > longest_product.value();
 }
@@ -108,7 +108,7 @@ void FormatMeasurement::measure_reference(ChosenGemm& cube) {
   recorder_.add(cube.duty_cycled());
 }
 
-void FormatMeasurement::measure_brief(const GemmShape& shape) {
+void FormatMeasurement::measure_brief(const ProductShape& shape) {
   if (takes_too_long(shape)) {
     recorder_.warn(fmt::format("{} left out: one product would last {:.2g} s",
                                gemm_problem_name(subject("cube", shape).problem),
@@ -151,7 +151,7 @@ void FormatMeasurement::measure_cubes() {
   if (suite_ == Suite::standard) measure_brief(cube(16384));
 }
 
-std::optional<FlopPerSecond> FormatMeasurement::trial(const GemmShape& shape) {
+std::optional<FlopPerSecond> FormatMeasurement::trial(const ProductShape& shape) {
   const GemmSubject tried = subject("search", shape);
   std::optional<FlopPerSecond> rate;
   const bool tried_it = attempt(tried.problem, [&] {
@@ -181,9 +181,9 @@ void FormatMeasurement::measure_best_shape() {
             return failed_trials_ >= most_failed_trials ||
                    spent.count() > effort_.shape_search.value();
           },
-      .fits = [&](const GemmShape& shape) { return fits(shape) && !takes_too_long(shape); }};
+      .fits = [&](const ProductShape& shape) { return fits(shape) && !takes_too_long(shape); }};
   const ShapeFound found =
-      search_shape(limits, [&](const GemmShape& shape) { return trial(shape); });
+      search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
   if (!found.best) return;
   attempt(subject("search", *found.best).problem, [&] {
     Point point = chosen("search", *found.best, effort_.best_shape)->duty_cycled();

@@ -22,21 +22,21 @@ class FormatMeasurement {
   const std::string& last_failure() const { return last_failure_; }
 
  private:
-  GemmSubject subject(const std::string& family, const GemmShape& shape) const;
+  GemmSubject subject(const std::string& family, const ProductShape& shape) const;
   std::unique_ptr<ChosenGemm> chosen(const std::string& family,
-                                     const GemmShape& shape,
+                                     const ProductShape& shape,
                                      const SearchEffort& effort);
   /// Whether `action` got through; what it lacked is a warning otherwise.
   bool attempt(const GemmProblem& problem, const std::function<void()>& action);
-  bool fits(const GemmShape& shape) const;
-  bool takes_too_long(const GemmShape& shape) const;
+  bool fits(const ProductShape& shape) const;
+  bool takes_too_long(const ProductShape& shape) const;
 
   void measure_cubes();
   void measure_reference(ChosenGemm& cube);
-  void measure_brief(const GemmShape& shape);
+  void measure_brief(const ProductShape& shape);
   void measure_best_shape();
   /// Duty-cycled rate of the best of a few proposals, not verified.
-  std::optional<FlopPerSecond> trial(const GemmShape& shape);
+  std::optional<FlopPerSecond> trial(const ProductShape& shape);
 
   Device& device_;
   GemmFormat format_;

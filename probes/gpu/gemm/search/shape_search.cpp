@@ -52,14 +52,14 @@ struct Place {
   std::int64_t k = start_k;
 };
 
-GemmShape shape_of(const Place& place) {
+ProductShape shape_of(const Place& place) {
   return {place.grid.rows * tile_rows, place.grid.columns * tile_columns, place.k};
 }
 
 class Descent {
  public:
   Descent(const ShapeLimits& limits,
-          const std::function<std::optional<FlopPerSecond>(const GemmShape&)>& measure)
+          const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure)
       : limits_(limits), measure_(measure) {}
 
   ShapeFound run() {
@@ -153,7 +153,7 @@ class Descent {
 
   /// Tries the place unless that has been done; makes it the best when it is faster.
   bool improves(const Place& place) {
-    const GemmShape shape = shape_of(place);
+    const ProductShape shape = shape_of(place);
     if (tried_.contains(shape) || !limits_.fits(shape) || ended()) return false;
     ++trials_;
     const std::optional<FlopPerSecond> rate = measure_(shape);
@@ -175,8 +175,8 @@ class Descent {
   }
 
   const ShapeLimits& limits_;
-  const std::function<std::optional<FlopPerSecond>(const GemmShape&)>& measure_;
-  std::map<GemmShape, double> tried_;
+  const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure_;
+  std::map<ProductShape, double> tried_;
   Place best_;
   double best_rate_ = 0.0;
   std::size_t trials_ = 0;
@@ -204,7 +204,7 @@ std::vector<TileGrid> full_grids(int multiprocessors, int waves) {
 
 ShapeFound search_shape(
     const ShapeLimits& limits,
-    const std::function<std::optional<FlopPerSecond>(const GemmShape&)>& measure) {
+    const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure) {
   return Descent(limits, measure).run();
 }
 

@@ -14,9 +14,9 @@
 
 namespace scaleworth::probes {
 
-struct GemmShape {
+struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
-  friend auto operator<=>(const GemmShape&, const GemmShape&) = default;
+  friend auto operator<=>(const ProductShape&, const ProductShape&) = default;
 };
 
 /// Tiles of 128 x 256 of an output: the grid that a product is cut into.
@@ -33,12 +33,12 @@ std::vector<TileGrid> full_grids(int multiprocessors, int waves);
 struct ShapeLimits {
   int multiprocessors = 1;
   std::size_t trials = 100;
-  std::function<bool()> out_of_time;           // asked before each trial
-  std::function<bool(const GemmShape&)> fits;  // in memory
+  std::function<bool()> out_of_time;              // asked before each trial
+  std::function<bool(const ProductShape&)> fits;  // in memory
 };
 
 struct ShapeFound {
-  std::optional<GemmShape> best;  // absent when no trial gave a rate
+  std::optional<ProductShape> best;  // absent when no trial gave a rate
   FlopPerSecond rate;
   std::size_t trials = 0;
   std::string stop_reason;
@@ -50,6 +50,6 @@ struct ShapeFound {
 /// nothing where it cannot be had; no shape is tried twice.
 ShapeFound search_shape(
     const ShapeLimits& limits,
-    const std::function<std::optional<FlopPerSecond>(const GemmShape&)>& measure);
+    const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure);
 
 }  // namespace scaleworth::probes

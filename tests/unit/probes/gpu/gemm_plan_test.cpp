@@ -150,8 +150,8 @@ TEST_CASE("the shape search finds the top of a smooth hill in few trials", "[gpu
   const ShapeLimits limits{.multiprocessors = 132,
                            .trials = 100,
                            .out_of_time = [] { return false; },
-                           .fits = [](const GemmShape&) { return true; }};
-  const auto rate = [](const GemmShape& shape) -> std::optional<FlopPerSecond> {
+                           .fits = [](const ProductShape&) { return true; }};
+  const auto rate = [](const ProductShape& shape) -> std::optional<FlopPerSecond> {
     const double k = static_cast<double>(shape.k) / 12288.0;
     const double waves = static_cast<double>(shape.m * shape.n) / (128.0 * 256.0 * 132.0);
     const double square = std::log2(static_cast<double>(shape.m) / static_cast<double>(shape.n));
@@ -170,14 +170,17 @@ TEST_CASE("the shape search stops at its limits and survives shapes without a ra
   ShapeLimits limits{.multiprocessors = 132,
                      .trials = 2,
                      .out_of_time = [] { return false; },
-                     .fits = [](const GemmShape&) { return true; }};
-  const auto none = [](const GemmShape&) -> std::optional<FlopPerSecond> { return std::nullopt; };
+                     .fits = [](const ProductShape&) { return true; }};
+  const auto none = [](const ProductShape&) -> std::optional<FlopPerSecond> {
+    return std::nullopt;
+  };
   const ShapeFound nothing = search_shape(limits, none);
   CHECK_FALSE(nothing.best.has_value());
   CHECK(nothing.trials == 2);
-  limits.fits = [](const GemmShape& shape) { return shape.m * shape.n < 6000000; };
+  limits.fits = [](const ProductShape& shape) { return shape.m * shape.n < 6000000; };
   const ShapeFound small = search_shape(
-      limits, [](const GemmShape&) -> std::optional<FlopPerSecond> { return FlopPerSecond(1e12); });
+      limits,
+      [](const ProductShape&) -> std::optional<FlopPerSecond> { return FlopPerSecond(1e12); });
   REQUIRE(small.best.has_value());
   CHECK(small.best->m * small.best->n < 6000000);
 }
