@@ -121,7 +121,9 @@ def multiprocessor_read(judge, name, code, counts, match):
 def fma_chain(judge, name, code, counts, match):
     wanted = {"Fp64": "DFMA", "Fp32": "FFMA"}.get(match[1], "HFMA2")
     judge.expect(counts[wanted] >= 128, name, f"{counts[wanted]} {wanted} instead of 8 chains x 16")
-    judge.expect(counts[wanted] % 128 == 0, name, f"{counts[wanted]} {wanted}: no multiple of a loop")
+    # For cc 8.0 the compiler loads a constant into a register by an HFMA2 now and then.
+    spare = 4 if wanted == "HFMA2" else 0
+    judge.expect(counts[wanted] % 128 <= spare, name, f"{counts[wanted]} {wanted}: no multiple of a loop")
 
 
 def tensor(judge, name, code, counts, match):
