@@ -115,6 +115,11 @@ class Judging(unittest.TestCase):
         self.assertIn("25 %", printed)
         self.assertAlmostEqual(rows["tracing_overhead"]["ratio"], 0.02 / 0.25)
 
+    def test_every_equal_product_counts_for_the_gate(self):
+        theirs = {"version": "2", "figures": {"bf16_steady": 700e12, "bf16_best_shape": 880e12}, "missing": {}}
+        _, rows, _ = self.judge(fabricated(), theirs)
+        self.assertAlmostEqual(rows["bf16_matmul_ratio"]["ours"], 790 / 880)
+
     def test_a_gpu_without_gates_is_told_without_verdicts_on_rates(self):
         run = fabricated()
         run["environment"][0]["facts"][0]["value"] = "NVIDIA A10"

@@ -121,11 +121,11 @@ TEST_CASE("a python3 that is a link belongs to where it lies and to where it lea
   const Tree tree;
   tree.file("/opt/python/bin/python3");
   tree.file("/opt/python/lib/python3.12/site-packages/x");
-  tree.link("/work/venv/bin/python3", "/opt/python/bin/python3");
-  tree.file("/work/venv/lib/python3.12/site-packages/x");
+  tree.link("/srv/venv/bin/python3", "/opt/python/bin/python3");
+  tree.file("/srv/venv/lib/python3.12/site-packages/x");
   REQUIRE(
-      tree.sites({{"PATH", "/work/venv/bin"}}) ==
-      Files{"/work/venv/lib/python3.12/site-packages", "/opt/python/lib/python3.12/site-packages"});
+      tree.sites({{"PATH", "/srv/venv/bin"}}) ==
+      Files{"/srv/venv/lib/python3.12/site-packages", "/opt/python/lib/python3.12/site-packages"});
 }
 
 TEST_CASE("pyenv's script leads to the version that its file or its variable names",
