@@ -8,7 +8,7 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/plain_blas.h"
-#include "trace/analysis/ledger.h"
+#include "trace/spans/ledger.h"
 
 #include <variant>
 #include <vector>

@@ -4,9 +4,9 @@
 #include "src/core/error.h"
 #include "src/core/run/fields.h"
 #include "src/core/run/json.h"
-#include "trace/analysis/ledger.h"
-#include "trace/analysis/ledger_points.h"
-#include "trace/format/chrome_json.h"
+#include "trace/spans/ledger.h"
+#include "trace/spans/ledger_points.h"
+#include "trace/spans/chrome_json.h"
 
 #include <algorithm>
 #include <sstream>

@@ -3,7 +3,7 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/mpi/training/training_group.h"
-#include "trace/analysis/ledger.h"
+#include "trace/spans/ledger.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "cuda/training/step/rank_share.h"
 #include "tests/catch.h"
-#include "trace/analysis/ledger.h"
+#include "trace/spans/ledger.h"
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,7 @@
 #include "cuda/training/step/rank_share.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
-#include "trace/analysis/ledger.h"
+#include "trace/spans/ledger.h"
 
 #include <algorithm>
 #include <chrono>

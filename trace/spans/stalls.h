@@ -3,8 +3,8 @@
 #pragma once
 
 #include "src/core/span.h"
-#include "trace/analysis/arrivals.h"
-#include "trace/analysis/segments.h"
+#include "trace/spans/arrivals.h"
+#include "trace/spans/segments.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/segments.h"
+#include "trace/spans/segments.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/arrivals.h"
+#include "trace/spans/arrivals.h"
 
-#include "trace/analysis/segments.h"
+#include "trace/spans/segments.h"
 
 #include <algorithm>
 

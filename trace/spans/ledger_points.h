@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/core/run/record.h"
-#include "trace/analysis/ledger.h"
+#include "trace/spans/ledger.h"
 
 #include <vector>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "src/core/span.h"
-#include "trace/analysis/segments.h"
-#include "trace/analysis/stalls.h"
+#include "trace/spans/segments.h"
+#include "trace/spans/stalls.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/ledger.h"
+#include "trace/spans/ledger.h"
 
-#include "trace/analysis/arrivals.h"
+#include "trace/spans/arrivals.h"
 
 #include <algorithm>
 #include <numeric>

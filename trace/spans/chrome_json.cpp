@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/chrome_json.h"
+#include "trace/spans/chrome_json.h"
 
-#include "trace/analysis/ledger.h"
-#include "trace/analysis/segments.h"
+#include "trace/spans/ledger.h"
+#include "trace/spans/segments.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/stalls.h"
+#include "trace/spans/stalls.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/ledger_points.h"
+#include "trace/spans/ledger_points.h"
 
 #include "src/core/run/fields.h"
 #include "tests/catch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/chrome_json.h"
+#include "trace/spans/chrome_json.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/timelines.h"

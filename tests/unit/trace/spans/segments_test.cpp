@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/segments.h"
+#include "trace/spans/segments.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/timelines.h"

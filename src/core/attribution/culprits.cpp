@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/attribution/culprits.h"
+
+namespace scaleworth::attribution {
+
+const char* late_cause_name(LateCause cause) {
+  switch (cause) {
+    case LateCause::slower_kernels:
+      return "the same kernels run slower";
+    case LateCause::more_work:
+      return "more work";
+    case LateCause::pipeline_stage:
+      return "uneven pipeline stage";
+    case LateCause::host:
+      return "late host";
+    case LateCause::copies:
+      return "longer copies";
+    case LateCause::communication:
+      return "longer transfers";
+    case LateCause::indirect:
+      return "it waited itself";
+    case LateCause::profiler:
+      return "the profiler's own work";
+    case LateCause::undecided:
+      return "undecided";
+  }
+  return "undecided";
+}
+
+}  // namespace scaleworth::attribution

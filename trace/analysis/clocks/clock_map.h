@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From each rank's clock to the common one.
+#pragma once
+
+#include "src/core/attribution/attribution.h"
+#include "src/core/span.h"
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace scaleworth::trace {
+
+/// common(t) = t + offset + drift * (t - reference)
+class ClockMap {
+ public:
+  struct RankClock {
+    std::chrono::nanoseconds offset{};
+    double drift = 0.0;
+    std::chrono::nanoseconds reference{};
+  };
+
+  ClockMap() = default;
+  /// Clocks that agree: every rank's is the common one.
+  explicit ClockMap(std::size_t ranks) : clocks_(ranks) {}
+  explicit ClockMap(std::vector<RankClock> clocks) : clocks_(std::move(clocks)) {}
+
+  std::size_t ranks() const { return clocks_.size(); }
+  /// Monotonic for every rank: |drift| is far below 1.
+  std::chrono::nanoseconds to_common(std::size_t rank, std::chrono::nanoseconds time) const {
+    const RankClock& clock = clocks_.at(rank);
+    if (clock.drift == 0.0) return time + clock.offset;
+    const auto since = static_cast<double>((time - clock.reference).count());
+    return time + clock.offset +
+           std::chrono::nanoseconds(static_cast<std::int64_t>(clock.drift * since));
+  }
+
+ private:
+  std::vector<RankClock> clocks_;
+};
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which communication kernels of different ranks are one and the same collective.
+#pragma once
+
+#include "src/core/attribution/work_class.h"
+#include "trace/timeline/recording.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleworth::trace {
+
+struct MatchedCollective {
+  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  std::string group;       // as Communication::group; empty when matched by order
+  std::int64_t index = 0;  // the how-manieth of its group or stream role
+  struct Member {
+    std::uint32_t rank = 0;   // index into Job::recordings
+    std::uint32_t event = 0;  // index into its device_events
+  };
+  std::vector<Member> members;        // by rank, at least two, each rank once
+  std::optional<std::uint32_t> root;  // index into Job::recordings, of a one-sided collective
+  /// Of a send/receive pair: members[sender] sends.
+  std::optional<std::uint32_t> sender;
+};
+
+struct Matching {
+  std::vector<MatchedCollective> collectives;
+  std::int64_t unmatched = 0;        // communication events without partners
+  std::vector<std::string> remarks;  // "ranks 2 and 3 call 3 more all_reduce of group 1: ..."
+};
+
+/// Pairs by (group, sequence) where the recordings have both, by (group, order) where they have the
+/// group, else by (role of the stream, kind, order). Groups whose counts differ between ranks are
+/// left out with a remark, because a wrong pairing would blame the innocent.
+Matching match_collectives(const Job& job);
+
+}  // namespace scaleworth::trace

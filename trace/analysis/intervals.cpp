@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/intervals.h"
+
+#include <algorithm>
+
+namespace scaleworth::trace {
+
+using std::chrono::nanoseconds;
+
+IntervalSet::IntervalSet(std::vector<TimeInterval> ranges) {
+  std::erase_if(ranges, [](const TimeInterval& range) { return range.end <= range.start; });
+  std::sort(ranges.begin(), ranges.end(), [](const TimeInterval& a, const TimeInterval& b) {
+    return a.start < b.start;
+  });
+  for (const TimeInterval& range : ranges) {
+    if (!ranges_.empty() && range.start <= ranges_.back().end) {
+      ranges_.back().end = std::max(ranges_.back().end, range.end);
+    } else {
+      ranges_.push_back(range);
+    }
+  }
+}
+
+nanoseconds IntervalSet::length() const {
+  nanoseconds sum{};
+  for (const TimeInterval& range : ranges_) sum += range.end - range.start;
+  return sum;
+}
+
+IntervalSet IntervalSet::united(const IntervalSet& other) const {
+  std::vector<TimeInterval> all = ranges_;
+  all.insert(all.end(), other.ranges_.begin(), other.ranges_.end());
+  return IntervalSet(std::move(all));
+}
+
+IntervalSet IntervalSet::intersected(const IntervalSet& other) const {
+  IntervalSet result;
+  auto a = ranges_.begin();
+  auto b = other.ranges_.begin();
+  while (a != ranges_.end() && b != other.ranges_.end()) {
+    const nanoseconds start = std::max(a->start, b->start);
+    const nanoseconds end = std::min(a->end, b->end);
+    if (start < end) result.ranges_.push_back({start, end});
+    a->end < b->end ? ++a : ++b;
+  }
+  return result;
+}
+
+IntervalSet IntervalSet::without(const IntervalSet& other) const {
+  IntervalSet result;
+  auto cut = other.ranges_.begin();
+  for (const TimeInterval& range : ranges_) {
+    nanoseconds from = range.start;
+    while (cut != other.ranges_.end() && cut->end <= from) ++cut;
+    for (auto next = cut; next != other.ranges_.end() && next->start < range.end; ++next) {
+      if (from < next->start) result.ranges_.push_back({from, next->start});
+      from = std::max(from, next->end);
+    }
+    if (from < range.end) result.ranges_.push_back({from, range.end});
+  }
+  return result;
+}
+
+IntervalSet IntervalSet::within(TimeInterval window) const {
+  IntervalSet result;
+  auto range = std::upper_bound(
+      ranges_.begin(), ranges_.end(), window.start, [](nanoseconds time, const TimeInterval& r) {
+        return time < r.end;
+      });
+  for (; range != ranges_.end() && range->start < window.end; ++range) {
+    result.ranges_.push_back(
+        {std::max(range->start, window.start), std::min(range->end, window.end)});
+  }
+  return result;
+}
+
+}  // namespace scaleworth::trace

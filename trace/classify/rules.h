@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The ordered rules that tell from a name what a kernel, an operator or a call is for.
+#pragma once
+
+#include "src/core/attribution/work_class.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::trace {
+
+struct KernelVerdict {
+  attribution::WorkClass work_class = attribution::WorkClass::unclassified;
+  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
+  std::string_view rule;  // its name; empty when no rule matched
+};
+
+/// Rules in their order; the first that matches decides.
+class RuleTable {
+ public:
+  /// The table compiled into the program (data/kernels.toml).
+  static RuleTable built_in();
+  /// The rules of `toml` ahead of the built-in ones; throws UserError naming `origin` and position.
+  static RuleTable with_own(std::string_view toml, std::string_view origin);
+
+  RuleTable(RuleTable&&) noexcept;
+  RuleTable& operator=(RuleTable&&) noexcept;
+  ~RuleTable();
+
+  KernelVerdict kernel(std::string_view name) const;
+  /// What idle time under a host event of this name is due to; absent when no rule knows it.
+  std::optional<attribution::HostCause> host(std::string_view name) const;
+
+ private:
+  struct Rules;
+  explicit RuleTable(std::unique_ptr<Rules> rules);
+  std::unique_ptr<Rules> rules_;
+};
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A file's bytes from begin to end, decompressed, whatever it was stored in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace scaleworth::trace {
+
+/// Readers take one of these:
+///   std::vector<Recording> read_kineto(ByteSource& source, const RuleTable& rules);
+/// and return one recording per rank (a file may hold several), with Origin::file = name(), times
+/// on the file's clock, events sorted. A truncated or damaged file gives what could be read, with
+/// Recording::losses and a remark naming the position; UserError when nothing could be read.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// For messages: the path, with the member's name after a colon for archives.
+  virtual const std::string& name() const = 0;
+  /// Fills `buffer` from the front; fewer bytes than asked for only at the end. A damaged
+  /// compressed stream ends there and `damage` says so. Throws UserError when reading fails.
+  virtual std::size_t read(std::span<char> buffer) = 0;
+  /// Why the stream ended early, with the position; empty when it did not.
+  virtual const std::string& damage() const = 0;
+};
+
+/// Opens `path`, plain, gzip or zstd by its first bytes. Throws UserError.
+std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
+
+}  // namespace scaleworth::trace

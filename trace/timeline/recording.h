@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What one rank's recording says, whatever tool wrote it: events on the GPU and on the host.
+#pragma once
+
+#include "src/core/attribution/work_class.h"
+#include "src/core/span.h"
+#include "trace/timeline/name_table.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::trace {
+
+using std::chrono::nanoseconds;
+
+inline constexpr std::uint32_t no_index = 0xffffffffU;
+
+enum class DeviceOperation : std::uint8_t { kernel, copy, fill };
+
+/// One piece of work on a GPU; 56 bytes, because there may be a hundred million of them.
+struct DeviceEvent {
+  nanoseconds start{};            // on the recording's clock
+  nanoseconds end{};              // never before start
+  std::uint64_t correlation = 0;  // joins it with the HostEvent that launched it; 0 for none
+  std::uint64_t graph_node = 0;   // of a CUDA graph; 0 outside of graphs
+  NameId name = NameId::none;     // demangled where the tool gave that
+  std::uint32_t stream = 0;
+  std::uint32_t communication = no_index;  // into Recording::communications
+  std::uint32_t copy = no_index;           // into Recording::copies
+  std::uint16_t device = 0;
+  DeviceOperation operation = DeviceOperation::kernel;
+  attribution::WorkClass work_class = attribution::WorkClass::unclassified;  // set by classify()
+  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;  // likewise
+};
+
+enum class HostActivity : std::uint8_t {
+  runtime_call,     // cudaLaunchKernel, ...
+  driver_call,      // cuLaunchKernelEx, ...
+  synchronization,  // the tool's own record of waiting: see Recording::synchronizations
+  operation,        // a framework's operator; readers keep only those that a host rule names
+  annotation,       // a range that a person or framework named: NVTX, record_function
+  overhead,         // the profiler's own work
+};
+
+/// Something on a thread of the host.
+struct HostEvent {
+  nanoseconds start{};
+  nanoseconds end{};
+  std::uint64_t correlation = 0;
+  NameId name = NameId::none;
+  std::uint32_t thread = 0;                  // index into Recording::threads
+  std::uint32_t synchronization = no_index;  // into Recording::synchronizations
+  HostActivity activity = HostActivity::runtime_call;
+  /// What idle time under this event is due to, as the host rules say; absent for launches and what
+  /// no rule knows. Set by classify().
+  std::optional<attribution::HostCause> cause;
+};
+
+/// What is known of a collective call, from the tool's metadata or NCCL's own ranges.
+struct Communication {
+  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  NameId group = NameId::none;           // process group or communicator: equal on all of its ranks
+  std::optional<std::int64_t> sequence;  // number within the group, equal on all of its ranks
+  std::optional<std::int64_t> input_bytes;
+  std::optional<std::int64_t> output_bytes;
+  std::optional<std::int32_t> peer;  // of a send or receive: rank in the group
+  std::optional<std::int32_t> root;  // of a one-sided collective: rank in the group
+};
+
+struct Copy {
+  std::optional<std::int64_t> bytes;
+  NameId direction = NameId::none;  // "HtoD", "DtoH", "DtoD", "PtoP"
+};
+
+struct Synchronization {
+  enum class Kind : std::uint8_t { event, stream_wait_event, stream, context };
+  Kind kind = Kind::stream;
+  std::optional<std::uint32_t> stream;        // that waits, or is waited for
+  std::optional<std::uint32_t> waits_on;      // stream that the event was recorded on
+  std::optional<std::uint64_t> event_record;  // correlation of the cudaEventRecord
+};
+
+/// A process group as a rank of it knows it.
+struct ProcessGroup {
+  std::string description;
+  std::optional<std::int32_t> size;
+  std::vector<std::int32_t> ranks;  // global ranks, in the group's order; empty when unknown
+};
+
+/// One iteration as a marker gives it, on the clock of the recording.
+struct StepMark {
+  std::int32_t number = 0;
+  nanoseconds start{};
+  nanoseconds end{};
+};
+
+/// Where a recording comes from; what the tool did not say is absent.
+struct Origin {
+  std::string file;  // with the member's name after a colon for archives
+  std::string tool;  // "Kineto", "Nsight Systems 2026.2.1", "scaleworth", "Chrome trace"
+  std::string host;
+  std::string run;  // equal for recordings of one job: a job's name, a communicator's id
+  std::optional<std::int64_t> process;
+  std::optional<std::int32_t> device;
+  std::optional<std::int32_t> rank;
+  std::optional<std::int32_t> world_size;
+  std::string rank_from;  // "distributedInfo", "file name", ...
+  /// Place in the job where the tool tells it: replicas of one pipeline stage compare with each
+  /// other.
+  std::optional<std::int32_t> pipeline_stage;
+  std::optional<std::int32_t> data_parallel_rank;
+};
+
+struct Recording {
+  Origin origin;
+  NameTable names;
+  std::vector<std::string> threads;        // "python 144/1", by index
+  std::vector<DeviceEvent> device_events;  // by start
+  std::vector<HostEvent> host_events;      // by start
+  std::vector<Communication> communications;
+  std::vector<Copy> copies;
+  std::vector<Synchronization> synchronizations;
+  std::map<NameId, ProcessGroup> groups;  // by Communication::group
+  std::vector<StepMark> step_marks;       // by start
+  std::string step_marks_from;            // "ProfilerStep", "NVTX range 'step'", "args.step"
+  /// Lost or malformed, by name with its unit: "dropped_records", "truncated_bytes",
+  /// "events_ending_before_their_start", ...
+  std::map<std::string, std::int64_t> losses;
+  std::vector<std::string> remarks;  // one line each, for people
+};
+
+/// All recordings that belong together, by rank: recordings[i] is rank i's.
+struct Job {
+  std::vector<Recording> recordings;
+  std::string ranks_from;            // one sentence: how the ranks were found
+  std::vector<std::string> remarks;  // missing ranks, files left out and why
+};
+
+/// Sorts events by start (then by end, longest first, and stream) and drops nothing. Readers call
+/// it last.
+void sort_events(Recording& recording);
+
+}  // namespace scaleworth::trace
