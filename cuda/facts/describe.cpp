@@ -90,7 +90,7 @@ probes::DeviceDescription describe_device(int ordinal) {
   device.l2_cache = Bytes(static_cast<double>(properties.l2CacheSize));
   device.shared_per_multiprocessor =
       Bytes(static_cast<double>(properties.sharedMemPerMultiprocessor));
-  device.maximum_clock_hz = hertz(positive_attribute(cudaDevAttrClockRate, ordinal)).value_or(0.0);
+  device.maximum_clock_hz = hertz(positive_attribute(cudaDevAttrClockRate, ordinal));
   device.memory_clock_hz = hertz(positive_attribute(cudaDevAttrMemoryClockRate, ordinal));
   device.memory_bus_bits = positive_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
   device.numa_node = numa_node(pci, ordinal);

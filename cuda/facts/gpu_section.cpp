@@ -53,15 +53,14 @@ std::vector<Fact> identity_facts(const probes::DeviceDescription& device) {
 }
 
 std::vector<Fact> size_facts(const probes::DeviceDescription& device) {
-  const std::optional<double> clock =
-      device.maximum_clock_hz > 0.0 ? std::optional(device.maximum_clock_hz) : std::nullopt;
-  return {{"multiprocessors", Value(std::int64_t{device.multiprocessors}), from_cuda},
-          bytes("memory_bytes", device.memory),
-          bytes("l2_bytes", device.l2_cache),
-          bytes("shared_per_multiprocessor_bytes", device.shared_per_multiprocessor),
-          known_or("maximum_clock_hz", clock, from_attribute, "CUDA tells no clock"),
-          known_or("memory_clock_hz", device.memory_clock_hz, from_attribute, "CUDA tells none"),
-          known_or("memory_bus_bits", device.memory_bus_bits, from_attribute, "CUDA tells none")};
+  return {
+      {"multiprocessors", Value(std::int64_t{device.multiprocessors}), from_cuda},
+      bytes("memory_bytes", device.memory),
+      bytes("l2_bytes", device.l2_cache),
+      bytes("shared_per_multiprocessor_bytes", device.shared_per_multiprocessor),
+      known_or("maximum_clock_hz", device.maximum_clock_hz, from_attribute, "CUDA tells no clock"),
+      known_or("memory_clock_hz", device.memory_clock_hz, from_attribute, "CUDA tells none"),
+      known_or("memory_bus_bits", device.memory_bus_bits, from_attribute, "CUDA tells none")};
 }
 
 Fact subsystem_fact(const PciSysfs& pci) {

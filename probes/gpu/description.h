@@ -22,7 +22,7 @@ struct DeviceDescription {
   Bytes memory;
   Bytes l2_cache;
   Bytes shared_per_multiprocessor;
-  double maximum_clock_hz = 0.0;  // of the multiprocessors
+  std::optional<double> maximum_clock_hz;  // of the multiprocessors
   std::optional<double> memory_clock_hz;
   std::optional<int> memory_bus_bits;
   std::optional<int> numa_node;

@@ -55,7 +55,7 @@ double byte_rate(const probes::DeviceMeasured& measured) {
 double per_cycle(double rate, const probes::DeviceMeasured& measured) {
   const probes::DeviceDescription& description = device().description();
   const double clock =
-      measured.clock_hz.empty() ? description.maximum_clock_hz : median(measured.clock_hz);
+      measured.clock_hz.empty() ? description.maximum_clock_hz.value() : median(measured.clock_hz);
   return rate / clock / description.multiprocessors;
 }
 

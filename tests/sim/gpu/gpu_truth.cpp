@@ -66,7 +66,7 @@ probes::DeviceDescription description_of(const GpuDatasheet& datasheet, int ordi
 GpuTruth truth_of(const GpuDatasheet& datasheet, int ordinal) {
   GpuTruth truth;
   truth.description = description_of(datasheet, ordinal);
-  truth.clock_hz = load_clock_share * truth.description.maximum_clock_hz;
+  truth.clock_hz = load_clock_share * truth.description.maximum_clock_hz.value();
   truth.cuda_cores = per_clock(datasheet.cuda_cores, datasheet);
   // Two 16-bit numbers to a register, where the datasheet does not say.
   const double fp32 = truth.cuda_cores.contains(NumberFormat::fp32)

@@ -287,7 +287,8 @@ std::unique_ptr<GemmSession> SimDevice::open_gemm(const GemmProblem& problem) {
   if (gemm.flops_per_clock == 0.0) gemm.unsupported.insert(problem.input);
   // What slows the clock slows every phase of it.
   gemm.clock.settled_hz = clock_hz();
-  gemm.clock.burst_hz = truth_.description.maximum_clock_hz * truth_.fault.slow_factor;
+  gemm.clock.burst_hz =
+      truth_.description.maximum_clock_hz.value_or(truth_.clock_hz) * truth_.fault.slow_factor;
   gemm.clock.duty_cycled_hz = 0.5 * (gemm.clock.settled_hz + gemm.clock.burst_hz);
   auto session = std::make_unique<SimGemmSession>(truth_.description, problem, gemm, use_);
   return std::make_unique<ObservedSession>(std::move(session), truth_, use_);

@@ -31,11 +31,13 @@ FactSection section_of(const GpuTruth& truth) {
        whole("memory_bytes", gpu.memory.value()),
        whole("l2_bytes", gpu.l2_cache.value()),
        whole("shared_per_multiprocessor_bytes", gpu.shared_per_multiprocessor.value()),
-       whole("maximum_clock_hz", gpu.maximum_clock_hz),
        fact("power_limit_w", truth.power_limit_w),
        fact("power_limit_default_w", truth.power_limit_w),
        whole("pcie_generation", truth.link.pcie_generation),
        whole("pcie_width", 16)}};
+  if (gpu.maximum_clock_hz) {
+    section.facts.push_back(whole("maximum_clock_hz", *gpu.maximum_clock_hz));
+  }
   if (gpu.pci_device_id) section.facts.push_back(whole("pci_device_id", *gpu.pci_device_id));
   return section;
 }

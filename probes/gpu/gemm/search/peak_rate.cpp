@@ -58,8 +58,8 @@ std::optional<double> flops_per_clock(NumberFormat format, int compute_capabilit
 
 std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, NumberFormat format) {
   const std::optional<double> flops = flops_per_clock(format, device.compute_capability);
-  if (!flops || device.maximum_clock_hz <= 0.0 || device.multiprocessors <= 0) return std::nullopt;
-  return FlopPerSecond(*flops * device.multiprocessors * device.maximum_clock_hz);
+  if (!flops || !device.maximum_clock_hz || device.multiprocessors <= 0) return std::nullopt;
+  return FlopPerSecond(*flops * device.multiprocessors * *device.maximum_clock_hz);
 }
 
 std::optional<std::string> impossible_rate(const DeviceDescription& device,
@@ -67,14 +67,14 @@ std::optional<std::string> impossible_rate(const DeviceDescription& device,
                                            FlopPerSecond rate) {
   const std::optional<FlopPerSecond> greatest = greatest_rate(device, format);
   if (!greatest || rate <= *greatest * tolerated_excess) return std::nullopt;
+  const double clock_mhz = *device.maximum_clock_hz * 1e-6;
   return fmt::format(
       "invalid: {:.4g} TFLOP/s exceed the {:.4g} that {} multiprocessors can reach at their "
-      "maximum "
-      "of {:.0f} MHz: a wrong event time, a wrong result or an emulated format",
+      "maximum of {:.0f} MHz: a wrong event time, a wrong result or an emulated format",
       rate.value() * 1e-12,
       greatest->value() * 1e-12,
       device.multiprocessors,
-      device.maximum_clock_hz * 1e-6);
+      clock_mhz);
 }
 
 }  // namespace scaleworth::probes

@@ -4,6 +4,7 @@
 #include "src/core/interrupt.h"
 #include "src/core/statistics/quantile.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -26,30 +27,43 @@ std::optional<double> mean_power(const Telemetry& telemetry) {
   return sum / count;
 }
 
-double clock_of(const DeviceMeasured& measured) {
-  if (const auto clock = median(measured.clock_hz)) return *clock;
-  return 1.0 / median(measured.time_s).value_or(1.0);
-}
-
 }  // namespace
 
-void SettleWatch::add(Seconds piece, double clock, std::optional<double> power_w) {
-  elapsed_ += piece;
-  pieces_.push_back({elapsed_.value(), clock, power_w});
+void SettleWatch::add(Seconds duration, const SettlePiece& piece) {
+  elapsed_ += duration;
+  pieces_.push_back({elapsed_.value(), piece});
 }
 
-std::optional<double> SettleWatch::change(bool of_power) const {
-  const double from = elapsed_.value() - rule_.window.value() - 1e-9;
+std::optional<double> SettleWatch::value(Series series, const SettlePiece& piece) {
+  if (series == Series::clock) return piece.clock_hz;
+  if (series == Series::power) return piece.power_w;
+  if (piece.product_s <= 0.0) return std::nullopt;
+  return 1.0 / piece.product_s;
+}
+
+bool SettleWatch::in_window(const Ended& ended) const {
+  return ended.end_s > elapsed_.value() - rule_.window.value() - 1e-9;
+}
+
+SettleWatch::Series SettleWatch::speed() const {
+  const bool counted = std::ranges::all_of(pieces_, [&](const Ended& ended) {
+    return !in_window(ended) || ended.piece.clock_hz.has_value();
+  });
+  return counted ? Series::clock : Series::rate;
+}
+
+std::optional<double> SettleWatch::change(Series series) const {
   double count = 0.0;
   double sum_t = 0.0;
   double sum_y = 0.0;
   double sum_tt = 0.0;
   double sum_ty = 0.0;
-  for (const Piece& piece : pieces_) {
-    if (piece.end_s <= from) continue;
-    if (of_power && !piece.power_w) return std::nullopt;
-    const double t = piece.end_s - elapsed_.value();
-    const double y = of_power ? *piece.power_w : piece.clock;
+  for (const Ended& ended : pieces_) {
+    if (!in_window(ended)) continue;
+    const std::optional<double> read = value(series, ended.piece);
+    if (!read) return std::nullopt;
+    const double t = ended.end_s - elapsed_.value();
+    const double y = *read;
     count += 1.0;
     sum_t += t;
     sum_y += y;
@@ -64,21 +78,24 @@ std::optional<double> SettleWatch::change(bool of_power) const {
 
 bool SettleWatch::settled() const {
   if (elapsed_ < rule_.minimum) return false;
-  const std::optional<double> clock = change(false);
-  if (!clock || *clock >= rule_.change) return false;
-  return change(true).value_or(0.0) < rule_.change;
+  const std::optional<double> of_speed = change(speed());
+  if (!of_speed || *of_speed >= rule_.change) return false;
+  return change(Series::power).value_or(0.0) < rule_.change;
 }
 
 std::string SettleWatch::explanation() const {
   const auto percent = [](std::optional<double> value) {
     return value ? fmt::format("{:.2g} %", 100.0 * *value) : std::string("n/a");
   };
-  return fmt::format("{} after {:.2g} s (over the last {:.2g} s: clock {}, power {})",
+  const bool counted = speed() == Series::clock;
+  return fmt::format("{} after {:.2g} s (over the last {:.2g} s: {} {}, power {}{})",
                      settled() ? "settled" : "not settled",
                      elapsed_.value(),
                      rule_.window.value(),
-                     percent(change(false)),
-                     percent(change(true)));
+                     counted ? "clock" : "rate",
+                     percent(change(speed())),
+                     percent(change(Series::power)),
+                     counted ? "" : "; the clock could not be counted");
 }
 
 SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule) {
@@ -89,7 +106,10 @@ SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const S
   while (!watch.finished()) {
     check_interrupt();
     const DeviceMeasured measured = session.time(candidate, pace);
-    watch.add(piece, clock_of(measured), mean_power(measured.telemetry));
+    watch.add(piece,
+              {median(measured.clock_hz),
+               median(measured.time_s).value_or(0.0),
+               mean_power(measured.telemetry)});
   }
   return watch;
 }

@@ -18,36 +18,46 @@ struct SettleRule {
   double change = 0.01;  // over the window, relative
 };
 
-/// Fed with means over equal pieces of time; settled when neither clock nor power has changed by
-/// more than the rule allows: the least-squares slope over the window times its length, relative to
-/// the mean.
+/// Means over a piece of time.
+struct SettlePiece {
+  std::optional<double> clock_hz;  // absent where it could not be counted
+  double product_s = 0.0;          // time of one product
+  std::optional<double> power_w;   // absent without telemetry
+};
+
+/// Fed with equal pieces of time; settled when neither clock nor power has changed by more than the
+/// rule allows: the least-squares slope over the window times its length, relative to the mean.
+/// While the window holds a piece without a clock, the rate of the product stands for the clock;
+/// one without power leaves it to the clock alone.
 class SettleWatch {
  public:
   explicit SettleWatch(const SettleRule& rule) : rule_(rule) {}
-  /// `power_w` is absent without telemetry: then the clock decides alone.
-  void add(Seconds piece, double clock, std::optional<double> power_w);
+  void add(Seconds duration, const SettlePiece& piece);
   bool settled() const;
   bool finished() const { return settled() || elapsed_ >= rule_.maximum; }
   Seconds elapsed() const { return elapsed_; }
-  /// "clock settled after 3.2 s (0.4 % in 2 s)".
+  /// "settled after 3.2 s (over the last 2 s: clock 0.4 %, power 0.1 %)".
   std::string explanation() const;
 
  private:
-  struct Piece {
+  enum class Series { clock, rate, power };
+  struct Ended {
     double end_s;
-    double clock;
-    std::optional<double> power_w;
+    SettlePiece piece;
   };
+  static std::optional<double> value(Series series, const SettlePiece& piece);
+  bool in_window(const Ended& ended) const;
+  /// The clock where every piece of the window has one, else the rate.
+  Series speed() const;
   /// Relative change over the window; absent while it is not full or for a missing series.
-  std::optional<double> change(bool of_power) const;
+  std::optional<double> change(Series series) const;
 
   SettleRule rule_;
   Seconds elapsed_{};
-  std::vector<Piece> pieces_;
+  std::vector<Ended> pieces_;
 };
 
-/// Runs the product without gaps until the watch is content. Where clocks cannot be counted the
-/// rate of the product stands for the clock.
+/// Runs the product without gaps until the watch is content.
 SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
 
 }  // namespace scaleworth::probes

@@ -30,7 +30,7 @@ ChosenDevices assumed_node(const std::string& reason) {
   gpu.multiprocessors = entry->multiprocessors;
   gpu.memory = entry->memory.value_or(Bytes{});
   gpu.l2_cache = entry->l2_cache.value_or(Bytes{});
-  gpu.maximum_clock_hz = entry->maximum_clock_hz.value_or(0.0);
+  gpu.maximum_clock_hz = entry->maximum_clock_hz;
   return {{}, {gpu}, fmt::format("no GPU here ({}): planned for one {}", reason, gpu.name)};
 }
 

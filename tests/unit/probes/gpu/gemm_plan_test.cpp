@@ -34,6 +34,11 @@ GemmProblem product(NumberFormat format, std::int64_t m, std::int64_t n, std::in
   return problem;
 }
 
+/// Of a product of 1 ms without telemetry.
+SettlePiece clock(double clock_hz) {
+  return {clock_hz, 1e-3, std::nullopt};
+}
+
 bool contains(const std::vector<GemmFormat>& formats, NumberFormat input, bool fast) {
   return std::any_of(formats.begin(), formats.end(), [&](const GemmFormat& format) {
     return format.input == input && format.fast_accumulation == fast;
@@ -52,6 +57,13 @@ TEST_CASE("the greatest rate of an H200 is its multiprocessors at the maximum cl
 TEST_CASE("a rate above the greatest is impossible, one just below is not", "[gpu gemm]") {
   CHECK(impossible_rate(hopper(), NumberFormat::bf16, FlopPerSecond(1.08e15)).has_value());
   CHECK_FALSE(impossible_rate(hopper(), NumberFormat::bf16, FlopPerSecond(1.07e15)).has_value());
+}
+
+TEST_CASE("without a maximum clock no rate is impossible, and none is the greatest", "[gpu gemm]") {
+  DeviceDescription device = hopper();
+  device.maximum_clock_hz.reset();
+  CHECK_FALSE(greatest_rate(device, NumberFormat::bf16).has_value());
+  CHECK_FALSE(impossible_rate(device, NumberFormat::bf16, FlopPerSecond(1e18)).has_value());
 }
 
 TEST_CASE("an unknown compute capability has no greatest rate", "[gpu gemm]") {
@@ -125,22 +137,48 @@ TEST_CASE("a count of multiprocessors without square factors still has a grid", 
 
 TEST_CASE("a clock that still falls has not settled", "[gpu gemm]") {
   SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), 1.98e9 - 0.01e9 * i, std::nullopt);
+  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), clock(1.98e9 - 0.01e9 * i));
   // 40 MHz a second of 1.93 GHz: 2 %.
   CHECK_FALSE(watch.settled());
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), 1.90e9, std::nullopt);
+  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), clock(1.90e9));
   CHECK(watch.settled());
 }
 
 TEST_CASE("a steady clock with rising power has not settled", "[gpu gemm]") {
   SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), 1.9e9, 500.0 + 10.0 * i);
+  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), {1.9e9, 1e-3, 500.0 + 10.0 * i});
   CHECK_FALSE(watch.settled());
+}
+
+TEST_CASE("the sentence of settling names what was watched", "[gpu gemm]") {
+  const SettleRule rule{.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)};
+  SettleWatch by_clock(rule);
+  SettleWatch by_rate(rule);
+  for (int i = 0; i < 8; ++i) {
+    by_clock.add(Seconds(0.25), {1.9e9, 1e-3, 500.0});
+    by_rate.add(Seconds(0.25), {std::nullopt, 1e-3, std::nullopt});
+  }
+  CHECK(by_clock.explanation() == "settled after 2 s (over the last 1 s: clock 0 %, power 0 %)");
+  CHECK(by_rate.explanation() ==
+        "settled after 2 s (over the last 1 s: rate 0 %, power n/a; the clock could not be "
+        "counted)");
+}
+
+TEST_CASE("a clock that is counted only at times gives way to the rate", "[gpu gemm]") {
+  SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(9.0), .window = Seconds(1.0)});
+  for (int i = 0; i < 8; ++i) {
+    SettlePiece piece{1.9e9, 1e-3 * (1.0 + 0.1 * i), std::nullopt};
+    if (i == 6) piece.clock_hz.reset();
+    watch.add(Seconds(0.25), piece);
+  }
+  // The clock stands still, the rate does not.
+  CHECK_FALSE(watch.settled());
+  CHECK(watch.explanation().find("rate") != std::string::npos);
 }
 
 TEST_CASE("settling is given up at the time limit, and said", "[gpu gemm]") {
   SettleWatch watch({.minimum = Seconds(1.0), .maximum = Seconds(2.0), .window = Seconds(1.0)});
-  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), 1e9 * (1.0 + 0.1 * i), std::nullopt);
+  for (int i = 0; i < 8; ++i) watch.add(Seconds(0.25), clock(1e9 * (1.0 + 0.1 * i)));
   CHECK(watch.finished());
   CHECK_FALSE(watch.settled());
   CHECK(watch.explanation().rfind("not settled after 2 s", 0) == 0);
