@@ -51,7 +51,10 @@ std::vector<Json> bars(const model::LossWaterfall& waterfall) {
   std::vector<Json> rows{bar("datasheet", zero, waterfall.spec, "rate")};
   FlopPerSecond rate = waterfall.spec;
   for (const auto& step : waterfall.steps) {
-    const FlopPerSecond after = rate + step.change;
+    if (!step.change) {
+      continue;
+    }
+    const FlopPerSecond after = rate + *step.change;
     rows.push_back(bar(step.name, rate, after, after < rate ? "loss" : "gain"));
     rate = after;
   }

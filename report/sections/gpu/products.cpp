@@ -180,12 +180,12 @@ Table gpu_waterfall_table(const Gpus& gpus) {
           {{gpu_cell(gpu), format_of(format), "datasheet", Cell{}, number(rate), waterfall.basis},
            detail});
       for (const auto& step : waterfall.steps) {
-        rate += step.change;
+        rate += step.change.value_or(FlopPerSecond(0.0));
         table.rows.push_back({{gpu_cell(gpu),
                                format_of(format),
                                step.name,
-                               number(step.change),
-                               number(rate),
+                               cell_or_absent(step.change),
+                               step.change ? Cell{number(rate)} : Cell{},
                                step.evidence},
                               detail});
       }

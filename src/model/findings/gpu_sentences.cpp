@@ -59,15 +59,17 @@ void add_together(const GpusTogether& together, std::vector<Finding>& findings) 
   }
 }
 
-/// The steps that take or give at least one per cent, in their order.
+/// The steps that take or give at least one per cent, or a share unknown, in their order.
 std::string losses_text(const LossWaterfall& waterfall) {
   std::string text;
   for (const WaterfallStep& step : waterfall.steps) {
-    if (std::abs(step.change / waterfall.spec) < 0.01) continue;
-    text += fmt::format("{}{} {:+.0f} %",
+    const auto share =
+        step.change ? std::optional(*step.change / waterfall.spec) : std::optional<double>();
+    if (share && std::abs(*share) < 0.01) continue;
+    text += fmt::format("{}{} {}",
                         text.empty() ? "" : ", ",
                         step.name,
-                        100.0 * (step.change / waterfall.spec));
+                        share ? fmt::format("{:+.0f} %", 100.0 * *share) : "n/a");
   }
   return text;
 }

@@ -105,12 +105,13 @@ struct GpuGemm {
   std::optional<Estimate<double>> flop_per_joule;
 };
 
-/// One step from the promised to the measured rate.
+/// One step from the promised to the measured rate. Both figures or none: a cause that could not be
+/// told from the other steps has none, and takes no part in the sums.
 struct WaterfallStep {
   std::string name;
-  double factor = 1.0;   // rate after / rate before; above 1: a gain
-  FlopPerSecond change;  // rate after - rate before
-  std::string evidence;  // which measured figures say so
+  std::optional<double> factor;         // rate after / rate before; above 1: a gain
+  std::optional<FlopPerSecond> change;  // rate after - rate before
+  std::string evidence;                 // which measured figures say so, or which are missing
 };
 
 /// From the datasheet's peak to the measured rate: spec x product of the factors = measured, and

@@ -68,7 +68,7 @@ TEST_CASE("the analysis of simulated GPUs tells their truth", "[gpu]") {
   REQUIRE(bf16->waterfall.has_value());
   CHECK(bf16->best_shape->rate.value > bf16->steady->rate.value);
   double reached = bf16->waterfall->spec.value();
-  for (const model::WaterfallStep& step : bf16->waterfall->steps) reached += step.change.value();
+  for (const model::WaterfallStep& step : bf16->waterfall->steps) reached += step.change->value();
   CHECK_THAT(reached, WithinRel(bf16->steady->rate.value.value(), 1e-9));
 }
 

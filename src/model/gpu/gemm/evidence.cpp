@@ -54,8 +54,19 @@ std::optional<double> waves_of(const GpuGemm& product) {
   return wave_efficiency(product.shape, tile_of(product.algorithm), product.multiprocessors);
 }
 
-void add_waves(const GpuGemm& product, WaterfallEvidence& evidence) {
-  evidence.wave_efficiency = waves_of(product);
+/// Of the product, if those of the `best` shape are known too: kernels can be compared with or
+/// without their waves, not one way each.
+void add_waves(const GpuGemm& product,
+               const std::optional<GpuGemm>& best,
+               WaterfallEvidence& evidence) {
+  const bool comparable = !best || waves_of(*best).has_value();
+  if (comparable) evidence.wave_efficiency = waves_of(product);
+  if (!evidence.wave_efficiency) {
+    evidence.wave_evidence = fmt::format(
+        "n/a, in the other steps: the run does not tell over how many multiprocessors {} ran",
+        comparable ? "the product" : "the best shape");
+    return;
+  }
   const Tile tile = tile_of(product.algorithm);
   evidence.wave_evidence = fmt::format("tiles of {} x {}{} over {} multiprocessors",
                                        tile.m,
@@ -64,11 +75,11 @@ void add_waves(const GpuGemm& product, WaterfallEvidence& evidence) {
                                        product.multiprocessors);
 }
 
-/// The best shape's share of the peak at its clock, were all its waves full.
+/// The best shape's share of the peak at its clock; were all its waves full, where those are known.
 void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
   if (!best.against || !best.against->fraction_at_clock) return;
   const double at_clock = best.against->fraction_at_clock->value;
-  const double waves = waves_of(best).value_or(1.0);
+  const double waves = evidence.wave_efficiency ? waves_of(best).value_or(1.0) : 1.0;
   // A best shape that beats whole waves tells nothing about them.
   const double kernel = at_clock <= waves ? at_clock / waves : at_clock;
   if (kernel > 1.0) return;
@@ -136,7 +147,7 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
   const ClockCause cause = clock_cause(product.conditions, gpu);
   evidence.clock_step = cause.step;
   evidence.clock_evidence = cause.evidence;
-  add_waves(product, evidence);
+  add_waves(product, best, evidence);
   if (best) add_best_kernel(*best, evidence);
   evidence.registers = registers_of(product, others.ceilings);
   add_launches(product, others.launches, evidence);

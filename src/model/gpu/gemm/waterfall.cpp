@@ -14,6 +14,7 @@ namespace scaleworth::model {
 namespace {
 
 constexpr double rounding = 1e-9;
+constexpr const char* wave_step = "wave quantisation";
 
 /// Rates from step to step.
 class Falls {
@@ -31,6 +32,10 @@ class Falls {
     const FlopPerSecond after = rate_ * factor;
     waterfall_.steps.push_back({std::move(name), factor, after - rate_, std::move(evidence)});
     rate_ = after;
+  }
+  /// A cause whose share is in the steps beside it.
+  void unknown(std::string name, std::string why) {
+    waterfall_.steps.push_back({std::move(name), std::nullopt, std::nullopt, std::move(why)});
   }
   /// What leads from here to the measured rate, if anything is left but rounding.
   LossWaterfall close(std::string evidence) {
@@ -94,7 +99,8 @@ void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
                is_best ? "no measured shape does more of the peak at its clock"
                        : known.best_kernel_evidence);
   }
-  if (whole_waves) falls.step("wave quantisation", waves, known.wave_evidence);
+  if (whole_waves) falls.step(wave_step, waves, known.wave_evidence);
+  if (!known.wave_efficiency) falls.unknown(wave_step, known.wave_evidence);
 }
 
 std::string remainder_text(const WaterfallEvidence& known) {
@@ -109,8 +115,8 @@ void check_sums(const LossWaterfall& waterfall) {
   double product = waterfall.spec.value();
   double sum = waterfall.spec.value();
   for (const WaterfallStep& step : waterfall.steps) {
-    product *= step.factor;
-    sum += step.change.value();
+    product *= step.factor.value_or(1.0);
+    sum += step.change.value_or(FlopPerSecond(0.0)).value();
   }
   const double measured = waterfall.measured.value();
   if (std::abs(product / measured - 1.0) > rounding || std::abs(sum / measured - 1.0) > rounding) {

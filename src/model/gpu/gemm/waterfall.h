@@ -23,11 +23,12 @@ struct WaterfallEvidence {
   std::string clock_evidence;              // what holds the clock down
   /// Share of the peak at its own clock that multiply-adds on registers reach, without any memory.
   std::optional<double> registers;
-  /// Best product of this format: its share of the peak at its own clock, over its wave efficiency.
+  /// Best product of this format: its share of the peak at its own clock, over its wave efficiency
+  /// where `wave_efficiency` is known.
   std::optional<double> best_kernel;
   std::string best_kernel_evidence;
   std::optional<double> wave_efficiency;
-  std::string wave_evidence;
+  std::string wave_evidence;           // or why the efficiency is not known
   std::optional<double> launch_share;  // of the time, that launches may take
   std::string launch_evidence;
 };
@@ -38,7 +39,8 @@ struct WaterfallEvidence {
 ///   `clock_step`            settled clock / maximum clock
 ///   tensor cores            what registers reach (left out below the best kernel)
 ///   algorithm and tiles     best kernel of the format, which may be this product's own
-///   wave quantisation       tiles that do not fill the multiprocessors; not where it is beaten
+///   wave quantisation       tiles that do not fill the multiprocessors; not where it is beaten;
+///                           without figures where the efficiency is not known
 ///   launch gaps             1 - share of the time
 ///   unexplained             what remains
 /// Without the maximum clock the two clock steps are one ("clock"). The factors multiply, and the
