@@ -11,12 +11,12 @@
 namespace scaleworth::trace {
 
 /// Sets work_class and collective of every device event and cause of every host event; each name is
-/// looked at once. Copies and fills are WorkClass::copy whatever they are called. A communication
-/// event without metadata gets its kind from the rule, else from the metadata.
+/// looked at once. An event with a collective's metadata is communication, and its kind that of the
+/// metadata, else of the rule. Other copies and fills are WorkClass::copy whatever they are called.
 void classify(Recording& recording, const RuleTable& rules);
 
-/// Sums over the recordings, by class in the order of WorkClass; classes without kernels are left
-/// out, but `unclassified` never is.
+/// Kernels, copies and fills summed over the recordings, by class in the order of WorkClass;
+/// classes without kernels are left out, but `unclassified` never is.
 std::vector<attribution::ClassifiedTime> classified_time(const Job& job);
 
 }  // namespace scaleworth::trace

@@ -18,7 +18,7 @@ struct KernelVerdict {
   std::string_view rule;  // its name; empty when no rule matched
 };
 
-/// Rules in their order; the first that matches decides.
+/// Rules in their order; the first that matches decides. How they are written: data/kernels.toml.
 class RuleTable {
  public:
   /// The table compiled into the program (data/kernels.toml).
