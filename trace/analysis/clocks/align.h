@@ -7,11 +7,20 @@
 #include "trace/analysis/collectives/match.h"
 #include "trace/timeline/recording.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace scaleworth::trace {
 
 struct Alignment {
   ClockMap map;
   attribution::ClockReport report;
+  /// By rank: equal numbers for ranks whose times can be compared. Empty: all can.
+  std::vector<std::uint32_t> component;
+
+  bool share_a_clock(std::uint32_t a, std::uint32_t b) const {
+    return component.empty() || component.at(a) == component.at(b);
+  }
 };
 
 /// Robust fit of one offset, and where the data can tell it a drift, per rank: the ends of a

@@ -7,12 +7,16 @@
 #include "trace/analysis/collectives/match.h"
 #include "trace/timeline/recording.h"
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace scaleworth::trace {
 
 /// One communication event of a rank, on the common clock: [start, split) is wait, [split, end) is
-/// transfer. An event without partners is all transfer and `known` is false.
+/// transfer. An event without partners is all transfer and `known` is false. `start` is when the
+/// rank arrived: the event's own start, but earlier where a framework's timeline records a call
+/// only from the moment when everybody is there; the rank's work before it then ended at `start`.
 struct CommunicationSplit {
   std::uint32_t event = 0;  // index into device_events
   nanoseconds start{};
