@@ -51,7 +51,7 @@ struct StepLedger {
   std::vector<Nanoseconds> waited_for;  // of exposed_wait, by rank that was waited for
   Nanoseconds uncharged_wait{};         // of exposed_wait: below the clock error, or nobody known
 
-  // Beside the sum: what ran under compute and cost nothing.
+  // Beside the sum: what ran under compute and cost nothing, of copies also under communication.
   Nanoseconds overlapped_transfer{};
   Nanoseconds overlapped_wait{};
   Nanoseconds overlapped_copy{};

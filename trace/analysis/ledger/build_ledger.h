@@ -12,7 +12,9 @@
 
 namespace scaleworth::trace {
 
-/// Ordered by (step, rank); each entry passes check_sums.
+/// Ordered by (step, rank); each entry passes check_sums. Ranks are places in Job::recordings.
+/// Events over a step's boundary are cut at it. Which of several kernels counts: activity_sweep.h;
+/// what idle time is due to: idle_division.h. Events must be in the order of sort_events.
 std::vector<attribution::StepLedger> build_job_ledger(const Job& job,
                                                       const StepPlan& steps,
                                                       const Waits& waits,

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.h"
+#include "tests/unit/trace/ledger/one_rank.h"
+
+using namespace scaleworth;
+using namespace scaleworth::trace;
+using attribution::LedgerPart;
+using attribution::StepLedger;
+using attribution::WorkClass;
+
+namespace {
+
+std::int64_t of_class(const StepLedger& ledger, WorkClass work_class) {
+  return ledger.compute_by_class[static_cast<std::size_t>(work_class)].count();
+}
+
+}  // namespace
+
+TEST_CASE("an instant belongs to the first active class", "[ledger]") {
+  // compute [0,100); communication [50,200): waits until 120, transfers from there; copy [150,260).
+  OneRank rank;
+  rank.step(0, 300);
+  rank.work(WorkClass::gemm, 0, 100);
+  rank.communication(50, 120, 200, 1);
+  rank.work(WorkClass::copy, 150, 260, 0, 9);
+  const StepLedger step = rank.ledger(2).at(0);
+  CHECK(part(step, LedgerPart::compute) == 100);
+  CHECK(part(step, LedgerPart::exposed_wait) == 20);      // [100,120)
+  CHECK(part(step, LedgerPart::exposed_transfer) == 80);  // [120,200)
+  CHECK(part(step, LedgerPart::exposed_copy) == 60);      // [200,260)
+  CHECK(part(step, LedgerPart::unattributed) == 40);      // [260,300): no host events at all
+  CHECK(step.overlapped_wait == nanoseconds(50));         // [50,100)
+  CHECK(step.overlapped_transfer == nanoseconds(0));
+  CHECK(step.overlapped_copy == nanoseconds(50));  // [150,200) under the transfer
+  CHECK(step.communication == nanoseconds(150));
+  CHECK(step.waited_for.at(1) == nanoseconds(20));
+  CHECK(step.uncharged_wait == nanoseconds(0));
+}
+
+TEST_CASE("a wait for nobody known is not charged", "[ledger]") {
+  OneRank rank;
+  rank.step(0, 100);
+  rank.communication(0, 30, 100, -1);
+  rank.communication(10, 50, 60, 7);  // of a rank that does not exist
+  const StepLedger step = rank.ledger(2).at(0);
+  CHECK(part(step, LedgerPart::exposed_wait) == 30);      // until 30 nobody transfers
+  CHECK(part(step, LedgerPart::exposed_transfer) == 70);  // transfer goes before wait
+  CHECK(step.uncharged_wait == nanoseconds(30));
+}
+
+TEST_CASE("of several waits the one that began first and is charged counts", "[ledger]") {
+  OneRank rank;
+  rank.step(0, 100);
+  rank.communication(0, 40, 40, -1, 20);
+  rank.communication(5, 60, 60, 2, 21);
+  rank.communication(6, 90, 100, 1, 22);
+  const StepLedger step = rank.ledger(3).at(0);
+  CHECK(step.uncharged_wait == nanoseconds(5));
+  CHECK(step.waited_for.at(2) == nanoseconds(55));
+  CHECK(step.waited_for.at(1) == nanoseconds(30));
+  CHECK(part(step, LedgerPart::exposed_transfer) == 10);
+}
+
+TEST_CASE("communication that no split knows is transfer", "[ledger]") {
+  OneRank rank;
+  rank.step(0, 100);
+  rank.work(WorkClass::communication, 0, 100);
+  CHECK(part(rank.ledger().at(0), LedgerPart::exposed_transfer) == 100);
+}
+
+TEST_CASE("compute divides by class, what no rule knows last", "[ledger]") {
+  OneRank rank;
+  rank.step(0, 100);
+  rank.work(WorkClass::unclassified, 0, 60, 0, 1);
+  rank.work(WorkClass::elementwise, 20, 70, 0, 2);
+  rank.work(WorkClass::gemm, 30, 40, 0, 3);
+  const StepLedger step = rank.ledger().at(0);
+  CHECK(of_class(step, WorkClass::unclassified) == 20);
+  CHECK(of_class(step, WorkClass::elementwise) == 40);  // [20,30) and [40,70)
+  CHECK(of_class(step, WorkClass::gemm) == 10);
+  CHECK(part(step, LedgerPart::compute) == 70);
+}
+
+TEST_CASE("work over a step's boundary is cut there", "[ledger]") {
+  OneRank rank;
+  rank.step(100, 200);
+  rank.step(200, 300);
+  rank.step(350, 400);
+  rank.work(WorkClass::gemm, 50, 260);
+  rank.communication(290, 360, 380, 1);
+  const auto steps = rank.ledger(2);
+  REQUIRE(steps.size() == 3);
+  CHECK(part(steps[0], LedgerPart::compute) == 100);
+  CHECK(part(steps[1], LedgerPart::compute) == 60);
+  CHECK(part(steps[1], LedgerPart::exposed_wait) == 10);
+  CHECK(part(steps[2], LedgerPart::exposed_wait) == 10);
+  CHECK(part(steps[2], LedgerPart::exposed_transfer) == 20);
+  CHECK(part(steps[2], LedgerPart::unattributed) == 20);
+}
