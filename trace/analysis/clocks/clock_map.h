@@ -5,11 +5,19 @@
 #include "src/core/attribution/attribution.h"
 #include "src/core/span.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <vector>
 
 namespace scaleworth::trace {
+
+/// Damaged recordings may hold any time within +-2^61 ns: with offsets this small, times on the
+/// common clock and their differences cannot overflow.
+inline std::chrono::nanoseconds bounded_offset(std::chrono::nanoseconds offset) {
+  constexpr std::chrono::nanoseconds limit{2'100'000'000'000'000'000};
+  return std::clamp(offset, -limit, limit);
+}
 
 /// common(t) = t + offset + drift * (t - reference)
 class ClockMap {
@@ -26,6 +34,7 @@ class ClockMap {
   explicit ClockMap(std::vector<RankClock> clocks) : clocks_(std::move(clocks)) {}
 
   std::size_t ranks() const { return clocks_.size(); }
+  const RankClock& clock(std::size_t rank) const { return clocks_.at(rank); }
   /// Monotonic for every rank: |drift| is far below 1.
   std::chrono::nanoseconds to_common(std::size_t rank, std::chrono::nanoseconds time) const {
     const RankClock& clock = clocks_.at(rank);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/clocks/refine.h"
+
+#include "src/core/interrupt.h"
+#include "trace/analysis/clocks/robust.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scaleworth::trace {
+namespace {
+
+/// Crystal oscillators are within 100 ppm; more is a recording gone wrong.
+constexpr double largest_drift = 1e-3;
+constexpr double significant_errors = 5.0;
+constexpr int passes = 16;
+/// More ends than this tell nothing new; the fit then looks at every n-th collective.
+constexpr std::size_t enough_sides = 2'000'000;
+
+double to_double(nanoseconds time) {
+  return static_cast<double>(time.count());
+}
+
+class Refiner {
+ public:
+  Refiner(const Meetings& meetings, const Placement& placement)
+      : meetings_(meetings),
+        placement_(placement),
+        ranks_(placement.offsets.size()),
+        stride_(1 + meetings.sides.size() / enough_sides) {
+    find_origin();
+    clocks_.resize(ranks_);
+    meets_.resize(ranks_, false);
+    for (const MeetingSide& side : meetings.sides) meets_[side.rank] = true;
+  }
+
+  ClockMap refine() {
+    for (int pass = 0; pass < passes; ++pass) adjust_offsets();
+    if (flag_drifts())
+      for (int pass = 0; pass < passes; ++pass) {
+        adjust_drifts();
+        adjust_offsets();
+      }
+    return normalized();
+  }
+
+ private:
+  /// On top of the placement: common(t) = x + shift + drift * x, x = t + placement offset - origin.
+  struct Correction {
+    double shift = 0.0;
+    double drift = 0.0;
+    bool drifts = false;
+  };
+
+  /// Numbers near the recording's begin keep all digits of a double.
+  void find_origin() {
+    for (const MeetingSide& side : meetings_.sides) {
+      const nanoseconds time = side.start + placement_.offsets[side.rank];
+      origin_ = &side == &meetings_.sides.front() ? time : std::min(origin_, time);
+    }
+  }
+
+  double local(const MeetingSide& side) const {
+    return to_double(side.end + placement_.offsets[side.rank] - origin_);
+  }
+  double corrected(const MeetingSide& side) const {
+    const Correction& clock = clocks_[side.rank];
+    const double x = local(side);
+    return x + clock.shift + clock.drift * x;
+  }
+
+  /// How far each rank's ends lie before the median end, by rank.
+  std::vector<std::vector<WeightedValue>> lags() const {
+    check_interrupt();
+    std::vector<std::vector<WeightedValue>> by_rank(ranks_);
+    std::vector<double> ends;
+    for (std::size_t i = 0; i < meetings_.meetings.size(); i += stride_) {
+      const Meetings::Meeting& meeting = meetings_.meetings[i];
+      ends.clear();
+      for (const MeetingSide& side : meetings_.sides_of(meeting)) ends.push_back(corrected(side));
+      std::sort(ends.begin(), ends.end());
+      const double middle = (ends[(ends.size() - 1) / 2] + ends[ends.size() / 2]) / 2.0;
+      for (const MeetingSide& side : meetings_.sides_of(meeting))
+        by_rank[side.rank].push_back({middle - corrected(side), meeting.weight, local(side)});
+    }
+    return by_rank;
+  }
+
+  void adjust_offsets() {
+    const auto by_rank = lags();
+    for (std::size_t rank = 0; rank < ranks_; ++rank)
+      if (const auto location = huber_location(by_rank[rank]))
+        clocks_[rank].shift += location->center;
+  }
+
+  bool flag_drifts() {
+    const auto by_rank = lags();
+    bool any = false;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (by_rank[rank].size() < fewest_for_drift) continue;
+      const auto line = huber_slope(by_rank[rank]);
+      const auto location = huber_location(by_rank[rank]);
+      if (!line) continue;
+      const double size = std::abs(line->slope);
+      clocks_[rank].drifts = size > significant_errors * line->standard_error &&
+                             size * line->span > location->scale && size < largest_drift;
+      any = any || clocks_[rank].drifts;
+    }
+    return any;
+  }
+
+  void adjust_drifts() {
+    const auto by_rank = lags();
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (!clocks_[rank].drifts) continue;
+      if (const auto line = huber_slope(by_rank[rank]))
+        clocks_[rank].drift =
+            std::clamp(clocks_[rank].drift + line->slope, -largest_drift, largest_drift);
+    }
+  }
+
+  /// The fit moves all clocks; what counts is their difference from the component's first.
+  ///   common - origin = x + shift + drift x = (1 + drift) x + shift, for r and reference 0:
+  ///   on the clock of 0: x' = ((1 + drift_r) x + shift_r - shift_0) / (1 + drift_0)
+  ClockMap normalized() const {
+    std::vector<ClockMap::RankClock> result(ranks_);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      std::size_t first = 0;
+      while (placement_.component[first] != placement_.component[rank]) ++first;
+      const Correction& reference = clocks_[first];
+      const Correction& own = meets_[rank] ? clocks_[rank] : reference;
+      const double drift = (1.0 + own.drift) / (1.0 + reference.drift) - 1.0;
+      const double shift = (own.shift - reference.shift) / (1.0 + reference.drift);
+      result[rank].offset = bounded_offset(placement_.offsets[rank] +
+                                           bounded_offset(nanoseconds(std::llround(shift))));
+      result[rank].drift = drift;
+      result[rank].reference = origin_ - placement_.offsets[rank];
+    }
+    return ClockMap(std::move(result));
+  }
+
+  const Meetings& meetings_;
+  const Placement& placement_;
+  std::size_t ranks_;
+  std::size_t stride_;
+  nanoseconds origin_{};
+  std::vector<Correction> clocks_;
+  std::vector<bool> meets_;  // by rank: has any collective; the others keep their placement
+};
+
+/// Largest and second largest of what is added, and whose the largest is.
+struct TopTwo {
+  nanoseconds first = nanoseconds::min();
+  nanoseconds second = nanoseconds::min();
+  std::uint32_t owner = no_index;
+
+  void add(std::uint32_t rank, nanoseconds value) {
+    if (owner == no_index || value > first) {
+      second = first;
+      first = value;
+      owner = rank;
+    } else {
+      second = std::max(second, value);
+    }
+  }
+  nanoseconds without(std::uint32_t rank) const { return rank == owner ? second : first; }
+};
+
+void raise(std::optional<nanoseconds>& low, nanoseconds value) {
+  low = low ? std::max(*low, value) : value;
+}
+void lower(std::optional<nanoseconds>& high, nanoseconds value) {
+  high = high ? std::min(*high, value) : value;
+}
+
+}  // namespace
+
+ClockMap refine_clocks(const Meetings& meetings, const Placement& placement) {
+  return Refiner(meetings, placement).refine();
+}
+
+std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks) {
+  std::vector<Freedom> freedom(clocks.ranks());
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    TopTwo begins;
+    TopTwo negated_ends;
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      begins.add(side.rank, clocks.to_common(side.rank, side.start));
+      negated_ends.add(side.rank, -clocks.to_common(side.rank, side.end));
+    }
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      Freedom& own = freedom[side.rank];
+      raise(own.low, begins.without(side.rank) - clocks.to_common(side.rank, side.end));
+      lower(own.high, -negated_ends.without(side.rank) - clocks.to_common(side.rank, side.start));
+    }
+  }
+  for (const Precedence& p : meetings.precedences) {
+    const nanoseconds slack =
+        clocks.to_common(p.after_rank, p.after) - clocks.to_common(p.before_rank, p.before);
+    raise(freedom[p.after_rank].low, -slack);
+    lower(freedom[p.before_rank].high, slack);
+  }
+  return freedom;
+}
+
+ClockMap obey_causality(const Meetings& meetings,
+                        const Placement& placement,
+                        const ClockMap& clocks) {
+  constexpr int rounds = 40;
+  std::vector<ClockMap::RankClock> moved;
+  for (std::size_t rank = 0; rank < clocks.ranks(); ++rank) moved.push_back(clocks.clock(rank));
+  for (int round = 0; round < rounds; ++round) {
+    check_interrupt();
+    const std::vector<Freedom> freedom = freedom_of(meetings, ClockMap(moved));
+    bool changed = false;
+    for (std::size_t rank = 0; rank < moved.size(); ++rank) {
+      if (placement.ties[rank] == ClockTie::reference) continue;
+      const nanoseconds low = freedom[rank].low.value_or(nanoseconds::min());
+      const nanoseconds high = freedom[rank].high.value_or(nanoseconds::max());
+      nanoseconds move{};
+      if (low > high) {
+        move = low / 2 + high / 2;
+      } else if (low > nanoseconds::zero()) {
+        move = low;
+      } else if (high < nanoseconds::zero()) {
+        move = high;
+      }
+      // Half of it, because the other side of a breach may move too.
+      const nanoseconds step = round + 1 == rounds ? move : move / 2;
+      moved[rank].offset = bounded_offset(
+          moved[rank].offset + bounded_offset(step == nanoseconds::zero() ? move : step));
+      changed = changed || move != nanoseconds::zero();
+    }
+    if (!changed) break;
+  }
+  return ClockMap(std::move(moved));
+}
+
+std::int64_t count_violations(const Meetings& meetings, const ClockMap& clocks, nanoseconds error) {
+  std::int64_t violations = 0;
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    TopTwo begins;
+    for (const MeetingSide& side : meetings.sides_of(meeting))
+      begins.add(side.rank, clocks.to_common(side.rank, side.start));
+    for (const MeetingSide& side : meetings.sides_of(meeting))
+      if (begins.first - clocks.to_common(side.rank, side.end) > error) ++violations;
+  }
+  for (const Precedence& p : meetings.precedences)
+    if (clocks.to_common(p.before_rank, p.before) - clocks.to_common(p.after_rank, p.after) > error)
+      ++violations;
+  return violations;
+}
+
+}  // namespace scaleworth::trace
