@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/html/page.h"
+
 #include "report/formats.h"
 #include "report/html/assets.h"
 #include "report/html/charts/charts.h"
@@ -150,8 +152,9 @@ std::string header(const Document& document) {
   }
   text += element("p", document.subtitle, " class=\"note\"");
   text += element("p",
-                  "Value ± half-width or value [low, high]: 95 % intervals, none below 6 samples; "
-                  "n/a: not available.",
+                  document.intervals ? "Value ± half-width or value [low, high]: 95 % intervals, "
+                                       "none below 6 samples; n/a: not available."
+                                     : "n/a: not available.",
                   " class=\"note\"");
   text += "<nav>";
   for (const Section& section : document.sections) {
@@ -171,23 +174,29 @@ std::string next(const Document& document) {
 
 }  // namespace
 
-std::string render_html(const Run& run,
-                        const model::Analysis& analysis,
-                        const RenderOptions& options) {
-  const Document document = compose(run, analysis, options);
-  const std::vector<Chart> charts = make_charts(analysis, options);
+std::string render_page(const Document& document,
+                        const std::vector<Chart>& charts,
+                        const std::string& json) {
   std::string page = head(document) + header(document);
   for (const Section& section : document.sections) {
     page += html(section, charts);
   }
   page += next(document) + "</main>\n";
-  page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" +
-          json_in_script(render_json(run, analysis, options)) + "</script>\n";
+  page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" + json_in_script(json) +
+          "</script>\n";
   if (!chart_script().empty()) {
     page += "<script>\n/*\n" + std::string(chart_licences()) + "*/\n" +
             code_in_script(chart_script()) + "\n</script>\n";
   }
   return page + "</body>\n</html>\n";
+}
+
+std::string render_html(const Run& run,
+                        const model::Analysis& analysis,
+                        const RenderOptions& options) {
+  return render_page(compose(run, analysis, options),
+                     make_charts(analysis, options),
+                     render_json(run, analysis, options));
 }
 
 }  // namespace scaleworth::report

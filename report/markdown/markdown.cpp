@@ -76,10 +76,11 @@ std::string render_markdown(const Document& document) {
   if (!document.incomplete.empty()) {
     text += "> **" + escaped(document.incomplete) + "**\n\n";
   }
-  text +=
-      escaped(document.subtitle) +
-      ". 95 % intervals: value ± longer arm, or value [low, high]; none below 6 samples; n/a: not "
-      "available.\n\n";
+  text += escaped(document.subtitle) + ". " +
+          (document.intervals ? "95 % intervals: value ± longer arm, or value [low, high]; none "
+                                "below 6 samples; "
+                              : "") +
+          "n/a: not available.\n\n";
   for (const Section& section : document.sections) {
     text += markdown(section);
   }

@@ -179,7 +179,8 @@ std::string render_text(const Document& document, const RenderOptions& options) 
   if (!document.incomplete.empty()) {
     page.paragraph("", document.incomplete, answer_style(Answer::unknown));
   }
-  page.paragraph("", document.subtitle + "; ± or [low, high]: 95 % interval", dim);
+  page.paragraph(
+      "", document.subtitle + (document.intervals ? "; ± or [low, high]: 95 % interval" : ""), dim);
   if (document.sections.empty() || !document.sections.front().title.empty()) {
     page.line();
   }

@@ -11,7 +11,8 @@ std::vector<std::string_view> unbreakable_words(std::string_view text) {
   std::size_t start = 0;
   int depth = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i == text.size() || (text[i] == ' ' && depth == 0)) {
+    const bool before_percent = i + 1 < text.size() && text[i + 1] == '%';
+    if (i == text.size() || (text[i] == ' ' && depth == 0 && !before_percent)) {
       if (i > start) {
         words.push_back(text.substr(start, i - start));
       }

@@ -13,7 +13,7 @@ namespace scaleworth::report {
 std::size_t display_width(std::string_view text);
 
 /// Lines of at most `width` columns, broken at spaces outside brackets ("[22.8, 23.9]" stays
-/// whole). A longer word keeps a line of its own. One empty line for empty text.
+/// whole) and never before a per cent sign. A longer word keeps a line of its own. One empty line for empty text.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// Columns of the widest piece that `wrap` never breaks.

@@ -15,6 +15,9 @@ namespace scaleworth::attribution {
 /// Source: POP Centre of Excellence, "POP Standard Metrics"; with kernels that are not
 /// communication as useful time.
 struct Efficiency {
+  /// Which time this is about: "steps 11 to 20", "from the first to the last device event, because
+  /// no step counts".
+  std::string window;
   double parallel = 0.0;            // mean useful / runtime
   double load_balance = 0.0;        // mean useful / largest useful
   double serialization = 0.0;       // largest useful / runtime with transfers of zero length

@@ -2,6 +2,7 @@
 #include "report/report.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
+#include "tests/golden/report/fixture_attribution.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -109,4 +110,31 @@ TEST_CASE("the CSV report of a node with GPUs is as committed", "[golden]") {
   require_golden(
       "gpus.csv",
       render(fixture::gpu_run(), fixture::gpu_analysis(), Format::csv, fixture::gpu_options()));
+}
+
+TEST_CASE("the text report of an attribution is as committed", "[golden]") {
+  require_golden(
+      "attribution.txt",
+      render_attribution(fixture::straggler_job(), Format::text, fixture::attribution_options()));
+}
+
+TEST_CASE("the detailed text report of an attribution is as committed", "[golden]") {
+  AttributionOptions options = fixture::attribution_options();
+  options.details = true;
+  require_golden("attribution_details.txt",
+                 render_attribution(fixture::straggler_job(), Format::text, options));
+}
+
+TEST_CASE("the text report of an attribution that abstains is as committed", "[golden]") {
+  require_golden("attribution_lone.txt",
+                 render_attribution(fixture::lone_recording(), Format::text, AttributionOptions{}));
+}
+
+TEST_CASE("the Markdown and CSV reports of an attribution are as committed", "[golden]") {
+  require_golden("attribution.md",
+                 render_attribution(
+                     fixture::straggler_job(), Format::markdown, fixture::attribution_options()));
+  require_golden(
+      "attribution.csv",
+      render_attribution(fixture::straggler_job(), Format::csv, fixture::attribution_options()));
 }

@@ -39,7 +39,7 @@ load() {
 
 # With a price there are five charts; without, the cost curve is a sentence that says how to give one. A
 # node whose GPUs alone were measured has their waterfall and their roofline.
-for variant in price:5:5 no-price:4:5 gpus:2:2; do
+for variant in price:5:5 no-price:4:5 gpus:2:2 attribution:3:3; do
   IFS=: read -r name wanted places <<<"$variant"
   [ "$charts" = ON ] || wanted=0
   page=$folder/$name.html

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/sections/sections.h"
+#include "report/names.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+using attribution::Culprit;
+using attribution::CulpritReport;
+
+/// Matrices of more ranks are told by their largest entries.
+constexpr std::size_t most_matrix_ranks = 16;
+
+const char* recurrence_sentence(attribution::Recurrence recurrence) {
+  switch (recurrence) {
+    case attribution::Recurrence::one_rank:
+      return "The same rank is late in most steps: look at that GPU, its host and its share of "
+             "the work.";
+    case attribution::Recurrence::rotating:
+      return "The late rank changes from step to step: look at what varies (input lengths, noise "
+             "on the hosts), not at one machine.";
+    case attribution::Recurrence::too_few:
+      break;
+  }
+  return "Too few steps to tell whether it is always the same rank.";
+}
+
+Table shares_table(const CulpritReport& report) {
+  Table table{"cause",
+              "Why they are late: excess over the median rank since the last synchronisation",
+              {parameter_column("rank", "rank"),
+               parameter_column("cause", "cause"),
+               parameter_column("what", "detail"),
+               time_column("time_s", "time"),
+               measure_column("share", "of the excess", Unit::percent)}};
+  for (const Culprit& culprit : report.culprits) {
+    double whole = 0.0;
+    for (const auto& share : culprit.shares) whole += in_seconds(share.time);
+    for (const auto& share : culprit.shares) {
+      const double time = in_seconds(share.time);
+      table.rows.push_back({{rank_cell(culprit.rank),
+                             std::string(attribution::late_cause_name(share.cause)),
+                             share.detail,
+                             cell(time),
+                             whole > 0.0 ? cell(time / whole) : Cell{}}});
+    }
+  }
+  limit_rows(table, "causes");
+  return table;
+}
+
+Table matrix_table(const CulpritReport& report) {
+  Table table{"", "Exposed wait of each rank for each other", {parameter_column("rank", "rank")}};
+  table.in_csv = false;
+  for (std::size_t j = 0; j < report.exposed.size(); ++j) {
+    table.columns.push_back(time_column("", fmt::format("for {}", j)));
+  }
+  for (std::size_t i = 0; i < report.exposed.size(); ++i) {
+    Row row{{rank_cell(Rank{static_cast<int>(i)})}};
+    for (std::size_t j = 0; j < report.exposed.size(); ++j) {
+      row.cells.push_back(i == j ? Cell{std::string("-")} : time_cell(report.exposed[i][j]));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.notes.push_back("Over the steps that count, not per step. A full column is a culprit.");
+  for (std::size_t i = 1; i < table.columns.size(); ++i) table.columns[i].own_scale = true;
+  return table;
+}
+
+/// The matrix entry by entry, the largest first, for programs and for many ranks.
+Table entries_table(const CulpritReport& report) {
+  struct Entry {
+    std::size_t from;
+    std::size_t to;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < report.total.size(); ++i) {
+    for (std::size_t j = 0; j < report.total[i].size(); ++j) {
+      if (report.total[i][j].count() != 0 || report.exposed[i][j].count() != 0) {
+        entries.push_back({i, j});
+      }
+    }
+  }
+  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    return report.exposed[a.from][a.to] > report.exposed[b.from][b.to];
+  });
+  Table table{"wait_for",
+              "Who waited for whom",
+              {parameter_column("rank", "rank"),
+               parameter_column("waited_for", "waited for"),
+               time_column("exposed_wait_s", "exposed wait"),
+               time_column("wait_s", "all wait")}};
+  for (const Entry& entry : entries) {
+    table.rows.push_back({{rank_cell(Rank{static_cast<int>(entry.from)}),
+                           rank_cell(Rank{static_cast<int>(entry.to)}),
+                           time_cell(report.exposed[entry.from][entry.to]),
+                           time_cell(report.total[entry.from][entry.to])},
+                          report.total.size() <= most_matrix_ranks});
+  }
+  limit_rows(table, "pairs");
+  return table;
+}
+
+}  // namespace
+
+Table culprit_table(const AttributionView& view) {
+  const auto& price = view.options.price_per_gpu;
+  Table table{"culprit",
+              "Who is waited for",
+              {parameter_column("rank", "rank"),
+               time_column("exposed_wait_per_step_s", "lost per step"),
+               measure_column("share", "of the GPUs' time", Unit::percent),
+               measure_column("gpu_hours", "GPU-hours lost", Unit::plain),
+               measure_column("lost_usd_per_hour", "lost per hour", Unit::dollars),
+               measure_column("collectives", "last at", Unit::count),
+               measure_column("steps", "worst in steps", Unit::count),
+               measure_column("significant", "beyond clock error", Unit::plain),
+               measure_column("cause", "cause", Unit::plain)}};
+  for (const Culprit& culprit : view.attribution.culprits.culprits) {
+    table.rows.push_back({{rank_cell(culprit.rank),
+                           cell(culprit.exposed_per_step_ms * 1e-3),
+                           cell_or_absent(share_of_gpu_time(view, culprit)),
+                           cell(culprit.gpu_seconds / 3600.0),
+                           cell_or_absent(lost_per_hour(view, culprit)),
+                           cell(static_cast<double>(culprit.collectives)),
+                           cell(culprit.steps),
+                           std::string(culprit.significant ? "yes" : "no"),
+                           std::string(attribution::late_cause_name(culprit.cause))}});
+  }
+  table.columns[3].detail = true;
+  table.columns[4].detail = !price;
+  table.columns[1].own_scale = true;
+  table.notes = {
+      "Lost per step: exposed wait of the average waiting rank. GPU-hours are of the recorded "
+      "steps, "
+      "dollars of an hour of the whole job."};
+  limit_rows(table, "ranks");
+  return table;
+}
+
+Section culprits_section(const AttributionView& view) {
+  const CulpritReport& report = view.attribution.culprits;
+  Section section{"culprits", "Who is waited for, and why", {}, {}, {}};
+  if (!report.abstention.empty()) section.lead.push_back(report.abstention);
+  if (report.culprits.empty()) return section;
+  section.lead.push_back(recurrence_sentence(report.recurrence));
+  for (std::size_t i = 0; i < std::min<std::size_t>(report.culprits.size(), 5); ++i) {
+    if (!report.culprits[i].sentence.empty()) section.list.push_back(report.culprits[i].sentence);
+  }
+  section.tables = {culprit_table(view), shares_table(report)};
+  if (report.exposed.size() <= most_matrix_ranks) section.tables.push_back(matrix_table(report));
+  section.tables.push_back(entries_table(report));
+  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  return section;
+}
+
+}  // namespace scaleworth::report

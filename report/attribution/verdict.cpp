@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/verdict.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+using attribution::Attribution;
+using attribution::Culprit;
+using attribution::LedgerPart;
+
+std::string seconds(double value) {
+  return format_quantity(number(value), Unit::seconds);
+}
+
+std::string percent(double share) {
+  return format_quantity(number(share), Unit::percent);
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+std::string sentence(std::string text) {
+  text = capitalised(std::move(text));
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
+}
+
+/// Text of the cause with its largest detail: "late host (data loading)".
+std::string cause_text(const Culprit& culprit) {
+  if (culprit.cause == attribution::LateCause::undecided) {
+    return "no single cause explains 80 % of its lateness";
+  }
+  std::string text = std::string("cause: ") + attribution::late_cause_name(culprit.cause);
+  const auto share =
+      std::find_if(culprit.shares.begin(), culprit.shares.end(), [&](const auto& one) {
+        return one.cause == culprit.cause && !one.detail.empty();
+      });
+  return share == culprit.shares.end() ? text : text + " (" + share->detail + ")";
+}
+
+std::string culprit_headline(const AttributionView& view, const Culprit& culprit) {
+  const double lost = culprit.exposed_per_step_ms * 1e-3;
+  const double step = view.averages ? view.averages->mean.step.mean : 0.0;
+  return fmt::format("The others wait {} per step for rank {}{}; {}.",
+                     seconds(lost),
+                     culprit.rank.index,
+                     step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
+                     cause_text(culprit));
+}
+
+/// The largest part that is not compute, of the average step.
+std::string largest_loss(const AveragedJob& job) {
+  std::size_t largest = 1;
+  for (std::size_t i = 2; i < attribution::ledger_parts; ++i) {
+    if (job.mean.parts[i].mean > job.mean.parts[largest].mean) largest = i;
+  }
+  const auto part = static_cast<LedgerPart>(largest);
+  return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
+                     seconds(job.mean.step.mean),
+                     percent(job.mean.share(LedgerPart::compute)),
+                     attribution::ledger_part_name(part),
+                     seconds(job.mean.part(part).mean),
+                     percent(job.mean.share(part)));
+}
+
+std::string waiting_share(const Attribution& attribution) {
+  CollectiveTime whole;
+  for (const auto& collective : attribution.collectives) {
+    const CollectiveTime time = collective_time(collective);
+    whole.wait += time.wait;
+    whole.transfer += time.transfer;
+  }
+  if (!(whole.wait + whole.transfer > 0.0)) return "";
+  return fmt::format(
+      "{} of the time in matched collectives is waiting for a late rank, {} is "
+      "transfer; the clocks are known to {}.",
+      percent(whole.wait / (whole.wait + whole.transfer)),
+      percent(whole.transfer / (whole.wait + whole.transfer)),
+      seconds(in_seconds(attribution.clocks.error)));
+}
+
+std::string efficiency_line(const attribution::Efficiency& efficiency) {
+  return fmt::format("Parallel efficiency {} = load balance {} x serialization {} x transfer {}.",
+                     percent(efficiency.parallel),
+                     percent(efficiency.load_balance),
+                     percent(efficiency.serialization),
+                     percent(efficiency.transfer));
+}
+
+std::string best_what_if(const attribution::Efficiency& efficiency) {
+  const auto best = std::max_element(
+      efficiency.what_if.begin(), efficiency.what_if.end(), [](const auto& a, const auto& b) {
+        return a.saved < b.saved;
+      });
+  if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
+  return fmt::format("Predicted, {}: a step of {} instead of {}.",
+                     best->change,
+                     seconds(in_seconds(best->step_time)),
+                     seconds(in_seconds(efficiency.step_time)));
+}
+
+/// What the culprit costs in GPU time and money, at the rate of the recorded steps.
+std::string cost_line(const AttributionView& view, const Culprit& culprit) {
+  const auto share = share_of_gpu_time(view, culprit);
+  if (!share) return "";
+  std::string text = fmt::format(
+      "Waiting for rank {} costs {} of the job's GPU time", culprit.rank.index, percent(*share));
+  if (const auto lost = lost_per_hour(view, culprit)) {
+    text += fmt::format(": {} of {} per hour of the job",
+                        format_quantity(number(*lost), Unit::dollars),
+                        format_quantity(number(*lost / *share), Unit::dollars));
+  }
+  return text + ".";
+}
+
+std::int64_t all_losses(const Attribution& attribution) {
+  std::int64_t sum = 0;
+  for (const auto& recording : attribution.recordings) {
+    for (const auto& loss : recording.losses) sum += loss.second;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Verdict judge_attribution(const AttributionView& view) {
+  const Attribution& attribution = view.attribution;
+  const auto& culprits = attribution.culprits.culprits;
+  const auto worst = std::find_if(
+      culprits.begin(), culprits.end(), [](const Culprit& one) { return one.significant; });
+  Verdict verdict;
+  std::vector<std::string> lines;
+  if (worst != culprits.end()) {
+    verdict.answer = Answer::no;
+    verdict.headline = culprit_headline(view, *worst);
+    lines.push_back(worst->sentence);
+    lines.push_back(cost_line(view, *worst));
+  } else if (attribution.culprits.abstention.starts_with("no straggler")) {
+    verdict.answer = Answer::yes;
+    verdict.headline = sentence(attribution.culprits.abstention);
+  } else {
+    verdict.headline = "No culprit is named: " + (attribution.culprits.abstention.empty()
+                                                      ? "no waiting is beyond the clock error."
+                                                      : sentence(attribution.culprits.abstention));
+  }
+  if (view.averages) lines.push_back(largest_loss(*view.averages));
+  lines.push_back(waiting_share(attribution));
+  if (attribution.efficiency) {
+    lines.push_back(efficiency_line(*attribution.efficiency));
+    lines.push_back(best_what_if(*attribution.efficiency));
+  }
+  if (view.averages && view.averages->only_excluded) {
+    lines.push_back("No step counts as steady state: the figures are of excluded steps.");
+  }
+  if (all_losses(attribution) > 0) {
+    lines.push_back("The recordings are not whole: what was lost stands at the end.");
+  }
+  std::erase(lines, "");
+  verdict.lines = std::move(lines);
+  return verdict;
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden/report/fixture_attribution.h"
+
+#include <fmt/format.h>
+
+namespace scaleworth::report::fixture {
+namespace {
+
+using namespace attribution;
+using std::chrono::microseconds;
+using namespace std::chrono_literals;
+
+constexpr int ranks = 4;
+constexpr int steps = 6;
+constexpr int late = 3;
+
+void set(StepLedger& ledger, LedgerPart part, Nanoseconds time) {
+  ledger.parts[static_cast<std::size_t>(part)] = time;
+}
+
+void set_class(StepLedger& ledger, WorkClass which, Nanoseconds time) {
+  ledger.compute_by_class[static_cast<std::size_t>(which)] = time;
+}
+
+/// 20 ms: compute 13, transfer 1.5, then 4 ms of waiting or, on the late rank, of a late host.
+StepLedger ledger(int step, int rank) {
+  StepLedger one;
+  one.step = step;
+  one.rank = Rank{rank};
+  const Nanoseconds wobble = 10us * step;
+  one.start = 20ms * step;
+  set(one, LedgerPart::compute, 13ms + wobble);
+  set_class(one, WorkClass::gemm, 9ms + wobble);
+  set_class(one, WorkClass::elementwise, 3900us);
+  set_class(one, WorkClass::unclassified, 100us);
+  set(one, LedgerPart::exposed_transfer, 1500us);
+  set(one, LedgerPart::exposed_copy, 120us);
+  set(one, LedgerPart::dependency_idle, 300us);
+  set(one, LedgerPart::launch_gap, 180us);
+  one.waited_for.resize(ranks);
+  if (rank == late) {
+    set(one, LedgerPart::host_late, 4500us);
+    one.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)] = 4200us;
+    one.host_late_by_cause[static_cast<std::size_t>(HostCause::launch_bound)] = 300us;
+  } else {
+    set(one, LedgerPart::host_late, 500us);
+    one.host_late_by_cause[static_cast<std::size_t>(HostCause::launch_bound)] = 500us;
+    set(one, LedgerPart::exposed_wait, 4ms);
+    one.waited_for[late] = 3990us;
+    one.uncharged_wait = 10us;
+  }
+  set(one, LedgerPart::unattributed, 400us - wobble);
+  one.end = one.start + 20ms;
+  one.overlapped_transfer = 2ms;
+  one.overlapped_wait = rank == late ? 0us : 700us;
+  one.communication = 1500us + 2ms + (rank == late ? 0us : 4700us);
+  if (step == 0) one.excluded = "warm-up: the first step compiles and allocates";
+  if (step == steps - 1) one.excluded = "boundary: profiling ends within it";
+  return one;
+}
+
+CollectiveWait collective(int step, int index) {
+  CollectiveWait one;
+  one.kind = index == 0 ? CollectiveKind::all_reduce : CollectiveKind::all_gather;
+  one.group = "data parallel";
+  one.step = step;
+  one.index = step * 2 + index;
+  if (index == 0) one.bytes = 64 << 20;
+  const Nanoseconds begin = 20ms * step + 13ms + 2ms * index;
+  const Nanoseconds lateness = index == 0 ? 4ms : 0ms;
+  for (int rank = 0; rank < ranks; ++rank) {
+    CollectiveWait::Participant part;
+    part.rank = Rank{rank};
+    part.start = begin + (rank == late ? lateness : Nanoseconds::zero());
+    part.end = begin + lateness + 750us;
+    part.wait = begin + lateness - part.start;
+    part.transfer = 750us;
+    one.participants.push_back(part);
+  }
+  if (index == 0) one.last_arriver = Rank{late};
+  one.spread_of_starts = lateness;
+  one.spread_of_ends = 3us;
+  one.shortest = 750us;
+  return one;
+}
+
+CulpritReport culprits() {
+  CulpritReport report;
+  report.exposed.assign(ranks, std::vector<Nanoseconds>(ranks));
+  report.total = report.exposed;
+  for (int rank = 0; rank < late; ++rank) {
+    report.exposed[rank][late] = 4 * 3990us;
+    report.total[rank][late] = 4 * 4690us;
+  }
+  report.exposed[0][1] = 35us;
+  report.total[0][1] = 35us;
+  Culprit culprit;
+  culprit.rank = Rank{late};
+  culprit.waited = 3 * 4 * 4690us;
+  culprit.exposed = 3 * 4 * 3990us;
+  culprit.exposed_per_step_ms = 3.99;
+  culprit.gpu_seconds = 3 * 4 * 3.99e-3;
+  culprit.collectives = 4;
+  culprit.steps = 4;
+  culprit.significant = true;
+  culprit.cause = LateCause::host;
+  culprit.shares = {{LateCause::host, 3700us, "data loading"},
+                    {LateCause::slower_kernels, 290us, "gemm kernels +3 %"}};
+  culprit.sentence = "Rank 3 is last at 4 of 8 collectives because its host loads data for 4.2 ms.";
+  report.culprits = {culprit};
+  report.recurrence = Recurrence::one_rank;
+  return report;
+}
+
+Efficiency efficiency() {
+  Efficiency result;
+  result.window = "steps 1 to 4";
+  result.runtime = 80ms;
+  result.useful = {52ms, 52ms, 52ms, 52ms};
+  result.load_balance = 1.0;
+  result.transfer = 0.925;
+  result.host = 0.78;
+  result.dependency = 0.65 / 0.925 / 0.78;
+  result.serialization = result.host * result.dependency;
+  result.parallel = 0.65;
+  result.step_time = 20ms;
+  result.replay_error = 0.012;
+  result.what_if = {{"without rank 3's lateness", 16100us, 3900us},
+                    {"transfers take no time", 18500us, 1500us},
+                    {"communication hidden under compute", 16500us, 3500us}};
+  result.critical_path = {{Rank{late}, "compute", 52ms},
+                          {Rank{late}, "host late: data loading", 18ms},
+                          {Rank{late}, "transfer of all_reduce", 6ms},
+                          {Rank{late}, "launch gap", 4ms}};
+  return result;
+}
+
+RankRecording recording(int rank) {
+  RankRecording one;
+  one.rank = Rank{rank};
+  one.file = fmt::format("rank-{}.json.gz", rank);
+  one.where = fmt::format("host node-1, pid {}, GPU {}", 100 + rank, rank);
+  one.rank_from = "distributedInfo";
+  one.device_events = 1000 + rank;
+  one.host_events = 5000;
+  if (rank == 2) one.losses["dropped_records"] = 12;
+  return one;
+}
+
+}  // namespace
+
+Attribution straggler_job() {
+  Attribution job;
+  for (int rank = 0; rank < ranks; ++rank) {
+    job.recordings.push_back(recording(rank));
+    job.clocks.ranks.push_back({Rank{rank}, 1us * rank, 0.2 * rank, 900ns, 3us, 12});
+  }
+  job.remarks = {"Ranks were found from distributedInfo."};
+  job.step_choice = {"ProfilerStep markers", "A step lasts from one marker to the next.", 6, 2};
+  job.clocks.error = 5us;
+  job.clocks.method = "ends of 12 collectives agree";
+  job.classes = {{WorkClass::unclassified, 40, 2ms, {{"my_kernel(float*)", 2ms}}},
+                 {WorkClass::communication, 48, 90ms, {{"ncclDevKernel_AllReduce", 80ms}}},
+                 {WorkClass::gemm, 2000, 220ms, {{"ampere_bf16_gemm", 200ms}}}};
+  for (int step = 0; step < steps; ++step) {
+    for (int rank = 0; rank < ranks; ++rank) job.ledger.push_back(ledger(step, rank));
+    for (int index = 0; index < 2; ++index) job.collectives.push_back(collective(step, index));
+  }
+  job.culprits = culprits();
+  job.efficiency = efficiency();
+  return job;
+}
+
+Attribution lone_recording() {
+  Attribution job;
+  job.recordings = {recording(0)};
+  job.step_choice = {"whole span", "No markers and no repetition were found.", 1, 1};
+  job.classes = {{WorkClass::unclassified, 0, 0ms, {}}};
+  StepLedger only = ledger(0, 0);
+  only.waited_for.clear();
+  only.uncharged_wait = only.part(LedgerPart::exposed_wait);
+  only.excluded = "boundary: the whole span of the recording";
+  job.ledger = {only};
+  job.unmatched_collectives = 7;
+  job.culprits.abstention = "one rank alone cannot tell who was late";
+  job.efficiency_reason = "one rank alone says nothing about the others.";
+  job.clocks.comparable = false;
+  job.clocks.reason = "there is one recording only";
+  return job;
+}
+
+AttributionOptions attribution_options() {
+  AttributionOptions options;
+  options.price_per_gpu = DollarsPerSecond(2.5 / 3600.0);
+  options.input = "traces/";
+  options.tool_version = "0.1.0";
+  options.git_revision = "0123456789ab";
+  return options;
+}
+
+}  // namespace scaleworth::report::fixture

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A hand-made attribution: four ranks, of which rank 3's host is late with its data.
+#pragma once
+
+#include "report/attribution/attribution_report.h"
+
+namespace scaleworth::report::fixture {
+
+/// Six steps, the first of them warm-up and the last cut off; rank 3 begins its collectives 4 ms
+/// after the others.
+attribution::Attribution straggler_job();
+/// One rank alone, one step, nothing matched: the report has to abstain.
+attribution::Attribution lone_recording();
+AttributionOptions attribution_options();
+
+}  // namespace scaleworth::report::fixture

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
+
+#include "report/attribution/averages.h"
+#include "report/attribution/verdict.h"
+#include "tests/catch.h"
+#include "tests/golden/report/fixture_attribution.h"
+#include "tests/schema_check.h"
+
+#include <array>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::array all_formats{
+    Format::text, Format::markdown, Format::csv, Format::json, Format::html};
+
+json as_json(const attribution::Attribution& attribution) {
+  return json::parse(render_attribution(attribution, Format::json, fixture::attribution_options()));
+}
+
+json schema() {
+  return read_schema(SCALEWORTH_ATTRIBUTION_SCHEMA);
+}
+
+/// A job of as many ranks as a large cluster has, one step each.
+attribution::Attribution large_job(int ranks) {
+  attribution::Attribution job;
+  for (int rank = 0; rank < ranks; ++rank) {
+    attribution::StepLedger one;
+    one.rank = Rank{rank};
+    one.end = 1ms;
+    one.parts[0] = 1ms;
+    one.compute_by_class[0] = 1ms;
+    job.ledger.push_back(one);
+    attribution::RankRecording recording;
+    recording.rank = Rank{rank};
+    job.recordings.push_back(recording);
+  }
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("the fixture's ledgers sum to their steps", "[attribution]") {
+  for (const auto& ledger : fixture::straggler_job().ledger) attribution::check_sums(ledger);
+  for (const auto& ledger : fixture::lone_recording().ledger) attribution::check_sums(ledger);
+}
+
+TEST_CASE("excluded steps are not in the averages", "[attribution]") {
+  const auto job = average(fixture::straggler_job());
+  REQUIRE(job);
+  REQUIRE(job->steps == 4);
+  REQUIRE_FALSE(job->only_excluded);
+  // Compute of steps 1 to 4: 13 ms + 10 us * step, mean 13.025 ms; on every rank the same.
+  const Spread& compute = job->ranks[2].part(attribution::LedgerPart::compute);
+  REQUIRE_THAT(compute.mean, WithinRel(13.025e-3, 1e-12));
+  REQUIRE_THAT(compute.least, WithinRel(13.01e-3, 1e-12));
+  REQUIRE_THAT(compute.most, WithinRel(13.04e-3, 1e-12));
+  // Three of four ranks wait 4 ms.
+  const Spread& wait = job->mean.part(attribution::LedgerPart::exposed_wait);
+  REQUIRE_THAT(wait.mean, WithinRel(3e-3, 1e-12));
+  REQUIRE_THAT(wait.least, WithinAbs(0.0, 1e-15));
+  REQUIRE_THAT(wait.most, WithinRel(4e-3, 1e-12));
+}
+
+TEST_CASE("averaged parts add up to the averaged step", "[attribution]") {
+  const auto job = average(fixture::straggler_job());
+  REQUIRE(job);
+  for (const AveragedLedger& rank : job->ranks) {
+    double sum = 0.0;
+    for (const Spread& part : rank.parts) sum += part.mean;
+    REQUIRE_THAT(sum, WithinRel(rank.step.mean, 1e-12));
+  }
+}
+
+TEST_CASE("where every step is excluded the averages are of those, and say so", "[attribution]") {
+  const auto job = average(fixture::lone_recording());
+  REQUIRE(job);
+  REQUIRE(job->only_excluded);
+  REQUIRE(job->steps == 1);
+}
+
+TEST_CASE("a job without steps has no averages", "[attribution]") {
+  REQUIRE_FALSE(average(attribution::Attribution{}));
+}
+
+TEST_CASE("the verdict names the significant culprit and its cause", "[attribution]") {
+  const auto job = fixture::straggler_job();
+  const auto options = fixture::attribution_options();
+  const Verdict verdict = judge_attribution({job, options, average(job)});
+  REQUIRE(verdict.answer == Answer::no);
+  REQUIRE(verdict.headline ==
+          "The others wait 3.99 ms per step for rank 3 (20.0 % of the step); cause: late host "
+          "(data loading).");
+}
+
+TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
+  auto job = fixture::straggler_job();
+  job.culprits.culprits[0].significant = false;
+  job.culprits.abstention = "the clock error of 5 ms exceeds the effect";
+  const auto options = fixture::attribution_options();
+  const Verdict verdict = judge_attribution({job, options, average(job)});
+  REQUIRE(verdict.answer == Answer::unknown);
+  REQUIRE(verdict.headline == "No culprit is named: The clock error of 5 ms exceeds the effect.");
+}
+
+TEST_CASE("no straggler is an answer of its own", "[attribution]") {
+  auto job = fixture::straggler_job();
+  job.culprits = {};
+  job.culprits.abstention = "no straggler: nobody is late by more than 5 us";
+  const auto options = fixture::attribution_options();
+  const Verdict verdict = judge_attribution({job, options, average(job)});
+  REQUIRE(verdict.answer == Answer::yes);
+  REQUIRE(verdict.headline == "No straggler: nobody is late by more than 5 us.");
+}
+
+TEST_CASE("what a culprit costs follows from its share of the GPUs' time", "[attribution]") {
+  // 3 ranks * 4 steps * 3.99 ms of 4 ranks * 4 steps * 20 ms = 0.14963; 4 GPUs at 2.5 USD/h.
+  const json culprit = as_json(fixture::straggler_job())["culprits"]["culprits"][0];
+  REQUIRE_THAT(culprit["share_of_gpu_time"].get<double>(), WithinRel(0.149625, 1e-9));
+  REQUIRE_THAT(culprit["lost_usd_per_hour"].get<double>(), WithinRel(1.49625, 1e-9));
+}
+
+TEST_CASE("the JSON follows the published schema, whole and abstaining", "[attribution]") {
+  for (const auto& job :
+       {fixture::straggler_job(), fixture::lone_recording(), attribution::Attribution{}}) {
+    REQUIRE(SchemaChecker(schema()).check(as_json(job)) == "");
+  }
+}
+
+TEST_CASE("the schema of the JSON names exactly the members that are written", "[attribution]") {
+  REQUIRE(not_exact(schema()) == "");
+  REQUIRE(schema()["properties"]["schema_version"]["const"] == attribution_schema_version);
+}
+
+TEST_CASE("the schema check of an attribution sees a renamed member", "[attribution]") {
+  json document = as_json(fixture::straggler_job());
+  document["ledger"][0]["compute_us"] = 1;
+  document["culprits"]["culprits"][0].erase("rank");
+  REQUIRE(SchemaChecker(schema()).check(document) ==
+          "/culprits/culprits/* breaks rank\n/ledger/*/compute_us breaks additionalProperties\n");
+}
+
+TEST_CASE("JSON keeps the ledger to the nanosecond", "[attribution]") {
+  auto job = fixture::straggler_job();
+  job.ledger[0].start = attribution::Nanoseconds(1'700'000'000'000'000'001);
+  REQUIRE(as_json(job)["ledger"][0]["start_ns"] == 1'700'000'000'000'000'001);
+}
+
+TEST_CASE("every format renders an empty attribution", "[attribution]") {
+  for (const Format format : all_formats) {
+    REQUIRE_FALSE(render_attribution({}, format, {}).empty());
+  }
+}
+
+TEST_CASE("the summary fits one screen of lines and no line is too long", "[attribution]") {
+  const std::string text =
+      render_attribution(fixture::straggler_job(), Format::text, fixture::attribution_options());
+  REQUIRE(std::count(text.begin(), text.end(), '\n') <= 60);
+}
+
+TEST_CASE("a large job's text does not list every rank", "[attribution]") {
+  AttributionOptions options;
+  options.details = true;
+  const std::string text = render_attribution(large_job(4096), Format::text, options);
+  REQUIRE(std::count(text.begin(), text.end(), '\n') < 200);
+  REQUIRE(text.find("4080 more ranks") != std::string::npos);
+  const std::string csv = render_attribution(large_job(4096), Format::csv, options);
+  REQUIRE(csv.find("\nledger_step,step_s,s,0,4095,") != std::string::npos);
+}
+
+TEST_CASE("every line of the CSV has as many cells as its header", "[attribution]") {
+  const std::string csv =
+      render_attribution(fixture::straggler_job(), Format::csv, fixture::attribution_options());
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  REQUIRE(line ==
+          "section,quantity,unit,step,rank,waited_for,part,cause,class,kind,group,index,what,value,"
+          "low,high,samples");
+  while (std::getline(lines, line)) {
+    bool quoted = false;
+    int commas = 0;
+    for (const char c : line) {
+      quoted = c == '"' ? !quoted : quoted;
+      commas += c == ',' && !quoted ? 1 : 0;
+    }
+    INFO(line);
+    REQUIRE(commas == 16);
+  }
+}
+
+TEST_CASE("hostile names stay text in the page and whole in the JSON", "[attribution]") {
+  auto job = fixture::straggler_job();
+  job.classes[0].largest[0].first = "</script><script>alert(1)</script>\xff";
+  job.recordings[0].file = "<img src=x>";
+  const std::string page = render_attribution(job, Format::html, fixture::attribution_options());
+  REQUIRE(page.find("<script>alert(1)") == std::string::npos);
+  REQUIRE(page.find("<img src=x>") == std::string::npos);
+}
