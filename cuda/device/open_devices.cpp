@@ -4,6 +4,7 @@
 #include "cuda/device/cuda_device.h"
 #include "cuda/facts/describe.h"
 #include "cuda/gemm/session/gemm_library.h"
+#include "cuda/libraries/ladder.h"
 #include "cuda/libraries/nvml.h"
 #include "cuda/runtime/error.h"
 #include "cuda/telemetry/nvml_source.h"
@@ -18,10 +19,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
-std::string version_text(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
 
 std::string visible_devices() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -42,8 +39,8 @@ std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, in
       }
       return Skipped{fmt::format(
           "the NVIDIA driver supports CUDA {} and this program needs {}: install a newer driver",
-          version_text(driver),
-          version_text(runtime))};
+          cuda_version_text(driver),
+          cuda_version_text(runtime))};
     case cudaErrorStubLibrary:
       return Skipped{
           "libcuda.so.1 is the toolkit's stub, not a driver: take its folder out of "

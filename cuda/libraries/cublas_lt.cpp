@@ -2,7 +2,9 @@
 #include "cuda/libraries/cublas_lt.h"
 
 #include "cuda/libraries/open/library_error.h"
+#include "cuda/libraries/open/version_text.h"
 
+#include <cstdint>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -45,15 +47,10 @@ const LibraryNames& names() {
   return entry;
 }
 
-/// CUBLAS_VERSION: 10000 major + 100 minor + patch.
-std::string version_text(std::size_t version) {
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
-
 void fill(const SharedLibrary& library, CublasLt& table) {
   library.need(table.get_version, "cublasLtGetVersion");
-  constexpr std::size_t oldest = 120000;
-  const std::size_t version = table.get_version();
+  constexpr std::int64_t oldest = 120000;
+  const auto version = static_cast<std::int64_t>(table.get_version());
   table.version = version_text(version);
   if (version < oldest) {
     throw UnusableLibrary(

@@ -2,6 +2,7 @@
 #include "cuda/libraries/cupti.h"
 
 #include "cuda/libraries/open/library_error.h"
+#include "cuda/libraries/open/version_text.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -38,10 +39,10 @@ const LibraryNames& names() {
 }
 
 /// CUPTI_API_VERSION: 10000 major + 100 minor + update from CUDA 13.0 on, a counter before.
-std::string version_text(std::uint32_t version) {
+std::string api_text(std::uint32_t version) {
   constexpr std::uint32_t first_readable = 130000;
   if (version < first_readable) return fmt::format("API {}", version);
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  return version_text(version);
 }
 
 void read_version(const SharedLibrary& library, Cupti& table) {
@@ -49,7 +50,7 @@ void read_version(const SharedLibrary& library, Cupti& table) {
   if (table.get_version(&table.version_number) != CUPTI_SUCCESS) {
     throw UnusableLibrary("cuptiGetVersion fails");
   }
-  table.version = version_text(table.version_number);
+  table.version = api_text(table.version_number);
   constexpr std::uint32_t cuda_12_0 = 19;
   if (table.version_number < cuda_12_0) {
     throw UnusableLibrary(fmt::format(

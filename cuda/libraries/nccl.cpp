@@ -2,6 +2,7 @@
 #include "cuda/libraries/nccl.h"
 
 #include "cuda/libraries/open/library_error.h"
+#include "cuda/libraries/open/version_text.h"
 
 #include <type_traits>
 
@@ -36,10 +37,6 @@ const LibraryNames& names() {
                                   {"nccl/lib"},
                                   {"lib64", "lib"}};
   return entry;
-}
-
-std::string version_text(int version) {
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
 void read_version(const SharedLibrary& library, Nccl& table) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs the cases on the GPUs of this node; without one each is skipped, but can be listed.
-#define CATCH_CONFIG_RUNNER
-#include "tests/catch.h"
 #include "tests/gpu/rates.h"
+#include "tests/run_catch.h"
 
 #include <algorithm>
 #include <span>
@@ -14,5 +13,5 @@ int main(int argc, char** argv) {
   const bool lists = std::ranges::any_of(
       arguments, [](const char* text) { return std::string_view(text).starts_with("--list"); });
   if (!lists && scaleworth::gpu_tests::devices().empty()) return skipped;
-  return Catch::Session().run(argc, argv);
+  return scaleworth::tests::run_catch(argc, argv);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs the same Catch2 cases on every rank; a failure on one rank ends all of them, because the
 /// others may wait for it in a collective.
-#define CATCH_CONFIG_RUNNER
 #include "probes/host/mpi/loader.h"
-#include "tests/catch.h"
 #include "tests/mpi/ranks.h"
+#include "tests/run_catch.h"
 
 #include <iostream>
 #include <variant>
@@ -24,7 +23,7 @@ int main(int argc, char** argv) {
     std::cerr << mpi.last_error() << '\n';
     return 1;
   }
-  const int failures = Catch::Session().run(argc, argv);
+  const int failures = scaleworth::tests::run_catch(argc, argv);
   if (failures != 0) mpi.abort(1);
   return mpi.finalize();
 }

@@ -1,48 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernels/roofline/fma.h"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "cuda/kernels/roofline/formats.cuh"
 
 namespace scaleworth::gpu {
 namespace {
 
 constexpr float no_sum = 1e30F;  // the chains stay within [-4, 4]
-
-struct Fp64 {
-  using Value = double;
-  static __device__ Value from(double x) { return x; }
-  static __device__ Value fma(Value x, Value a, Value b) { return ::fma(x, a, b); }
-  static __device__ float as_float(Value x) { return static_cast<float>(x); }
-};
-struct Fp32 {
-  using Value = float;
-  static __device__ Value from(double x) { return static_cast<float>(x); }
-  static __device__ Value fma(Value x, Value a, Value b) { return fmaf(x, a, b); }
-  static __device__ float as_float(Value x) { return x; }
-};
-struct Fp16 {
-  using Value = __half2;
-  static __device__ Value from(double x) { return __float2half2_rn(static_cast<float>(x)); }
-  static __device__ Value fma(Value x, Value a, Value b) { return __hfma2(x, a, b); }
-  static __device__ float as_float(Value x) { return __low2float(x) + __high2float(x); }
-};
-struct Bf16 {
-  using Value = __nv_bfloat162;
-  static __device__ Value from(double x) { return __float2bfloat162_rn(static_cast<float>(x)); }
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  static __device__ Value fma(Value x, Value, Value) {
-    return x;
-  }  // never asked: no instruction
-#else
-  static __device__ Value fma(Value x, Value a, Value b) {
-    return __hfma2(x, a, b);
-  }
-#endif
-  static __device__ float as_float(Value x) {
-    return __low2float(x) + __high2float(x);
-  }
-};
 
 template <class Format>
 __global__ void __launch_bounds__(fma_block_threads, fma_blocks_per_multiprocessor)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#define CATCH_CONFIG_RUNNER
-#include "tests/catch.h"
+#include "tests/run_catch.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -16,5 +15,5 @@ int main(int argc, char** argv) {
       arguments.push_back(argv[i]);
     }
   }
-  return Catch::Session().run(static_cast<int>(arguments.size()), arguments.data());
+  return scaleworth::tests::run_catch(static_cast<int>(arguments.size()), arguments.data());
 }

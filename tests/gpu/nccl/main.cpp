@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs the cases with the GPUs and the NCCL of this node; without either each is skipped, but can
 /// be listed.
-#define CATCH_CONFIG_RUNNER
 #include "probes/gpu/open_group.h"
-#include "tests/catch.h"
 #include "tests/gpu/nccl/group.h"
+#include "tests/run_catch.h"
 
 #include <algorithm>
 #include <iostream>
@@ -42,7 +41,7 @@ int main(int argc, char** argv) {
     std::cout << "skipped: " << scaleworth::gpu_tests::opened_group().reason << "\n";
     return skipped;
   }
-  const int result = Catch::Session().run(argc, argv);
+  const int result = scaleworth::tests::run_catch(argc, argv);
   // Before the CUDA runtime ends with the program.
   scaleworth::gpu_tests::opened_group().group.reset();
   return result;

@@ -3,12 +3,14 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/core/catalogue/refusal.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 using namespace scaleworth;
+using namespace scaleworth::catalogue_tests;
 
 namespace {
 
@@ -107,21 +109,8 @@ date = "2026-01-31"
 bf16 = { tflops = 409.6, clock_mhz = 1000 }
 )";
 
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  return text.replace(text.find(what), what.size(), by);
-}
-
 std::string refusal(const std::string& text) {
-  try {
-    parse_gpu_catalogue(text, "gpus.toml");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return refusal_of([&] { parse_gpu_catalogue(text, "gpus.toml"); });
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/core/catalogue/refusal.h"
 
 using namespace scaleworth;
+using namespace scaleworth::catalogue_tests;
 
 namespace {
 
@@ -23,21 +25,8 @@ source = "a test"
 date = "2026-01-31"
 )";
 
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  return text.replace(text.find(what), what.size(), by);
-}
-
 std::string refusal(const std::string& text) {
-  try {
-    parse_model_catalogue(text, "models.toml");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return refusal_of([&] { parse_model_catalogue(text, "models.toml"); });
 }
 
 }  // namespace
