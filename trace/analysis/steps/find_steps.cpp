@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/steps/find_steps.h"
+
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/ledger/rank_view.h"
+#include "trace/analysis/rank_names.h"
+#include "trace/analysis/steps/marked_steps.h"
+#include "trace/analysis/steps/repetition.h"
+#include "trace/analysis/steps/step_flags.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+using StepsByRank = std::vector<std::vector<StepSpan>>;
+
+constexpr std::size_t longest_name = 60;  // of a kernel within a sentence
+
+std::string shortened(std::string_view name) {
+  if (name.size() <= longest_name) return std::string(name);
+  return std::string(name.substr(0, longest_name - 3)) + "...";
+}
+
+std::optional<TimeInterval> span_of(const RankView& rank) {
+  std::optional<TimeInterval> span;
+  const auto extend = [&](const auto& events) {
+    for (const auto& event : events) {
+      if (!span) span = TimeInterval{rank.start(event), rank.end(event)};
+      span->start = std::min(span->start, rank.start(event));
+      span->end = std::max(span->end, rank.end(event));
+    }
+  };
+  extend(rank.recording().device_events);
+  if (!span) extend(rank.recording().host_events);
+  return span;
+}
+
+std::size_t longest(const StepsByRank& by_rank) {
+  const auto most =
+      std::max_element(by_rank.begin(), by_rank.end(), [](const auto& a, const auto& b) {
+        return a.size() < b.size();
+      });
+  return static_cast<std::size_t>(most - by_rank.begin());
+}
+
+bool strictly_increasing(const std::vector<StepSpan>& steps) {
+  return std::adjacent_find(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+           return a.number >= b.number;
+         }) == steps.end();
+}
+
+bool shares_a_number(const std::vector<StepSpan>& steps, const std::vector<StepSpan>& reference) {
+  return std::any_of(steps.begin(), steps.end(), [&](const StepSpan& step) {
+    return std::binary_search(
+        reference.begin(), reference.end(), step, [](const auto& a, const auto& b) {
+          return a.number < b.number;
+        });
+  });
+}
+
+/// Whether the numbers of the marks mean the same iteration on every rank, as far as one can tell.
+bool numbers_agree(const StepsByRank& by_rank) {
+  const auto& reference = by_rank[longest(by_rank)];
+  return std::all_of(by_rank.begin(), by_rank.end(), [&](const auto& steps) {
+    return strictly_increasing(steps) && (steps.empty() || shares_a_number(steps, reference));
+  });
+}
+
+void number_by_order(StepsByRank& by_rank) {
+  for (auto& steps : by_rank) {
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
+  }
+}
+
+/// A rank without marks is cut where the rank with the most steps is; returns those ranks.
+std::vector<std::uint32_t> lend_steps(const Job& job, StepsByRank& by_rank) {
+  const std::vector<StepSpan> lender = by_rank[longest(by_rank)];
+  std::vector<std::uint32_t> borrowers;
+  for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
+    const Recording& recording = job.recordings[rank];
+    if (!by_rank[rank].empty() || recording.device_events.empty()) continue;
+    by_rank[rank] = lender;
+    borrowers.push_back(rank);
+  }
+  return borrowers;
+}
+
+std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
+  StepPlan plan;
+  std::string from;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const Recording& recording = job.recordings[rank];
+    plan.by_rank.push_back(marked_steps(RankView(recording, clocks, rank)));
+    if (from.empty() && !recording.step_marks.empty()) from = recording.step_marks_from;
+  }
+  if (plan.by_rank.empty() || plan.by_rank[longest(plan.by_rank)].empty()) return std::nullopt;
+  plan.choice.source = (from.empty() ? "step" : from) + " markers";
+  plan.choice.sentence = "Steps begin at " + plan.choice.source + ".";
+  if (!numbers_agree(plan.by_rank)) {
+    number_by_order(plan.by_rank);
+    plan.choice.sentence +=
+        " The numbers of the markers do not fit each other: the steps are counted.";
+  }
+  const auto borrowers = lend_steps(job, plan.by_rank);
+  if (!borrowers.empty())
+    plan.choice.sentence +=
+        fmt::format(" Without markers: {}, cut where the others are.", rank_names(borrowers));
+  return plan;
+}
+
+/// Pieces of one rank from anchor to anchor, with what is before the first and from the last to the
+/// end, which are not whole; numbered from 0.
+std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition) {
+  const auto span = span_of(rank);
+  std::vector<StepSpan> steps;
+  const auto begin = [&](nanoseconds start) {
+    if (!steps.empty()) steps.back().end = start;
+    if (steps.empty() || steps.back().start < start)
+      steps.push_back({static_cast<std::int32_t>(steps.size()), start, start, {}});
+  };
+  begin(span->start);
+  for (const std::uint32_t event : repetition.begins)
+    begin(rank.start(rank.recording().device_events[event]));
+  steps.back().end = span->end;
+  return steps;
+}
+
+/// Gives pieces of different ranks that run at the same time the same number; counts where the
+/// clocks are too far apart for that.
+void align_numbers(StepsByRank& by_rank) {
+  const std::vector<StepSpan> reference = by_rank[longest(by_rank)];
+  std::int32_t lowest = 0;
+  for (auto& steps : by_rank) {
+    if (steps.empty()) continue;
+    const std::size_t middle = steps.size() / 2;
+    const nanoseconds time = steps[middle].start;
+    if (time < reference.front().start || reference.back().end <= time) continue;
+    const auto nearest = std::min_element(
+        reference.begin(), reference.end(), [&](const StepSpan& a, const StepSpan& b) {
+          return std::chrono::abs(a.start - time) < std::chrono::abs(b.start - time);
+        });
+    const std::int32_t shift = nearest->number - static_cast<std::int32_t>(middle);
+    for (StepSpan& step : steps) step.number += shift;
+    lowest = std::min(lowest, steps.front().number);
+  }
+  for (auto& steps : by_rank) {
+    for (StepSpan& step : steps) step.number -= lowest;
+  }
+}
+
+std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
+  StepPlan plan;
+  std::optional<Repetition> first;
+  double agreement = 1.0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const Recording& recording = job.recordings[rank];
+    plan.by_rank.emplace_back();
+    if (recording.device_events.empty()) continue;
+    std::optional<Repetition> own;
+    if (first) own = repetition_of(recording, first->anchor);
+    if (!own) own = find_repetition(recording);
+    if (!own) return std::nullopt;
+    agreement = std::min(agreement, own->agreement);
+    plan.by_rank.back() = pieces(RankView(recording, clocks, rank), *own);
+    if (!first) first = std::move(own);
+  }
+  if (!first) return std::nullopt;
+  align_numbers(plan.by_rank);
+  plan.choice.source = "repetition";
+  plan.choice.sentence = fmt::format(
+      "No markers: the recording is cut where the kernel '{}' comes back, every {} kernels "
+      "({} times; neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a "
+      "step.",
+      shortened(first->anchor),
+      first->period,
+      first->begins.size(),
+      100.0 * agreement);
+  return plan;
+}
+
+StepPlan whole_span(const Job& job, const ClockMap& clocks) {
+  StepPlan plan;
+  plan.choice.source = "whole span";
+  plan.choice.sentence =
+      "No markers and no repetition: the whole span of each rank counts as one step.";
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    plan.by_rank.emplace_back();
+    if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
+      plan.by_rank.back().push_back({0, span->start, span->end, {}});
+      plan.choice.steps = 1;
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+StepPlan find_steps(const Job& job, const ClockMap& clocks) {
+  std::optional<StepPlan> plan = by_marks(job, clocks);
+  if (!plan) plan = by_repetition(job, clocks);
+  // A whole span has no others to be averaged with.
+  if (!plan) return whole_span(job, clocks);
+  const FlagCounts counts = flag_steps(plan->by_rank);
+  plan->choice.steps = counts.steps;
+  plan->choice.excluded = counts.excluded;
+  return std::move(*plan);
+}
+
+}  // namespace scaleworth::trace
