@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What NCCL said joined with what ran, ranges from their two ends, steps from ranges.
+#include "tests/catch.h"
+#include "trace/format/recording/assemble.h"
+#include "trace/format/recording/ranges.h"
+
+namespace scaleworth::trace::recording {
+namespace {
+
+constexpr std::uint32_t thread = 10;
+
+/// A kernel of NCCL, its launch at `launched_ns`, names 1 (kernel) and 2 (call).
+void launch(Batch& batch, std::uint64_t launched_ns, std::uint32_t correlation) {
+  batch.kernels.push_back(
+      {.start_ns = launched_ns + 100, .duration_ns = 50, .correlation = correlation, .name = 1});
+  batch.calls.push_back({.start_ns = launched_ns,
+                         .duration_ns = 10,
+                         .correlation = correlation,
+                         .name = 2,
+                         .thread = thread,
+                         .layer = CallLayer::driver});
+}
+
+Batch with_names() {
+  Batch batch;
+  batch.names = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+                 "cuLaunchKernelEx",
+                 "AllReduce",
+                 "ReduceScatter",
+                 "Send",
+                 "Recv"};
+  return batch;
+}
+
+CollectiveRow said(std::uint64_t time_ns, std::uint32_t function, std::uint64_t bytes) {
+  return {.time_ns = time_ns,
+          .communicator = 0xabcdU,
+          .bytes = bytes,
+          .fields = collective_has_bytes,
+          .function = function,
+          .thread = thread,
+          .source = CollectiveSource::plugin};
+}
+
+Recording assemble(const Batch& batch) {
+  Assembler assembler;
+  assembler.add(batch);
+  return assembler.finish("test");
+}
+
+TEST_CASE("a collective belongs to NCCL's next kernel on its thread", "[recording]") {
+  Batch batch = with_names();
+  batch.collectives = {said(1000, 3, 4096), said(3000, 4, 64)};
+  batch.collectives[0].fields |= collective_has_sequence;
+  batch.collectives[0].sequence = 12;
+  launch(batch, 1500, 5);
+  launch(batch, 3500, 6);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.size() == 2);
+  const Communication& first =
+      recording.communications.at(recording.device_events[0].communication);
+  REQUIRE(first.kind == attribution::CollectiveKind::all_reduce);
+  REQUIRE(first.input_bytes == 4096);
+  REQUIRE(first.sequence == 12);
+  REQUIRE(recording.names.at(first.group) == "communicator 000000000000abcd");
+  const Communication& second =
+      recording.communications.at(recording.device_events[1].communication);
+  REQUIRE(second.kind == attribution::CollectiveKind::reduce_scatter);
+  REQUIRE(second.output_bytes == 64);
+  REQUIRE_FALSE(second.input_bytes);
+}
+
+TEST_CASE("the calls of a group share its kernel and their bytes add up", "[recording]") {
+  Batch batch = with_names();
+  batch.collectives = {said(1000, 5, 100), said(1001, 6, 200)};
+  launch(batch, 1500, 5);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE(recording.communications[0].kind == attribution::CollectiveKind::send_receive);
+  REQUIRE(recording.communications[0].input_bytes == 300);
+}
+
+TEST_CASE("calls and kernels that do not pair stay apart and are counted", "[recording]") {
+  Batch batch = with_names();
+  batch.collectives = {said(1000, 3, 1), said(1001, 3, 2), said(1002, 3, 3)};
+  launch(batch, 1500, 5);
+  launch(batch, 1600, 6);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.empty());
+  REQUIRE(recording.losses.at("collective_calls_without_their_kernel") == 3);
+}
+
+TEST_CASE("a call of another thread takes no kernel", "[recording]") {
+  Batch batch = with_names();
+  batch.collectives = {said(1000, 3, 1)};
+  batch.collectives[0].thread = thread + 1;
+  launch(batch, 1500, 5);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.device_events[0].communication == no_index);
+}
+
+TEST_CASE("where the plugin spoke the ranges are not counted twice", "[recording]") {
+  Batch batch = with_names();
+  batch.collectives = {said(1000, 3, 4096), said(1001, 3, 4096)};
+  batch.collectives[0].source = CollectiveSource::range;
+  launch(batch, 1500, 5);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE(recording.communications[0].input_bytes == 4096);
+}
+
+TEST_CASE("a communicator's creation gives its size", "[recording]") {
+  Batch batch;
+  batch.names = {"ncclCommInitRank"};
+  batch.collectives = {{.time_ns = 5,
+                        .communicator = 0xabcdU,
+                        .fields = collective_has_ranks,
+                        .function = 1,
+                        .rank = 3,
+                        .ranks = 8}};
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.groups.size() == 1);
+  REQUIRE(recording.groups.begin()->second.size == 8);
+}
+
+TEST_CASE("ranges nest and overlap by their ids", "[recording]") {
+  Batch batch;
+  batch.names = {"outer", "inner"};
+  batch.marks = {{.time_ns = 10, .id = 1, .name = 1, .thread = thread, .phase = MarkPhase::opened},
+                 {.time_ns = 20, .id = 2, .name = 2, .thread = thread, .phase = MarkPhase::opened},
+                 {.time_ns = 30, .id = 2, .thread = thread, .phase = MarkPhase::closed},
+                 {.time_ns = 40, .id = 1, .thread = thread, .phase = MarkPhase::closed}};
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.host_events.size() == 2);
+  REQUIRE(recording.names.at(recording.host_events[0].name) == "outer");
+  REQUIRE(recording.host_events[0].end.count() == 40);
+  REQUIRE(recording.host_events[1].start.count() == 20);
+  REQUIRE(recording.host_events[1].end.count() == 30);
+}
+
+TEST_CASE("a range that a kill left open lasts until the last event and is counted",
+          "[recording]") {
+  Batch batch = with_names();
+  launch(batch, 1500, 5);
+  batch.marks = {{.time_ns = 100, .id = 1, .name = 3, .phase = MarkPhase::opened},
+                 {.time_ns = 100, .id = 9, .phase = MarkPhase::closed}};
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.host_events.front().end.count() == 1650);
+  REQUIRE(recording.losses.at("ranges_without_an_end") == 1);
+  REQUIRE(recording.losses.at("ranges_without_a_start") == 1);
+}
+
+TEST_CASE("steps are those of the preferred name, numbered where it has no number", "[recording]") {
+  Batch batch;
+  batch.names = {"step", "batch 7"};
+  std::uint32_t id = 0;
+  for (const std::uint64_t start : {100U, 200U, 300U}) {
+    batch.marks.push_back({.time_ns = start, .id = ++id, .name = 1, .phase = MarkPhase::opened});
+    batch.marks.push_back({.time_ns = start + 90, .id = id, .phase = MarkPhase::closed});
+  }
+  batch.marks.push_back({.time_ns = 120, .id = 50, .name = 2, .phase = MarkPhase::opened});
+  batch.marks.push_back({.time_ns = 130, .id = 50, .phase = MarkPhase::closed});
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.step_marks.size() == 3);
+  REQUIRE(recording.step_marks[2].number == 2);
+  REQUIRE(recording.step_marks[2].start.count() == 300);
+  REQUIRE(recording.step_marks_from == "NVTX range 'step'");
+}
+
+}  // namespace
+}  // namespace scaleworth::trace::recording

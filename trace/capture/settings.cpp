@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/capture/settings.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace scaleworth::trace {
+namespace {
+
+constexpr const char* directory_variable = "SCALEWORTH_TRACE_DIRECTORY";
+constexpr const char* run_variable = "SCALEWORTH_TRACE_RUN";
+constexpr const char* cupti_variable = "SCALEWORTH_TRACE_CUPTI";
+constexpr const char* next_variable = "SCALEWORTH_TRACE_NEXT_INJECTION";
+constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
+constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
+constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
+
+std::optional<std::int32_t> step_number(std::string_view text) {
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const std::string_view whole = text;
+  const auto first = step_number(whole.substr(0, colon));
+  const auto last = colon + 1 == text.size()
+                        ? std::optional(std::numeric_limits<std::int32_t>::max())
+                        : step_number(whole.substr(colon + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+std::optional<double> parse_duration(const std::string& text) {
+  double seconds = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (!whole || !std::isfinite(seconds) || seconds <= 0.0) return std::nullopt;
+  return seconds;
+}
+
+Variables to_variables(const CaptureSettings& settings) {
+  Variables result{{directory_variable, settings.directory}, {run_variable, settings.run}};
+  const CaptureWindow& window = settings.window;
+  if (!settings.cupti.empty()) result.emplace_back(cupti_variable, settings.cupti);
+  if (!settings.next.empty()) result.emplace_back(next_variable, settings.next);
+  if (window.steps) {
+    const bool open = window.steps->second == std::numeric_limits<std::int32_t>::max();
+    result.emplace_back(steps_variable,
+                        std::to_string(window.steps->first) + ":" +
+                            (open ? std::string() : std::to_string(window.steps->second)));
+  }
+  if (window.duration_s) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), *window.duration_s).ptr;
+    result.emplace_back(duration_variable, std::string(digits, end));
+  }
+  if (window.profiler_api) result.emplace_back(range_variable, profiler_api_word);
+  if (!window.range.empty()) result.emplace_back(range_variable, window.range);
+  return result;
+}
+
+CaptureSettings from_variables(const std::function<const char*(const char*)>& value,
+                               std::vector<std::string>& problems) {
+  const auto text = [&](const char* variable) {
+    const char* found = value(variable);
+    return std::string(found == nullptr ? "" : found);
+  };
+  CaptureSettings settings;
+  settings.directory = text(directory_variable);
+  settings.run = text(run_variable);
+  settings.cupti = text(cupti_variable);
+  settings.next = text(next_variable);
+  CaptureWindow& window = settings.window;
+  const std::string steps = text(steps_variable);
+  const std::string duration = text(duration_variable);
+  window.steps = parse_steps(steps);
+  window.duration_s = parse_duration(duration);
+  if (!steps.empty() && !window.steps)
+    problems.push_back(std::string(steps_variable) + "=" + steps +
+                       " is not FROM:TO; all is recorded");
+  if (!duration.empty() && !window.duration_s)
+    problems.push_back(std::string(duration_variable) + "=" + duration +
+                       " is no number of seconds; all is recorded");
+  window.range = text(range_variable);
+  window.profiler_api = window.range == profiler_api_word;
+  if (window.profiler_api) window.range.clear();
+  return settings;
+}
+
+}  // namespace scaleworth::trace

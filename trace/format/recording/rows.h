@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a capture writes down, one plain struct per kind of row, and a batch of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::trace::recording {
+
+/// Times are ns of the capture's clock (CLOCK_REALTIME unless a fact says otherwise), names numbers
+/// that NameIndex gave, `correlation` joins work on a GPU with the call that launched it.
+struct KernelRow {
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t graph_node = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t name = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t device = 0;
+  std::uint32_t graph = 0;
+  std::uint32_t shape = 0;  // the how-manieth ShapeRow of the file, from 1; 0 for unknown
+};
+
+/// How a kernel was launched; each combination once per file.
+struct ShapeRow {
+  std::uint32_t grid_x = 0;
+  std::uint32_t grid_y = 0;
+  std::uint32_t grid_z = 0;
+  std::uint32_t block_x = 0;
+  std::uint32_t block_y = 0;
+  std::uint32_t block_z = 0;
+  std::uint32_t registers = 0;      // per thread
+  std::uint32_t shared_memory = 0;  // bytes per block
+  friend bool operator==(const ShapeRow&, const ShapeRow&) = default;
+};
+
+enum class CopyDirection : std::uint32_t { other, to_device, to_host, on_device, between_devices };
+
+struct CopyRow {
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t graph_node = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t device = 0;
+  CopyDirection direction = CopyDirection::other;
+};
+
+struct FillRow {
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t graph_node = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t device = 0;
+};
+
+enum class CallLayer : std::uint32_t { runtime, driver };
+
+struct CallRow {
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t name = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t result = 0;
+  CallLayer layer = CallLayer::runtime;
+};
+
+enum class WaitKind : std::uint32_t { other, event, stream_wait_event, stream, context };
+
+struct WaitRow {
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t event_use = 0;  // equal in the EventRow that it waits for; 0 for none
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;  // 0xffffffff: none in particular
+  WaitKind kind = WaitKind::other;
+};
+
+/// A CUDA event was recorded on a stream.
+struct EventRow {
+  std::uint64_t event_use = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t device = 0;
+};
+
+/// The tracer's own work.
+struct OverheadRow {
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint32_t name = 0;
+  std::uint32_t thread = 0;
+};
+
+enum class MarkPhase : std::uint32_t { instant, opened, closed };
+
+/// One end of a named range; both ends carry the same id.
+struct MarkRow {
+  std::uint64_t time_ns = 0;
+  std::uint32_t id = 0;
+  std::uint32_t name = 0;    // 0 where it closes
+  std::uint32_t domain = 0;  // a name too; 0 for the default one
+  std::uint32_t thread = 0;
+  MarkPhase phase = MarkPhase::instant;
+};
+
+/// Which fields of a CollectiveRow its source told.
+enum CollectiveField : std::uint32_t {
+  collective_has_bytes = 1U,
+  collective_has_root = 2U,
+  collective_has_peer = 4U,
+  collective_has_sequence = 8U,
+  collective_has_ranks = 16U,  // rank, ranks and device: of a communicator's creation
+};
+
+enum class CollectiveSource : std::uint32_t { range, plugin };
+
+/// What NCCL said of a collective, or of a communicator, as it was enqueued.
+struct CollectiveRow {
+  std::uint64_t time_ns = 0;
+  std::uint64_t communicator = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t sequence = 0;  // the how-manieth collective of its communicator, from 0
+  std::uint32_t fields = 0;    // CollectiveField
+  std::uint32_t function = 0;  // names: "AllReduce", "ncclAllReduce"
+  std::uint32_t algorithm = 0;
+  std::uint32_t protocol = 0;
+  std::uint32_t channels = 0;
+  std::uint32_t root = 0;
+  std::uint32_t peer = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+  std::uint32_t device = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t range = 0;  // MarkRow::id, of CollectiveSource::range
+  CollectiveSource source = CollectiveSource::range;
+};
+
+/// The clocks of the process, read together.
+struct ClockRow {
+  std::uint64_t realtime_ns = 0;
+  std::uint64_t monotonic_raw_ns = 0;
+  std::uint64_t uncertainty_ns = 0;  // between the first and the last reading
+};
+
+/// Recording was switched on or off.
+struct WindowRow {
+  std::uint64_t time_ns = 0;
+  std::uint32_t on = 0;
+  std::uint32_t why = 0;  // a name
+};
+
+/// A fact ("host", "gpu-17") or a remark for people ("remark", "...").
+using Fact = std::pair<std::string, std::string>;
+
+/// Rows in any order; what is lost is counted since the batch before.
+struct Batch {
+  std::vector<KernelRow> kernels;
+  std::vector<ShapeRow> shapes;
+  std::vector<CopyRow> copies;
+  std::vector<FillRow> fills;
+  std::vector<CallRow> calls;
+  std::vector<WaitRow> waits;
+  std::vector<EventRow> events;
+  std::vector<OverheadRow> overheads;
+  std::vector<MarkRow> marks;
+  std::vector<CollectiveRow> collectives;
+  std::vector<ClockRow> clocks;
+  std::vector<WindowRow> windows;
+  std::vector<std::string> names;  // that follow those of the batches before
+  std::vector<Fact> facts;
+  std::vector<std::pair<std::string, std::uint64_t>> losses;
+
+  /// Empties it and keeps its memory.
+  void clear();
+};
+
+}  // namespace scaleworth::trace::recording
