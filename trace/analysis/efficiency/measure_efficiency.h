@@ -4,7 +4,7 @@
 
 #include "src/core/attribution/culprits.h"
 #include "src/core/attribution/efficiency.h"
-#include "trace/analysis/clocks/clock_map.h"
+#include "trace/analysis/clocks/align.h"
 #include "trace/analysis/steps/find_steps.h"
 #include "trace/analysis/waits/split_waits.h"
 #include "trace/timeline/recording.h"
@@ -23,7 +23,7 @@ struct EfficiencyResult {
 EfficiencyResult measure_efficiency(const Job& job,
                                     const StepPlan& steps,
                                     const Waits& waits,
-                                    const ClockMap& clocks,
+                                    const Alignment& alignment,
                                     const attribution::CulpritReport& culprits,
                                     const std::vector<attribution::StepLedger>& ledger);
 
