@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace scaleworth::trace {
 
@@ -29,5 +30,26 @@ class ByteSource {
 
 /// Opens `path`, plain, gzip or zstd by its first bytes. Throws UserError.
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
+
+/// What `stored` holds once gzip or zstd is taken off, by its first bytes; `stored` itself
+/// otherwise. For members of archives: compressed in what is compressed is taken apart too.
+std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored);
+
+/// A stream that can be looked into before it is read.
+class PeekedSource final : public ByteSource {
+ public:
+  /// Holds the first bytes of `source`, at most `bytes`.
+  PeekedSource(std::unique_ptr<ByteSource> source, std::size_t bytes);
+  /// The first bytes of the stream, for as long as nothing was read.
+  std::string_view front() const { return std::string_view(front_).substr(taken_); }
+  const std::string& name() const override { return source_->name(); }
+  std::size_t read(std::span<char> buffer) override;
+  const std::string& damage() const override { return source_->damage(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string front_;
+  std::size_t taken_ = 0;
+};
 
 }  // namespace scaleworth::trace

@@ -1,0 +1,42 @@
+# What the readers of traces are linked with, as interface targets: scaleworth_simdjson, scaleworth_sqlite,
+# scaleworth_zlib, scaleworth_zstd. A portable build links them statically, except simdjson, of which distributions have
+# only the shared library: the program carries it in lib/scaleworth and finds it there by its own place.
+
+# scaleworth_trace_library(name HEADER file LIBRARY name PACKAGE debian_package)
+function(scaleworth_trace_library name)
+  cmake_parse_arguments(ARG "" "HEADER;LIBRARY;PACKAGE" "" ${ARGN})
+  set(library ${ARG_LIBRARY})
+  if(SCALEWORTH_PORTABLE)
+    set(library lib${ARG_LIBRARY}.a)
+  endif()
+  string(TOUPPER SCALEWORTH_${name} variable)
+  find_path(${variable}_INCLUDE_DIR ${ARG_HEADER})
+  find_library(${variable}_LIBRARY ${library})
+  mark_as_advanced(${variable}_INCLUDE_DIR ${variable}_LIBRARY)
+  if(NOT ${variable}_INCLUDE_DIR OR NOT ${variable}_LIBRARY)
+    message(FATAL_ERROR "${ARG_HEADER} or ${library} was not found: install the Debian package ${ARG_PACKAGE}.")
+  endif()
+  add_library(scaleworth_${name} INTERFACE)
+  target_include_directories(scaleworth_${name} SYSTEM INTERFACE ${${variable}_INCLUDE_DIR})
+  target_link_libraries(scaleworth_${name} INTERFACE ${${variable}_LIBRARY})
+endfunction()
+
+scaleworth_trace_library(zlib HEADER zlib.h LIBRARY z PACKAGE zlib1g-dev)
+scaleworth_trace_library(zstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev)
+scaleworth_trace_library(sqlite HEADER sqlite3.h LIBRARY sqlite3 PACKAGE libsqlite3-dev)
+target_link_libraries(scaleworth_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
+
+# Its own configuration file says how the library was compiled, which its headers must agree with.
+find_package(simdjson QUIET)
+if(NOT simdjson_FOUND)
+  message(FATAL_ERROR "simdjson was not found: install the Debian package libsimdjson-dev.")
+endif()
+add_library(scaleworth_simdjson INTERFACE)
+target_link_libraries(scaleworth_simdjson INTERFACE simdjson::simdjson)
+if(SCALEWORTH_PORTABLE)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/scaleworth")
+  get_target_property(simdjson_kind simdjson::simdjson TYPE)
+  if(simdjson_kind STREQUAL "SHARED_LIBRARY")
+    install(IMPORTED_RUNTIME_ARTIFACTS simdjson::simdjson LIBRARY DESTINATION lib/scaleworth)
+  endif()
+endif()

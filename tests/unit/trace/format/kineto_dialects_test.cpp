@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.h"
+#include "tests/unit/trace/format/kineto_text.h"
+#include "trace/format/kineto/collective.h"
+
+using namespace scaleworth::trace;
+using scaleworth::attribution::CollectiveKind;
+using scaleworth::testing::kineto_file;
+using scaleworth::testing::kineto_kernel;
+using scaleworth::testing::read_kineto_text;
+using std::chrono::nanoseconds;
+
+TEST_CASE("times count from the base, wherever it stands in the file", "[trace][kineto]") {
+  const auto kernel = kineto_kernel("k", "4458676981028.392", "2.5", 1);
+  const std::string base = R"("baseTimeNanoseconds": 1711964646000000000)";
+  const auto first = read_kineto_text(kineto_file(kernel, base + ", "));
+  const auto last = read_kineto_text(R"({"traceEvents": [)" + kernel + "], " + base + "}");
+  // 1711964646000000000 + 4458676981028392
+  CHECK(first.device_events.at(0).start == nanoseconds(1716423322981028392));
+  CHECK(first.device_events.at(0).end == nanoseconds(1716423322981030892));
+  CHECK(last.device_events.at(0).start == first.device_events.at(0).start);
+}
+
+TEST_CASE("a bare array of events is a trace too, closed or not", "[trace][kineto]") {
+  const auto kernels = kineto_kernel("a", "1", "1", 1) + ",\n" + kineto_kernel("b", "3", "1", 2);
+  CHECK(read_kineto_text("[" + kernels + "]").device_events.size() == 2);
+  CHECK(read_kineto_text("\xef\xbb\xbf [" + kernels + ",]").device_events.size() == 2);
+  CHECK(read_kineto_text("[" + kernels).device_events.size() == 2);
+}
+
+TEST_CASE("old names of categories mean the same", "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(R"x(
+    {"ph": "X", "cat": "Kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10, "dur": 2, "args": {}},
+    {"ph": "X", "cat": "Memcpy", "name": "Memcpy DtoH (Device -> Pinned)", "pid": "0", "tid": "9",
+     "ts": 20, "dur": 2, "args": {"bytes": 8}},
+    {"ph": "X", "cat": "Memset", "name": "Memset (Device)", "pid": 0, "tid": 7, "ts": 30, "dur": 2},
+    {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 6, "ts": 9, "dur": 1,
+     "args": {"correlation": 3}},
+    {"ph": "X", "cat": "Operator", "name": "aten::add", "pid": 5, "tid": 6, "ts": 8, "dur": 3},
+    {"ph": "s", "cat": "async_gpu", "name": "launch", "id": 3, "pid": 5, "tid": 6, "ts": 9}
+  )x"));
+  REQUIRE(recording.device_events.size() == 3);
+  CHECK(recording.device_events[0].operation == DeviceOperation::kernel);
+  CHECK(recording.device_events[0].stream == 7);
+  CHECK(recording.device_events[1].operation == DeviceOperation::copy);
+  CHECK(recording.device_events[1].stream == 9);
+  CHECK(recording.device_events[2].operation == DeviceOperation::fill);
+  REQUIRE(recording.host_events.size() == 1);
+  CHECK(recording.host_events[0].activity == HostActivity::runtime_call);
+}
+
+TEST_CASE("fields come in any order", "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(
+      R"({"args": {"stream": 20, "device": 1, "correlation": 9}, "dur": 3, "ts": 5, "tid": 1, "pid": 2,
+          "name": "a\"b", "cat": "kernel", "ph": "X"},
+         {"args": {"name": "python"}, "tid": 0, "pid": 2, "name": "process_name", "ph": "M"},
+         {"tid": 8, "pid": 2, "ts": 1, "dur": 1, "name": "cuLaunchKernelEx", "cat": "cuda_driver", "ph": "X"})"));
+  REQUIRE(recording.device_events.size() == 1);
+  CHECK(recording.device_events[0].stream == 20);
+  CHECK(recording.device_events[0].device == 1);
+  CHECK(recording.device_events[0].correlation == 9);
+  CHECK(recording.names.at(recording.device_events[0].name) == "a\"b");
+  REQUIRE(recording.host_events.size() == 1);
+  CHECK(recording.host_events[0].activity == HostActivity::driver_call);
+  CHECK(recording.threads.at(recording.host_events[0].thread) == "python 2/8");
+}
+
+TEST_CASE("missing, infinite and negative durations end where they start, and count",
+          "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(
+      R"({"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": "10.5"},)" +
+      kineto_kernel("b", "20", "NaN", 2) + "," + kineto_kernel("c", "3e1", "-5", 3) + "," +
+      kineto_kernel("d", "-Infinity", "1", 4)));
+  REQUIRE(recording.device_events.size() == 3);
+  CHECK(recording.device_events[0].start == nanoseconds(10500));
+  CHECK(recording.device_events[2].start == nanoseconds(30000));
+  for (const auto& event : recording.device_events) CHECK(event.start == event.end);
+  CHECK(recording.losses ==
+        std::map<std::string, std::int64_t>{{"events_ending_before_their_start", 1},
+                                            {"events_without_duration", 2},
+                                            {"events_without_time", 1}});
+}
+
+TEST_CASE("identifiers that ran over 32 bits still join kernel and launch", "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(
+      kineto_kernel("k", "10", "1", -2147483640) +
+      R"(,{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": -7, "ts": 20,
+           "dur": 1, "args": {"correlation": -2147483640}})"));
+  CHECK(recording.device_events.at(0).correlation == recording.host_events.at(0).correlation);
+  // The launch ends after its kernel: both are kept as they are.
+  CHECK(recording.host_events.at(0).start == nanoseconds(20000));
+}
+
+TEST_CASE("of operators only those that a rule names are kept", "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(R"(
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"a": [1, {"b": 2}]}},
+    {"ph": "X", "cat": "cpu_op", "name": "enumerate(DataLoader)#_Next", "pid": 1, "tid": 1, "ts": 2, "dur": 1, "args": {}},
+    {"ph": "X", "cat": "python_function", "name": "forward", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": {}}
+  )"));
+  REQUIRE(recording.host_events.size() == 1);
+  CHECK(recording.host_events[0].activity == HostActivity::operation);
+  CHECK(recording.losses.empty());
+}
+
+TEST_CASE("step markers are no annotations, and the host's go before the GPU's",
+          "[trace][kineto]") {
+  const std::string gpu =
+      R"({"ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#7", "pid": 0, "tid": 7, "ts": 4, "dur": 9})";
+  const std::string host =
+      R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 1, "tid": 1, "ts": 1, "dur": 9})";
+  const auto both = read_kineto_text(kineto_file(gpu + "," + host + "," + host));
+  REQUIRE(both.step_marks.size() == 1);
+  CHECK(both.step_marks[0].number == 7);
+  CHECK(both.step_marks[0].start == nanoseconds(1000));
+  CHECK(both.step_marks_from == "ProfilerStep");
+  CHECK(both.host_events.empty());
+  const auto only_gpu = read_kineto_text(kineto_file(gpu));
+  REQUIRE(only_gpu.step_marks.size() == 1);
+  CHECK(only_gpu.step_marks_from == "ProfilerStep on the GPU");
+}
+
+TEST_CASE("an event that stands twice in the file is kept once", "[trace][kineto]") {
+  const auto kernel = kineto_kernel("k", "10", "1", 5);
+  const auto other = kineto_kernel("k", "10", "1", 6);
+  const auto recording = read_kineto_text(kineto_file(kernel + "," + other + "," + kernel));
+  CHECK(recording.device_events.size() == 2);
+}
+
+TEST_CASE("a wait's stream is its argument, not the row it is drawn on", "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(R"(
+    {"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 1000007, "ts": 1, "dur": 1,
+     "args": {"cuda_sync_kind": "Stream Sync", "stream": 7, "correlation": 1}},
+    {"ph": "X", "cat": "cuda_sync", "name": "Event Sync", "pid": 0, "tid": -1, "ts": 3, "dur": 1,
+     "args": {"cuda_sync_kind": "Event Sync", "wait_on_stream": 4294967295, "stream": 4294967295, "correlation": 2}}
+  )"));
+  REQUIRE(recording.synchronizations.size() == 2);
+  CHECK(recording.synchronizations[0].stream == 7);
+  CHECK_FALSE(recording.synchronizations[1].stream);
+  CHECK_FALSE(recording.synchronizations[1].waits_on);
+}
+
+TEST_CASE("a send tells its peer, its number and a group that is listed in part",
+          "[trace][kineto]") {
+  const auto recording = read_kineto_text(kineto_file(R"(
+    {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "pid": 0, "tid": 7, "ts": 1, "dur": 1,
+     "args": {"stream": 7, "Collective name": "send", "In msg nelems": 10, "Out msg nelems": 10, "Group size": 64,
+              "dtype": "BFloat16", "Process Group Name": "pp", "Process Group Ranks": "[0, 1, ...]",
+              "Src Rank": 3, "Dst Rank": 4, "Seq": 17}}
+  )"));
+  REQUIRE(recording.communications.size() == 1);
+  const auto& send = recording.communications[0];
+  CHECK(send.kind == CollectiveKind::send);
+  CHECK(send.peer == 4);
+  CHECK(send.sequence == 17);
+  CHECK(send.input_bytes == 20);
+  CHECK(recording.groups.at(send.group).size == 64);
+  CHECK(recording.groups.at(send.group).ranks.empty());
+}
+
+TEST_CASE("collectives are known in each spelling of their names", "[trace][kineto]") {
+  using enum CollectiveKind;
+  CHECK(parse_collective_name("allreduce_coalesced") == all_reduce);
+  CHECK(parse_collective_name("_allgather_base") == all_gather);
+  CHECK(parse_collective_name("reduce_scatter_tensor_coalesced") == reduce_scatter);
+  CHECK(parse_collective_name("all_to_allv") == all_to_all);
+  CHECK(parse_collective_name("_broadcast_oop") == broadcast);
+  CHECK(parse_collective_name("recv") == receive);
+  CHECK(parse_collective_name("wait") == unknown);
+  CHECK(element_bytes("Float8_e4m3fn") == 1);
+  CHECK_FALSE(element_bytes("QInt8"));
+}
