@@ -9,8 +9,13 @@ std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOpti
   std::vector<Chart> charts{steps_chart(analysis),
                             speedup_chart(analysis),
                             cost_chart(analysis, options),
-                            roofline_chart(analysis),
-                            collectives_chart(analysis)};
+                            roofline_chart(analysis)};
+  if (!analysis.collectives.empty() || analysis.algorithms.empty()) {
+    charts.push_back(collectives_chart(analysis));
+  }
+  if (!analysis.algorithms.empty()) {
+    charts.push_back(nccl_chart(analysis));
+  }
   std::set<std::string> models;
   for (const model::GpuResult& gpu : analysis.gpus) {
     if (gpu.formats.empty() || !models.insert(gpu.identity.name).second) {

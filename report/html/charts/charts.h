@@ -29,6 +29,9 @@ Chart waterfall_chart(const model::GpuResult& gpu);
 Chart chart_of(const model::RooflineResult& roofline, const std::string& section);
 /// Bus bandwidth against message size with the chosen fit, per collective at the largest count.
 Chart collectives_chart(const model::Analysis& analysis);
+/// Time against message size of each way that NCCL was forced to take, with its line, the curve of
+/// the fastest and what NCCL chose, per collective at the largest count.
+Chart nccl_chart(const model::Analysis& analysis);
 /// Step time of each rank at each count, split by the ledger's parts.
 Chart steps_chart(const model::Analysis& analysis);
 /// Strong-scaling speed-up with the ideal line and each law's curve and band.
@@ -36,7 +39,8 @@ Chart speedup_chart(const model::Analysis& analysis);
 /// Cost per million tokens by count; says how to give a price when there is none.
 Chart cost_chart(const model::Analysis& analysis, const RenderOptions& options);
 
-/// All of them in page order, those of GPUs for the first of each model that has products. A chart
+/// All of them in page order, those of GPUs for the first of each model that has products, those of
+/// the cores' and of NCCL's collectives for what was measured. A chart
 /// without data has a reason instead of a specification.
 std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/formats.h"
+#include "report/html/charts/charts.h"
 #include "report/report.h"
 #include "report/sections/sections.h"
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -111,4 +113,34 @@ TEST_CASE("every format tells of NCCL's collectives", "[algorithms]") {
   const auto json = nlohmann::json::parse(render({}, analysis, Format::json, {}));
   CHECK(json.at("nccl").at(0).at("regimes").at(0).at("algorithm") == "NVLS");
   CHECK(json.at("nccl").at(0).at("chosen").at(0).at("ran").at("protocol") == "Simple");
+}
+
+TEST_CASE("NCCL's chart has each way's line and dots, the fastest of them and what was chosen",
+          "[algorithms]") {
+  model::Analysis analysis;
+  analysis.algorithms = {switched()};
+  const Chart chart = nccl_chart(analysis);
+  CHECK(chart.title ==
+        "NCCL's all reduce of 954 MiB on 8 ranks is fastest by NVLS/Simple, with 479 GB/s bus "
+        "bandwidth");
+  std::map<std::string, int> kinds;
+  for (const Json& row : chart.spec.at("data").at("values")) {
+    ++kinds[row.at("kind").get<std::string>()];
+    if (row.at("kind") != "line" || row.at("bytes").get<double>() < 1e9) continue;
+    // 1e9 B in 30 us + 3.62 ms: 273.97 GB/s, times 1.75.
+    CHECK_THAT(row.at("busbw").get<double>(), WithinRel(479.45, 1e-4));
+  }
+  // Two sizes per doubling from 8 B to 1e9 B: 2 x 26.9 rounded up, and the first.
+  CHECK(kinds ==
+        std::map<std::string, int>{{"line", 55}, {"curve", 55}, {"forced", 2}, {"choice", 1}});
+}
+
+TEST_CASE("without forced ways, or where ranks share a GPU, NCCL's chart says so", "[algorithms]") {
+  model::Analysis analysis;
+  analysis.algorithms = {switched()};
+  analysis.algorithms[0].shared_gpu = true;
+  CHECK(nccl_chart(analysis).spec.is_null());
+  analysis.algorithms[0].shared_gpu = false;
+  analysis.algorithms[0].lines.clear();
+  CHECK(contains(nccl_chart(analysis).missing, "let none be forced"));
 }
