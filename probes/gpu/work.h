@@ -14,7 +14,8 @@ namespace scaleworth::probes {
 
 /// Independent chains of fused multiply-adds in registers on all multiprocessors, CUDA cores only:
 /// fp64, fp32, fp16 (half2), bf16 (bf16x2); or `tensor`: back-to-back matrix instructions on
-/// registers (fp16, bf16, tf32, fp64, int8), the ceiling without memory.
+/// registers (fp16, bf16, tf32, fp64, int8, and fp8_e4m3 at 8.9 and from 12.0), the ceiling without
+/// memory.
 struct DeviceFma {
   NumberFormat format = NumberFormat::fp32;
   bool tensor = false;

@@ -5,6 +5,8 @@
 #include "tests/catch.h"
 #include "tests/gpu/rates.h"
 
+#include <string>
+
 using namespace scaleworth;
 using namespace scaleworth::gpu_tests;
 using namespace scaleworth::probes;
@@ -63,6 +65,24 @@ TEST_CASE("matrix instructions are faster than the CUDA cores", "[gpu]") {
     CHECK(per_cycle(flop_rate(measured), measured) < 1.02 * 16384.0);
   }
   CHECK(flop_rate(device().time_fma({NumberFormat::fp64, true}, brief())) > 0.0);
+}
+
+TEST_CASE("fp8 matrix instructions beat fp16's where there are any, or are said to be absent",
+          "[gpu]") {
+  const int capability = device().description().compute_capability;
+  if (capability != 89 && capability < 120) {
+    CHECK_THROWS_AS(device().time_fma({NumberFormat::fp8_e4m3, true}, brief()), NothingToMeasure);
+    return;
+  }
+  // Or the program was built without code for them.
+  try {
+    const auto fp8 = device().time_fma({NumberFormat::fp8_e4m3, true}, brief());
+    const auto fp16 = device().time_fma({NumberFormat::fp16, true}, brief());
+    CHECK(flop_rate(fp8) > 1.5 * flop_rate(fp16));
+    CHECK(per_cycle(flop_rate(fp8), fp8) < 1.02 * 16384.0);
+  } catch (const NothingToMeasure& absent) {
+    CHECK(std::string(absent.what()).find("CMAKE_CUDA_ARCHITECTURES") != std::string::npos);
+  }
 }
 
 TEST_CASE("a format without an instruction of its own is not measured", "[gpu]") {

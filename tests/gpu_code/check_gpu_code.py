@@ -21,7 +21,8 @@ import sys
 import tempfile
 
 NAMES = {0x181: "LDG", 0x186: "STG", 0x183: "LDL", 0x187: "STL", 0x184: "LDS", 0x023: "FFMA",
-         0x02B: "DFMA", 0x031: "HFMA2", 0x035: "HFMA2", 0x03C: "HMMA", 0x037: "IMMA", 0x03F: "DMMA"}
+         0x02B: "DFMA", 0x031: "HFMA2", 0x035: "HFMA2", 0x03C: "HMMA", 0x037: "IMMA", 0x03F: "DMMA",
+         0x07A: "QMMA"}
 WIDTHS = {4: 4, 5: 8, 6: 16}
 EM_CUDA = 190
 
@@ -84,6 +85,8 @@ class Judge:
     def __init__(self):
         self.faults = []
         self.checked = collections.Counter()
+        self.capability = 0
+        self.fp8_checked = 0
 
     def expect(self, true, kernel, fault):
         if not true:
@@ -127,7 +130,12 @@ def fma_chain(judge, name, code, counts, match):
 
 
 def tensor(judge, name, code, counts, match):
-    wanted = {"Fp64": "DMMA", "Int8": "IMMA"}.get(match[1], "HMMA")
+    wanted = {"Fp64": "DMMA", "Int8": "IMMA", "E4m3": "QMMA"}.get(match[1], "HMMA")
+    if match[1] == "E4m3" and judge.capability != 89:
+        # 8.0 has no such instruction and 9.0 makes it of others: the program does not launch these.
+        judge.expect(counts["QMMA"] == 0, name, "fp8 could be measured here")
+        return
+    judge.fp8_checked += match[1] == "E4m3"
     judge.expect(counts[wanted] >= 32, name, f"{counts[wanted]} {wanted} instead of 8 chains x 4")
     judge.expect(counts[wanted] % 32 == 0, name, f"{counts[wanted]} {wanted}: no multiple of a loop")
 
@@ -166,6 +174,7 @@ def main(paths):
             if not 80 <= capability_of(image) <= 90:
                 continue
             images += 1
+            judge.capability = capability_of(image)
             for name, code in kernels_of(image):
                 judge.kernel(name, code)
     if images == 0:
@@ -176,8 +185,10 @@ def main(paths):
     missing = {check.__name__ for _, check in RULES} - set(judge.checked)
     for name in sorted(missing):
         print(f"no kernel of the kind {name} was found")
+    if judge.fp8_checked == 0:
+        print("no code for 8.9, the first with fp8 instructions, was found")
     print(f"{sum(judge.checked.values())} kernels checked, {len(judge.faults)} faults")
-    return 1 if judge.faults or missing else 0
+    return 1 if judge.faults or missing or judge.fp8_checked == 0 else 0
 
 
 if __name__ == "__main__":

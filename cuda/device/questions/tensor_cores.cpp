@@ -23,15 +23,7 @@ constexpr int most_iterations = 1 << 20;
 constexpr std::size_t operand_bytes = std::size_t{tensor_block_threads} * tensor_operand_bytes;
 constexpr std::size_t result_bytes = std::size_t{tensor_block_threads} * tensor_result_bytes;
 
-TensorFormat tensor_format(const probes::DeviceDescription& description, NumberFormat format) {
-  if (description.compute_capability < 80) {
-    throw NothingToMeasure(
-        fmt::format("GPU {} has compute capability {}.{}; the matrix instructions measured here "
-                    "start at 8.0",
-                    description.ordinal,
-                    description.compute_capability / 10,
-                    description.compute_capability % 10));
-  }
+TensorFormat tensor_format(NumberFormat format) {
   switch (format) {
     case NumberFormat::fp64:
       // Consumer chips keep one fp64 unit or two, and emulate the instruction.
@@ -44,6 +36,8 @@ TensorFormat tensor_format(const probes::DeviceDescription& description, NumberF
       return TensorFormat::fp16;
     case NumberFormat::int8:
       return TensorFormat::int8;
+    case NumberFormat::fp8_e4m3:
+      return TensorFormat::fp8;
     default:
       throw NothingToMeasure(
           fmt::format("the matrix instructions in {} are measured through the "
@@ -52,7 +46,39 @@ TensorFormat tensor_format(const probes::DeviceDescription& description, NumberF
   }
 }
 
-/// 1/2 in the format, 2 in int8, as often as it fits into eight bytes.
+std::string capability_text(int compute_capability) {
+  return fmt::format("{}.{}", compute_capability / 10, compute_capability % 10);
+}
+
+/// Throws NothingToMeasure unless this GPU has the instruction and this program code for it.
+TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
+  const TensorFormat instruction = tensor_format(format);
+  if (!has_tensor_instruction(instruction, description.compute_capability)) {
+    throw NothingToMeasure(fmt::format(
+        "GPU {} has compute capability {}; the matrix instruction measured here in {} "
+        "is one of {}",
+        description.ordinal,
+        capability_text(description.compute_capability),
+        number_format_name(format),
+        instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later"));
+  }
+  TensorCode code;
+  check(tensor_code(instruction, &code));
+  if (!has_tensor_code(instruction, code)) {
+    throw NothingToMeasure(
+        fmt::format("what this program has for GPU {}, machine code of {} from {}, lacks the "
+                    "matrix instruction "
+                    "in {}: build it for {} (CMAKE_CUDA_ARCHITECTURES) or take the released one",
+                    description.ordinal,
+                    capability_text(code.machine),
+                    capability_text(code.virtual_architecture),
+                    number_format_name(format),
+                    capability_text(description.compute_capability)));
+  }
+  return instruction;
+}
+
+/// 1/2 in the format, 2 in int8; as often as it fits into eight bytes.
 std::uint64_t constant_bits(NumberFormat format) {
   switch (format) {
     case NumberFormat::fp64:
@@ -63,6 +89,8 @@ std::uint64_t constant_bits(NumberFormat format) {
       return 0x3f00'3f00'3f00'3f00;
     case NumberFormat::fp16:
       return 0x3800'3800'3800'3800;
+    case NumberFormat::fp8_e4m3:
+      return 0x3030'3030'3030'3030;
     default:
       return 0x0202'0202'0202'0202;
   }
@@ -81,6 +109,13 @@ void upload(Workbench& bench, void* to, const std::vector<std::uint64_t>& words)
   bench.timer().wait("preparing operands");
 }
 
+void upload_random(Workbench& bench, void* operands, std::uint64_t mask) {
+  std::mt19937_64 random(1);
+  std::vector<std::uint64_t> words(operand_bytes / sizeof(std::uint64_t));
+  for (std::uint64_t& word : words) word = random() & mask;
+  upload(bench, operands, words);
+}
+
 void fill_operands(Workbench& bench, NumberFormat format, void* operands) {
   constexpr std::uint32_t seed = 1;
   const std::uint64_t count =
@@ -92,12 +127,11 @@ void fill_operands(Workbench& bench, NumberFormat format, void* operands) {
       return check(launch_fill_bf16(operands, count, seed, bench.stream()));
     case NumberFormat::fp16:
       return check(launch_fill_fp16(operands, count, seed, bench.stream()));
-    case NumberFormat::int8: {
-      std::mt19937_64 random(seed);
-      std::vector<std::uint64_t> words(operand_bytes / sizeof(std::uint64_t));
-      for (std::uint64_t& word : words) word = random();
-      return upload(bench, operands, words);
-    }
+    case NumberFormat::int8:
+      return upload_random(bench, operands, ~std::uint64_t{0});
+    case NumberFormat::fp8_e4m3:
+      // Without the highest bit of the exponent: below 2 in magnitude, and no NaN.
+      return upload_random(bench, operands, 0xbfbf'bfbf'bfbf'bfbf);
     default:
       return check(launch_fill_fp32(static_cast<float*>(operands), count, seed, bench.stream()));
   }
@@ -155,7 +189,7 @@ void check_constants(Workbench& bench,
 probes::DeviceMeasured time_tensor_cores(Workbench& bench,
                                          NumberFormat format,
                                          const probes::Target& target) {
-  const TensorFormat instruction = tensor_format(bench.description(), format);
+  const TensorFormat instruction = usable_format(bench.description(), format);
   const DeviceBuffer operands = bench.allocate(operand_bytes);
   const DeviceBuffer results = bench.allocate(result_bytes);
   const TensorData data{operands.get(), results.get(), false};
@@ -179,8 +213,7 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
   if (capability >= 90 && capability < 120) {
     measured.warnings.push_back(
         "mma.sync does not reach the rate of this GPU's own matrix instructions (wgmma, tcgen05): "
-        "no "
-        "ceiling here; the products of the vendor's library are");
+        "no ceiling here; the products of the vendor's library are");
   }
   return measured;
 }

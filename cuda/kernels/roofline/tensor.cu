@@ -58,6 +58,18 @@ struct Int8 : Narrow {
   }
 };
 
+struct E4m3 : Narrow {
+  static __device__ void multiply(Sum (&d)[4], const Word (&a)[4], const Word (&b)[2]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+  }
+};
+
 struct Fp64 {
   using Word = double;
   using Sum = double;
@@ -76,6 +88,7 @@ struct Fp64 {
 namespace {
 
 using fragments::Bf16;
+using fragments::E4m3;
 using fragments::Fp16;
 using fragments::Fp64;
 using fragments::Int8;
@@ -123,32 +136,43 @@ __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multip
 #endif
 }
 
+using Kernel = void (*)(int, TensorData);
+
+Kernel kernel_of(TensorFormat format) {
+  switch (format) {
+    case TensorFormat::fp64:
+      return tensor<Fp64>;
+    case TensorFormat::tf32:
+      return tensor<Tf32>;
+    case TensorFormat::bf16:
+      return tensor<Bf16>;
+    case TensorFormat::fp16:
+      return tensor<Fp16>;
+    case TensorFormat::int8:
+      return tensor<Int8>;
+    case TensorFormat::fp8:
+      return tensor<E4m3>;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 cudaError_t launch_tensor(
     TensorFormat format, int blocks, int iterations, const TensorData& data, cudaStream_t stream) {
-  using Kernel = void (*)(int, TensorData);
-  Kernel kernel = nullptr;
-  switch (format) {
-    case TensorFormat::fp64:
-      kernel = tensor<Fp64>;
-      break;
-    case TensorFormat::tf32:
-      kernel = tensor<Tf32>;
-      break;
-    case TensorFormat::bf16:
-      kernel = tensor<Bf16>;
-      break;
-    case TensorFormat::fp16:
-      kernel = tensor<Fp16>;
-      break;
-    case TensorFormat::int8:
-      kernel = tensor<Int8>;
-      break;
-  }
+  const Kernel kernel = kernel_of(format);
   if (kernel == nullptr) return cudaErrorInvalidValue;
   kernel<<<blocks, tensor_block_threads, 0, stream>>>(iterations, data);
   return cudaGetLastError();
+}
+
+cudaError_t tensor_code(TensorFormat format, TensorCode* code) {
+  const Kernel kernel = kernel_of(format);
+  if (kernel == nullptr) return cudaErrorInvalidValue;
+  cudaFuncAttributes attributes{};
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  if (status == cudaSuccess) *code = {attributes.binaryVersion, attributes.ptxVersion};
+  return status;
 }
 
 }  // namespace scaleworth::gpu

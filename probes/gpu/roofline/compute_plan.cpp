@@ -18,6 +18,8 @@ constexpr double ladder_granule = 4096.0;
 
 bool has_tensor_product(NumberFormat format, int capability) {
   if (format == NumberFormat::fp64) return capability >= first_fp64_tensor_capability;
+  // Between them mma.sync in fp8 is made of fp16 products.
+  if (format == NumberFormat::fp8_e4m3) return capability == 89 || capability >= 120;
   return has_format(format, capability);
 }
 
@@ -54,7 +56,8 @@ std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {
                             NumberFormat::bf16,
                             NumberFormat::tf32,
                             NumberFormat::fp64,
-                            NumberFormat::int8}) {
+                            NumberFormat::int8,
+                            NumberFormat::fp8_e4m3}) {
     if (has_tensor_product(format, capability)) works.push_back({format, true});
   }
   return works;

@@ -12,8 +12,9 @@ Pace device_compute_pace(Suite suite);
 Pace device_intensity_pace(Suite suite);
 Pace device_launch_pace(Suite suite);
 
-/// Every format with an FMA of the CUDA cores, then every one with a tensor-core product; a glance
-/// is fp32 on the CUDA cores.
+/// Every format with an FMA of the CUDA cores, then every one with a tensor-core product, fp8
+/// where it has an instruction for all warps (8.9, 12.0 and later); a glance is fp32 on the CUDA
+/// cores.
 std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned);
 
 /// Rungs 1 to 512 in random order, one format after the other because each fills the memory anew:

@@ -75,6 +75,22 @@ TEST_CASE("cc 9.0 is asked for four formats of CUDA cores and five of tensor cor
   REQUIRE(std::count_if(works.begin(), works.end(), [](auto& w) { return w.tensor; }) == 5);
 }
 
+TEST_CASE("fp8 is asked of tensor cores where mma.sync has an instruction for it", "[gpu]") {
+  PlannedDevice planned = planned_gpu(Suite::quick);
+  const auto asked = [&](int capability) {
+    planned.description.compute_capability = capability;
+    const auto works = device_compute_plan(planned);
+    return std::any_of(works.begin(), works.end(), [](const DeviceFma& work) {
+      return work.tensor && work.format == NumberFormat::fp8_e4m3;
+    });
+  };
+  CHECK_FALSE(asked(86));
+  CHECK(asked(89));
+  CHECK_FALSE(asked(90));
+  CHECK_FALSE(asked(100));
+  CHECK(asked(120));
+}
+
 TEST_CASE("cc 7.5 is asked for no format that it lacks", "[gpu]") {
   PlannedDevice planned = planned_gpu(Suite::standard);
   planned.description.compute_capability = 75;
