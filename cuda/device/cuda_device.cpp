@@ -44,7 +44,7 @@ void CudaDevice::prepared(const std::string& doing, const std::function<void()>&
     if (!bench_) bench_ = std::make_unique<Workbench>(description_, health_, telemetry_);
     action();
   } catch (const Error& error) {
-    throw ProbeFailure(explain_failure(health_, doing, error.status(), error.what()));
+    throw_failure(health_, doing, error.status(), error.what());
   } catch (const LibraryError& error) {
     throw ProbeFailure(
         fmt::format("GPU {}: {} failed: {}", description_.ordinal, doing, error.what()));
@@ -62,8 +62,7 @@ Bytes CudaDevice::available_memory() const {
     constexpr double kept = 256.0 * 1048576.0;
     return Bytes(std::max(0.0, static_cast<double>(available) - kept));
   } catch (const Error& error) {
-    throw ProbeFailure(
-        explain_failure(health_, "asking for free memory", error.status(), error.what()));
+    throw_failure(health_, "asking for free memory", error.status(), error.what());
   }
 }
 

@@ -15,7 +15,7 @@ void DeviceHealth::lose(const std::string& reason) {
 }
 
 void DeviceHealth::require() const {
-  if (lost()) throw ProbeFailure(reason_);
+  if (lost()) throw GpuLost(reason_);
 }
 
 bool breaks_context(cudaError_t status) {
@@ -37,10 +37,10 @@ bool breaks_context(cudaError_t status) {
   return std::ranges::find(breaking, status) != breaking.end();
 }
 
-std::string explain_failure(DeviceHealth& health,
-                            const std::string& doing,
-                            cudaError_t status,
-                            const std::string& what) {
+void throw_failure(DeviceHealth& health,
+                   const std::string& doing,
+                   cudaError_t status,
+                   const std::string& what) {
   const int gpu = health.ordinal();
   if (breaks_context(status)) {
     health.lose(fmt::format(
@@ -50,25 +50,25 @@ std::string explain_failure(DeviceHealth& health,
         static_cast<int>(status),
         doing,
         what));
-    return health.reason();
+    health.require();
   }
   if (status == cudaErrorMemoryAllocation) {
-    return fmt::format(
-        "GPU {}: out of memory while {}: {}; end other programs on it (nvidia-smi "
-        "lists them) or choose a smaller size",
-        gpu,
-        doing,
-        what);
+    throw OutOfMemory(
+        fmt::format("GPU {}: out of memory while {}: {}; end other programs on it (nvidia-smi "
+                    "lists them) or choose a smaller size",
+                    gpu,
+                    doing,
+                    what));
   }
   if (status == cudaErrorDevicesUnavailable) {
-    return fmt::format(
-        "GPU {} is held by another program in exclusive compute mode, or is "
-        "prohibited: end that program, or have it set to the default mode "
-        "(nvidia-smi -c 0) [{}]",
-        gpu,
-        what);
+    throw ProbeFailure(
+        fmt::format("GPU {} is held by another program in exclusive compute mode, or is "
+                    "prohibited: end that program, or have it set to the default mode "
+                    "(nvidia-smi -c 0) [{}]",
+                    gpu,
+                    what));
   }
-  return fmt::format("GPU {}: {} failed: {}", gpu, doing, what);
+  throw ProbeFailure(fmt::format("GPU {}: {} failed: {}", gpu, doing, what));
 }
 
 }  // namespace scaleworth::gpu

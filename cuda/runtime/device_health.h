@@ -19,7 +19,7 @@ class DeviceHealth {
 
   /// Remembers the first reason.
   void lose(const std::string& reason);
-  /// Throws ProbeFailure with the reason if the GPU is lost.
+  /// Throws GpuLost with the reason if the GPU is lost.
   void require() const;
 
  private:
@@ -31,11 +31,12 @@ class DeviceHealth {
 /// runtime API reference, cudaError: "this leaves the process in an inconsistent state").
 bool breaks_context(cudaError_t status);
 
-/// Turns a failed call into the message for a person: what broke, where, and what to do. Marks the
-/// GPU as lost when its context is. `doing` says what was asked ("copying 1 GiB to the host").
-std::string explain_failure(DeviceHealth& health,
-                            const std::string& doing,
-                            cudaError_t status,
-                            const std::string& what);
+/// Turns a failed call into what a person is told: what broke, where, and what to do. Marks the GPU
+/// as lost when its context is, and throws GpuLost then, OutOfMemory for memory, ProbeFailure for
+/// the rest. `doing` says what was asked ("copying 1 GiB to the host").
+[[noreturn]] void throw_failure(DeviceHealth& health,
+                                const std::string& doing,
+                                cudaError_t status,
+                                const std::string& what);
 
 }  // namespace scaleworth::gpu

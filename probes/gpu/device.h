@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The questions a probe may ask of one GPU. Each is a whole operation that returns samples, so that
-/// no virtual call stands inside a timed region. Devices: cuda (real), sim (tests).
+/// The questions a probe may ask of one GPU. Each is a whole operation that returns samples, so
+/// that no virtual call stands inside a timed region. Devices: cuda (real), sim (tests).
 #pragma once
 
 #include "probes/gpu/description.h"
@@ -34,8 +34,8 @@ struct DeviceMeasured {
 class GemmSession {
  public:
   virtual ~GemmSession() = default;
-  /// What the library proposes within `workspace`, best guess first; at most `wanted`. Empty when it
-  /// supports no such product.
+  /// What the library proposes within `workspace`, best guess first; at most `wanted`. Empty when
+  /// it supports no such product.
   virtual std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) = 0;
   /// Compares sampled rows with a reference in fp64. Throws ProbeFailure naming the candidate and
   /// the deviation; a NaN never passes.
@@ -44,8 +44,9 @@ class GemmSession {
   virtual DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) = 0;
 };
 
-/// One GPU. Every question throws ProbeFailure when the operation breaks (out of memory, wrong
-/// result, GPU lost, time-out; the message says which), NothingToMeasure with the reason for what
+/// One GPU. Every question throws ProbeFailure when the operation breaks (wrong result, a call that
+/// failed; the message says which): OutOfMemory, GpuLost (after a time-out too) where that is why;
+/// NothingToMeasure with the reason for what
 /// this GPU does not have, Interrupted on Ctrl-C. Devices may be asked at the same time by
 /// one thread each.
 class Device {

@@ -33,6 +33,12 @@ class OutOfMemory : public ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
+/// A GPU answers no more, and whatever else is asked of it fails at once. Another GPU may do.
+class GpuLost : public ProbeFailure {
+ public:
+  using ProbeFailure::ProbeFailure;
+};
+
 /// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with
 /// this reason.
 class NothingToMeasure : public std::runtime_error {

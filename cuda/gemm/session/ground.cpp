@@ -23,13 +23,11 @@ void on_ground(const GemmGround& ground,
     check(cudaSetDevice(ground.health.ordinal()));
     action();
   } catch (const Error& error) {
-    throw ProbeFailure(explain_failure(ground.health, doing, error.status(), error.what()));
+    throw_failure(ground.health, doing, error.status(), error.what());
   } catch (const LibraryError& error) {
     // The library's own code hides what broke; CUDA remembers it.
     const cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess) {
-      throw ProbeFailure(explain_failure(ground.health, doing, status, error.what()));
-    }
+    if (status != cudaSuccess) throw_failure(ground.health, doing, status, error.what());
     throw ProbeFailure(
         fmt::format("GPU {}: {} failed: {}", ground.description.ordinal, doing, error.what()));
   }

@@ -85,6 +85,8 @@ bool FormatMeasurement::attempt(const GemmProblem& problem, const std::function<
     return true;
   } catch (const NothingToMeasure& reason) {
     last_failure_ = fmt::format("n/a: {}: {}", gemm_problem_name(problem), reason.what());
+  } catch (const GpuLost&) {
+    throw;
   } catch (const ProbeFailure& failure) {
     last_failure_ = fmt::format("{} left out: {}", gemm_problem_name(problem), failure.what());
   }

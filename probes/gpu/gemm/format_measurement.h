@@ -16,7 +16,7 @@ class FormatMeasurement {
  public:
   FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Recorder& recorder);
 
-  /// Cubes, then the best shape. A product that cannot be had is a warning.
+  /// Cubes, then the best shape. A product that cannot be had is a warning. Throws GpuLost.
   void run(const std::function<void(const std::string&)>& progress);
   /// Why the last product could not be had; empty when all could.
   const std::string& last_failure() const { return last_failure_; }

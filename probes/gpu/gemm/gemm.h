@@ -7,10 +7,10 @@
 
 namespace scaleworth::probes {
 
-/// On one GPU of each kind, for every format: the reference cube (algorithm search, burst, steady),
-/// other cubes, and the best shape that a search finds. Or, when the user gave products, these
-/// instead, each with its best algorithm, steady. A format that the library does not support is a
-/// warning.
+/// On one GPU of each kind (the next equal one where it is lost), for every format: the reference
+/// cube (algorithm search, burst, steady), other cubes, and the best shape that a search finds. Or,
+/// when the user gave products, these instead, each with its best algorithm, steady. A format that
+/// the library does not support is a warning.
 void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
 Seconds estimate_gpu_gemm(const DeviceSetting& setting);
 

@@ -83,17 +83,28 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
   return effort;
 }
 
-std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices) {
-  const auto kind = [](const DeviceDescription& device) {
+std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices) {
+  const auto kind = [&](std::size_t index) {
+    const DeviceDescription& device = devices[index];
     return std::tuple(device.name, device.multiprocessors, device.memory.value());
   };
-  std::vector<std::size_t> chosen;
+  std::vector<std::vector<std::size_t>> kinds;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](std::size_t other) {
-      return kind(devices[other]) == kind(devices[i]);
+    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& equal) {
+      return kind(equal.front()) == kind(i);
     });
-    if (!known) chosen.push_back(i);
+    if (known == kinds.end()) {
+      kinds.push_back({i});
+    } else {
+      known->push_back(i);
+    }
   }
+  return kinds;
+}
+
+std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices) {
+  std::vector<std::size_t> chosen;
+  for (const auto& equal : device_kinds(devices)) chosen.push_back(equal.front());
   return chosen;
 }
 

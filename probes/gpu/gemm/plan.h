@@ -44,7 +44,9 @@ inline constexpr Seconds burst_time{0.1};
 /// A product that lasts longer than this is left out of the cubes.
 inline constexpr Seconds longest_product{0.1};
 
-/// One GPU of each kind (same name, multiprocessors and memory), by index.
+/// GPUs by kind (same name, multiprocessors and memory), by index, in the order of the node.
+std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices);
+/// The first GPU of each kind.
 std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices);
 
 /// Expected time of one format on one GPU, of one of the user's products, and of a short search.

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 
 using namespace scaleworth;
 using namespace scaleworth::sim;
@@ -105,6 +107,40 @@ TEST_CASE("without peer access copies are measured, kernels are not, and one war
         text_parameter(point, fields::source) != text_parameter(point, fields::target);
     if (peers) REQUIRE(text_parameter(point, fields::engine) == "copy engine");
   }
+}
+
+TEST_CASE("a GPU that is lost among its products is replaced by an equal one", "[gpu]") {
+  SimNode whole(h100_truths(1));
+  const std::size_t wanted = points_of(whole.measure(fields::gpu_gemm, Suite::quick), 0);
+  auto truths = h100_truths(3);
+  truths[0].fault.lost_after = 350;  // in the second format
+  SimNode node(truths);
+  const ProbeRecord& probe = node.measure(fields::gpu_gemm, Suite::quick);
+  REQUIRE(warns(probe, "GPU 0 is lost"));
+  REQUIRE(warns(probe, "GPU 1, which is equal, takes its place from fp8_e4m3 on"));
+  REQUIRE(points_of(probe, 0) > 0);
+  REQUIRE(points_of(probe, 0) + points_of(probe, 1) >= wanted);
+  REQUIRE(points_of(probe, 2) == 0);
+  std::map<std::string, int> steady_on;
+  for (const Point& point : probe.points) {
+    if (text_parameter(point, fields::pass) != "steady") continue;
+    steady_on[text_parameter(point, fields::precision)] =
+        static_cast<int>(integer_parameter(point, fields::gpu));
+  }
+  REQUIRE(steady_on ==
+          std::map<std::string, int>{{"bf16", 0}, {"fp8_e4m3", 1}, {"tf32", 1}, {"fp32", 1}});
+}
+
+TEST_CASE("a GPU of another kind does not stand in for a lost one, and is measured", "[gpu]") {
+  auto truths = h100_truths(2);
+  truths[0].fault.lost_after = 350;
+  truths[1].description.name = "another";
+  SimNode node(truths);
+  REQUIRE_THROWS_AS(node.measure(fields::gpu_gemm, Suite::quick), ProbeFailure);
+  const ProbeRecord& probe = *find_probe(node.run(), fields::gpu_gemm);
+  REQUIRE(warns(probe, "no equal GPU is left to measure fp8_e4m3 and what follows"));
+  REQUIRE(points_of(probe, 0) > 0);
+  REQUIRE(points_of(probe, 1) > points_of(probe, 0));
 }
 
 TEST_CASE("every probe asks GPUs of little memory for no more than they have", "[gpu]") {

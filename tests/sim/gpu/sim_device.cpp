@@ -63,7 +63,13 @@ Telemetry telemetry_of(const GpuTruth& truth, double window_s, double clock_hz) 
   return telemetry;
 }
 
-/// Adds what the driver would have read to the samples of a product.
+void require_present(const GpuTruth& truth, const GpuUse& use) {
+  if (!truth.fault.lost_after || use.questions < *truth.fault.lost_after) return;
+  throw GpuLost(fmt::format("GPU {} is lost (Xid 79): reset it or reboot the node",
+                            truth.description.ordinal));
+}
+
+/// Adds what the driver would have read to the samples of a product; each timing is a question.
 class ObservedSession final : public GemmSession {
  public:
   ObservedSession(std::unique_ptr<GemmSession> session,
@@ -74,8 +80,13 @@ class ObservedSession final : public GemmSession {
   std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
     return session_->candidates(wanted, workspace);
   }
-  void verify(const GemmCandidate& candidate) override { session_->verify(candidate); }
+  void verify(const GemmCandidate& candidate) override {
+    require_present(truth_, *use_);
+    session_->verify(candidate);
+  }
   DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
+    require_present(truth_, *use_);
+    ++use_->questions;
     const double before = use_->elapsed_s;
     DeviceMeasured measured = session_->time(candidate, pace);
     const double clock = measured.clock_hz.empty() ? truth_.clock_hz : measured.clock_hz.back();
@@ -110,24 +121,18 @@ double combined(double share, double fast, double slow) {
 
 }  // namespace
 
-void SimDevice::require_present() const {
-  if (!truth_.fault.lost_after || questions_ < *truth_.fault.lost_after) return;
-  throw ProbeFailure(fmt::format("GPU {} is lost (Xid 79): reset it or reboot the node",
-                                 truth_.description.ordinal));
-}
-
 Bytes SimDevice::available_memory() const {
-  require_present();
+  require_present(truth_, *use_);
   return capacity();
 }
 
 void SimDevice::begin_question(Bytes buffers) {
-  require_present();
-  ++questions_;
+  require_present(truth_, *use_);
+  ++use_->questions;
   const int gpu = truth_.description.ordinal;
   const Bytes most = std::min(capacity(), truth_.fault.out_of_memory_above.value_or(capacity()));
   if (buffers > most) {
-    throw ProbeFailure(fmt::format(
+    throw OutOfMemory(fmt::format(
         "GPU {}: out of memory: {:.0f} MiB do not fit", gpu, buffers.value() / (1024.0 * 1024.0)));
   }
   use_->elapsed_s += allocation_s + buffers.value() / truth_.memory_bytes_per_s;

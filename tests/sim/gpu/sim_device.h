@@ -49,7 +49,6 @@ class SimDevice final : public probes::Device {
   double clock_hz() const { return truth_.clock_hz * truth_.fault.slow_factor; }
   double variant_share(const probes::StreamWork& work) const;
   double transfer_rate(const probes::TransferWork& work) const;
-  void require_present() const;
   Bytes capacity() const { return 0.97 * truth_.description.memory; }
   /// Throws when the GPU is lost or `buffers` do not fit.
   void begin_question(Bytes buffers);
@@ -61,7 +60,6 @@ class SimDevice final : public probes::Device {
   GpuTruth truth_;
   Noise noise_;
   std::shared_ptr<GpuUse> use_ = std::make_shared<GpuUse>();
-  int questions_ = 0;
 };
 
 }  // namespace scaleworth::sim

@@ -40,6 +40,7 @@ struct GpuUse {
   double elapsed_s = 0.0;  // since the beginning, preparations included
   double heat_s = 0.0;     // busy time that the clock still feels
   int opened = 0;          // sessions
+  int questions = 0;       // answered
 };
 
 /// A wave of 128 x 256 tiles over the multiprocessors takes the same time whether full or not.

@@ -113,6 +113,8 @@ class AlgorithmSearch {
       DeviceMeasured measured = session_.time(candidate, pace);
       broken_ = 0;
       return measured;
+    } catch (const GpuLost&) {
+      throw;
     } catch (const ProbeFailure& failure) {
       drop(candidate, failure.what());
       if (++broken_ == broken_in_a_row) throw;
@@ -160,6 +162,8 @@ class AlgorithmSearch {
     try {
       session_.verify(candidate);
       return true;
+    } catch (const GpuLost&) {
+      throw;
     } catch (const ProbeFailure& failure) {
       drop(candidate, failure.what());
       return false;
