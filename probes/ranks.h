@@ -181,7 +181,8 @@ struct RankLinks {
 };
 
 /// The ranks of this job. A question throws ProbeFailure on every rank when any rank could not go
-/// on (wrong result, out of memory), so that no rank is left waiting.
+/// on (wrong result), OutOfMemory on every rank when that was for lack of memory, so that no rank
+/// is left waiting and all draw the same conclusion.
 class RankGroup {
  public:
   virtual ~RankGroup() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/nccl/communicator.h"
 
+#include "cuda/nccl/lack_of_memory.h"
 #include "src/core/error.h"
 
 #include <fmt/format.h>
@@ -34,8 +35,12 @@ void Communicator::require_healthy(const std::string& doing) const {
   ncclResult_t state = ncclSuccess;
   nccl().check(nccl().get_async_error(handle(), &state));
   if (state == ncclSuccess || state == ncclInProgress) return;
-  throw ProbeFailure(
-      fmt::format("{}, rank {} of {}: {}", doing, rank_, ranks_, nccl().error_words(state)));
+  std::string words = nccl().error_words(state);
+  const char* detail = nccl().last_error(nullptr);
+  if (detail != nullptr && *detail != '\0') words += fmt::format("; {}", detail);
+  const std::string what = fmt::format("{}, rank {} of {}: {}", doing, rank_, ranks_, words);
+  if (tells_lack_of_memory(state, words)) throw OutOfMemory(what);
+  throw ProbeFailure(what);
 }
 
 Registration::Registration(const Communicator& communicator, void* memory, std::size_t bytes)

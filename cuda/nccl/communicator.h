@@ -28,7 +28,8 @@ class Communicator {
   ncclComm_t handle() const { return handle_.get(); }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  /// Throws ProbeFailure naming rank and call when an operation failed after it was enqueued.
+  /// Throws ProbeFailure naming rank and call when an operation failed after it was enqueued;
+  /// OutOfMemory where that is why.
   void require_healthy(const std::string& doing) const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/nccl/nccl_rank_group.h"
 
+#include "cuda/nccl/lack_of_memory.h"
 #include "cuda/nccl/said_text.h"
 #include "probes/at_once.h"
 #include "src/core/error.h"
@@ -44,6 +45,16 @@ class Forcing {
   ~Forcing() { plugin_desk().force(std::nullopt); }
 };
 
+/// What NCCL tells of a warm-up; a failure ends the watching too.
+class Watching {
+ public:
+  Watching() { plugin_desk().start_watching(); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+  ~Watching() { static_cast<void>(plugin_desk().stop_watching()); }
+  NcclSaid said() const { return plugin_desk().stop_watching(); }
+};
+
 std::vector<int> members_of(const CollectiveWork& work, int size) {
   std::vector<int> members = work.members;
   if (members.empty()) {
@@ -59,6 +70,20 @@ std::vector<int> members_of(const CollectiveWork& work, int size) {
                     size));
   }
   return members;
+}
+
+std::exception_ptr root_cause(const probes::AtOnce& done) {
+  for (const std::exception_ptr& failure : done.failures) {
+    if (!failure) continue;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const OutOfMemory&) {
+      return failure;
+    } catch (...) {
+      continue;
+    }
+  }
+  return done.first;
 }
 
 std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared) {
@@ -149,13 +174,13 @@ void NcclRankGroup::on_members(const Action& action) {
   const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
     try {
       members_[i].place->use();
-      action(members_[i]);
+      name_lack_of_memory(members_[i].place->name(), [&] { action(members_[i]); });
     } catch (...) {
       stop_ = true;
       throw;
     }
   });
-  if (done.first) std::rethrow_exception(done.first);
+  if (done.first) std::rethrow_exception(root_cause(done));
 }
 
 void NcclRankGroup::all_well(const Action& action) {
@@ -201,20 +226,37 @@ void NcclRankGroup::choose_team(const std::vector<int>& members) {
   team_ = members;
 }
 
+void NcclRankGroup::make_room() {
+  meeting_.agree(probes::rank_trouble([this] {
+    if (communicating_) {
+      // Ranks may be stuck in an operation that one of them could not begin.
+      stop_ = true;
+      dissolve_team();
+    }
+    for (Member& member : members_) member.run.reset();
+    for (const auto& place : local_) {
+      place->use();
+      place->release_memory();
+    }
+  }));
+}
+
 NcclSaid NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) {
+  communicating_ = false;
   all_well([&](Member& member) {
     member.run = std::make_unique<CollectiveRun>(
         *member.place, *member.communicator, options_.nccl, work, stop_);
   });
+  communicating_ = true;
   WarmUpNews own;
   std::mutex mutex;
-  plugin_desk().start_watching();
+  const Watching watching;
   all_well([&](Member& member) {
     const Seconds last = member.run->warm_up();
     const std::scoped_lock lock(mutex);
     own.operation = std::max(own.operation, last);
   });
-  own.said = plugin_desk().stop_watching();
+  own.said = watching.said();
   all_well([](Member& member) { member.run->verify(); });
   WarmUpNews news;
   bool first = true;
@@ -306,6 +348,7 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
                                                  asked.message.value(),
                                                  asked.ranks));
   const Forcing forcing(asked);
+  communicating_ = true;
   try {
     choose_team(asked.members);
     CollectiveMeasured measured = measure(asked, target);
@@ -316,6 +359,9 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
     return measured;
   } catch (const NothingToMeasure&) {
     for (Member& member : members_) member.run.reset();
+    throw;
+  } catch (const OutOfMemory&) {
+    make_room();
     throw;
   } catch (...) {
     // After a failure nobody knows what still runs on the GPUs.

@@ -48,7 +48,7 @@ class NcclRankGroup final : public probes::RankGroup {
   std::string placement() const override { return placement_; }
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   /// Throws NothingToMeasure for what this NCCL cannot do: a way that is not usable here, a form in
-  /// place that does not exist.
+  /// place that does not exist; OutOfMemory after giving back all that the group held of GPUs.
   probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
                                              const StoppingTarget& target) override;
   /// On GPUs 0 to work.ranks - 1, as train_on_gpus says. Throws NothingToMeasure without cuBLASLt.
@@ -70,7 +70,10 @@ class NcclRankGroup final : public probes::RankGroup {
   void meet();
   void choose_team(const std::vector<int>& members);
   void dissolve_team();
-  /// On a thread per member; a failure stops the waits of the others and is thrown.
+  /// After a rank had no memory, on every rank: smaller sizes find all of it.
+  void make_room();
+  /// On a thread per member; a failure stops the waits of the others and is thrown, the lack of
+  /// memory before others, which may be its consequence.
   void on_members(const Action& action);
   /// `on_members` in every process; throws everywhere what any rank threw.
   void all_well(const Action& action);
@@ -89,6 +92,7 @@ class NcclRankGroup final : public probes::RankGroup {
   std::vector<int> team_;
   std::vector<Member> members_;
   std::atomic<bool> stop_{false};
+  bool communicating_ = false;  // the question has come to where ranks wait for each other
   probes::host::Watchdog watchdog_;
 };
 

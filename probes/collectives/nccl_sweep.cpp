@@ -2,6 +2,7 @@
 #include "probes/collectives/nccl_sweep.h"
 
 #include "probes/collectives/nccl_plan.h"
+#include "probes/collectives/size_limits.h"
 #include "probes/collectives/wire_bytes.h"
 #include "src/core/error.h"
 #include "src/core/run/fields.h"
@@ -27,6 +28,9 @@ constexpr std::array forced_collectives{Collective::all_reduce,
                                         Collective::reduce_scatter,
                                         Collective::broadcast,
                                         Collective::reduce};
+
+/// Then it is not the size.
+constexpr int most_without_memory = 12;
 
 std::string way_name(const CollectiveAlgorithm& way) {
   return way.algorithm + "/" + way.protocol;
@@ -119,6 +123,7 @@ class Sweep {
   }
 
   void measure_one(const RankTopology& topology, const CollectiveWork& work) {
+    if (limits_.leaves_out(topology.name, work)) return;
     CollectiveMeasured measured;
     try {
       measured = group_.time_collective(work, nccl_target(work, planning_));
@@ -126,7 +131,13 @@ class Sweep {
       ++left_out_;
       if (reason_.empty()) reason_ = nothing.what();
       return;
+    } catch (const OutOfMemory& failure) {
+      limits_.lower(topology.name, work, failure.what());
+      if (++without_memory_ < most_without_memory) return;
+      report_left_out();
+      throw;
     }
+    without_memory_ = 0;
     if (work.algorithm.empty()) remember(work, measured.predictions);
     on_rank_0([&] {
       recorder_.add(make_point(work, topology, group_.shared_gpu(), std::move(measured)));
@@ -152,6 +163,7 @@ class Sweep {
         recorder_.warn(
             fmt::format("{} settings were left out, the first because: {}", left_out_, reason_));
       }
+      for (const std::string& sentence : limits_.sentences()) recorder_.warn(sentence);
       if (!group_.note().empty()) recorder_.warn(group_.note());
       if (group_.shared_gpu()) recorder_.warn(group_.placement());
     });
@@ -163,6 +175,8 @@ class Sweep {
   OfferedWays offered_;
   int left_out_ = 0;
   std::string reason_;
+  SizeLimits limits_;
+  int without_memory_ = 0;  // settings in a row
 };
 
 /// What one node with a switch offers, for the estimate.

@@ -14,7 +14,9 @@ Seconds estimate_nccl(const Setting& setting);
 /// algorithm and protocol (empty: NCCL's own choice), in_place, registered, shared_gpu, and what
 /// ran where it is known; amounts wire_bytes and predicted_s.WAY; series time_s. First NCCL's own
 /// choice of each topology, then each way that it offered, forced. A setting that NCCL does not
-/// have is left out, with one warning for all. Throws NothingToMeasure for one rank.
+/// have is left out, with one warning for all. One that finds no memory is left out with all larger
+/// ones of its line, which a warning names. Throws NothingToMeasure for one rank, OutOfMemory when
+/// one setting after the other finds none.
 void measure_nccl(RankGroup& group,
                   const Setting& setting,
                   const RankOptions& options,

@@ -76,6 +76,8 @@ RankTrouble rank_trouble(const std::function<void()>& action) {
     action();
   } catch (const Interrupted& interrupted) {
     return {{}, interrupted.signal()};
+  } catch (const OutOfMemory& error) {
+    return {error.what(), 0, true};
   } catch (const std::exception& error) {
     return {error.what(), 0};
   }
@@ -210,19 +212,25 @@ std::vector<std::string> Rendezvous::all_gather(const std::string& own) {
 }
 
 void Rendezvous::agree(const RankTrouble& own) {
+  const bool well = own.signal == 0 && own.failure.empty();
   const std::vector<std::string> all = all_gather(
-      own.signal == 0 && own.failure.empty() ? std::string()
-                                             : fmt::format("{}\n{}", own.signal, own.failure));
+      well ? std::string()
+           : fmt::format("{} {}\n{}", own.signal, own.out_of_memory ? "memory" : "", own.failure));
   std::string failure;
+  std::string no_memory;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
     int signal = 0;
-    std::from_chars(all[rank].data(), all[rank].data() + all[rank].size(), signal);
+    const char* end = all[rank].data() + all[rank].size();
+    const char* rest = std::from_chars(all[rank].data(), end, signal).ptr;
     if (signal != 0) throw Interrupted(signal);
-    if (failure.empty()) {
-      failure = fmt::format("rank {}: {}", rank, all[rank].substr(all[rank].find('\n') + 1));
-    }
+    const std::string said =
+        fmt::format("rank {}: {}", rank, all[rank].substr(all[rank].find('\n') + 1));
+    const bool of_memory = std::string_view(rest, end).starts_with(" memory\n");
+    std::string& first = of_memory ? no_memory : failure;
+    if (first.empty()) first = said;
   }
+  if (!no_memory.empty()) throw OutOfMemory(no_memory);
   if (!failure.empty()) throw ProbeFailure(failure);
 }
 

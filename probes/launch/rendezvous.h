@@ -27,10 +27,11 @@ struct RendezvousOptions {
 struct RankTrouble {
   std::string failure;
   int signal = 0;
+  bool out_of_memory = false;  // why it failed
 };
 
 /// Runs `action` and returns what it threw as a value: Interrupted as its signal, other exceptions
-/// as their text.
+/// as their text, OutOfMemory marked.
 RankTrouble rank_trouble(const std::function<void()>& action);
 
 /// Every rank calls the same members in the same order. Of one rank it needs no network at all.
@@ -53,7 +54,8 @@ class Rendezvous {
   /// What each rank gave, by rank, on every rank.
   std::vector<std::string> all_gather(const std::string& own);
   /// Throws on every rank when any is in trouble: Interrupted when one had a signal, else
-  /// ProbeFailure with the text of the lowest rank that failed, named.
+  /// OutOfMemory when one had no memory, which may be why others failed, else ProbeFailure; with
+  /// the text of the lowest such rank, named.
   void agree(const RankTrouble& own);
 
  private:

@@ -75,6 +75,17 @@ case "$case_name" in
     expect_out 'GPU 0 is lost'
     expect_out 'GPU 1 memory'
     ;;
+  a_lost_gpus_products_are_measured_on_an_equal_one)
+    SCALEWORTH_SIM_GPUS=2 SCALEWORTH_SIM_FAULT=lost:0 run 120 "$rehearsal" roofline --quiet --only roofline.gpu.gemm --out "$work/run" --details
+    expect_code 0
+    expect_out 'GPU 0 is lost .*GPU 1, which is equal, takes its place'
+    expect_out 'bf16'
+    ;;
+  collectives_without_memory_are_left_out_by_size)
+    SCALEWORTH_SIM_GPUS=4 SCALEWORTH_SIM_FAULT=memory:1 run 120 "$rehearsal" comm --quiet --out "$work/run" --details
+    expect_code 0
+    expect_out 'all_reduce, isolated, .* no memory'
+    ;;
   every_format_tells_a_run_of_gpus)
     SCALEWORTH_SIM_GPUS=2 run 120 "$rehearsal" bench --quiet --out "$work/run"
     expect_code 0

@@ -115,6 +115,36 @@ TEST_CASE("the quick suite finds the same regimes", "[nccl]") {
   CHECK(result.held_out_error);
 }
 
+TEST_CASE("sizes that find no memory are left out with what is larger, and the rest is measured",
+          "[nccl]") {
+  RankTruth truth = switched_node();
+  truth.out_of_memory_above = Bytes(1e9);
+  const Run run = measured(truth);
+  const ProbeRecord& probe = *find_probe(run, fields::comm_nccl);
+  double largest = 0.0;
+  for (const Point& point : probe.points) {
+    const auto message = static_cast<double>(integer_parameter(point, fields::message_bytes));
+    if (text_parameter(point, fields::collective) == "all_reduce") {
+      largest = std::max(largest, message);
+    }
+  }
+  // Send and receive buffer of 2^28 B fit, of 2^29 B do not.
+  CHECK_THAT(largest, WithinRel(268435456.0, 1e-12));
+  const auto told = std::ranges::find_if(probe.warnings, [](const std::string& warning) {
+    return warning.starts_with("all_reduce, isolated, all ranks: from 536870912 B");
+  });
+  REQUIRE(told != probe.warnings.end());
+  CHECK(told->ends_with("rank 1: 1073741824 B do not fit"));
+  // The ways are still told apart by what is left.
+  CHECK(plain_all_reduce(model::analyse_algorithms(run)).lines.size() == truth.ways.size());
+}
+
+TEST_CASE("without memory for any size the probe ends with the reason", "[nccl]") {
+  RankTruth truth = switched_node();
+  truth.out_of_memory_above = Bytes(1.0);
+  CHECK_THROWS_AS(measured(truth), OutOfMemory);
+}
+
 TEST_CASE("a library that tells nothing still gives its own times", "[nccl]") {
   const auto results = model::analyse_algorithms(measured(RankTruth{}, probes::Suite::quick));
   const model::AlgorithmResult& result = plain_all_reduce(results);

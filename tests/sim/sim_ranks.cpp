@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_ranks.h"
 
+#include "probes/collectives/message.h"
 #include "probes/training/step_series.h"
 #include "src/core/error.h"
 
@@ -8,6 +9,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 namespace scaleworth::sim {
 
@@ -79,6 +82,10 @@ CollectiveMeasured SimRankGroup::time_collective(const CollectiveWork& work,
                                                  const StoppingTarget& target) {
   const double alpha_share = work.mode == CollectiveMode::back_to_back ? truth_.pipelining : 1.0;
   const double bytes = work.message.value();
+  const Bytes buffers = message_shape(work.collective, work.message, work.ranks).buffers();
+  if (buffers > truth_.out_of_memory_above.value_or(buffers)) {
+    throw OutOfMemory(fmt::format("rank 1: {:.0f} B do not fit", buffers.value()));
+  }
   CollectiveMeasured measured;
   measured.message = work.message;
   double seconds = operation_s(work.collective, bytes, work.ranks, alpha_share);

@@ -5,6 +5,7 @@
 #include "probes/ranks.h"
 #include "tests/sim/sim_noise.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct RankTruth {
   double optimizer_s = 0.5e-3;
   double host_s = 0.1e-3;
   double gradient_bytes = 8e6;
+  Bytes memory{8e9};  // that a rank may use
+  /// Of one rank's buffers: collectives that need more fail.
+  std::optional<Bytes> out_of_memory_above{};
   NoiseTruth noise;
 };
 
@@ -51,7 +55,7 @@ class SimRankGroup final : public probes::RankGroup {
   Rank rank() const override { return Rank{0}; }
   int size() const override { return truth_.ranks; }
   std::string placement() const override { return "simulated ranks"; }
-  Bytes available_memory_per_rank() const override { return Bytes(8e9); }
+  Bytes available_memory_per_rank() const override { return truth_.memory; }
   probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
                                              const StoppingTarget& target) override;
   /// Communication of a bucket starts when its last rank has posted it and the bucket before is

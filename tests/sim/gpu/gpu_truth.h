@@ -35,9 +35,10 @@ struct LinkRates {
 
 /// What goes wrong, and when.
 struct FaultTruth {
-  std::optional<Bytes> out_of_memory_above;  // of one question's buffers
-  std::optional<int> lost_after;             // questions answered before the GPU is lost
-  double slow_factor = 1.0;                  // of the clock, by the power cap when below 1
+  std::optional<Bytes> out_of_memory_above;              // of one question's buffers
+  std::optional<Bytes> collectives_out_of_memory_above;  // of one rank's buffers
+  std::optional<int> lost_after;  // questions answered before the GPU is lost
+  double slow_factor = 1.0;       // of the clock, by the power cap when below 1
 };
 
 struct GpuTruth {

@@ -19,6 +19,7 @@ constexpr int most_gpus = 16;
 constexpr double slow_factor = 0.8;
 constexpr int questions_until_lost = 20;
 constexpr double memory_share = 0.25;
+constexpr double collective_memory_share = 1.0 / 64.0;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -64,6 +65,8 @@ void inject(const std::string& fault, std::vector<GpuTruth>& truths) {
   if (kind == "lost") truth.fault.lost_after = questions_until_lost;
   if (kind == "memory") {
     truth.fault.out_of_memory_above = memory_share * truth.description.memory;
+    truth.fault.collectives_out_of_memory_above =
+        collective_memory_share * truth.description.memory;
   }
 }
 

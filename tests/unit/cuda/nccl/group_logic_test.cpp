@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What processes of NCCL ranks tell each other, and where buffers lie in place.
+#include "cuda/libraries/open/library_error.h"
+#include "cuda/nccl/lack_of_memory.h"
 #include "cuda/nccl/operation.h"
 #include "cuda/nccl/rank_places.h"
 #include "cuda/nccl/said_text.h"
+#include "cuda/runtime/error.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 
 #include <array>
+#include <functional>
+#include <source_location>
+#include <string>
 
 using namespace scaleworth;
 using namespace scaleworth::gpu;
@@ -54,6 +60,40 @@ TEST_CASE("the slowest rank counts for each repetition, one that slept for none"
   take_slowest(slowest, {3.0, 2.0});
   CHECK(slowest == std::vector<double>{3.0, 5.0});
   CHECK_THROWS_AS(take_slowest(slowest, {1.0}), ProbeFailure);
+}
+
+TEST_CASE("a lack of memory is told from other failures of the same code", "[nccl]") {
+  CHECK(tells_lack_of_memory(ncclUnhandledCudaError,
+                             "unhandled cuda error; Cuda failure 2 'out of memory'"));
+  CHECK(tells_lack_of_memory(ncclUnhandledCudaError, "Failed to CUDA calloc async 10485760 bytes"));
+  CHECK(tells_lack_of_memory(
+      ncclSystemError,
+      "Error while creating shared memory segment /dev/shm/nccl-Fr8s (size 9637888)"));
+  CHECK(tells_lack_of_memory(ncclSystemError, "Call to ibv_reg_mr failed: Cannot allocate memory"));
+  CHECK_FALSE(tells_lack_of_memory(ncclSystemError, "socketProgress: Connection closed by peer"));
+  CHECK_FALSE(tells_lack_of_memory(ncclUnhandledCudaError, "Cuda failure 719"));
+  CHECK_FALSE(tells_lack_of_memory(ncclInvalidUsage, "out of memory"));
+}
+
+TEST_CASE("failures for lack of memory become OutOfMemory with the rank, others pass", "[nccl]") {
+  const auto said = [](const std::function<void()>& action) -> std::string {
+    try {
+      name_lack_of_memory("rank 3 (GPU 3)", action);
+    } catch (const OutOfMemory& failure) {
+      return failure.what();
+    }
+    return "nothing";
+  };
+  CHECK(said([] {
+          throw Error(cudaErrorMemoryAllocation, std::source_location::current());
+        }).starts_with("rank 3 (GPU 3): out of memory: "));
+  CHECK(said([] {
+          throw LibraryError(
+              "NCCL", "Failed to CUDA malloc 8 bytes", 1, std::source_location::current());
+        }).starts_with("rank 3 (GPU 3): out of memory: NCCL: Failed to CUDA malloc"));
+  CHECK_THROWS_AS(
+      said([] { throw Error(cudaErrorLaunchFailure, std::source_location::current()); }), Error);
+  CHECK(said([] {}) == "nothing");
 }
 
 TEST_CASE("a place survives the way to the other ranks", "[nccl]") {

@@ -196,3 +196,26 @@ TEST_CASE("the failure of one rank is thrown on all, a signal before it", "[rend
                           });
   CHECK(thrown == std::vector<std::string>(3, "rank 1: out of memory"));
 }
+
+TEST_CASE("the lack of memory of one rank is the reason on all, whatever the others met",
+          "[rendezvous]") {
+  const int port = free_port();
+  std::vector<int> memory(3, 0);
+  const auto act = [&](Rendezvous& rendezvous) {
+    const auto rank = static_cast<std::size_t>(rendezvous.rank());
+    const RankTrouble own = rank_trouble([&] {
+      if (rank == 2) throw OutOfMemory("none left");
+      throw ProbeFailure("another rank gave up");
+    });
+    try {
+      rendezvous.agree(own);
+    } catch (const OutOfMemory&) {
+      memory[rank] = 1;
+      throw;
+    }
+  };
+  const auto thrown =
+      run({options_of(0, 3, port), options_of(1, 3, port), options_of(2, 3, port)}, act);
+  CHECK(thrown == std::vector<std::string>(3, "rank 2: none left"));
+  CHECK(memory == std::vector<int>(3, 1));
+}
