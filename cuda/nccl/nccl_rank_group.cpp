@@ -86,38 +86,6 @@ std::exception_ptr root_cause(const probes::AtOnce& done) {
   return done.first;
 }
 
-std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared) {
-  std::set<std::string> hosts;
-  for (const RankPlace& place : places) hosts.insert(place.host);
-  std::string text = fmt::format("{} GPU{} on {} node{}, {}",
-                                 places.size(),
-                                 places.size() == 1 ? "" : "s",
-                                 hosts.size(),
-                                 hosts.size() == 1 ? "" : "s",
-                                 processes ? "one process per GPU" : "one process");
-  if (shared) {
-    text = fmt::format(
-        "{} ranks that share a GPU over the loopback network: plumbing only, no figure is one of "
-        "an "
-        "interconnect",
-        places.size());
-  }
-  return text;
-}
-
-void refuse_shared_gpus(const std::vector<RankPlace>& places) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    for (std::size_t j = i + 1; j < places.size(); ++j) {
-      if (places[i].host != places[j].host || places[i].uuid != places[j].uuid) continue;
-      throw UserError(fmt::format(
-          "ranks {} and {} have the same GPU {}: start one rank per GPU, or say --shared-gpu",
-          i,
-          j,
-          places[i].uuid));
-    }
-  }
-}
-
 }  // namespace
 
 NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options)

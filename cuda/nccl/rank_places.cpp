@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <set>
 
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -148,6 +150,38 @@ probes::RankLinks assemble_links(const std::vector<RankPlace>& places,
 int index_on_host(int rank, const std::vector<std::string>& hosts) {
   const std::string& own = hosts.at(static_cast<std::size_t>(rank));
   return static_cast<int>(std::count(hosts.begin(), hosts.begin() + rank, own));
+}
+
+std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared) {
+  std::set<std::string> hosts;
+  for (const RankPlace& place : places) hosts.insert(place.host);
+  std::string text = fmt::format("{} GPU{} on {} node{}, {}",
+                                 places.size(),
+                                 places.size() == 1 ? "" : "s",
+                                 hosts.size(),
+                                 hosts.size() == 1 ? "" : "s",
+                                 processes ? "one process per GPU" : "one process");
+  if (shared) {
+    text = fmt::format(
+        "{} ranks that share a GPU over the loopback network: plumbing only, no figure is one of "
+        "an "
+        "interconnect",
+        places.size());
+  }
+  return text;
+}
+
+void refuse_shared_gpus(const std::vector<RankPlace>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t j = i + 1; j < places.size(); ++j) {
+      if (places[i].host != places[j].host || places[i].uuid != places[j].uuid) continue;
+      throw UserError(fmt::format(
+          "ranks {} and {} have the same GPU {}: start one rank per GPU, or say --shared-gpu",
+          i,
+          j,
+          places[i].uuid));
+    }
+  }
 }
 
 }  // namespace scaleworth::gpu

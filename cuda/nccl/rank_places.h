@@ -37,6 +37,12 @@ std::vector<probes::RankLink> links_of_text(const std::string& text, std::size_t
 probes::RankLinks assemble_links(const std::vector<RankPlace>& places,
                                  const std::vector<std::vector<probes::RankLink>>& rows);
 
+/// "8 GPUs on 1 node, one process". `processes`: one per GPU; `shared`: ranks share a GPU.
+std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared);
+
+/// Throws UserError naming two ranks that have one GPU.
+void refuse_shared_gpus(const std::vector<RankPlace>& places);
+
 /// How many ranks before `rank` run on the same host: which of its GPUs is this rank's.
 int index_on_host(int rank, const std::vector<std::string>& hosts);
 

@@ -87,7 +87,7 @@ Json log_channel(const std::string& field, const std::string& title, double low,
     }
   }
   result["scale"] = {{"type", "log"}, {"domain", {low, high}}, {"nice", false}};
-  result["axis"] = {{"values", ticks}, {"format", ".3~g"}};
+  result["axis"] = {{"values", ticks}, {"format", ",.3~r"}};
   return result;
 }
 

@@ -237,9 +237,8 @@ Json spec_of(const Shown& shown) {
     order.push_back(words(result->collective));
   }
   const Range range = range_of(rows, "time");
-  Json time = log_channel("time", "time (us)", range.low / 1.5, range.high * 1.5);
-  time["axis"]["format"] = ",.3~r";
-  const Json encoding{{"x", message_channel(rows)}, {"y", time}};
+  const Json encoding{{"x", message_channel(rows)},
+                      {"y", log_channel("time", "time (us)", range.low / 1.5, range.high * 1.5)}};
   const Grid grid = grid_for(shown.size());
   Json spec = chart_spec(grid.height);
   for (const char* of_the_parts : {"width", "height", "autosize"}) {

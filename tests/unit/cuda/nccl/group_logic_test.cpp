@@ -125,6 +125,18 @@ TEST_CASE("links are symmetric, the slower direction counts, nodes are numbered"
   CHECK_THROWS_AS(links_of_text("[[1]]", 1), ProbeFailure);
 }
 
+TEST_CASE("a placement counts GPUs and nodes, and one GPU for two ranks is refused", "[nccl]") {
+  std::vector<RankPlace> places{{"a 1", "0000:18:00.0", "GPU-1", 0},
+                                {"a 1", "0000:19:00.0", "GPU-2", 0},
+                                {"b 2", "0000:18:00.0", "GPU-1", 0}};
+  CHECK(describe_placement(places, true, false) == "3 GPUs on 2 nodes, one process per GPU");
+  CHECK_NOTHROW(refuse_shared_gpus(places));  // the same name on another node
+  places[2].host = "a 1";
+  CHECK(describe_placement(places, false, false) == "3 GPUs on 1 node, one process");
+  CHECK_THROWS_AS(refuse_shared_gpus(places), UserError);
+  CHECK(describe_placement(places, true, true).starts_with("3 ranks that share a GPU"));
+}
+
 TEST_CASE("a rank's GPU is found by how many ranks of its host come before it", "[nccl]") {
   CHECK(index_on_host(0, {"a", "a", "b", "a"}) == 0);
   CHECK(index_on_host(2, {"a", "a", "b", "a"}) == 0);
