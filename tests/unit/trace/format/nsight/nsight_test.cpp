@@ -4,8 +4,6 @@
 #include "tests/unit/trace/format/nsight/nsys_file.h"
 #include "trace/format/nsight/read_nsight.h"
 
-#include <fstream>
-
 using namespace scaleworth;
 using namespace scaleworth::trace;
 using attribution::CollectiveKind;
@@ -27,10 +25,6 @@ std::string refusal(const std::string& path) {
 
 bool says(const std::string& message, const std::string& part) {
   return message.find(part) != std::string::npos;
-}
-
-void write(const std::string& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
 }
 
 }  // namespace
@@ -270,13 +264,13 @@ TEST_CASE("The launcher's variables give the rank of a file with a single proces
 TEST_CASE("What is no database is refused with what to do instead", "[nsight]") {
   const TestFolder folder;
   CHECK(says(refusal(folder.file("absent.sqlite")), "cannot be opened"));
-  write(folder.file("empty.sqlite"), "");
+  folder.write("empty.sqlite", "");
   CHECK(says(refusal(folder.file("empty.sqlite")), "is empty"));
-  write(folder.file("run.nsys-rep"), "anything");
+  folder.write("run.nsys-rep", "anything");
   CHECK(says(refusal(folder.file("run.nsys-rep")), "nsys export --type sqlite"));
-  write(folder.file("text.sqlite"), "SQLite is not what this is");
+  folder.write("text.sqlite", "SQLite is not what this is");
   CHECK(says(refusal(folder.file("text.sqlite")), "no SQLite database"));
-  write(folder.file("encrypted.sqlite"),
+  folder.write("encrypted.sqlite",
         std::string("SQLite format 3\0", 16) + std::string(4096, '\x5a'));
   CHECK(says(refusal(folder.file("encrypted.sqlite")), "encrypted or damaged"));
 }

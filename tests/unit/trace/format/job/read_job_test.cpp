@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/format/read_job.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+#include "tests/unit/trace/format/job/tar_writer.h"
+#include "tests/unit/trace/format/nsight/nsys_file.h"
+#include "tests/unit/trace/format/test_folder.h"
+#include "tests/unit/trace/recordings.h"
+#include "trace/format/input/find_files.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+using namespace scaleworth;
+using namespace scaleworth::trace;
+
+namespace {
+
+/// A Kineto file with one kernel at `start_us`.
+std::string kineto(std::optional<int> rank, int start_us = 10, int world_size = 2) {
+  return fmt::format(
+      R"({{"schemaVersion": 1, "distributedInfo": {{{}}}, "traceEvents": [)"
+      R"({{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": {}, "dur": 5,)"
+      R"( "args": {{"device": 0, "stream": 7, "correlation": 1}}}}]}})",
+      rank ? fmt::format(R"("rank": {}, "world_size": {})", *rank, world_size) : "",
+      start_us);
+}
+
+Job read(const std::vector<std::string>& inputs) {
+  static const RuleTable rules = RuleTable::built_in();
+  return read_job(inputs, {&rules, 2});
+}
+
+std::string refusal(const std::vector<std::string>& inputs) {
+  try {
+    read(inputs);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("A folder is read with all that is below it, without what is no recording",
+          "[read_job]") {
+  const TestFolder folder;
+  folder.write("a/one.json", kineto(1));
+  folder.write("b/two.json", kineto(0));
+  folder.write("b/notes.txt", "nothing");
+  folder.write(".hidden/three.json", kineto(2));
+  const Job job = read({folder.path()});
+  REQUIRE(job.recordings.size() == 2);
+  CHECK(says(job.recordings[0].origin.file, "two.json"));
+  CHECK(job.remarks == std::vector<std::string>{"1 other files in the folders are no recordings"});
+}
+
+TEST_CASE("A pattern names files, and one without a match is refused", "[read_job]") {
+  const TestFolder folder;
+  folder.write("rank-0.json", kineto({}));
+  folder.write("rank-1.json", kineto({}));
+  folder.write("other.json", kineto({}));
+  const Job job = read({folder.file("rank-*.json")});
+  CHECK(job.recordings.size() == 2);
+  CHECK(job.ranks_from == "ranks are those in the file names");
+  CHECK(says(refusal({folder.file("absent-*.json")}), "names no file"));
+}
+
+TEST_CASE("Files named twice are read once", "[read_job]") {
+  const TestFolder folder;
+  const std::string path = folder.write("rank-0.json", kineto({}));
+  CHECK(find_files({path, folder.path(), folder.file("*.json")}).size() == 1);
+}
+
+TEST_CASE("An archive gives a recording for each member, compressed or not", "[read_job]") {
+  const TestFolder folder;
+  const std::string path = folder.write("run.tar",
+                                        TarWriter()
+                                            .file("r/0.json", kineto(0))
+                                            .file("r/readme", "x")
+                                            .file("r/1.json", kineto(1))
+                                            .end());
+  const auto same = [](const Job& job) {
+    REQUIRE(job.recordings.size() == 2);
+    CHECK(says(job.recordings[1].origin.file, ":r/1.json"));
+  };
+  same(read({path}));
+  REQUIRE(std::system(fmt::format("gzip -k '{}'", path).c_str()) == 0);
+  same(read({path + ".gz"}));
+}
+
+TEST_CASE("An unreadable file among others is left out with a remark, alone it is an error",
+          "[read_job]") {
+  const TestFolder folder;
+  folder.write("rank-0.json", kineto({}));
+  const std::string bad = folder.write("rank-1.json", "{\"traceEvents\": []}");
+  const Job job = read({folder.path()});
+  CHECK(job.recordings.size() == 1);
+  REQUIRE(job.remarks.size() == 1);
+  CHECK(says(job.remarks[0], "left out: " + bad));
+  CHECK(says(refusal({bad}), bad));
+  CHECK(says(refusal({folder.write("notes.txt", "nothing")}), "notes.txt is of no known format"));
+}
+
+TEST_CASE("Reports that only nsys can read name the command, unless the export lies beside them",
+          "[read_job]") {
+  const TestFolder folder;
+  CHECK(says(refusal({folder.write("a.nsys-rep", "x")}), "nsys export --type sqlite"));
+  NsysFile file;
+  file.tables().name(1, "kernel").kernel(1, 2, 1, 1);
+  std::filesystem::copy(file.path(), folder.file("a.sqlite"));
+  const Job job = read({folder.path()});
+  CHECK(job.recordings.size() == 1);
+  CHECK(job.remarks.empty());
+}
+
+TEST_CASE("A database in an archive is unpacked to be read", "[read_job]") {
+  const TestFolder folder;
+  NsysFile file;
+  file.tables().name(1, "kernel").kernel(1, 2, 1, 1);
+  std::ifstream bytes(file.path(), std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(bytes), {}};
+  const Job job = read({folder.write("run.tar", TarWriter().file("x.sqlite", content).end())});
+  REQUIRE(job.recordings.size() == 1);
+  CHECK(says(job.recordings[0].origin.file, "run.tar:x.sqlite"));
+}
+
+TEST_CASE("Recordings of different runs are refused, naming two files", "[read_job]") {
+  const TestFolder folder;
+  const std::string a = folder.write("a.json", kineto(0, 10, 2));
+  const std::string b = folder.write("b.json", kineto(1, 10, 4));
+  CHECK(says(refusal({a, b}), a + " and " + b + " are of different runs"));
+}
+
+TEST_CASE("The eight ranks of the DLRM recording come in the order of their metadata",
+          "[read_job]") {
+  const auto path = shared_recording("dlrm_8xv100");
+  if (!path) return;
+  const Job job = read({*path});
+  REQUIRE(job.recordings.size() == 8);
+  for (int rank = 0; rank < 8; ++rank) {
+    CHECK(job.recordings[static_cast<std::size_t>(rank)].origin.rank == rank);
+    CHECK(job.recordings[static_cast<std::size_t>(rank)].origin.world_size == 8);
+  }
+  CHECK(job.ranks_from == "ranks are those that the recordings tell (distributedInfo)");
+}
