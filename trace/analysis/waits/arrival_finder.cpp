@@ -44,9 +44,17 @@ std::vector<Arrival> ArrivalFinder::of(const MatchedCollective& collective) cons
     const std::vector<nanoseconds>& busy = busy_until_[member.rank];
     if (!busy.empty()) idle_since.push_back(clocks_.to_common(member.rank, busy[member.event]));
   }
-  if (idle_since.size() == starts.size() && spread(starts) < spread(idle_since))
+  if (idle_since.size() == starts.size() && 2 * spread(starts) < spread(idle_since))
     for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i].start = idle_since[i];
   return arrivals;
+}
+
+TimeInterval wait_before_event(const Recording& recording,
+                               const ClockMap& clocks,
+                               std::size_t rank,
+                               const CommunicationSplit& split) {
+  const nanoseconds begin = clocks.to_common(rank, recording.device_events.at(split.event).start);
+  return {split.start, std::max(split.start, std::min(split.split, begin))};
 }
 
 }  // namespace scaleworth::trace

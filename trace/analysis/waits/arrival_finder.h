@@ -4,6 +4,8 @@
 
 #include "trace/analysis/clocks/clock_map.h"
 #include "trace/analysis/collectives/match.h"
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/waits/split_waits.h"
 #include "trace/timeline/recording.h"
 
 #include <vector>
@@ -16,8 +18,8 @@ struct Arrival {
 };
 
 /// A kernel starts when its rank arrives. Frameworks' timelines may record a call only from the
-/// moment when everybody has come: its starts then agree better than the ends of the ranks' work
-/// before it, and those ends are the arrivals.
+/// moment when everybody has come: its starts then agree far better than the ends of the ranks'
+/// work before it, and those ends are the arrivals.
 class ArrivalFinder {
  public:
   /// Both must outlive this object.
@@ -32,5 +34,11 @@ class ArrivalFinder {
   /// By recording and event: latest end of what started before; only for frameworks' timelines.
   std::vector<std::vector<nanoseconds>> busy_until_;
 };
+
+/// The part of a wait that lies before the event itself: empty but for such timelines.
+TimeInterval wait_before_event(const Recording& recording,
+                               const ClockMap& clocks,
+                               std::size_t rank,
+                               const CommunicationSplit& split);
 
 }  // namespace scaleworth::trace

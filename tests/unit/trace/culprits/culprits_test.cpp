@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.h"
+#include "tests/unit/trace/collectives/small_jobs.h"
+#include "trace/analysis/culprits/cause_shares.h"
+#include "trace/analysis/culprits/charges.h"
+#include "trace/analysis/culprits/compute_cover.h"
+#include "trace/analysis/culprits/find_culprits.h"
+#include "trace/analysis/culprits/recurrence.h"
+#include "trace/analysis/culprits/verdict.h"
+#include "trace/analysis/ledger/build_ledger.h"
+
+namespace scaleworth::trace {
+namespace {
+
+using attribution::LateCause;
+using attribution::Recurrence;
+using Catch::Matchers::WithinAbs;
+
+TEST_CASE("A cover tells how much of a stretch is computed") {
+  Job job = job_of(1);
+  add_kernel(job.recordings[0], "a", 10, 20);
+  add_kernel(job.recordings[0], "b", 15, 30, 8);
+  add_call(job.recordings[0], CollectiveKind::all_reduce, 30, 40);
+  add_kernel(job.recordings[0], "c", 40, 50);
+  const ComputeCover cover(job.recordings[0], ClockMap(1), 0);
+  const auto within = [&](int start, int end) {
+    return cover.within({nanoseconds(start), nanoseconds(end)}).count();
+  };
+  CHECK(within(0, 100) == 30);
+  CHECK(within(12, 18) == 6);
+  CHECK(within(25, 45) == 10);
+  CHECK(within(30, 40) == 0);
+  CHECK(within(40, 30) == 0);
+}
+
+Delay delay(std::int64_t collective, std::uint32_t late, int arrival, int exposed) {
+  Delay result;
+  result.collective = collective;
+  result.late = late;
+  result.arrival = nanoseconds(arrival);
+  result.exposed = nanoseconds(exposed);
+  return result;
+}
+
+TEST_CASE("The share of a delay that was waiting goes onward to whom was waited for") {
+  // Collective 0: 100 ns are lost to rank 2. Collective 1: 1000 ns are lost to rank 1, which was
+  // 30 ns late by waiting at collective 0 and 10 ns by computing: 3/4 go onward.
+  const std::vector<Delay> delays = {delay(0, 2, 50, 100), delay(1, 1, 90, 1000)};
+  std::vector<std::optional<Excess>> excess(2);
+  excess[1].emplace();
+  excess[1]->waited = nanoseconds(30);
+  excess[1]->compute = nanoseconds(10);
+  excess[1]->transfer = nanoseconds(-5);  // shorter than the other's: explains nothing
+  excess[1]->upstream = {{0, nanoseconds(30)}};
+  const Charges charges = charge_delays(delays, excess, 3);
+  CHECK_THAT(charges.cost[1], WithinAbs(250.0, 1e-9));
+  CHECK_THAT(charges.cost[2], WithinAbs(850.0, 1e-9));
+  CHECK(charges.cost[0] == 0.0);
+  CHECK_THAT(charges.by_step.at(0)[2], WithinAbs(850.0, 1e-9));
+}
+
+TEST_CASE("Delays in the future and unknown ones take nothing") {
+  const std::vector<Delay> delays = {delay(0, 2, 50, 100), delay(1, 1, 90, 1000)};
+  std::vector<std::optional<Excess>> excess(2);
+  excess[0].emplace().waited = nanoseconds(30);
+  excess[0]->upstream = {{1, nanoseconds(30)}, {7, nanoseconds(10)}};
+  const Charges charges = charge_delays(delays, excess, 3);
+  CHECK(charges.cost[1] == 1000.0);
+  CHECK(charges.cost[2] == 100.0);
+}
+
+TEST_CASE("Longer computing is slower or more kernels, in proportion; shares sum to the excess") {
+  Excess excess;
+  excess.compute = nanoseconds(100);
+  excess.host[static_cast<std::size_t>(attribution::HostCause::allocation)] = nanoseconds(30);
+  excess.other = nanoseconds(-20);
+  // Two of each are equal: 2 * (40 - 30) = 20 slower; the third took the mean of 40: 60 + 20 = 80
+  // longer in total, of which 1/4 slower.
+  excess.kernels["gemm"] = {2, 2, nanoseconds(80), nanoseconds(60)};
+  excess.kernels["norm"] = {3, 1, nanoseconds(90), nanoseconds(30)};
+  const auto shares = cause_shares(excess, std::nullopt);
+  nanoseconds sum{};
+  for (const auto& share : shares) sum += share.time;
+  CHECK(sum == nanoseconds(110));
+  REQUIRE(shares.size() == 4);
+  CHECK(shares[0].cause == LateCause::more_work);
+  CHECK(shares[0].time == nanoseconds(75));
+  CHECK(shares[0].detail == "3 instead of 1 times norm");
+  CHECK(shares[1].cause == LateCause::host);
+  CHECK(shares[1].detail == "allocation");
+  CHECK(shares[2].cause == LateCause::slower_kernels);
+  CHECK(shares[2].time == nanoseconds(25));
+  CHECK(named_cause(shares) == LateCause::undecided);
+}
+
+TEST_CASE("A cause is named from 80 % on") {
+  Excess excess;
+  excess.copies = nanoseconds(80);
+  excess.profiler = nanoseconds(20);
+  CHECK(named_cause(cause_shares(excess, std::nullopt)) == LateCause::copies);
+  excess.profiler = nanoseconds(21);
+  CHECK(named_cause(cause_shares(excess, std::nullopt)) == LateCause::undecided);
+  CHECK(named_cause({}) == LateCause::undecided);
+}
+
+TEST_CASE("The chance to be last so often is the binomial tail") {
+  CHECK_THAT(binomial_tail(3, 3, 0.5), WithinAbs(0.125, 1e-12));
+  CHECK_THAT(binomial_tail(2, 3, 0.5), WithinAbs(0.5, 1e-12));
+  CHECK(binomial_tail(0, 3, 0.5) == 1.0);
+}
+
+std::map<std::int32_t, std::vector<double>> costs(const std::vector<std::uint32_t>& largest,
+                                                  std::size_t ranks) {
+  std::map<std::int32_t, std::vector<double>> cost;
+  for (std::size_t step = 0; step < largest.size(); ++step) {
+    std::vector<double>& of = cost[static_cast<std::int32_t>(step)];
+    of.assign(ranks, 1.0);
+    of[largest[step]] = 5.0;
+  }
+  return cost;
+}
+
+TEST_CASE("One rank recurs, ranks rotate, two steps tell nothing") {
+  const std::vector<std::uint32_t> alone = {0, 1, 2, 3};
+  const auto always = count_recurrence(costs({2, 2, 2, 2, 2, 2}, 4), alone, 4, 6, 2.0);
+  CHECK(always.recurrence == Recurrence::one_rank);
+  CHECK(always.unit == 2U);
+  CHECK(always.beyond_chance);  // 4 * (1/4)^6 = 0.001
+  CHECK(always.by_rank == std::vector<std::int32_t>{0, 0, 6, 0});
+  CHECK(count_recurrence(costs({0, 1, 2, 3, 0, 1}, 4), alone, 4, 6, 2.0).recurrence ==
+        Recurrence::rotating);
+  CHECK(count_recurrence(costs({1, 1}, 4), alone, 4, 2, 2.0).recurrence == Recurrence::too_few);
+  // Replicas of one stage take turns.
+  const auto stage = count_recurrence(costs({2, 3, 2, 3, 3, 2}, 4), {0, 0, 1, 1}, 2, 6, 2.0);
+  CHECK(stage.recurrence == Recurrence::one_rank);
+  CHECK(stage.unit == 1U);
+  CHECK_FALSE(stage.beyond_chance);  // 2 * (1/2)^6 = 0.03
+}
+
+TEST_CASE("Times in words have three digits") {
+  CHECK(time_in_words(nanoseconds(999)) == "999 ns");
+  CHECK(time_in_words(nanoseconds(4'251'000)) == "4.25 ms");
+  CHECK(time_in_words(nanoseconds(42'510)) == "42.5 us");
+  CHECK(time_in_words(nanoseconds(1'234'000'000)) == "1.23 s");
+}
+
+/// Two ranks, `count` all-reduces of 10 us each 1 ms; rank 1 computes `late` longer every time.
+attribution::CulpritReport two_ranks(int late, int error, std::string_view excluded) {
+  Job job = job_of(2);
+  StepPlan steps;
+  steps.by_rank.resize(2);
+  for (int step = 0; step < 8; ++step) {
+    const int at = 1'000'000 * step;
+    for (int rank = 0; rank < 2; ++rank) {
+      Recording& recording = job.recordings[static_cast<std::size_t>(rank)];
+      const int end = at + 500'000 + rank * late;
+      add_kernel(recording, "gemm", at, end);
+      add_call(recording, CollectiveKind::all_reduce, end, at + 510'000 + late);
+      steps.by_rank[static_cast<std::size_t>(rank)].push_back(
+          {step, nanoseconds(at), nanoseconds(at + 1'000'000), std::string(excluded)});
+    }
+  }
+  Alignment alignment{ClockMap(2), {}, {}};
+  alignment.report.error = nanoseconds(error);
+  const Waits waits = split_waits(job, match_collectives(job), alignment);
+  return find_culprits(
+      job, steps, waits, alignment, build_job_ledger(job, steps, waits, alignment.map));
+}
+
+TEST_CASE("Who waited for whom, what it costs and why, for a job written down by hand") {
+  const attribution::CulpritReport report = two_ranks(100'000, 1000, "");
+  CHECK(report.exposed[0][1] == nanoseconds(800'000));
+  CHECK(report.total[0][1] == nanoseconds(800'000));
+  CHECK(report.exposed[1][0] == nanoseconds(0));
+  REQUIRE(report.culprits.size() == 1);
+  const attribution::Culprit& culprit = report.culprits[0];
+  CHECK(culprit.rank == Rank{1});
+  CHECK_THAT(culprit.exposed_per_step_ms, WithinAbs(0.1, 1e-9));
+  CHECK_THAT(culprit.gpu_seconds, WithinAbs(800e-6, 1e-12));
+  CHECK(culprit.collectives == 8);
+  CHECK(culprit.steps == 8);
+  CHECK(culprit.significant);
+  CHECK(culprit.cause == LateCause::slower_kernels);
+  CHECK(report.recurrence == Recurrence::one_rank);
+  CHECK(report.abstention.empty());
+  // 0.1 ms of 2 * 1 ms.
+  CHECK(culprit.sentence.find("5.0 % of all GPU time: 0.10 GPU-hours in every hour") !=
+        std::string::npos);
+  CHECK(culprit.sentence.find("equal kernels take +20.0 %") != std::string::npos);
+}
+
+TEST_CASE("Steps that are all excluded are used, and the verdict says so") {
+  const attribution::CulpritReport report = two_ranks(100'000, 1000, "boundary: profiling starts");
+  REQUIRE(report.culprits.size() == 1);
+  CHECK(report.culprits[0].sentence.find("fit for averages (boundary: profiling starts)") !=
+        std::string::npos);
+}
+
+TEST_CASE("Lateness below the clock error is no straggler") {
+  const attribution::CulpritReport report = two_ranks(12'000, 40'000, "");
+  CHECK(report.culprits.empty());
+  CHECK(report.abstention ==
+        "no straggler: the largest lateness, 12.0 us, is below the clock error of 40.0 us");
+}
+
+TEST_CASE("One rank has nobody to wait for") {
+  Job job = job_of(1);
+  const Alignment alignment{ClockMap(1), {}, {}};
+  StepPlan steps;
+  steps.by_rank.resize(1);
+  const Waits waits = split_waits(job, match_collectives(job), alignment);
+  CHECK(find_culprits(job, steps, waits, alignment, {}).abstention.find("nobody to wait for") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace scaleworth::trace

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/culprits/delays.h"
+
+#include "src/core/interrupt.h"
+#include "trace/analysis/waits/arrival_finder.h"
+
+#include <algorithm>
+#include <map>
+
+namespace scaleworth::trace {
+namespace {
+
+using attribution::CollectiveWait;
+
+/// The participant with the median arrival among all but `late`.
+std::uint32_t median_participant(const CollectiveWait& collective, int late) {
+  std::vector<std::pair<nanoseconds, std::uint32_t>> others;
+  for (const CollectiveWait::Participant& participant : collective.participants)
+    if (participant.rank.index != late)
+      others.emplace_back(participant.start, static_cast<std::uint32_t>(participant.rank.index));
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+  std::nth_element(others.begin(), middle, others.end());
+  return middle->second;
+}
+
+class Finder {
+ public:
+  Finder(const CountedSteps& steps,
+         const Job& job,
+         const Waits& waits,
+         const ClockMap& clocks,
+         const std::vector<ComputeCover>& covers)
+      : steps_(steps), job_(job), waits_(waits), clocks_(clocks), covers_(covers) {
+    const std::size_t ranks = waits.by_rank.size();
+    found_.matrices.exposed.assign(ranks, std::vector<nanoseconds>(ranks));
+    found_.matrices.total.assign(ranks, std::vector<nanoseconds>(ranks));
+  }
+
+  Delays find(const std::vector<attribution::StepLedger>& ledger) {
+    for (std::size_t rank = 0; rank < waits_.by_rank.size(); ++rank) {
+      check_interrupt();
+      counted_until_ = nanoseconds::min() / 2;
+      for (const CommunicationSplit& split : waits_.by_rank[rank]) add(rank, split);
+    }
+    for (const attribution::StepLedger& step : ledger) {
+      if (!steps_.counts(step.excluded)) continue;
+      auto& row = found_.matrices.exposed.at(static_cast<std::size_t>(step.rank.index));
+      for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
+        row[late] += step.waited_for[late];
+    }
+    for (auto& [collective, delay] : by_collective_) found_.delays.push_back(delay);
+    std::sort(found_.delays.begin(), found_.delays.end(), [](const Delay& a, const Delay& b) {
+      return std::pair(a.arrival, a.collective) < std::pair(b.arrival, b.collective);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::size_t rank, const CommunicationSplit& split) {
+    found_.largest_wait = std::max(found_.largest_wait, split.split - split.start);
+    if (!split.waited_for || split.collective < 0) return;
+    const StepSpan* step = steps_.at(rank, split.split);
+    if (step == nullptr) return;
+    const auto late = static_cast<std::size_t>(split.waited_for->index);
+    const nanoseconds exposed = exposed_of(rank, split, late);
+    found_.matrices.total[rank][late] += split.split - split.start;
+    const CollectiveWait& collective =
+        waits_.collectives.at(static_cast<std::size_t>(split.collective));
+    const auto [place, fresh] = by_collective_.try_emplace(split.collective);
+    Delay& delay = place->second;
+    if (fresh) {
+      delay.collective = split.collective;
+      delay.late = static_cast<std::uint32_t>(late);
+      delay.compared = median_participant(collective, split.waited_for->index);
+      delay.arrival = split.split;
+      delay.step = step->number;
+    }
+    delay.arrival = std::max(delay.arrival, split.split);
+    delay.exposed += exposed;
+  }
+
+  /// Waiting before the call of a framework's timeline is no communication to the ledger: it is
+  /// counted here, where several calls wait at once only once.
+  nanoseconds exposed_of(std::size_t rank, const CommunicationSplit& split, std::size_t late) {
+    const TimeInterval before = wait_before_event(job_.recordings[rank], clocks_, rank, split);
+    const nanoseconds uncounted =
+        std::max(nanoseconds::zero(), before.end - std::max(before.start, counted_until_));
+    counted_until_ = std::max(counted_until_, before.end);
+    found_.matrices.exposed[rank][late] += uncounted;
+    const nanoseconds inside = split.split - before.end;
+    return uncounted + inside - covers_[rank].within({before.end, split.split});
+  }
+
+  const CountedSteps& steps_;
+  const Job& job_;
+  const Waits& waits_;
+  const ClockMap& clocks_;
+  const std::vector<ComputeCover>& covers_;
+  Delays found_;
+  std::map<std::int64_t, Delay> by_collective_;
+  nanoseconds counted_until_{};  // of the rank at hand
+};
+
+}  // namespace
+
+CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
+  bool any = false;
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps) {
+      any = any || step.excluded.empty();
+      if (reason_.empty()) reason_ = step.excluded;
+    }
+  all_excluded_ = !any;
+  std::map<std::int32_t, nanoseconds> lengths;
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps)
+      if (counts(step.excluded)) {
+        nanoseconds& longest = lengths[step.number];
+        longest = std::max(longest, step.end - step.start);
+      }
+  for (const auto& [number, length] : lengths) {
+    numbers_.push_back(number);
+    mean_length_ += length / static_cast<std::int64_t>(lengths.size());
+  }
+}
+
+const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
+  if (rank >= plan_.by_rank.size()) return nullptr;
+  const std::vector<StepSpan>& steps = plan_.by_rank[rank];
+  const auto after =
+      std::lower_bound(steps.begin(), steps.end(), time, [](const StepSpan& step, nanoseconds t) {
+        return step.end < t;
+      });
+  if (after == steps.end() || time < after->start || !counts(after->excluded)) return nullptr;
+  return &*after;
+}
+
+Delays find_delays(const CountedSteps& steps,
+                   const Job& job,
+                   const Waits& waits,
+                   const ClockMap& clocks,
+                   const std::vector<ComputeCover>& covers,
+                   const std::vector<attribution::StepLedger>& ledger) {
+  return Finder(steps, job, waits, clocks, covers).find(ledger);
+}
+
+}  // namespace scaleworth::trace

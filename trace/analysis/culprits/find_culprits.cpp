@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/culprits/find_culprits.h"
+
+#include "trace/analysis/culprits/cause_shares.h"
+#include "trace/analysis/culprits/charges.h"
+#include "trace/analysis/culprits/delays.h"
+#include "trace/analysis/culprits/excess.h"
+#include "trace/analysis/culprits/pipeline_stages.h"
+#include "trace/analysis/culprits/recurrence.h"
+#include "trace/analysis/culprits/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+using attribution::Culprit;
+using attribution::CulpritReport;
+using attribution::Recurrence;
+
+/// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
+/// chance however cheap it is; without recurrence noise of kernels alone costs 1 or 2 %.
+constexpr double least_recurring = 0.005;
+constexpr double least_total_otherwise = 0.05;
+constexpr double least_without_chance = 0.02;
+
+class Investigation {
+ public:
+  Investigation(const Job& job,
+                const StepPlan& plan,
+                const Waits& waits,
+                const Alignment& alignment,
+                const std::vector<attribution::StepLedger>& ledger)
+      : job_(job),
+        alignment_(alignment),
+        waits_(waits),
+        steps_(plan),
+        stages_(job, steps_, ledger) {
+    std::vector<ComputeCover> covers;
+    for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+      covers.emplace_back(job.recordings[rank], alignment.map, rank);
+    found_ = find_delays(steps_, job, waits, alignment.map, covers, ledger);
+    excess_ = measure_excess(job, waits, alignment.map, covers, found_.delays);
+    charges_ = charge_delays(found_.delays, excess_, job.recordings.size());
+  }
+
+  CulpritReport report() {
+    CulpritReport report = std::move(found_.matrices);
+    const RecurrenceCount recurrence = count_recurrence(
+        charges_.by_step, stages_.units(), stages_.unit_count(), steps(), 0.005 * step_gpu_time());
+    report.recurrence = recurrence.recurrence;
+    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
+      if (is_named(rank, recurrence)) report.culprits.push_back(describe(rank, recurrence, report));
+    std::stable_sort(
+        report.culprits.begin(), report.culprits.end(), [](const Culprit& a, const Culprit& b) {
+          return a.gpu_seconds > b.gpu_seconds;
+        });
+    if (report.culprits.empty()) report.abstention = nobody();
+    return report;
+  }
+
+ private:
+  std::int32_t steps() const { return static_cast<std::int32_t>(steps_.numbers().size()); }
+  /// Nanoseconds of all GPUs in a mean step.
+  double step_gpu_time() const {
+    return static_cast<double>(steps_.mean_length().count()) *
+           static_cast<double>(job_.recordings.size());
+  }
+  double lost(double cost) const {
+    const double all = step_gpu_time() * steps();
+    return all > 0.0 ? cost / all : 0.0;
+  }
+  double lost_in_total() const {
+    return lost(std::accumulate(charges_.cost.begin(), charges_.cost.end(), 0.0));
+  }
+
+  bool is_named(std::uint32_t rank, const RecurrenceCount& recurrence) const {
+    const double own = lost(charges_.cost[rank]);
+    if (recurrence.unit == stages_.units()[rank])
+      return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
+    if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
+    if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
+    return lost_in_total() >= least_total_otherwise &&
+           own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
+  }
+
+  Culprit describe(std::uint32_t rank,
+                   const RecurrenceCount& recurrence,
+                   const CulpritReport& report) const {
+    Culprit culprit;
+    culprit.rank = Rank{static_cast<int>(rank)};
+    for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
+      culprit.waited += report.total[waiting][rank];
+      culprit.exposed += report.exposed[waiting][rank];
+    }
+    Excess sum;
+    for (std::size_t i = 0; i < found_.delays.size(); ++i) {
+      if (found_.delays[i].late != rank) continue;
+      ++culprit.collectives;
+      if (excess_[i]) add_excess(sum, *excess_[i]);
+    }
+    const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
+    culprit.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
+    culprit.gpu_seconds = charges_.cost[rank] / 1e9;
+    culprit.steps = recurrence.by_rank[rank];
+    culprit.significant = culprit.waited > culprit.collectives * alignment_.report.error;
+    culprit.shares = cause_shares(sum, stages_.uneven(rank));
+    if (dropped_records(rank))
+      culprit.shares = {{attribution::LateCause::undecided,
+                         sum.total(),
+                         "its recording dropped records: what it did is not known whole"}};
+    culprit.cause = named_cause(culprit.shares);
+    culprit.sentence = culprit_sentence(culprit, context(rank));
+    return culprit;
+  }
+
+  bool dropped_records(std::uint32_t rank) const {
+    const auto& losses = job_.recordings[rank].losses;
+    return std::any_of(losses.begin(), losses.end(), [](const auto& loss) {
+      return loss.first.starts_with("dropped") && loss.second > 0;
+    });
+  }
+
+  VerdictContext context(std::uint32_t rank) const {
+    VerdictContext context;
+    context.steps = steps();
+    context.step = steps_.mean_length();
+    context.ranks = static_cast<std::int32_t>(job_.recordings.size());
+    const Origin& origin = job_.recordings[rank].origin;
+    if (origin.pipeline_stage)
+      context.place = fmt::format(" (pipeline stage {})", *origin.pipeline_stage);
+    if (steps_.all_are_excluded())
+      context.caveat = fmt::format(
+          " No step of the recording is fit for averages ({}): this is "
+          "what happened here, not the steady state.",
+          steps_.reason());
+    return context;
+  }
+
+  std::string nobody() const {
+    if (waits_.collectives.empty())
+      return "no verdict: the recordings share no communication in which ranks could be compared";
+    if (found_.largest_wait <= alignment_.report.error)
+      return fmt::format("no straggler: the largest lateness, {}, is below the clock error of {}",
+                         time_in_words(found_.largest_wait),
+                         time_in_words(alignment_.report.error));
+    if (!alignment_.report.comparable) return "no verdict: " + alignment_.report.reason;
+    if (steps() == 0) return "no verdict: no step was found";
+    return fmt::format(
+        "no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, and no rank stands "
+        "out",
+        100.0 * lost_in_total());
+  }
+
+  const Job& job_;
+  const Alignment& alignment_;
+  const Waits& waits_;
+  CountedSteps steps_;
+  PipelineStages stages_;
+  Delays found_;
+  std::vector<std::optional<Excess>> excess_;
+  Charges charges_;
+};
+
+}  // namespace
+
+CulpritReport find_culprits(const Job& job,
+                            const StepPlan& steps,
+                            const Waits& waits,
+                            const Alignment& alignment,
+                            const std::vector<attribution::StepLedger>& ledger) {
+  if (job.recordings.size() < 2) {
+    CulpritReport report;
+    report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
+    report.total = report.exposed;
+    report.abstention = "no verdict: one rank has nobody to wait for";
+    return report;
+  }
+  return Investigation(job, steps, waits, alignment, ledger).report();
+}
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether it is always the same one that is late.
+#pragma once
+
+#include "src/core/attribution/culprits.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace scaleworth::trace {
+
+struct RecurrenceCount {
+  attribution::Recurrence recurrence = attribution::Recurrence::too_few;
+  std::vector<std::int32_t> by_rank;  // steps in which it is the largest cause
+  std::optional<std::uint32_t> unit;  // of Recurrence::one_rank: which
+  bool beyond_chance = false;         // of Recurrence::one_rank
+};
+
+/// `cost` by step and rank; a step has a cause when the largest cost reaches `threshold`. One unit
+/// (a rank, or the replicas of a stage) recurs when it is the largest cause in at least 60 % of
+/// `steps` steps, and in all of them, or so often that chance among `unit_count` equals would do it
+/// less than once in a thousand jobs (`beyond_chance`, binomial). Fewer than three steps tell
+/// nothing.
+RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double>>& cost,
+                                 const std::vector<std::uint32_t>& units,
+                                 std::uint32_t unit_count,
+                                 std::int32_t steps,
+                                 double threshold);
+
+/// P(X >= hits) for X binomial with `trials` and `chance`.
+double binomial_tail(std::int32_t hits, std::int32_t trials, double chance);
+
+}  // namespace scaleworth::trace
