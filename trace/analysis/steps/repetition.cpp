@@ -10,7 +10,7 @@ namespace scaleworth::trace {
 namespace {
 
 constexpr std::size_t least_occurrences = 4;
-constexpr double least_regular_share = 0.9;
+constexpr double most_irregular_share = 0.1;
 constexpr double least_cover = 0.6;
 constexpr double least_agreement = 0.8;
 constexpr std::size_t names_that_vote = 3;
@@ -18,8 +18,13 @@ constexpr int most_attempts = 8;  // each costs one pass over the kernels
 
 struct Candidate {
   std::uint32_t name = 0;
-  std::size_t period = 0;
+  std::size_t period = 0;     // median distance, in kernels
+  std::size_t count = 0;      // occurrences
+  std::size_t irregular = 0;  // distances that differ from the period by more than a tenth
 };
+
+/// Names whose periods are about the same.
+using Group = std::vector<Candidate>;
 
 /// Kernels in their order, and where each name occurs.
 class Sequence {
@@ -71,7 +76,7 @@ class Sequence {
 };
 
 /// Absent when the name does not come back at equal distances.
-std::optional<std::size_t> regular_period(const Sequence& sequence, std::uint32_t name) {
+std::optional<Candidate> regular_name(const Sequence& sequence, std::uint32_t name) {
   const std::size_t count = sequence.count(name);
   if (count < least_occurrences) return std::nullopt;
   const std::uint32_t* places = sequence.begin_of(name);
@@ -82,14 +87,14 @@ std::optional<std::size_t> regular_period(const Sequence& sequence, std::uint32_
   const std::size_t period = *middle;
   if (period < 2) return std::nullopt;
   const std::size_t tolerance = std::max<std::size_t>(1, period / 10);
-  const auto regular = std::count_if(gaps.begin(), gaps.end(), [&](std::size_t gap) {
-    return gap + tolerance >= period && gap <= period + tolerance;
+  const auto irregular = std::count_if(gaps.begin(), gaps.end(), [&](std::size_t gap) {
+    return gap + tolerance < period || gap > period + tolerance;
   });
   const auto covered = static_cast<double>(places[count - 1] - places[0] + period);
-  if (static_cast<double>(regular) < least_regular_share * static_cast<double>(gaps.size()) ||
+  if (static_cast<double>(irregular) > most_irregular_share * static_cast<double>(gaps.size()) ||
       covered < least_cover * static_cast<double>(sequence.size()))
     return std::nullopt;
-  return period;
+  return Candidate{name, period, count, static_cast<std::size_t>(irregular)};
 }
 
 /// Names of the pieces as bags: `counts` returns to zero between calls.
@@ -117,7 +122,7 @@ double agreement(const Sequence& sequence, std::uint32_t anchor) {
 
 Repetition make(const Recording& recording,
                 const Sequence& sequence,
-                Candidate anchor,
+                const Candidate& anchor,
                 double agreeing) {
   Repetition result;
   result.anchor = recording.names.at(static_cast<NameId>(anchor.name));
@@ -129,28 +134,46 @@ Repetition make(const Recording& recording,
 }
 
 /// Candidates whose periods are within a twentieth of each other, the largest periods first.
-std::vector<std::vector<Candidate>> by_period(const Sequence& sequence) {
+std::vector<Group> by_period(const Sequence& sequence) {
   std::vector<Candidate> candidates;
   for (std::uint32_t name = 0; name < sequence.names(); ++name) {
-    if (const auto period = regular_period(sequence, name)) candidates.push_back({name, *period});
+    if (const auto candidate = regular_name(sequence, name)) candidates.push_back(*candidate);
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
     return a.period > b.period;
   });
-  std::vector<std::vector<Candidate>> groups;
+  std::vector<Group> groups;
   for (const Candidate& candidate : candidates) {
     if (groups.empty() ||
         candidate.period + groups.back().front().period / 20 < groups.back().front().period)
       groups.emplace_back();
     groups.back().push_back(candidate);
   }
-  std::stable_partition(groups.begin(), groups.end(), [](const auto& group) {
+  return groups;
+}
+
+/// Whether `inner` runs on through the boundaries of `outer`: then the names of `outer` only come
+/// along now and then. Layers do not, they break off where an iteration ends.
+bool runs_through(const Group& inner, const Group& outer) {
+  return std::any_of(inner.begin(), inner.end(), [&](const Candidate& candidate) {
+    return 2 * candidate.irregular < outer.front().count;
+  });
+}
+
+/// The groups in the order in which they are tried.
+std::vector<Group> by_likelihood(std::vector<Group> groups) {
+  const auto voted = std::find_if(groups.begin(), groups.end(), [](const Group& group) {
     return group.size() >= names_that_vote;
+  });
+  if (voted == groups.end()) return groups;
+  const Group inner = *voted;
+  std::stable_partition(groups.begin(), voted + 1, [&](const Group& group) {
+    return group.front().period == inner.front().period || !runs_through(inner, group);
   });
   return groups;
 }
 
-Candidate after_longest_pause(const Sequence& sequence, const std::vector<Candidate>& group) {
+Candidate after_longest_pause(const Sequence& sequence, const Group& group) {
   Candidate best = group.front();
   double longest = -1.0;
   for (const Candidate& candidate : group) {
@@ -168,7 +191,7 @@ Candidate after_longest_pause(const Sequence& sequence, const std::vector<Candid
 std::optional<Repetition> find_repetition(const Recording& recording) {
   const Sequence sequence(recording);
   int attempts = 0;
-  for (const auto& group : by_period(sequence)) {
+  for (const Group& group : by_likelihood(by_period(sequence))) {
     check_interrupt();
     if (attempts++ == most_attempts) break;
     const Candidate anchor = after_longest_pause(sequence, group);
@@ -182,11 +205,11 @@ std::optional<Repetition> repetition_of(const Recording& recording, const std::s
   const Sequence sequence(recording);
   for (std::uint32_t name = 0; name < sequence.names(); ++name) {
     if (recording.names.at(static_cast<NameId>(name)) != anchor) continue;
-    const auto period = regular_period(sequence, name);
-    if (!period) return std::nullopt;
+    const auto candidate = regular_name(sequence, name);
+    if (!candidate) return std::nullopt;
     const double agreeing = agreement(sequence, name);
     if (agreeing < least_agreement) return std::nullopt;
-    return make(recording, sequence, {name, *period}, agreeing);
+    return make(recording, sequence, *candidate, agreeing);
   }
   return std::nullopt;
 }

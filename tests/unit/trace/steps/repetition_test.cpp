@@ -65,6 +65,19 @@ TEST_CASE("a kernel now and then does not hide the iterations", "[steps]") {
   CHECK(found->begins.size() == 40);
 }
 
+TEST_CASE("one kernel is enough where layers break off at it", "[steps]") {
+  std::vector<std::string> names;
+  for (int step = 0; step < 10; ++step) {
+    append(names, {"norm", "attention", "gemm", "relu"}, 16);
+    append(names, {"update", "update", "update"}, 1);
+    append(names, {"clip"}, 1);
+  }
+  const auto found = find_repetition(kernels(names));
+  REQUIRE(found);
+  CHECK(found->anchor == "clip");
+  CHECK(found->begins.size() == 10);
+}
+
 TEST_CASE("iterations that vary a little still repeat", "[steps]") {
   std::mt19937 random(1);
   std::vector<std::string> names;
