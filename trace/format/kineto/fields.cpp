@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/format/kineto/fields.h"
 
-#include "trace/format/json/number.h"
+#include "trace/format/json/event_text.h"
 
 #include <array>
-#include <cstring>
 #include <utility>
 
 namespace scaleworth::trace {
@@ -42,20 +41,6 @@ constexpr std::array argument_keys = {
     ArgumentKey{"Dst Rank", &KinetoFields::destination_rank},
     ArgumentKey{"Seq", &KinetoFields::sequence},
 };
-
-/// Whether the key behind whose opening quote `raw` points is `key`.
-bool is_key(const char* raw, std::string_view key) {
-  return *raw == key.front() && std::memcmp(raw, key.data(), key.size()) == 0 &&
-         raw[key.size()] == '"';
-}
-
-error_code read_text(od::value& value, std::string_view& text) {
-  const std::string_view token = value.raw_json_token();
-  if (token.find('\\') != std::string_view::npos && token.front() == '"')
-    return value.get_string().get(text);
-  text = bare_token(token);
-  return SUCCESS;
-}
 
 error_code read_argument(const char* key, od::value& value, KinetoFields& fields) {
   if (fields.category == KinetoCategory::metadata)
