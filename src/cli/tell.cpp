@@ -2,23 +2,10 @@
 #include "src/cli/tell.h"
 
 #include "report/report.h"
+#include "src/cli/colour.h"
 #include "src/model/analyse.h"
 
-#include <cstdlib>
-
-#include <unistd.h>
-
 namespace scaleworth::cli {
-namespace {
-
-/// Colour only on a terminal that did not ask for none (no-color.org: set and not empty).
-bool colour_wanted() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
-}
-
-}  // namespace
-
 std::string tell(const Run& run, const TellOptions& options, const std::string& directory) {
   report::RenderOptions render_options;
   render_options.colour = !options.plain && colour_wanted();

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/attribute.h"
+
+#include "trace/analysis/culprits/find_culprits.h"
+#include "trace/analysis/ledger/build_ledger.h"
+#include "trace/classify/classify.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+std::string place(const Origin& origin) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!origin.host.empty()) add("host " + origin.host);
+  if (origin.process) add(fmt::format("pid {}", *origin.process));
+  if (origin.device) add(fmt::format("GPU {}", *origin.device));
+  if (origin.pipeline_stage) add(fmt::format("pipeline stage {}", *origin.pipeline_stage));
+  if (origin.data_parallel_rank) add(fmt::format("replica {}", *origin.data_parallel_rank));
+  if (!origin.tool.empty()) add(origin.tool);
+  return text;
+}
+
+attribution::RankRecording describe(std::size_t rank, const Recording& recording) {
+  attribution::RankRecording description;
+  description.rank = Rank{static_cast<int>(rank)};
+  description.file = recording.origin.file;
+  description.where = place(recording.origin);
+  description.rank_from = recording.origin.rank_from;
+  description.device_events = static_cast<std::int64_t>(recording.device_events.size());
+  description.host_events = static_cast<std::int64_t>(recording.host_events.size());
+  description.losses = recording.losses;
+  return description;
+}
+
+// A remark that many recordings make is told once.
+void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
+  std::map<std::string, std::vector<std::size_t>> ranks_of;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    for (const std::string& remark : job.recordings[rank].remarks) ranks_of[remark].push_back(rank);
+  }
+  for (const auto& [remark, ranks] : ranks_of) {
+    remarks.push_back(
+        ranks.size() == 1
+            ? fmt::format("rank {}: {}", ranks.front(), remark)
+            : fmt::format("rank {} and {} more: {}", ranks.front(), ranks.size() - 1, remark));
+  }
+}
+
+// A collective belongs to the step in which it ended on its last rank.
+void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWait>& collectives) {
+  for (attribution::CollectiveWait& collective : collectives) {
+    const auto last = std::max_element(collective.participants.begin(),
+                                       collective.participants.end(),
+                                       [](const auto& a, const auto& b) { return a.end < b.end; });
+    if (last == collective.participants.end()) continue;
+    const auto& spans = steps.by_rank.at(static_cast<std::size_t>(last->rank.index));
+    const auto after = std::upper_bound(
+        spans.begin(), spans.end(), last->end, [](nanoseconds end, const StepSpan& span) {
+          return end <= span.end;
+        });
+    if (after != spans.end() && after->start < last->end) collective.step = after->number;
+  }
+}
+
+}  // namespace
+
+Attributed attribute(const Job& job) {
+  Attributed all;
+  attribution::Attribution& result = all.result;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    result.recordings.push_back(describe(rank, job.recordings[rank]));
+  if (!job.ranks_from.empty()) result.remarks.push_back(job.ranks_from);
+  result.remarks.insert(result.remarks.end(), job.remarks.begin(), job.remarks.end());
+  add_recording_remarks(job, result.remarks);
+  result.classes = classified_time(job);
+
+  all.matching = match_collectives(job);
+  result.unmatched_collectives = all.matching.unmatched;
+  result.remarks.insert(
+      result.remarks.end(), all.matching.remarks.begin(), all.matching.remarks.end());
+  all.alignment = align_clocks(job, all.matching);
+  result.clocks = all.alignment.report;
+  all.steps = find_steps(job, all.alignment.map);
+  result.step_choice = all.steps.choice;
+  all.waits = split_waits(job, all.matching, all.alignment);
+  result.collectives = all.waits.collectives;
+  place_in_steps(all.steps, result.collectives);
+  result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
+  result.culprits = find_culprits(job, all.steps, all.waits, all.alignment, result.ledger);
+  result.efficiency_reason = "not computed";
+  return all;
+}
+
+}  // namespace scaleworth::trace
