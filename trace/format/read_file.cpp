@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "trace/format/archive/tar.h"
+#include "trace/format/export/read_chrome_export.h"
 #include "trace/format/input/byte_source.h"
 #include "trace/format/kineto/read_kineto.h"
 #include "trace/format/nsight/read_nsight.h"
@@ -104,6 +105,7 @@ struct Format {
 /// The first that recognizes the content reads it.
 constexpr std::array formats = {Format{is_sqlite, read_unpacked_nsight},
                                 Format{is_recording, read_own_recording},
+                                Format{is_chrome_export, read_chrome_export},
                                 Format{is_json, read_chrome_json}};
 
 const Format* format_of(std::string_view front) {

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/format/export/chrome_writer.h"
+
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+/// With quotes. Bytes that are no UTF-8 are passed on as they are.
+void append_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20U) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+/// Microseconds with all of their nanoseconds.
+void append_time(std::string& out, nanoseconds time) {
+  const std::int64_t count = time.count();
+  const std::uint64_t size =
+      count < 0 ? -static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+  fmt::format_to(
+      std::back_inserter(out), "{}{}.{:03}", count < 0 ? "-" : "", size / 1000, size % 1000);
+}
+
+void append_arguments(std::string& out, std::span<const Argument> arguments) {
+  out += R"(,"args":{)";
+  bool first = true;
+  for (const Argument& argument : arguments) {
+    if (!first) out += ',';
+    first = false;
+    append_text(out, argument.name);
+    out += ':';
+    if (const auto* integer = std::get_if<std::int64_t>(&argument.value))
+      fmt::format_to(std::back_inserter(out), "{}", *integer);
+    else if (const auto* real = std::get_if<double>(&argument.value))
+      out += std::isfinite(*real) ? fmt::format("{}", *real) : "null";
+    else
+      append_text(out, std::get<std::string_view>(argument.value));
+  }
+  out += '}';
+}
+
+/// Rank, size and groups as Kineto's distributedInfo holds them.
+void append_distributed_info(std::string& out, const ExportProcess& process) {
+  const Recording& recording = *process.recording;
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"backend":"nccl","rank":{},"world_size":{},"pg_config":[)",
+                 recording.origin.rank.value_or(process.number - 1),
+                 process.world_size);
+  bool first = true;
+  for (const auto& [name, group] : recording.groups) {
+    if (!first) out += ',';
+    first = false;
+    out += R"({"pg_name":)";
+    append_text(out, recording.names.at(name));
+    out += R"(,"pg_desc":)";
+    append_text(out, group.description);
+    if (group.size) fmt::format_to(std::back_inserter(out), R"(,"pg_size":{})", *group.size);
+    fmt::format_to(std::back_inserter(out), R"(,"ranks":[{}]}})", fmt::join(group.ranks, ","));
+  }
+  out += "]}";
+}
+
+}  // namespace
+
+ChromeWriter::ChromeWriter(OutputFile& file, nanoseconds origin) : file_(file), origin_(origin) {
+  file_.write(fmt::format(
+      R"({}"schemaVersion":1,"displayTimeUnit":"ns","baseTimeNanoseconds":{},"traceEvents":[)",
+      chrome_export_begin,
+      origin.count()));
+}
+
+void ChromeWriter::begin_line(std::int32_t process) {
+  line_ = first_line_ ? "\n" : ",\n";
+  first_line_ = false;
+  fmt::format_to(std::back_inserter(line_), R"({{"pid":{})", process);
+}
+
+void ChromeWriter::end_line() {
+  line_ += '}';
+  file_.write(line_);
+}
+
+void ChromeWriter::metadata(std::int32_t process,
+                            std::string_view what,
+                            std::string_view arguments) {
+  begin_line(process);
+  fmt::format_to(std::back_inserter(line_), R"(,"ph":"M","name":"{}"{})", what, arguments);
+  end_line();
+}
+
+void ChromeWriter::add_process(const ExportProcess& process) {
+  std::string name = R"(,"args":{"name":)";
+  append_text(name, process.name);
+  metadata(process.number, "process_name", name + "}");
+  metadata(process.number,
+           "process_sort_index",
+           fmt::format(R"(,"args":{{"sort_index":{}}})", process.number));
+  if (!process.recording) return;
+  begin_line(process.number);
+  line_ += chrome_rank_line;
+  append_distributed_info(line_, process);
+  line_ += '}';
+  end_line();
+}
+
+TrackId ChromeWriter::add_track(std::int32_t process, std::string_view name) {
+  const auto track = static_cast<TrackId>(tracks_.size());
+  tracks_.push_back({process, std::string(name)});
+  std::string named = fmt::format(R"(,"tid":{},"args":{{"name":)", track);
+  append_text(named, name);
+  metadata(process, "thread_name", named + "}");
+  metadata(process,
+           "thread_sort_index",
+           fmt::format(R"(,"tid":{0},"args":{{"sort_index":{0}}})", track));
+  return track;
+}
+
+TrackId ChromeWriter::add_counter(std::int32_t process,
+                                  std::string_view name,
+                                  std::string_view unit) {
+  tracks_.push_back({process, fmt::format("{} ({})", name, unit)});
+  return static_cast<TrackId>(tracks_.size() - 1);
+}
+
+void ChromeWriter::arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id) {
+  begin_line(tracks_.at(track).process);
+  fmt::format_to(std::back_inserter(line_),
+                 R"(,"tid":{},"ph":"{}","cat":"waits for","name":"waits for","id":{},"ts":)",
+                 track,
+                 phase,
+                 id);
+  append_time(line_, time - origin_);
+  if (phase == 'f') line_ += R"(,"bp":"e")";
+  end_line();
+}
+
+void ChromeWriter::write_begin(TrackId track, const ExportSlice& slice) {
+  begin_line(tracks_.at(track).process);
+  fmt::format_to(std::back_inserter(line_), R"(,"tid":{},"ph":"X","cat":)", track);
+  append_text(line_, slice.category);
+  line_ += R"(,"name":)";
+  append_text(line_, slice.name);
+  line_ += R"(,"ts":)";
+  append_time(line_, slice.start - origin_);
+  line_ += R"(,"dur":)";
+  append_time(line_, slice.end - slice.start);
+  if (!slice.arguments.empty()) append_arguments(line_, slice.arguments);
+  end_line();
+  for (const std::uint64_t id : slice.arrows_out) arrow('s', track, slice.start, id);
+  if (slice.arrow_in) arrow('f', track, slice.start, *slice.arrow_in);
+}
+
+void ChromeWriter::write_count(TrackId counter, nanoseconds time, std::int64_t value) {
+  const Track& track = tracks_.at(counter);
+  begin_line(track.process);
+  line_ += R"(,"ph":"C","name":)";
+  append_text(line_, track.name);
+  line_ += R"(,"ts":)";
+  append_time(line_, time - origin_);
+  fmt::format_to(std::back_inserter(line_), R"(,"args":{{"value":{}}})", value);
+  end_line();
+}
+
+void ChromeWriter::finish() {
+  file_.write("\n]}\n");
+}
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/format/export/export.h"
+
+#include "src/core/error.h"
+#include "trace/format/export/chrome_writer.h"
+#include "trace/format/export/perfetto_writer.h"
+#include "trace/format/export/rank_exporter.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+constexpr double narrowing = 0.7;  // of the window, each time that the file grows too large
+constexpr nanoseconds shortest_window = std::chrono::microseconds(1);
+
+double seconds(nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// From the first begin to behind the last end, of all ranks.
+TimeInterval extent(const Job& job, const ClockMap& map) {
+  TimeInterval all{nanoseconds::max(), nanoseconds::min()};
+  const auto add = [&](std::size_t rank, const auto& events) {
+    for (const auto& event : events) {
+      all.start = std::min(all.start, map.to_common(rank, event.start));
+      all.end = std::max(all.end, map.to_common(rank, event.end) + nanoseconds(1));
+    }
+  };
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    add(rank, job.recordings[rank].device_events);
+    add(rank, job.recordings[rank].host_events);
+    add(rank, job.recordings[rank].step_marks);
+  }
+  if (all.end <= all.start)
+    throw UserError("there is nothing to export: the recordings hold no events");
+  return all;
+}
+
+/// From the first rank's begin to the last rank's end of the slowest step; steps that are not
+/// averaged count only when there are no others.
+std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
+  const StepSpan* slowest = nullptr;
+  const auto worth = [](const StepSpan& step) {
+    return std::pair(step.excluded.empty(), step.end - step.start);
+  };
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps)
+      if (!slowest || worth(step) > worth(*slowest)) slowest = &step;
+  if (!slowest) return std::nullopt;
+  TimeInterval span{slowest->start, slowest->end};
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps)
+      if (step.number == slowest->number) {
+        span.start = std::min(span.start, step.start);
+        span.end = std::max(span.end, step.end);
+      }
+  return span;
+}
+
+Selection select(const Job& job, const Attributed& attributed, const ExportOptions& options) {
+  const TimeInterval all = extent(job, attributed.alignment.map);
+  Selection selection{all, std::vector<bool>(job.recordings.size(), options.ranks.empty())};
+  if (options.slowest_step) {
+    const auto step = slowest_step(attributed.steps);
+    if (!step) throw UserError("there are no steps to choose the slowest from: choose a window");
+    selection.window = *step;
+  }
+  if (options.window) {
+    selection.window.start = std::max(selection.window.start, all.start + options.window->start);
+    selection.window.end = std::min(selection.window.end, all.start + options.window->end);
+  }
+  if (selection.window.end <= selection.window.start)
+    throw UserError(fmt::format("the window to export is empty: choose one within 0:{:.3f} seconds",
+                                seconds(all.end - all.start)));
+  for (const std::int32_t wanted : options.ranks) {
+    std::size_t rank = 0;
+    const auto number = [&](std::size_t place) {
+      return job.recordings[place].origin.rank.value_or(static_cast<std::int32_t>(place));
+    };
+    while (rank < job.recordings.size() && number(rank) != wanted) ++rank;
+    if (rank == job.recordings.size())
+      throw UserError(fmt::format("there is no rank {} to export: choose one of the job's {} ranks",
+                                  wanted,
+                                  job.recordings.size()));
+    selection.ranks[rank] = true;
+  }
+  return selection;
+}
+
+/// What was found out, as slices over the whole window.
+void export_verdict(const Attributed& attributed,
+                    const Selection& selection,
+                    ExportWriter& writer) {
+  std::vector<std::string> sentences;
+  for (const attribution::Culprit& culprit : attributed.result.culprits.culprits)
+    if (!culprit.sentence.empty()) sentences.push_back(culprit.sentence);
+  if (!attributed.result.culprits.abstention.empty())
+    sentences.push_back(attributed.result.culprits.abstention);
+  if (sentences.empty()) return;
+  constexpr std::size_t most_sentences = 5;
+  sentences.resize(std::min(sentences.size(), most_sentences));
+  const auto process = static_cast<std::int32_t>(selection.ranks.size()) + 1;
+  writer.add_process({process, "scaleworth", nullptr, 0});
+  const TrackId track = writer.add_track(process, "verdict");
+  const TimeInterval& window = selection.window;
+  for (const std::string& sentence : sentences)
+    writer.begin(track, {window.start, window.end, sentence, "verdict", {}, {}, std::nullopt});
+  for (std::size_t i = 0; i < sentences.size(); ++i) writer.end(track, window.end);
+}
+
+enum class ExportFormat : std::uint8_t { perfetto, chrome };
+
+ExportFormat format_of(const std::string& path) {
+  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace"))
+    return ExportFormat::perfetto;
+  if (path.ends_with(".json") || path.ends_with(".json.gz")) return ExportFormat::chrome;
+  throw UserError(fmt::format(
+      "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz",
+      path));
+}
+
+/// Throws OutputTooLarge.
+ExportCounts write(const Job& job,
+                   const Attributed& attributed,
+                   const Selection& selection,
+                   const std::string& path,
+                   std::uint64_t most_bytes) {
+  OutputFile file(path, most_bytes);
+  std::unique_ptr<ExportWriter> writer;
+  // Slices that begin before the window would have negative times.
+  const nanoseconds origin = extent(job, attributed.alignment.map).start;
+  if (format_of(path) == ExportFormat::perfetto)
+    writer = std::make_unique<PerfettoWriter>(file, origin);
+  else
+    writer = std::make_unique<ChromeWriter>(file, origin);
+  const Arrows arrows(attributed.waits, selection);
+  const ExportSource source{job, attributed, selection, arrows};
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    if (selection.ranks[rank]) export_rank(source, rank, *writer);
+  export_verdict(attributed, selection, *writer);
+  writer->finish();
+  ExportCounts counts = writer->counts();
+  counts.bytes = file.commit();
+  return counts;
+}
+
+/// A shorter window within the old one, from the slowest step on where that lies inside.
+TimeInterval narrowed(TimeInterval window, const StepPlan& plan) {
+  const auto length = nanoseconds(static_cast<std::int64_t>(
+      narrowing * static_cast<double>((window.end - window.start).count())));
+  nanoseconds start = window.start;
+  const auto slowest = slowest_step(plan);
+  if (slowest && slowest->start > window.start && slowest->start < window.end)
+    start = std::min(slowest->start, window.end - length);
+  return {start, start + length};
+}
+
+}  // namespace
+
+ExportCounts export_timeline(const Job& job,
+                             const Attributed& attributed,
+                             const std::string& path,
+                             const ExportOptions& options) {
+  format_of(path);
+  Selection selection = select(job, attributed, options);
+  const TimeInterval wanted = selection.window;
+  const nanoseconds origin = extent(job, attributed.alignment.map).start;
+  while (true) {
+    try {
+      ExportCounts counts = write(job, attributed, selection, path, options.most_bytes);
+      if (selection.window.end - selection.window.start < wanted.end - wanted.start)
+        counts.narrowed = fmt::format(
+            "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
+            "choose a window, ranks or a larger limit",
+            seconds(selection.window.start - origin),
+            seconds(selection.window.end - origin),
+            seconds(wanted.start - origin),
+            seconds(wanted.end - origin),
+            static_cast<double>(options.most_bytes) / 1e6);
+      return counts;
+    } catch (const OutputTooLarge&) {
+      if (selection.window.end - selection.window.start <= shortest_window)
+        throw UserError(
+            fmt::format("{} would be larger than {} bytes even for a single moment: "
+                        "choose ranks or a larger limit",
+                        path,
+                        options.most_bytes));
+      selection.window = narrowed(selection.window, attributed.steps);
+    }
+  }
+}
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A job's timeline with what was found out about it, for Perfetto's UI and chrome://tracing.
+#pragma once
+
+#include "trace/analysis/intervals.h"
+#include "trace/attribute.h"
+#include "trace/format/export/export_writer.h"
+#include "trace/timeline/recording.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::trace {
+
+struct ExportOptions {
+  /// Since the first event of the job on the common clock; what overlaps it is written whole.
+  std::optional<TimeInterval> window;
+  bool slowest_step = false;        // only the slowest step that counts, of all ranks
+  std::vector<std::int32_t> ranks;  // as the recordings number them; empty: all
+  /// A larger file is avoided by narrowing the window around the slowest step; ExportCounts says
+  /// so.
+  std::uint64_t most_bytes = 50'000'000;
+};
+
+/// Writes Perfetto's own format to a path that ends in .pftrace or .perfetto-trace, Chrome's JSON
+/// to .json and .json.gz. The latter can be read back by read_job with the same ledger. Throws
+/// UserError for other names, an empty selection, and when `path` cannot be written.
+ExportCounts export_timeline(const Job& job,
+                             const Attributed& attributed,
+                             const std::string& path,
+                             const ExportOptions& options = {});
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/format/export/rank_exporter.h"
+
+#include "trace/format/export/event_arguments.h"
+#include "trace/format/export/lanes.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+/// Ends slices that are over before the next one begins.
+class NestingTrack {
+ public:
+  NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
+  NestingTrack(const NestingTrack&) = delete;
+  NestingTrack& operator=(const NestingTrack&) = delete;
+
+  void add(const ExportSlice& slice) {
+    end_before(slice.start);
+    writer_.begin(track_, slice);
+    open_.push_back(slice.end);
+  }
+  void finish() { end_before(nanoseconds::max()); }
+
+ private:
+  void end_before(nanoseconds time) {
+    for (; !open_.empty() && open_.back() <= time; open_.pop_back())
+      writer_.end(track_, open_.back());
+  }
+  ExportWriter& writer_;
+  TrackId track_;
+  std::vector<nanoseconds> open_;
+};
+
+class RankExporter {
+ public:
+  RankExporter(const ExportSource& source, std::size_t rank, ExportWriter& writer)
+      : source_(source),
+        rank_(rank),
+        process_(static_cast<std::int32_t>(rank) + 1),
+        recording_(source.job.recordings.at(rank)),
+        arguments_(recording_),
+        writer_(writer) {}
+
+  void write() {
+    write_process();
+    write_steps();
+    write_streams();
+    write_threads();
+    export_counters(source_, rank_, writer_);
+  }
+
+ private:
+  template <typename Event>
+  TimeInterval common(const Event& event) const {
+    const ClockMap& map = source_.attributed.alignment.map;
+    return {map.to_common(rank_, event.start), map.to_common(rank_, event.end)};
+  }
+  template <typename Event>
+  bool shown(const Event& event) const {
+    const TimeInterval time = common(event);
+    return source_.selection.shows(time.start, time.end);
+  }
+
+  void write_process() {
+    const Origin& origin = recording_.origin;
+    std::string name = rank_label(source_.job, rank_);
+    if (!origin.host.empty()) name += ", " + origin.host;
+    if (origin.device) name += fmt::format(", GPU {}", *origin.device);
+    const auto ranks = static_cast<std::int32_t>(source_.job.recordings.size());
+    writer_.add_process({process_, name, &recording_, origin.world_size.value_or(ranks)});
+  }
+
+  void write_steps();
+  std::vector<Argument> ledger_arguments(std::int32_t step) const;
+  void write_streams();
+  void write_stream(const std::string& name, const std::vector<std::uint32_t>& events);
+  void add_device_event(NestingTrack& track, std::uint32_t index, TimeInterval time);
+  void add_split(NestingTrack& track, const CommunicationSplit& split);
+  void write_threads();
+  void write_thread(const std::string& name, const std::vector<std::uint32_t>& events);
+
+  template <typename Event, typename Add>
+  void write_lanes(const std::string& name,
+                   const std::vector<Event>& all,
+                   const std::vector<std::uint32_t>& events,
+                   Nesting nesting,
+                   Add add);
+
+  const ExportSource& source_;
+  std::size_t rank_;
+  std::int32_t process_;
+  const Recording& recording_;
+  EventArguments arguments_;
+  ExportWriter& writer_;
+};
+
+std::vector<Argument> RankExporter::ledger_arguments(std::int32_t step) const {
+  std::vector<Argument> arguments;
+  const Rank rank{static_cast<int>(rank_)};
+  const auto& ledger = source_.attributed.result.ledger;
+  const auto entry = std::find_if(ledger.begin(), ledger.end(), [&](const auto& candidate) {
+    return candidate.step == step && candidate.rank == rank;
+  });
+  if (entry == ledger.end()) return arguments;
+  for (std::size_t part = 0; part < attribution::ledger_parts; ++part)
+    arguments.push_back({attribution::ledger_part_key(static_cast<attribution::LedgerPart>(part)),
+                         static_cast<std::int64_t>(entry->parts[part].count())});
+  arguments.push_back(
+      {"overlapped_wait_ns", static_cast<std::int64_t>(entry->overlapped_wait.count())});
+  arguments.push_back(
+      {"overlapped_transfer_ns", static_cast<std::int64_t>(entry->overlapped_transfer.count())});
+  if (!entry->excluded.empty())
+    arguments.push_back({"not averaged", std::string_view(entry->excluded)});
+  return arguments;
+}
+
+/// Named as PyTorch's marks, which is how an export that is read back finds its steps again.
+void RankExporter::write_steps() {
+  const auto& steps = source_.attributed.steps.by_rank.at(rank_);
+  if (steps.empty()) return;
+  NestingTrack track(writer_, writer_.add_track(process_, "steps"));
+  for (const StepSpan& step : steps) {
+    if (!source_.selection.shows(step.start, step.end)) continue;
+    const std::string name = fmt::format("ProfilerStep#{}", step.number);
+    const auto arguments = ledger_arguments(step.number);
+    track.add({step.start, step.end, name, "user_annotation", arguments, {}, std::nullopt});
+  }
+  track.finish();
+}
+
+/// `add(track, index, time)` writes one event.
+template <typename Event, typename Add>
+void RankExporter::write_lanes(const std::string& name,
+                               const std::vector<Event>& all,
+                               const std::vector<std::uint32_t>& events,
+                               Nesting nesting,
+                               Add add) {
+  std::vector<TimeInterval> times;
+  times.reserve(events.size());
+  for (const std::uint32_t index : events) times.push_back(common(all[index]));
+  const std::vector<std::uint32_t> lanes = assign_lanes(times, nesting);
+  const std::uint32_t last = *std::max_element(lanes.begin(), lanes.end());
+  for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
+    NestingTrack track(
+        writer_,
+        writer_.add_track(process_, lane == 0 ? name : fmt::format("{} ({})", name, lane + 1)));
+    for (std::size_t i = 0; i < events.size(); ++i)
+      if (lanes[i] == lane) add(track, events[i], times[i]);
+    track.finish();
+  }
+  for (const std::uint32_t lane : lanes)
+    if (lane == most_lanes) writer_.leave_out();
+}
+
+void RankExporter::write_streams() {
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<std::uint32_t>> streams;
+  for (std::uint32_t i = 0; i < recording_.device_events.size(); ++i) {
+    const DeviceEvent& event = recording_.device_events[i];
+    if (shown(event)) streams[{event.device, event.stream}].push_back(i);
+  }
+  for (const auto& [place, events] : streams)
+    write_lanes(fmt::format("GPU {} stream {}", place.first, place.second),
+                recording_.device_events,
+                events,
+                Nesting::none,
+                [this](NestingTrack& track, std::uint32_t index, TimeInterval time) {
+                  add_device_event(track, index, time);
+                });
+}
+
+void RankExporter::add_device_event(NestingTrack& track, std::uint32_t index, TimeInterval time) {
+  const DeviceEvent& event = recording_.device_events[index];
+  track.add({time.start,
+             time.end,
+             recording_.names.at(event.name),
+             category_of(event),
+             arguments_.of(event),
+             source_.arrows.out_of(rank_, index),
+             std::nullopt});
+  if (event.work_class != attribution::WorkClass::communication) return;
+  const auto& splits = source_.attributed.waits.by_rank.at(rank_);
+  auto split = std::lower_bound(
+      splits.begin(), splits.end(), time.start, [](const CommunicationSplit& s, nanoseconds start) {
+        return s.start < start;
+      });
+  while (split != splits.end() && split->start == time.start && split->event != index) ++split;
+  if (split != splits.end() && split->start == time.start && split->known) add_split(track, *split);
+}
+
+/// Wait and transfer inside the kernel's slice.
+void RankExporter::add_split(NestingTrack& track, const CommunicationSplit& split) {
+  if (split.split > split.start) {
+    const std::string name =
+        split.waited_for
+            ? "wait for " +
+                  rank_label(source_.job, static_cast<std::size_t>(split.waited_for->index))
+            : "wait";
+    track.add({split.start, split.split, name, "wait", {}, {}, std::nullopt});
+  }
+  track.add({split.split,
+             split.end,
+             "transfer",
+             "transfer",
+             {},
+             {},
+             source_.arrows.into(rank_, split.event)});
+}
+
+void RankExporter::write_threads() {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> threads;
+  for (std::uint32_t i = 0; i < recording_.host_events.size(); ++i) {
+    const HostEvent& event = recording_.host_events[i];
+    // Steps have a track of their own.
+    const bool step = event.activity == HostActivity::annotation &&
+                      recording_.names.at(event.name).starts_with("ProfilerStep#");
+    if (!step && shown(event)) threads[event.thread].push_back(i);
+  }
+  for (const auto& [thread, events] : threads) {
+    static const std::string nameless;
+    const std::string& name =
+        thread < recording_.threads.size() ? recording_.threads[thread] : nameless;
+    write_thread(name.empty() ? "host" : name, events);
+  }
+}
+
+void RankExporter::write_thread(const std::string& name, const std::vector<std::uint32_t>& events) {
+  write_lanes(name,
+              recording_.host_events,
+              events,
+              Nesting::inside_allowed,
+              [this](NestingTrack& track, std::uint32_t index, TimeInterval time) {
+                const HostEvent& event = recording_.host_events[index];
+                track.add({time.start,
+                           time.end,
+                           recording_.names.at(event.name),
+                           category_of(event),
+                           arguments_.of(event),
+                           {},
+                           std::nullopt});
+              });
+}
+
+}  // namespace
+
+std::string rank_label(const Job& job, std::size_t rank) {
+  const auto known = job.recordings.at(rank).origin.rank;
+  return fmt::format("rank {}", known.value_or(static_cast<std::int32_t>(rank)));
+}
+
+void export_rank(const ExportSource& source, std::size_t rank, ExportWriter& writer) {
+  RankExporter(source, rank, writer).write();
+}
+
+}  // namespace scaleworth::trace
