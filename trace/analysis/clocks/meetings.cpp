@@ -8,9 +8,9 @@ namespace {
 
 using attribution::CollectiveKind;
 
-/// Completion of the shortest collectives differs by a few microseconds between ranks: they do not
-/// deserve more weight than that. Measured on eight V100 (1 to 7 us).
-constexpr double shortest_useful_ns = 5000.0;
+/// Ends differ the more the longer the transfer takes, but below some tens of microseconds other
+/// things decide: eight V100 ended 1 to 7 us apart after transfers of 7 as of 86 us.
+constexpr double shortest_useful_ns = 50e3;
 
 bool everybody_needs_everybody(const MatchedCollective& matched) {
   switch (matched.kind) {

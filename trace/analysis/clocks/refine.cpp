@@ -89,7 +89,7 @@ class Refiner {
   void adjust_offsets() {
     const auto by_rank = lags();
     for (std::size_t rank = 0; rank < ranks_; ++rank)
-      if (const auto location = huber_location(by_rank[rank]))
+      if (const auto location = robust_location(by_rank[rank]))
         clocks_[rank].shift += location->center;
   }
 
@@ -99,7 +99,7 @@ class Refiner {
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       if (by_rank[rank].size() < fewest_for_drift) continue;
       const auto line = huber_slope(by_rank[rank]);
-      const auto location = huber_location(by_rank[rank]);
+      const auto location = robust_location(by_rank[rank]);
       if (!line) continue;
       const double size = std::abs(line->slope);
       clocks_[rank].drifts = size > significant_errors * line->standard_error &&

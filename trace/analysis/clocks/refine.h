@@ -11,10 +11,11 @@
 
 namespace scaleworth::trace {
 
-/// Starting from `placement`: minimises the Huber loss of every rank's ends against the median end
-/// of each collective, weighted by Meeting::weight, over one offset per rank; and over a drift for
-/// ranks where that is significant (5 standard errors), matters over the recording, and has at
-/// least `fewest_for_drift` collectives. The first rank of every component keeps its own clock.
+/// Starting from `placement`: minimises the distances of every rank's ends from the median end of
+/// each collective, weighted by Meeting::weight, over one offset per rank (by medians); and over a
+/// drift (by Huber's loss) for ranks where that is significant (5 standard errors), matters over
+/// the recording, and has at least `fewest_for_drift` collectives. The first rank of every
+/// component keeps its own clock.
 inline constexpr std::size_t fewest_for_drift = 16;
 ClockMap refine_clocks(const Meetings& meetings, const Placement& placement);
 

@@ -63,23 +63,12 @@ std::optional<double> weighted_quantile(std::vector<WeightedValue> values, doubl
   return values.back().value;
 }
 
-std::optional<RobustLocation> huber_location(const std::vector<WeightedValue>& values) {
-  const std::optional<double> start = weighted_quantile(values, 0.5);
-  if (!start) return std::nullopt;
+std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& values) {
+  const std::optional<double> center = weighted_quantile(values, 0.5);
+  if (!center) return std::nullopt;
   std::vector<WeightedValue> residuals = values;
-  for (WeightedValue& v : residuals) v.value -= *start;
-  RobustLocation location{*start, absolute_scale(residuals)};
-  for (int pass = 0; pass < passes && location.scale > 0.0; ++pass) {
-    double sum = 0.0;
-    double total = 0.0;
-    for (const WeightedValue& v : values) {
-      const double weight = v.weight * huber_weight(v.value - location.center, location.scale);
-      sum += weight * v.value;
-      total += weight;
-    }
-    location.center = sum / total;
-  }
-  return location;
+  for (WeightedValue& v : residuals) v.value -= *center;
+  return RobustLocation{*center, absolute_scale(std::move(residuals))};
 }
 
 std::optional<RobustSlope> huber_slope(const std::vector<WeightedValue>& values) {

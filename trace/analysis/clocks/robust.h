@@ -19,12 +19,12 @@ struct WeightedValue {
 std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p);
 
 struct RobustLocation {
-  double center = 0.0;
-  double scale = 0.0;  // 1.4826 * weighted median of |value - center|: sigma of a normal
+  double center = 0.0;  // weighted median: minimises sum_i w_i |v_i - center|
+  double scale = 0.0;   // 1.4826 * weighted median of |v_i - center|: sigma of a normal
 };
-/// Minimises sum_i w_i rho((v_i - center) / scale) with Huber's rho (tuning 1.345), by reweighting
-/// from the weighted median. Absent for no values.
-std::optional<RobustLocation> huber_location(const std::vector<WeightedValue>& values);
+/// The median and not a mean with outliers cut, because ends often agree at two distances, by who
+/// came last: the median stays with the larger number. Absent for no values.
+std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& values);
 
 struct RobustSlope {
   double slope = 0.0;
