@@ -29,9 +29,9 @@ class HostEvidence {
  public:
   /// Calls of one thread with a pause up to this between them are one stretch of dispatching: the
   /// thread does nothing but bring work to the device. Eager frameworks take 5 to 100 us per
-  /// operator, with a profiler that records shapes and stacks twice that; who pauses longer does
-  /// something else.
-  static constexpr nanoseconds longest_dispatch_pause{200'000};
+  /// operator; in a recording of PyTorch with shapes and stacks half of the late launches came
+  /// within 97 us and 95 % within 470 us. Who pauses longer does something else.
+  static constexpr nanoseconds longest_dispatch_pause{500'000};
 
   /// O(n log n) in time, and memory in proportion to the calls.
   explicit HostEvidence(const RankView& rank);

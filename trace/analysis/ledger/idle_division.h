@@ -5,7 +5,7 @@
 ///   Before the end of the call: the host was late (host_late). By what the launching thread did
 ///   then, the innermost event counting: the cause that a rule gives the event; the profiler's own
 ///   work is profiler_overhead. Time that no such event covers is launch_bound while the thread
-///   dispatches (calls at most 200 us apart: HostEvidence), due to the synchronizing call when it
+///   dispatches (calls at most 500 us apart: HostEvidence), due to the synchronizing call when it
 ///   follows one within the gap (the call had let the device run dry), and `other` elsewhere.
 ///   After it: launched, and still not running. profiler_overhead where the profiler works;
 ///   dependency_idle when the work was launched more than 20 us before it began and its stream had

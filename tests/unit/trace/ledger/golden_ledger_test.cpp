@@ -4,7 +4,7 @@
 #include "tests/unit/trace/recordings.h"
 #include "trace/analysis/ledger/build_ledger.h"
 #include "trace/classify/classify.h"
-#include "trace/format/nsight/read_nsight.h"
+#include "trace/format/read_job.h"
 
 #include <array>
 
@@ -37,8 +37,25 @@ std::int64_t of(const StepLedger& ledger, LedgerPart part) {
   return ledger.part(part).count();
 }
 
-void classify_all(Job& job, const RuleTable& rules) {
+/// The recordings of `path`, classified.
+Job classified_job(const std::string& path) {
+  const RuleTable rules = RuleTable::built_in();
+  ReadOptions options;
+  options.rules = &rules;
+  Job job = read_job({path}, options);
   for (Recording& recording : job.recordings) classify(recording, rules);
+  return job;
+}
+
+nanoseconds idle_time(const StepLedger& ledger) {
+  nanoseconds sum{};
+  for (const LedgerPart part : {LedgerPart::host_late,
+                                LedgerPart::dependency_idle,
+                                LedgerPart::launch_gap,
+                                LedgerPart::profiler_overhead,
+                                LedgerPart::unattributed})
+    sum += ledger.part(part);
+  return sum;
 }
 
 }  // namespace
@@ -46,11 +63,7 @@ void classify_all(Job& job, const RuleTable& rules) {
 TEST_CASE("the pair of processes recorded by Nsight Systems has its golden ledger", "[golden]") {
   const auto path = shared_recording("nsys_2gpu_before.sqlite");
   if (!path) return;
-  const RuleTable rules = RuleTable::built_in();
-  Job job;
-  job.recordings = read_nsight(*path, rules);
-  classify_all(job, rules);
-  const auto sums = totals(job);
+  const auto sums = totals(classified_job(*path));
   REQUIRE(sums.size() == 2);
   struct Golden {
     std::int64_t compute, communication, copies, busy, wait, transfer;
@@ -70,5 +83,74 @@ TEST_CASE("the pair of processes recorded by Nsight Systems has its golden ledge
     CHECK(of(sum, LedgerPart::exposed_wait) == golden[rank].wait);
     CHECK(of(sum, LedgerPart::exposed_transfer) == golden[rank].transfer);
     CHECK(sum.overlapped_wait + sum.overlapped_transfer == nanoseconds(0));
+  }
+}
+
+TEST_CASE("the eight ranks recorded by Kineto have their golden ledgers", "[golden]") {
+  const auto path = shared_recording("dlrm_8xv100");
+  if (!path) return;
+  const Job job = classified_job(*path);
+  const auto sums = totals(job);
+  REQUIRE(sums.size() == 8);
+  struct Golden {
+    std::int64_t step, span, compute, communication, overlapped, exposed, idle, wait, transfer;
+  };
+  // In microseconds; compute includes copies, span is from the first work to the last.
+  const std::array<Golden, 8> golden{{{14455, 13009, 1053, 5798, 261, 5537, 6419, 5580, 218},
+                                      {19901, 18749, 1265, 11336, 280, 11056, 6428, 11125, 211},
+                                      {13017, 11350, 1087, 3492, 275, 3217, 7046, 3280, 212},
+                                      {19313, 18853, 1268, 9774, 334, 9440, 8145, 9571, 203},
+                                      {17979, 16589, 1152, 6587, 37, 6550, 8887, 6370, 217},
+                                      {17797, 16392, 1060, 6251, 40, 6211, 9121, 6041, 210},
+                                      {13091, 11410, 1070, 3558, 269, 3289, 7051, 3342, 216},
+                                      {12509, 10967, 1079, 1746, 166, 1580, 8308, 1534, 212}}};
+  for (std::size_t rank = 0; rank < 8; ++rank) {
+    CAPTURE(rank);
+    const StepLedger& sum = sums[rank];
+    const Golden& us = golden[rank];
+    const auto compute = of(sum, LedgerPart::compute) + of(sum, LedgerPart::exposed_copy);
+    const auto wait = of(sum, LedgerPart::exposed_wait) + sum.overlapped_wait.count();
+    const auto transfer = of(sum, LedgerPart::exposed_transfer) + sum.overlapped_transfer.count();
+    CHECK(sum.communication == nanoseconds(us.communication * 1000));
+    CHECK(wait == us.wait * 1000);
+    CHECK(transfer == us.transfer * 1000);
+    // Copies under communication only (ranks 3 and 4, fills) are communication here and compute
+    // there.
+    const auto copies_under_communication = us.compute * 1000 - compute;
+    CHECK(copies_under_communication >= 0);
+    CHECK(copies_under_communication <= sum.overlapped_copy.count());
+    CHECK(of(sum, LedgerPart::exposed_wait) + of(sum, LedgerPart::exposed_transfer) -
+              copies_under_communication ==
+          us.exposed * 1000);
+    CHECK(idle_time(sum) == nanoseconds((us.idle + us.step - us.span) * 1000));
+  }
+}
+
+TEST_CASE("a recording whose profilers start apart has a boundary step", "[golden]") {
+  const auto path = shared_recording("dlrm_8xv100");
+  if (!path) return;
+  const Job job = classified_job(*path);
+  const StepPlan plan = find_steps(job, ClockMap(job.recordings.size()));
+  CHECK(plan.choice.source == "ProfilerStep markers");
+  REQUIRE(plan.by_rank.at(0).size() == 1);
+  CHECK(plan.by_rank[0][0].number == 10);
+  CHECK(plan.by_rank[0][0].excluded ==
+        "boundary: the only step of a rank's recording; the ranks begin it within 7.5 ms and end "
+        "it within 0.9 ms, as when profiling starts in its midst");
+}
+
+TEST_CASE("the rules know every kernel of the shared recordings", "[golden]") {
+  for (const char* name : {"dlrm_8xv100",
+                           "nsys_2gpu_before.sqlite",
+                           "hta/nccl_parser_config/nccl_data.json.gz",
+                           "hta/ns_resolution_trace/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
+                           "hta/critical_path/cuda_event_sync/event_sync_trace.json.gz",
+                           "hta/trace_file_list/inference_rank_1.json.gz"}) {
+    const auto path = shared_recording(name);
+    if (!path) continue;
+    CAPTURE(name);
+    const auto classes = classified_time(classified_job(*path));
+    CHECK(classes.at(0).work_class == attribution::WorkClass::unclassified);
+    CHECK(classes[0].kernels == 0);
   }
 }

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::int64_t us = 1000;
 
-/// Kernel 1 runs [10,100) us, launched early. Kernel 2 runs [500,600) us.
+/// Kernel 1 runs [10,100) us, launched early. Kernel 2 runs [1000,1100) us.
 OneRank two_kernels() {
   OneRank rank;
-  rank.step(10 * us, 600 * us);
+  rank.step(10 * us, 1100 * us);
   rank.work(WorkClass::gemm, 10 * us, 100 * us, 1);
-  rank.work(WorkClass::gemm, 500 * us, 600 * us, 2);
+  rank.work(WorkClass::gemm, 1000 * us, 1100 * us, 2);
   rank.launch(1, 0, 5 * us);
   return rank;
 }
@@ -27,54 +27,53 @@ OneRank two_kernels() {
 
 TEST_CASE("before the launch the host is late, after it there is a launch gap", "[ledger]") {
   OneRank rank = two_kernels();
-  rank.launch(2, 485 * us, 490 * us);
+  rank.launch(2, 985 * us, 990 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 390 * us);  // [100,490)
-  CHECK(part(step, LedgerPart::launch_gap) == 10 * us);  // [490,500)
-  // The launch call itself; before it the thread pauses for 480 us, longer than dispatching takes.
+  CHECK(part(step, LedgerPart::host_late) == 890 * us);  // [100,990)
+  CHECK(part(step, LedgerPart::launch_gap) == 10 * us);  // [990,1000)
+  // The launch call itself; before it the thread pauses for 980 us, longer than dispatching takes.
   CHECK(late(step, HostCause::launch_bound) == 5 * us);
-  CHECK(late(step, HostCause::other) == 385 * us);
+  CHECK(late(step, HostCause::other) == 885 * us);
 }
 
 TEST_CASE("a host that only dispatches is launch bound", "[ledger]") {
   OneRank rank = two_kernels();
-  for (int call = 0; call < 4; ++call)  // at most 175 us apart
-    rank.launch(0, (20 + 120 * call) * us, (25 + 120 * call) * us);
-  rank.launch(2, 480 * us, 500 * us);
+  rank.launch(0, 480 * us, 490 * us);  // pauses of 475 and 490 us
+  rank.launch(2, 980 * us, 1000 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 400 * us);
-  CHECK(late(step, HostCause::launch_bound) == 400 * us);
+  CHECK(part(step, LedgerPart::host_late) == 900 * us);
+  CHECK(late(step, HostCause::launch_bound) == 900 * us);
 }
 
 TEST_CASE("the innermost event of the launching thread names the cause", "[ledger]") {
   OneRank rank = two_kernels();
   rank.host(HostActivity::annotation, 50 * us, 400 * us, HostCause::data_loading);
   rank.host(HostActivity::runtime_call, 200 * us, 250 * us, HostCause::allocation);
-  rank.host(HostActivity::annotation, 0, 600 * us, HostCause::synchronizing_call, 5);  // elsewhere
-  rank.launch(2, 490 * us, 500 * us);
+  rank.host(HostActivity::annotation, 0, 1100 * us, HostCause::synchronizing_call, 5);  // elsewhere
+  rank.launch(2, 990 * us, 1000 * us);
   const StepLedger step = rank.ledger().at(0);
   CHECK(late(step, HostCause::data_loading) == 250 * us);  // [100,200) and [250,400)
   CHECK(late(step, HostCause::allocation) == 50 * us);
   CHECK(late(step, HostCause::synchronizing_call) == 0);
-  // Calls end at 250 and begin at 490: the pause is too long for dispatching.
+  // Calls end at 250 and begin at 990: the pause is too long for dispatching.
   CHECK(late(step, HostCause::launch_bound) == 10 * us);
-  CHECK(late(step, HostCause::other) == 90 * us);
+  CHECK(late(step, HostCause::other) == 590 * us);
 }
 
 TEST_CASE("dispatching after a synchronizing call is due to it", "[ledger]") {
   OneRank rank = two_kernels();
   rank.host(HostActivity::runtime_call, 6 * us, 110 * us, HostCause::synchronizing_call);
-  rank.launch(0, 280 * us, 290 * us);
-  rank.launch(2, 480 * us, 500 * us);
+  rank.launch(0, 480 * us, 490 * us);
+  rank.launch(2, 980 * us, 1000 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(late(step, HostCause::synchronizing_call) == 400 * us);
+  CHECK(late(step, HostCause::synchronizing_call) == 900 * us);
   CHECK(late(step, HostCause::launch_bound) == 0);
 }
 
 TEST_CASE("garbage collection on any thread stops the launching one", "[ledger]") {
   OneRank rank = two_kernels();
   rank.host(HostActivity::annotation, 150 * us, 450 * us, HostCause::garbage_collection, 3);
-  rank.launch(2, 490 * us, 500 * us);
+  rank.launch(2, 990 * us, 1000 * us);
   CHECK(late(rank.ledger().at(0), HostCause::garbage_collection) == 300 * us);
 }
 
@@ -82,12 +81,12 @@ TEST_CASE("the profiler's own work is told from that of the program", "[ledger]"
   OneRank rank = two_kernels();
   rank.host(HostActivity::overhead, 120 * us, 220 * us);
   rank.host(HostActivity::overhead, 300 * us, 320 * us, HostCause::module_loading);
-  rank.launch(2, 440 * us, 450 * us);
-  rank.host(HostActivity::overhead, 460 * us, 490 * us);
+  rank.launch(2, 940 * us, 950 * us);
+  rank.host(HostActivity::overhead, 960 * us, 990 * us);
   const StepLedger step = rank.ledger().at(0);
   CHECK(part(step, LedgerPart::profiler_overhead) == 130 * us);
   CHECK(late(step, HostCause::module_loading) == 20 * us);
-  // [450,500) less the profiler's 30 us: launched, not running, too long for a launch, no reason.
+  // [950,1000) less the profiler's 30 us: launched, not running, too long for a launch, no reason.
   CHECK(part(step, LedgerPart::unattributed) == 20 * us);
 }
 
@@ -122,15 +121,15 @@ TEST_CASE("work that was launched and whose stream was free waited for another",
 TEST_CASE("a stream that was told to wait explains a long pause", "[ledger]") {
   OneRank rank = two_kernels();
   rank.launch(2, 20 * us, 25 * us);
-  CHECK(part(rank.ledger().at(0), LedgerPart::unattributed) == 400 * us);
+  CHECK(part(rank.ledger().at(0), LedgerPart::unattributed) == 900 * us);
   OneRank told = two_kernels();
   told.stream_waits(7, 15 * us);
   told.launch(2, 20 * us, 25 * us);
-  CHECK(part(told.ledger().at(0), LedgerPart::dependency_idle) == 400 * us);
+  CHECK(part(told.ledger().at(0), LedgerPart::dependency_idle) == 900 * us);
   OneRank before = two_kernels();
   before.stream_waits(7, 2 * us);  // before the launch of the work ahead of it
   before.launch(2, 20 * us, 25 * us);
-  CHECK(part(before.ledger().at(0), LedgerPart::unattributed) == 400 * us);
+  CHECK(part(before.ledger().at(0), LedgerPart::unattributed) == 900 * us);
 }
 
 TEST_CASE("without a launch only what the host shows is attributed", "[ledger]") {
@@ -138,7 +137,7 @@ TEST_CASE("without a launch only what the host shows is attributed", "[ledger]")
   rank.host(HostActivity::runtime_call, 150 * us, 250 * us, HostCause::allocation);
   const StepLedger step = rank.ledger().at(0);
   CHECK(late(step, HostCause::allocation) == 100 * us);
-  CHECK(part(step, LedgerPart::unattributed) == 300 * us);
+  CHECK(part(step, LedgerPart::unattributed) == 800 * us);
 }
 
 TEST_CASE("idle time at the ends of a step belongs to it", "[ledger]") {
@@ -171,7 +170,7 @@ TEST_CASE("nodes of a graph share the launch of the graph", "[ledger]") {
 
 TEST_CASE("a kernel that begins before its launch ends the lateness there", "[ledger]") {
   OneRank rank = two_kernels();
-  rank.launch(2, 505 * us, 510 * us);
+  rank.launch(2, 1005 * us, 1010 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 400 * us);
+  CHECK(part(step, LedgerPart::host_late) == 900 * us);
 }
