@@ -20,11 +20,18 @@ struct EfficiencyResult {
   std::string reason;  // why it is absent
 };
 
+/// POP factors over the longest run of steps that count (window.h), what-ifs and critical path from
+/// a replay of the recorded dependencies (replay_graph.h, replay.h). Useful is the union of kernels
+/// that are not communication; with T the window and T0 the same with transfers of no length,
+///   load balance = mean useful / largest useful, transfer = T0 / T,
+///   serialization = largest useful / T0 = host * dependency.
+/// Abstains for one rank, for clocks that do not compare, and when the replay without a change
+/// misses the recording by more than a tenth. Source: POP Centre of Excellence, "POP Standard
+/// Metrics for Parallel Performance Analysis".
 EfficiencyResult measure_efficiency(const Job& job,
                                     const StepPlan& steps,
                                     const Waits& waits,
                                     const Alignment& alignment,
-                                    const attribution::CulpritReport& culprits,
-                                    const std::vector<attribution::StepLedger>& ledger);
+                                    const attribution::CulpritReport& culprits);
 
 }  // namespace scaleworth::trace

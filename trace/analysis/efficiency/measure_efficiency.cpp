@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/efficiency/measure_efficiency.h"
+
+#include "trace/analysis/efficiency/critical_path.h"
+#include "trace/analysis/efficiency/replay.h"
+#include "trace/analysis/efficiency/replay_graph.h"
+#include "trace/analysis/efficiency/window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+
+using attribution::Efficiency;
+
+/// A replay that misses the recording by more than this does not know what depended on what.
+constexpr double largest_replay_error = 0.10;
+/// Culprits whose lateness is taken away, one by one.
+constexpr std::size_t most_culprits = 3;
+
+/// Lengths of the window under changes, in proportion to its recorded length.
+class Predictor {
+ public:
+  Predictor(const ReplayGraph& graph, const EfficiencyWindow& window)
+      : graph_(graph), window_(window) {}
+
+  /// The unchanged replay against the recording, as a fraction.
+  double error() const {
+    const double recorded = since_start(recorded_end(graph_, {}));
+    return since_start(replay(graph_, {})) / recorded - 1.0;
+  }
+
+  /// Changed over unchanged replay; at most 1, because every change takes something away.
+  double ratio(const Change& change) const {
+    const double base = since_start(replay(graph_, {}));
+    return std::clamp(since_start(replay(graph_, change)) / base, 0.0, 1.0);
+  }
+
+  /// The replay that leaves out one rank's end, with its lateness and without.
+  double ratio_on_time(std::uint32_t rank) const {
+    Change on_time;
+    on_time.on_time = rank;
+    const double recorded = since_start(recorded_end(graph_, on_time));
+    return std::clamp(since_start(replay(graph_, on_time)) / recorded, 0.0, 1.0);
+  }
+
+ private:
+  double since_start(std::int64_t end) const {
+    return static_cast<double>(end - window_.whole.start.count());
+  }
+
+  const ReplayGraph& graph_;
+  const EfficiencyWindow& window_;
+};
+
+double in_ns(nanoseconds time) {
+  return static_cast<double>(time.count());
+}
+
+std::vector<nanoseconds> useful_by_rank(const Job& job,
+                                        const ClockMap& clocks,
+                                        const EfficiencyWindow& window) {
+  std::vector<nanoseconds> useful;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const RankView view(job.recordings[rank], clocks, rank);
+    useful.push_back(useful_time(view, window.by_rank[rank]));
+  }
+  return useful;
+}
+
+/// Fills the factors from lengths in ns: T measured, T with transfers of no length, and that with
+/// hosts that are never late. Ordered so that each factor lies in (0, 1].
+void set_factors(Efficiency& result, double ideal, double without_host) {
+  const double runtime = in_ns(result.runtime);
+  const double largest = in_ns(*std::max_element(result.useful.begin(), result.useful.end()));
+  const double mean =
+      in_ns(std::accumulate(result.useful.begin(), result.useful.end(), nanoseconds{})) /
+      static_cast<double>(result.useful.size());
+  // Kernels that ran one after the other may overlap in a replay, never on a real GPU.
+  ideal = std::clamp(ideal, largest, runtime);
+  without_host = std::clamp(without_host, largest, ideal);
+  result.parallel = mean / runtime;
+  result.load_balance = mean / largest;
+  result.dependency = largest / without_host;
+  result.host = without_host / ideal;
+  result.serialization = result.host * result.dependency;
+  result.transfer = ideal / runtime;
+}
+
+/// Adds a prediction; no step is shorter than `least`, both in proportion to the measured one.
+void add_what_if(Efficiency& result, const std::string& change, double ratio, double least) {
+  const auto time = static_cast<std::int64_t>(
+      std::llround(in_ns(result.step_time) * std::clamp(ratio, std::min(least, 1.0), 1.0)));
+  result.what_if.push_back({change, nanoseconds(time), result.step_time - nanoseconds(time)});
+}
+
+/// Largest useful time of any rank but `without`, of the runtime.
+double largest_useful(const Efficiency& result, std::optional<std::size_t> without = {}) {
+  nanoseconds largest{};
+  for (std::size_t rank = 0; rank < result.useful.size(); ++rank) {
+    if (rank != without) largest = std::max(largest, result.useful[rank]);
+  }
+  return in_ns(largest) / in_ns(result.runtime);
+}
+
+/// Longest transfer time of any rank: it takes place even where compute hides all of it.
+double largest_transfer(const Waits& waits, const EfficiencyWindow& window) {
+  std::int64_t largest = 0;
+  for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
+    std::int64_t sum = 0;
+    for (const CommunicationSplit& split : waits.by_rank[rank]) {
+      const nanoseconds start = std::max(split.split, window.by_rank[rank].start);
+      const nanoseconds end = std::min(split.end, window.by_rank[rank].end);
+      if (start < end && split.known) sum += (end - start).count();
+    }
+    largest = std::max(largest, sum);
+  }
+  return static_cast<double>(largest);
+}
+
+void predict(Efficiency& result,
+             const Predictor& predictor,
+             const attribution::CulpritReport& culprits,
+             double transfer_floor) {
+  std::size_t asked = 0;
+  for (const attribution::Culprit& culprit : culprits.culprits) {
+    if (!culprit.significant || asked++ >= most_culprits) continue;
+    const auto rank = static_cast<std::size_t>(culprit.rank.index);
+    add_what_if(result,
+                fmt::format("without rank {}'s lateness", rank),
+                predictor.ratio_on_time(static_cast<std::uint32_t>(rank)),
+                largest_useful(result, rank));
+  }
+  const double least = largest_useful(result);
+  Change no_transfer;
+  no_transfer.no_transfer = true;
+  add_what_if(result, "with transfers that take no time", predictor.ratio(no_transfer), least);
+  Change hidden;
+  hidden.no_communication = true;
+  add_what_if(result,
+              "with communication hidden under compute",
+              predictor.ratio(hidden),
+              std::max(least, transfer_floor / in_ns(result.runtime)));
+  Change prompt;
+  prompt.no_host_delay = true;
+  add_what_if(result, "with hosts that launch in time", predictor.ratio(prompt), least);
+}
+
+std::string why_not(const Job& job, const Alignment& alignment) {
+  if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
+  if (!alignment.report.comparable)
+    return "the ranks' clocks do not compare: " + alignment.report.reason;
+  return "";
+}
+
+}  // namespace
+
+EfficiencyResult measure_efficiency(const Job& job,
+                                    const StepPlan& steps,
+                                    const Waits& waits,
+                                    const Alignment& alignment,
+                                    const attribution::CulpritReport& culprits) {
+  const std::string reason = why_not(job, alignment);
+  if (!reason.empty()) return {std::nullopt, reason};
+  const auto window = choose_window(job, steps, alignment.map);
+  if (!window) return {std::nullopt, "the recordings hold no work of a GPU."};
+  Efficiency result;
+  result.window = window->description;
+  result.runtime = window->length();
+  result.step_time = window->step_time;
+  result.useful = useful_by_rank(job, alignment.map, *window);
+  if (!(largest_useful(result) > 0.0))
+    return {std::nullopt, "no kernel ran that is not communication."};
+  const ReplayGraph graph = build_replay_graph(job, waits, alignment.map, *window);
+  if (graph.devices.empty()) return {std::nullopt, "no GPU work begins in the steps that count."};
+  const Predictor predictor(graph, *window);
+  result.replay_error = predictor.error();
+  if (!(std::abs(result.replay_error) <= largest_replay_error)) {
+    return {
+        std::nullopt,
+        fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} %, "
+                    "so that they are not understood.",
+                    100.0 * result.replay_error)};
+  }
+  Change no_transfer;
+  no_transfer.no_transfer = true;
+  Change no_host = no_transfer;
+  no_host.no_host_delay = true;
+  const double runtime = in_ns(result.runtime);
+  set_factors(result, runtime * predictor.ratio(no_transfer), runtime * predictor.ratio(no_host));
+  predict(result, predictor, culprits, largest_transfer(waits, *window));
+  result.critical_path = critical_path(job, alignment.map, *window, graph);
+  return {std::move(result), ""};
+}
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/efficiency/rank_nodes.h"
+
+#include "src/core/interrupt.h"
+#include "trace/analysis/efficiency/stream_waits.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+namespace scaleworth::trace {
+namespace {
+
+constexpr std::uint32_t interrupt_every = 1U << 20;
+/// A launch normally takes 5 to 20 us. One that takes this long and during which GPU work ended was
+/// blocked by a full queue.
+constexpr std::int64_t blocked_launch_ns = 500'000;
+/// A delay beyond what the known edges explain, from which on another cause is looked for.
+constexpr std::int64_t unexplained_ns = 10'000;
+
+DeviceNode::Kind kind_of(const DeviceEvent& event) {
+  if (event.work_class == attribution::WorkClass::communication)
+    return DeviceNode::Kind::communication;
+  if (event.operation != DeviceOperation::kernel ||
+      event.work_class == attribution::WorkClass::copy)
+    return DeviceNode::Kind::copy;
+  return DeviceNode::Kind::compute;
+}
+
+bool is_call(const HostEvent& event) {
+  return event.activity == HostActivity::runtime_call ||
+         event.activity == HostActivity::driver_call;
+}
+
+/// Device nodes by the correlation of their launch.
+struct Launched {
+  std::uint64_t correlation = 0;
+  NodeIndex device = 0;
+};
+
+/// Latest of `recorded` plus its usual delay over the edges of `node`.
+std::int64_t explained_start(const ReplayGraph& graph, const DeviceNode& node) {
+  std::int64_t explained = std::numeric_limits<std::int64_t>::min();
+  const auto edge = [&](std::int64_t recorded, std::int64_t usual) {
+    if (recorded <= node.start)
+      explained = std::max(explained, recorded + std::min(usual, node.start - recorded));
+  };
+  if (node.before != no_index) edge(graph.devices[node.before].end, usual_stream_ns);
+  if (node.launch != no_index) edge(graph.hosts[node.launch].start, usual_launch_ns);
+  if (node.awaits != no_index) edge(graph.devices[node.awaits].end, usual_event_ns);
+  return explained;
+}
+
+}  // namespace
+
+RankNodes::RankNodes(ReplayGraph& graph,
+                     const RankView& view,
+                     std::uint32_t rank,
+                     TimeInterval window)
+    : graph_(graph), view_(view), rank_(rank), window_(window) {}
+
+void RankNodes::add() {
+  add_devices();
+  add_hosts();
+  chain_hosts();
+  sort_by_end();
+  find_targets();
+}
+
+NodeIndex RankNodes::node_of(std::uint32_t event) const {
+  if (event < first_event_) return no_index;
+  const NodeIndex node = first_device_ + (event - first_event_);
+  return node < device_end_ ? node : no_index;
+}
+
+void RankNodes::add_devices() {
+  const auto& events = view_.recording().device_events;
+  const auto from = [&](nanoseconds time) {
+    return std::lower_bound(
+        events.begin(), events.end(), time, [&](const DeviceEvent& event, nanoseconds value) {
+          return view_.start(event) < value;
+        });
+  };
+  const auto first = from(window_.start);
+  const auto last = from(window_.end);
+  first_event_ = static_cast<std::uint32_t>(first - events.begin());
+  first_device_ = static_cast<NodeIndex>(graph_.devices.size());
+  std::unordered_map<std::uint64_t, NodeIndex> last_of_stream;
+  for (auto event = first; event < last; ++event) {
+    DeviceNode node;
+    node.start = view_.start(*event).count();
+    node.end = view_.end(*event).count();
+    node.event = static_cast<std::uint32_t>(event - events.begin());
+    node.rank = rank_;
+    node.kind = kind_of(*event);
+    node.collective = event->collective;
+    const auto index = static_cast<NodeIndex>(graph_.devices.size());
+    if (index % interrupt_every == 0) check_interrupt();
+    const std::uint64_t stream = std::uint64_t{event->device} << 32 | event->stream;
+    const auto [place, fresh] = last_of_stream.try_emplace(stream, index);
+    if (!fresh) {
+      node.before = place->second;
+      place->second = index;
+    }
+    graph_.devices.push_back(node);
+  }
+  device_end_ = static_cast<NodeIndex>(graph_.devices.size());
+  graph_.rank_start.push_back(first == last ? window_.start.count()
+                                            : graph_.devices[first_device_].start);
+}
+
+bool RankNodes::waits_for_device(const HostEvent& event) const {
+  return event.activity == HostActivity::synchronization
+             ? event.synchronization != no_index &&
+                   view_.recording().synchronizations.at(event.synchronization).kind !=
+                       Synchronization::Kind::stream_wait_event
+             : is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
+}
+
+void RankNodes::add_hosts() {
+  std::vector<Launched> launched;
+  const auto& events = view_.recording().device_events;
+  for (NodeIndex node = first_device_; node < device_end_; ++node) {
+    const std::uint64_t correlation = events[graph_.devices[node].event].correlation;
+    if (correlation != 0) launched.push_back({correlation, node});
+  }
+  const auto by_correlation = [](const Launched& a, const Launched& b) {
+    return std::pair(a.correlation, a.device) < std::pair(b.correlation, b.device);
+  };
+  std::sort(launched.begin(), launched.end(), by_correlation);
+  first_host_ = static_cast<NodeIndex>(graph_.hosts.size());
+  const auto& calls = view_.recording().host_events;
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    if (call % interrupt_every == 0) check_interrupt();
+    const HostEvent& event = calls[call];
+    const auto node = static_cast<NodeIndex>(graph_.hosts.size());
+    bool launches = false;
+    if (is_call(event) && event.correlation != 0) {
+      auto place = std::lower_bound(
+          launched.begin(), launched.end(), Launched{event.correlation, 0}, by_correlation);
+      // Of nested calls with one correlation the outermost comes first and keeps it.
+      for (; place != launched.end() && place->correlation == event.correlation; ++place) {
+        DeviceNode& device = graph_.devices[place->device];
+        if (device.launch != no_index) continue;
+        device.launch = node;
+        launches = true;
+      }
+    }
+    const std::int64_t start = view_.start(event).count();
+    const std::int64_t end = view_.end(event).count();
+    const bool within = view_.end(event) > window_.start && view_.end(event) <= window_.end;
+    const bool waits =
+        within && (waits_for_device(event) || (launches && end - start > blocked_launch_ns));
+    if (!launches && !waits) continue;
+    if (waits) waiting_calls_.push_back(node);
+    graph_.hosts.push_back({start, end, no_index, no_index, call, rank_});
+  }
+}
+
+/// One chain for all threads: they hand the work to each other (forward, backward, optimizer), and
+/// the thread that goes on waited for the one that ended last.
+void RankNodes::chain_hosts() {
+  const auto host_end = static_cast<NodeIndex>(graph_.hosts.size());
+  std::vector<NodeIndex> ends(host_end - first_host_);
+  std::iota(ends.begin(), ends.end(), first_host_);
+  const auto& hosts = graph_.hosts;
+  std::stable_sort(ends.begin(), ends.end(), [&](NodeIndex a, NodeIndex b) {
+    return hosts[a].end < hosts[b].end;
+  });
+  NodeIndex last = no_index;
+  std::size_t next = 0;
+  for (NodeIndex node = first_host_; node < host_end; ++node) {
+    const std::int64_t start = hosts[node].start;
+    // A call without length must not come before itself.
+    while (next < ends.size() && hosts[ends[next]].end <= start && ends[next] < node)
+      last = ends[next++];
+    graph_.hosts[node].before = last;
+  }
+}
+
+void RankNodes::sort_by_end() {
+  by_end_.resize(device_end_ - first_device_);
+  std::iota(by_end_.begin(), by_end_.end(), first_device_);
+  std::stable_sort(by_end_.begin(), by_end_.end(), [&](NodeIndex a, NodeIndex b) {
+    return graph_.devices[a].end < graph_.devices[b].end;
+  });
+}
+
+NodeIndex RankNodes::last_ended(std::int64_t time) const {
+  const auto after =
+      std::upper_bound(by_end_.begin(), by_end_.end(), time, [&](std::int64_t value, NodeIndex b) {
+        return value < graph_.devices[b].end;
+      });
+  return after == by_end_.begin() ? no_index : *(after - 1);
+}
+
+void RankNodes::find_targets() {
+  for (const NodeIndex node : waiting_calls_) {
+    HostNode& call = graph_.hosts[node];
+    const NodeIndex target = last_ended(call.end);
+    if (target != no_index && graph_.devices[target].end > call.start) call.target = target;
+  }
+  waiting_calls_ = {};
+}
+
+void RankNodes::find_dependencies() {
+  if (!add_stream_waits(graph_, view_, first_device_, device_end_)) follow_launch_order();
+  guess_from_ends();
+  by_end_ = {};
+}
+
+/// Frameworks let communication wait for what the current stream holds when it is called.
+void RankNodes::follow_launch_order() {
+  std::vector<std::pair<NodeIndex, NodeIndex>> launches;  // host, device
+  for (NodeIndex node = first_device_; node < device_end_; ++node) {
+    if (graph_.devices[node].launch != no_index)
+      launches.emplace_back(graph_.devices[node].launch, node);
+  }
+  std::sort(launches.begin(), launches.end());
+  NodeIndex compute = no_index;
+  for (const auto& [host, device] : launches) {
+    DeviceNode& node = graph_.devices[device];
+    if (node.kind != DeviceNode::Kind::communication) {
+      compute = device;
+    } else if (compute != no_index && graph_.devices[compute].end <= node.start) {
+      node.awaits = compute;
+    }
+  }
+}
+
+void RankNodes::guess_from_ends() {
+  std::size_t next = 0;
+  NodeIndex last = no_index;
+  for (NodeIndex index = first_device_; index < device_end_; ++index) {
+    DeviceNode& node = graph_.devices[index];
+    while (next < by_end_.size() && graph_.devices[by_end_[next]].end <= node.start &&
+           by_end_[next] != index)
+      last = by_end_[next++];
+    if (last == no_index || last >= index) continue;
+    const std::int64_t explained = explained_start(graph_, node);
+    const bool unexplained = explained == std::numeric_limits<std::int64_t>::min() ||
+                             node.start - explained > unexplained_ns;
+    if (unexplained && graph_.devices[last].end > explained) node.awaits = last;
+  }
+}
+
+}  // namespace scaleworth::trace

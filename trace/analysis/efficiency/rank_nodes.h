@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The nodes of one rank while the graph is built.
+#pragma once
+
+#include "trace/analysis/efficiency/replay_graph.h"
+#include "trace/analysis/ledger/rank_view.h"
+
+#include <vector>
+
+namespace scaleworth::trace {
+
+/// Appends one rank's nodes and the edges among them. Refers to what it is made of.
+class RankNodes {
+ public:
+  RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window);
+
+  void add();
+  /// The node of a device event; no_index outside of the window.
+  NodeIndex node_of(std::uint32_t event) const;
+  /// Of the communication without matched partners, and of all others, what they waited for on
+  /// their own device.
+  void find_dependencies();
+
+ private:
+  void add_devices();
+  void add_hosts();
+  void chain_hosts();
+  void sort_by_end();
+  void find_targets();
+  void follow_stream_waits();
+  void follow_launch_order();
+  void guess_from_ends();
+  /// The device node that ended last, not later than `time`; no_index for none.
+  NodeIndex last_ended(std::int64_t time) const;
+  bool waits_for_device(const HostEvent& event) const;
+
+  ReplayGraph& graph_;
+  const RankView& view_;
+  std::uint32_t rank_;
+  TimeInterval window_;
+  std::uint32_t first_event_ = 0;
+  NodeIndex first_device_ = 0;
+  NodeIndex device_end_ = 0;
+  NodeIndex first_host_ = 0;
+  std::vector<NodeIndex> by_end_;
+  std::vector<NodeIndex> waiting_calls_;
+};
+
+}  // namespace scaleworth::trace

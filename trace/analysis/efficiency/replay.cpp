@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/efficiency/replay.h"
+
+#include "src/core/interrupt.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace scaleworth::trace {
+namespace {
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+constexpr std::size_t interrupt_every = std::size_t{1} << 20;
+
+/// The two latest arrivals of different ranks.
+struct Arrivals {
+  std::int64_t latest = never;
+  std::int64_t second = never;
+  std::int64_t recorded = never;  // of the latest
+  std::uint32_t rank = 0;
+  std::uint32_t count = 0;
+
+  void add(std::int64_t start, const DeviceNode& node) {
+    ++count;
+    if (start > latest) {
+      second = latest;
+      latest = start;
+      recorded = node.start;
+      rank = node.rank;
+    } else {
+      second = std::max(second, start);
+    }
+  }
+
+  /// When the last one comes. Of those that are still to come, although somebody asks already whose
+  /// part had ended, as much later as recorded: a recording that contradicts itself plays longer.
+  std::int64_t last(const Meeting& meeting) const {
+    return count < meeting.members && count > 0 ? latest + (meeting.latest - recorded) : latest;
+  }
+};
+
+/// The latest cause of a node, as recorded and as replayed.
+class Causes {
+ public:
+  explicit Causes(std::int64_t start) : start_(start) {}
+
+  void add(std::int64_t recorded, std::int64_t replayed, std::int64_t usual, bool counts = true) {
+    if (recorded > start_) return;
+    const std::int64_t delay = std::min(usual, start_ - recorded);
+    recorded_ = std::max(recorded_, recorded + delay);
+    if (counts) replayed_ = std::max(replayed_, replayed + delay);
+  }
+
+  /// When the node begins in the replay; `otherwise` where no cause is left.
+  std::int64_t start(std::int64_t otherwise) const {
+    if (recorded_ == never) return start_;
+    return replayed_ == never ? otherwise : replayed_ + (start_ - recorded_);
+  }
+
+ private:
+  std::int64_t start_;
+  std::int64_t recorded_ = never;
+  std::int64_t replayed_ = never;
+};
+
+class Replay {
+ public:
+  Replay(const ReplayGraph& graph, const Change& change)
+      : graph_(graph), change_(change), arrivals_(graph.meetings.size()) {
+    device_starts_.reserve(graph.devices.size());
+    for (const DeviceNode& node : graph.devices) device_starts_.push_back(node.start);
+    host_starts_.reserve(graph.hosts.size());
+    for (const HostNode& node : graph.hosts) host_starts_.push_back(node.start);
+  }
+
+  std::int64_t run() {
+    std::size_t count = 0;
+    for (const NodeIndex node : graph_.order) {
+      if (count++ % interrupt_every == 0) check_interrupt();
+      if ((node & ReplayGraph::host_bit) != 0) {
+        begin_host(node & ~ReplayGraph::host_bit);
+      } else {
+        begin_device(node);
+      }
+    }
+    std::int64_t last = never;
+    for (NodeIndex node = 0; node < graph_.devices.size(); ++node) {
+      if (change_.on_time != graph_.devices[node].rank) last = std::max(last, device_end(node));
+    }
+    return last;
+  }
+
+ private:
+  void begin_host(NodeIndex index) {
+    const HostNode& node = graph_.hosts[index];
+    if (node.before == no_index) return;
+    host_starts_[index] = host_end(node.before) + (node.start - graph_.hosts[node.before].end);
+  }
+
+  std::int64_t host_end(NodeIndex index) const {
+    const HostNode& node = graph_.hosts[index];
+    const std::int64_t length = node.end - node.start;
+    if (node.target == no_index) return host_starts_[index] + length;
+    const std::int64_t released =
+        device_end(node.target) + (node.end - graph_.devices[node.target].end);
+    return std::max(host_starts_[index] + std::min(length, usual_call_ns), released);
+  }
+
+  void begin_device(NodeIndex index) {
+    const DeviceNode& node = graph_.devices[index];
+    Causes causes(node.start);
+    if (node.before != no_index)
+      causes.add(graph_.devices[node.before].end, device_end(node.before), usual_stream_ns);
+    if (node.awaits != no_index)
+      causes.add(graph_.devices[node.awaits].end, device_end(node.awaits), usual_event_ns);
+    if (node.launch != no_index)
+      causes.add(graph_.hosts[node.launch].start,
+                 host_starts_[node.launch],
+                 usual_launch_ns,
+                 !change_.no_host_delay);
+    device_starts_[index] = causes.start(graph_.rank_start[node.rank]);
+    if (node.meeting != no_index) arrivals_[node.meeting].add(device_starts_[index], node);
+  }
+
+  std::int64_t device_end(NodeIndex index) const {
+    const DeviceNode& node = graph_.devices[index];
+    const std::int64_t start = device_starts_[index];
+    if (node.kind != DeviceNode::Kind::communication) return start + (node.end - node.start);
+    if (change_.no_communication) return start;
+    if (node.meeting != no_index) return meeting_end(index);
+    const std::int64_t recorded =
+        node.partner == no_index ? node.start : graph_.devices[node.partner].start;
+    const std::int64_t awaited = node.partner == no_index ? never : partner_start(node);
+    return std::max(start, awaited) + transfer(node, recorded);
+  }
+
+  std::int64_t meeting_end(NodeIndex index) const {
+    const DeviceNode& node = graph_.devices[index];
+    const Arrivals& arrivals = arrivals_[node.meeting];
+    const Meeting& meeting = graph_.meetings[node.meeting];
+    std::int64_t awaited = arrivals.last(meeting);
+    std::int64_t own = device_starts_[index];
+    if (change_.on_time == arrivals.rank && arrivals.second != never) {
+      awaited = arrivals.second;
+      if (change_.on_time == node.rank) own = awaited;
+    }
+    return std::max(own, awaited) + transfer(node, meeting.latest);
+  }
+
+  std::int64_t partner_start(const DeviceNode& node) const {
+    return change_.on_time == graph_.devices[node.partner].rank ? never
+                                                                : device_starts_[node.partner];
+  }
+
+  std::int64_t transfer(const DeviceNode& node, std::int64_t awaited) const {
+    if (change_.no_transfer) return 0;
+    return node.end - std::clamp(awaited, node.start, node.end);
+  }
+
+  const ReplayGraph& graph_;
+  Change change_;
+  std::vector<std::int64_t> device_starts_;
+  std::vector<std::int64_t> host_starts_;
+  std::vector<Arrivals> arrivals_;
+};
+
+}  // namespace
+
+std::int64_t replay(const ReplayGraph& graph, const Change& change) {
+  return Replay(graph, change).run();
+}
+
+std::int64_t recorded_end(const ReplayGraph& graph, const Change& change) {
+  std::int64_t last = never;
+  for (const DeviceNode& node : graph.devices) {
+    if (change.on_time != node.rank) last = std::max(last, node.end);
+  }
+  return last;
+}
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The recorded job once more, with something changed.
+#pragma once
+
+#include "trace/analysis/efficiency/replay_graph.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace scaleworth::trace {
+
+/// What is different; nothing by default.
+struct Change {
+  bool no_transfer = false;       // communication ends when the last rank has come
+  bool no_host_delay = false;     // work never waits for its launch
+  bool no_communication = false;  // communication takes no time and waits for nobody
+  /// This rank is never the one that the others wait for.
+  std::optional<std::uint32_t> on_time;
+};
+
+/// End of the last work of any rank (other than `on_time`), on the common clock. A node begins when
+/// the last of its causes and the usual delay after it have passed, and as much later as it did in
+/// the recording; without a change every node keeps its times, except where the recording
+/// contradicts itself. Linear in nodes.
+std::int64_t replay(const ReplayGraph& graph, const Change& change);
+
+/// The same end as recorded.
+std::int64_t recorded_end(const ReplayGraph& graph, const Change& change);
+
+}  // namespace scaleworth::trace
