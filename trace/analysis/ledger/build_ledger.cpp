@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger/build_ledger.h"
 
+#include "trace/analysis/for_each_rank.h"
 #include "trace/analysis/ledger/idle_division.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace scaleworth::trace {
 namespace {
@@ -127,13 +129,16 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const StepPlan& steps,
                                          const Waits& waits,
                                          const ClockMap& clocks) {
-  std::vector<StepLedger> ledger;
-  static const std::vector<CommunicationSplit> none;
-  for (std::size_t rank = 0; rank < job.recordings.size() && rank < steps.by_rank.size(); ++rank) {
+  const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
+  std::vector<std::vector<StepLedger>> by_rank(ranks);
+  for_each_rank(ranks, [&](std::size_t rank) {
+    static const std::vector<CommunicationSplit> none;
     const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
-    for (StepLedger& step : rank_ledger(job, rank, steps.by_rank[rank], splits, clocks))
-      ledger.push_back(std::move(step));
-  }
+    by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);
+  });
+  std::vector<StepLedger> ledger;
+  for (auto& of_rank : by_rank)
+    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(ledger));
   std::stable_sort(ledger.begin(), ledger.end(), [](const StepLedger& a, const StepLedger& b) {
     return std::pair(a.step, a.rank) < std::pair(b.step, b.rank);
   });

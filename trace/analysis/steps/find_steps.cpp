@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/steps/find_steps.h"
 
+#include "trace/analysis/for_each_rank.h"
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger/rank_view.h"
 #include "trace/analysis/rank_names.h"
@@ -90,10 +91,12 @@ std::vector<std::uint32_t> lend_steps(const Job& job, StepsByRank& by_rank) {
 
 std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
   StepPlan plan;
+  plan.by_rank.resize(job.recordings.size());
+  for_each_rank(job.recordings.size(), [&](std::size_t rank) {
+    plan.by_rank[rank] = marked_steps(RankView(job.recordings[rank], clocks, rank));
+  });
   std::string from;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const Recording& recording = job.recordings[rank];
-    plan.by_rank.push_back(marked_steps(RankView(recording, clocks, rank)));
+  for (const Recording& recording : job.recordings) {
     if (from.empty() && !recording.step_marks.empty()) from = recording.step_marks_from;
   }
   if (plan.by_rank.empty() || plan.by_rank[longest(plan.by_rank)].empty()) return std::nullopt;
@@ -151,23 +154,41 @@ void align_numbers(StepsByRank& by_rank) {
   }
 }
 
-std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
-  StepPlan plan;
-  std::optional<Repetition> first;
-  double agreement = 1.0;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+/// Each rank's repetition, if possible with the anchor of the first rank that has work; absent for
+/// ranks without work. Absent altogether: the work of some rank does not repeat.
+std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job) {
+  std::vector<std::optional<Repetition>> found(job.recordings.size());
+  const auto has_work = [](const Recording& recording) { return !recording.device_events.empty(); };
+  const auto first = std::find_if(job.recordings.begin(), job.recordings.end(), has_work);
+  if (first == job.recordings.end()) return std::nullopt;
+  const std::optional<Repetition> model = find_repetition(*first);
+  if (!model) return std::nullopt;
+  for_each_rank(found.size(), [&](std::size_t rank) {
     const Recording& recording = job.recordings[rank];
-    plan.by_rank.emplace_back();
-    if (recording.device_events.empty()) continue;
-    std::optional<Repetition> own;
-    if (first) own = repetition_of(recording, first->anchor);
-    if (!own) own = find_repetition(recording);
-    if (!own) return std::nullopt;
-    agreement = std::min(agreement, own->agreement);
-    plan.by_rank.back() = pieces(RankView(recording, clocks, rank), *own);
-    if (!first) first = std::move(own);
+    if (!has_work(recording)) return;
+    found[rank] = repetition_of(recording, model->anchor);
+    if (!found[rank]) found[rank] = find_repetition(recording);
+  });
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    if (!found[rank] && has_work(job.recordings[rank])) return std::nullopt;
   }
-  if (!first) return std::nullopt;
+  return found;
+}
+
+std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
+  const auto found = repetitions(job);
+  if (!found) return std::nullopt;
+  StepPlan plan;
+  const Repetition* first = nullptr;
+  double agreement = 1.0;
+  for (std::size_t rank = 0; rank < found->size(); ++rank) {
+    plan.by_rank.emplace_back();
+    if (!found->at(rank)) continue;
+    const Repetition& own = *found->at(rank);
+    agreement = std::min(agreement, own.agreement);
+    plan.by_rank.back() = pieces(RankView(job.recordings[rank], clocks, rank), own);
+    if (first == nullptr) first = &own;
+  }
   align_numbers(plan.by_rank);
   plan.choice.source = "repetition";
   plan.choice.sentence = fmt::format(
