@@ -58,6 +58,19 @@ void read_version(const SharedLibrary& library, Cupti& table) {
   }
 }
 
+void take_tracing(const SharedLibrary& library, Cupti& table) {
+  library.take(table.subscribe_v2, "cuptiSubscribe_v2");
+  library.take(table.enable_callback, "cuptiEnableCallback");
+  library.take(table.enable_domain, "cuptiEnableDomain");
+  library.take(table.callback_name, "cuptiGetCallbackName");
+  library.take(table.set_thread_id_type, "cuptiSetThreadIdType");
+  library.take(table.enable_runtime_api, "cuptiActivityEnableRuntimeApi");
+  library.take(table.enable_driver_api, "cuptiActivityEnableDriverApi");
+  library.take(table.payload_schema, "cuptiActivityGetNvtxExtPayloadAttr");
+  library.take(table.nvtx_initialize, "cuptiNvtxInitialize2");
+  library.take(table.nvtx_extension_initialize, "cuptiNvtxExtensionInitialize");
+}
+
 void fill(const SharedLibrary& library, Cupti& table) {
   read_version(library, table);
   library.need(table.result_words, "cuptiGetResultString");
@@ -72,6 +85,7 @@ void fill(const SharedLibrary& library, Cupti& table) {
   library.need(table.flush_period, "cuptiActivityFlushPeriod");
   library.need(table.next_record, "cuptiActivityGetNextRecord");
   library.need(table.dropped_records, "cuptiActivityGetNumDroppedRecords");
+  take_tracing(library, table);
 }
 
 }  // namespace

@@ -33,6 +33,21 @@ struct Cupti : OpenedLibrary {
   decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
   decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
 
+  // What only tracing of other programs needs: null where this version has it not. The NVTX entries
+  // are exported without a declaration in CUPTI's headers.
+  decltype(&cuptiSubscribe_v2) subscribe_v2 = nullptr;
+  decltype(&cuptiEnableCallback) enable_callback = nullptr;
+  decltype(&cuptiEnableDomain) enable_domain = nullptr;
+  decltype(&cuptiGetCallbackName) callback_name = nullptr;
+  decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api = nullptr;
+  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
+  CUptiResult (*payload_schema)(std::uint32_t domain,
+                                std::uint64_t schema,
+                                CUpti_NvtxExtPayloadAttr* attributes) = nullptr;
+  int (*nvtx_initialize)(void* export_table) = nullptr;  // of NVTX 3
+  int (*nvtx_extension_initialize)(void* module) = nullptr;
+
   /// Throws LibraryError naming the call site unless `status` is success.
   void check(CUptiResult status,
              std::source_location where = std::source_location::current()) const;

@@ -15,6 +15,7 @@ constexpr const char* cupti_variable = "SCALEWORTH_TRACE_CUPTI";
 constexpr const char* next_variable = "SCALEWORTH_TRACE_NEXT_INJECTION";
 constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
 constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
+constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";
 constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
 
 std::optional<std::int32_t> step_number(std::string_view text) {
@@ -57,6 +58,8 @@ Variables to_variables(const CaptureSettings& settings) {
                         std::to_string(window.steps->first) + ":" +
                             (open ? std::string() : std::to_string(window.steps->second)));
   }
+  if (settings.period_ms != CaptureSettings{}.period_ms)
+    result.emplace_back(period_variable, std::to_string(settings.period_ms));
   if (window.duration_s) {
     char digits[32];
     const auto end = std::to_chars(digits, digits + sizeof(digits), *window.duration_s).ptr;
@@ -89,6 +92,8 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
   if (!duration.empty() && !window.duration_s)
     problems.push_back(std::string(duration_variable) + "=" + duration +
                        " is no number of seconds; all is recorded");
+  const auto period = step_number(text(period_variable));
+  if (period && *period > 0) settings.period_ms = *period;
   window.range = text(range_variable);
   window.profiler_api = window.range == profiler_api_word;
   if (window.profiler_api) window.range.clear();

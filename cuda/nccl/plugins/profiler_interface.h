@@ -13,8 +13,9 @@
 
 namespace scaleworth::gpu {
 
-/// The one kind of event that is asked for: a collective is being enqueued.
+/// The kinds of events that are asked for: a collective, or a send or receive, is being enqueued.
 inline constexpr std::uint64_t nccl_event_collective = 2;
+inline constexpr std::uint64_t nccl_event_point_to_point = 4;
 
 /// Of a collective.
 struct NcclCollectiveEvent {
@@ -32,12 +33,25 @@ struct NcclCollectiveEvent {
   void* group;
 };
 
+/// Of a send or receive.
+struct NcclPointToPointEvent {
+  const char* function;
+  void* buffer;
+  const char* type;
+  std::size_t count;
+  int peer;
+  std::uint8_t channels;
+  void* group;
+};
+
 struct NcclEvent {
   std::uint64_t kind;
   void* parent;
   int rank;
-  NcclCollectiveEvent
-      collective;  // a union in NCCL: valid for this kind only, and its largest part
+  union {
+    NcclCollectiveEvent collective;  // the largest of NCCL's union
+    NcclPointToPointEvent point_to_point;
+  };
 };
 
 /// States and their arguments are not asked for.
@@ -62,7 +76,11 @@ static_assert(offsetof(NcclCollectiveEvent, type) == 48);
 static_assert(offsetof(NcclCollectiveEvent, channels) == 56);
 static_assert(offsetof(NcclCollectiveEvent, warps) == 57);
 static_assert(offsetof(NcclCollectiveEvent, algorithm) == 64);
+static_assert(offsetof(NcclPointToPointEvent, count) == 24);
+static_assert(offsetof(NcclPointToPointEvent, peer) == 32);
+static_assert(offsetof(NcclPointToPointEvent, channels) == 36);
 static_assert(offsetof(NcclEvent, collective) == 24);
+static_assert(offsetof(NcclEvent, point_to_point) == 24);
 static_assert(sizeof(NcclEvent) == 112);
 static_assert(sizeof(NcclProfilerV5) == 6 * sizeof(void*));
 

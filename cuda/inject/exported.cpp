@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the driver, NVTX and NCCL call in the capture library. Nothing of it may fail the program
+/// that it runs in.
+#include "cuda/inject/exit_paths.h"
+#include "cuda/inject/nccl_profiler.h"
+#include "cuda/inject/own_ranges.h"
+#include "cuda/inject/session.h"
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include <dlfcn.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+constexpr int injected = 1;  // what the driver takes for success
+
+/// CUPTI's own NVTX layer, whose ranges come as activity records; null when it cannot be had.
+const Cupti* cupti_for_ranges() {
+  static const auto* const opened = new Outcome<std::shared_ptr<const Cupti>>([] {
+    std::vector<std::string> problems;
+    const auto value = [](const char* name) -> const char* { return std::getenv(name); };
+    return choose_cupti(trace::from_variables(value, problems).cupti);
+  }());
+  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(opened);
+  return cupti == nullptr ? nullptr : cupti->get();
+}
+
+/// The tool that CUDA_INJECTION64_PATH named before ours.
+void start_next(const Session& session) {
+  const std::string& next = session.settings().next;
+  if (next.empty()) return;
+  void* library = ::dlopen(next.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    complain("the injection library " + next + " cannot be opened: " + ::dlerror());
+    return;
+  }
+  const auto start = reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"));
+  if (start != nullptr) static_cast<void>(start());
+}
+
+void start_injection() {
+  static std::atomic<bool> started{false};
+  if (started.exchange(true)) return;
+  Session* session = Session::of_process();
+  if (session == nullptr) return;
+  watch_exit_paths();
+  session->trace_device();
+  start_next(*session);
+}
+
+/// Runs `body` and swallows what it throws, with one line about it.
+template <class Body>
+void shielded(Body body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    complain(error.what());
+  } catch (...) {
+    complain("an unknown error in the capture library");
+  }
+}
+
+}  // namespace
+}  // namespace scaleworth::gpu
+
+extern "C" {
+
+__attribute__((visibility("default"))) int InitializeInjection() {
+  scaleworth::gpu::shielded([] { scaleworth::gpu::start_injection(); });
+  return scaleworth::gpu::injected;
+}
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* export_table) {
+  using namespace scaleworth::gpu;
+  int result = 0;
+  shielded([&] {
+    Session* session = Session::existing();
+    if (session != nullptr && session->traces_device() == false) {
+      result = listen_to_ranges(export_table);
+      return;
+    }
+    const Cupti* cupti = cupti_for_ranges();
+    if (cupti != nullptr && cupti->nvtx_initialize != nullptr)
+      result = cupti->nvtx_initialize(export_table) == CUPTI_SUCCESS ? injected : 0;
+  });
+  return result;
+}
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void* module) {
+  using namespace scaleworth::gpu;
+  int result = 0;
+  shielded([&] {
+    const Session* session = Session::existing();
+    if (session != nullptr && session->traces_device() == false) return;
+    const Cupti* cupti = cupti_for_ranges();
+    if (cupti != nullptr && cupti->nvtx_extension_initialize != nullptr)
+      result = cupti->nvtx_extension_initialize(module) == CUPTI_SUCCESS ? injected : 0;
+  });
+  return result;
+}
+
+__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 =
+    scaleworth::gpu::nccl_profiler();
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/own_ranges.h"
+
+#include "cuda/inject/process_facts.h"
+#include "cuda/inject/session.h"
+
+#include <atomic>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nvtx3/nvToolsExt.h>
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using trace::recording::MarkPhase;
+
+std::uint32_t this_thread() {
+  return static_cast<std::uint32_t>(::gettid());
+}
+
+std::uint64_t number_of(nvtxDomainHandle_t domain) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(domain));
+}
+
+std::uint32_t next_id() {
+  static std::atomic<std::uint32_t> ids{0};
+  return ++ids;
+}
+
+/// The ranges that this thread has pushed and not popped, over all domains in one list: pops of one
+/// domain find the last of theirs.
+std::vector<std::pair<std::uint64_t, std::uint32_t>>& pushed() {
+  thread_local std::vector<std::pair<std::uint64_t, std::uint32_t>> ranges;
+  return ranges;
+}
+
+void note(std::uint32_t id, MarkPhase phase, std::string name) {
+  Session* session = Session::existing();
+  if (session == nullptr || !session->recording()) return;
+  trace::recording::MarkRow row;
+  row.time_ns = realtime_ns();
+  row.id = id;
+  row.thread = this_thread();
+  row.phase = phase;
+  session->inbox().add(SaidMark{row, std::move(name)});
+}
+
+void tell_window(std::uint32_t id, const std::string* name) {
+  Session* session = Session::existing();
+  if (session == nullptr || !session->window().watches_ranges()) return;
+  const RangeKey key{0, 0, id};
+  if (name != nullptr) {
+    session->window().range_opened(*name, key);
+  } else {
+    session->window().range_closed(key);
+  }
+  session->follow_window("NVTX range");
+}
+
+std::uint32_t open_range(const std::string& name) {
+  const std::uint32_t id = next_id();
+  tell_window(id, &name);
+  note(id, MarkPhase::opened, name);
+  return id;
+}
+
+void close_range(std::uint32_t id) {
+  note(id, MarkPhase::closed, {});
+  tell_window(id, nullptr);
+}
+
+/// What NVTX calls into must not throw; a range that memory is too short for is not told.
+template <class Body>
+auto quietly(Body body) noexcept -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::exception&) {
+    return decltype(body())();
+  }
+}
+
+std::string message(const nvtxEventAttributes_t* attributes) {
+  if (attributes == nullptr) return {};
+  if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII && attributes->message.ascii != nullptr)
+    return attributes->message.ascii;
+  if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED &&
+      attributes->message.registered != nullptr)
+    return *reinterpret_cast<const std::string*>(attributes->message.registered);
+  return {};
+}
+
+int push(std::uint64_t domain, const std::string& name) {
+  pushed().emplace_back(domain, open_range(name));
+  return static_cast<int>(pushed().size()) - 1;
+}
+
+int pop(std::uint64_t domain) {
+  auto& ranges = pushed();
+  for (std::size_t i = ranges.size(); i-- > 0;) {
+    if (ranges[i].first != domain) continue;
+    close_range(ranges[i].second);
+    ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(i));
+    return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int NVTX_API push_text(const char* text) {
+  return quietly([&] { return push(0, text == nullptr ? "" : text); });
+}
+int NVTX_API push_attributes(const nvtxEventAttributes_t* attributes) {
+  return quietly([&] { return push(0, message(attributes)); });
+}
+int NVTX_API push_in_domain(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  return quietly([&] { return push(number_of(domain), message(attributes)); });
+}
+int NVTX_API pop_default() {
+  return quietly([] { return pop(0); });
+}
+int NVTX_API pop_in_domain(nvtxDomainHandle_t domain) {
+  return quietly([&] { return pop(number_of(domain)); });
+}
+nvtxRangeId_t NVTX_API start_text(const char* text) {
+  return quietly([&]() -> nvtxRangeId_t { return open_range(text == nullptr ? "" : text); });
+}
+nvtxRangeId_t NVTX_API start_attributes(const nvtxEventAttributes_t* attributes) {
+  return quietly([&]() -> nvtxRangeId_t { return open_range(message(attributes)); });
+}
+nvtxRangeId_t NVTX_API start_in_domain(nvtxDomainHandle_t /*domain*/,
+                                       const nvtxEventAttributes_t* attributes) {
+  return start_attributes(attributes);
+}
+void NVTX_API end_range(nvtxRangeId_t id) {
+  quietly([&] { close_range(static_cast<std::uint32_t>(id)); });
+}
+void NVTX_API end_in_domain(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t id) {
+  end_range(id);
+}
+nvtxStringHandle_t NVTX_API register_text(nvtxDomainHandle_t /*domain*/, const char* text) {
+  // NVTX has no call that gives a registered string back.
+  return quietly([&] {
+    return reinterpret_cast<nvtxStringHandle_t>(new std::string(text == nullptr ? "" : text));
+  });
+}
+
+class FunctionTable {
+ public:
+  FunctionTable(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module) {
+    found_ = callbacks.GetModuleFunctionTable(module, &table_, &size_) != 0 && table_ != nullptr;
+  }
+  bool found() const { return found_; }
+  template <class Function>
+  void set(unsigned int index, Function function) const {
+    if (index < size_ && table_[index] != nullptr)
+      *table_[index] = reinterpret_cast<NvtxFunctionPointer>(function);
+  }
+
+ private:
+  NvtxFunctionTable table_ = nullptr;
+  unsigned int size_ = 0;
+  bool found_ = false;
+};
+
+}  // namespace
+
+int listen_to_ranges(void* export_table) {
+  if (export_table == nullptr) return 0;
+  const auto table_of = reinterpret_cast<NvtxGetExportTableFunc_t>(export_table);
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(table_of(NVTX_ETID_CALLBACKS));
+  if (callbacks == nullptr || callbacks->GetModuleFunctionTable == nullptr) return 0;
+  const FunctionTable plain(*callbacks, NVTX_CB_MODULE_CORE);
+  const FunctionTable domains(*callbacks, NVTX_CB_MODULE_CORE2);
+  if (!plain.found() || !domains.found()) return 0;
+  plain.set(NVTX_CBID_CORE_RangePushA, &push_text);
+  plain.set(NVTX_CBID_CORE_RangePushEx, &push_attributes);
+  plain.set(NVTX_CBID_CORE_RangePop, &pop_default);
+  plain.set(NVTX_CBID_CORE_RangeStartA, &start_text);
+  plain.set(NVTX_CBID_CORE_RangeStartEx, &start_attributes);
+  plain.set(NVTX_CBID_CORE_RangeEnd, &end_range);
+  domains.set(NVTX_CBID_CORE2_DomainRangePushEx, &push_in_domain);
+  domains.set(NVTX_CBID_CORE2_DomainRangePop, &pop_in_domain);
+  domains.set(NVTX_CBID_CORE2_DomainRangeStartEx, &start_in_domain);
+  domains.set(NVTX_CBID_CORE2_DomainRangeEnd, &end_in_domain);
+  domains.set(NVTX_CBID_CORE2_DomainRegisterStringA, &register_text);
+  return 1;
+}
+
+}  // namespace scaleworth::gpu

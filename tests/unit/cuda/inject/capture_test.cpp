@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Real processes with the capture library in them: however they end, the files say what they did.
+#include "tests/catch.h"
+#include "tests/unit/cuda/inject/run_traced.h"
+
+#include <csignal>
+
+#include <sys/wait.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+using trace::Recording;
+
+std::size_t kernels(const Recording& recording) {
+  return recording.device_events.size();
+}
+
+bool has_remark(const Recording& recording, const std::string& part) {
+  for (const std::string& remark : recording.remarks) {
+    if (remark.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool ended_by_itself(const Recording& recording) {
+  return !has_remark(recording, "did not end its recording");
+}
+
+TEST_CASE("what all threads launched is in the file when the program returns", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(traced.recordings.size() == 1);
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(kernels(recording) == 1500);
+  REQUIRE(recording.host_events.size() == 1500);
+  REQUIRE(recording.threads.size() == 3);
+  REQUIRE(recording.names.at(recording.device_events.front().name) == "gemm(float*)");
+  REQUIRE(recording.names.at(recording.host_events.front().name) == "cuLaunchKernelEx");
+  REQUIRE(recording.losses.empty());
+  REQUIRE(recording.origin.run == "a run");
+  REQUIRE_FALSE(recording.origin.rank);
+  REQUIRE(ended_by_itself(recording));
+}
+
+TEST_CASE("each rank's process has a file that knows its rank and its collectives", "[capture]") {
+  const Traced traced = run_traced({"ranks"});
+  REQUIRE(traced.recordings.size() == 3);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    const Recording& recording = traced.recordings[rank];  // by file name: rank0..., rank1...
+    REQUIRE(recording.origin.rank == static_cast<std::int32_t>(rank));
+    REQUIRE(recording.origin.world_size == 3);
+    REQUIRE(recording.origin.rank_from == "RANK of the environment");
+    REQUIRE(kernels(recording) == 1501);
+    REQUIRE(recording.communications.size() == 1);
+    const trace::Communication& all_reduce = recording.communications.front();
+    REQUIRE(all_reduce.kind == attribution::CollectiveKind::all_reduce);
+    REQUIRE(all_reduce.input_bytes == 2000);
+    REQUIRE(all_reduce.sequence == 0);
+    REQUIRE(recording.groups.at(all_reduce.group).size == 3);
+  }
+}
+
+TEST_CASE("SIGKILL leaves what was launched more than a period ago", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "wait", "kill"});
+  REQUIRE(WIFSIGNALED(traced.status));
+  REQUIRE(WTERMSIG(traced.status) == SIGKILL);
+  REQUIRE(traced.recordings.size() == 1);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE_FALSE(ended_by_itself(traced.recordings.front()));
+}
+
+TEST_CASE("_exit, as Python's multiprocessing ends, leaves it too", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "wait", "_exit"});
+  REQUIRE(WEXITSTATUS(traced.status) == 5);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("SIGTERM ends the recording, then the process, by the signal", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "term"});
+  REQUIRE(WIFSIGNALED(traced.status));
+  REQUIRE(WTERMSIG(traced.status) == SIGTERM);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE(ended_by_itself(traced.recordings.front()));
+}
+
+TEST_CASE("the program's own handler of SIGTERM still decides", "[capture]") {
+  const Traced traced = run_traced({"own_handler", "init", "threads", "term"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 7);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE(ended_by_itself(traced.recordings.front()));
+}
+
+TEST_CASE("a signal that the program ignores stays ignored", "[capture]") {
+  const Traced traced = run_traced({"ignore", "init", "term_ignored", "threads", "exit_3"});
+  REQUIRE(WEXITSTATUS(traced.status) == 3);
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+}
+
+TEST_CASE("a forked child neither writes nor hangs", "[capture]") {
+  const Traced traced = run_traced({"init", "fork", "threads"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 0);
+  REQUIRE(traced.recordings.size() == 1);
+  REQUIRE(kernels(traced.recordings.front()) == 3500);
+  REQUIRE(ended_by_itself(traced.recordings.front()));
+}
+
+TEST_CASE("a program that a process becomes by exec has a file of its own", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "wait", "exec"});
+  REQUIRE(traced.recordings.size() == 2);
+  for (const Recording& recording : traced.recordings) REQUIRE(kernels(recording) == 1500);
+}
+
+TEST_CASE("another tool at CUPTI is named, and NCCL and ranges are recorded without it",
+          "[capture]") {
+  const Traced traced = run_traced({"init", "nvtx", "all_reduce", "exit_3"},
+                                   {{"FAKE_CUPTI_TAKEN_BY", "CUPTI for Kineto"}});
+  REQUIRE(WEXITSTATUS(traced.status) == 3);
+  REQUIRE(traced.recordings.size() == 1);
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(has_remark(recording, "CUPTI for Kineto listens to CUPTI in this process already"));
+  REQUIRE(kernels(recording) == 0);
+  REQUIRE(recording.step_marks.size() == 1);
+  REQUIRE(recording.step_marks.front().number == 4);
+  REQUIRE(recording.groups.size() == 1);
+}
+
+TEST_CASE("records of another major version of CUPTI are refused with the reason", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_VERSION", "140000"}});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(has_remark(traced.recordings.front(), "is not of CUDA 13"));
+}
+
+TEST_CASE("records that CUPTI lost are counted", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_DROPPED", "5"}});
+  REQUIRE(traced.recordings.front().losses.at("dropped_records") == 5);
+}
+
+TEST_CASE("only the steps that were asked for are recorded", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "steps"}, {}, [](auto& settings) {
+    settings.window.steps = {1, 2};
+  });
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(kernels(recording) == 20);
+  REQUIRE(recording.step_marks.size() == 2);
+  REQUIRE(recording.step_marks.front().number == 1);
+}
+
+TEST_CASE("only what lies between cudaProfilerStart and Stop is recorded", "[capture]") {
+  const Traced traced = run_traced(
+      {"init", "profiled"}, {}, [](auto& settings) { settings.window.profiler_api = true; });
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(kernels(recording) == 1);
+  REQUIRE(recording.names.at(recording.device_events.front().name) == "during()");
+}
+
+TEST_CASE("a window that never opened is said", "[capture]") {
+  const Traced traced = run_traced(
+      {"init", "threads"}, {}, [](auto& settings) { settings.window.range = "epoch 9"; });
+  REQUIRE(kernels(traced.recordings.front()) == 0);
+  REQUIRE(has_remark(traced.recordings.front(), "no NVTX range 'epoch 9' was seen"));
+}
+
+TEST_CASE("a directory that cannot be written leaves the program alone", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "exit_3"}, {}, [](auto& settings) {
+    settings.directory = "/proc/nowhere";
+  });
+  REQUIRE(WEXITSTATUS(traced.status) == 3);
+  REQUIRE(traced.recordings.empty());
+}
+
+}  // namespace
+}  // namespace scaleworth::gpu

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/cuda/inject/fake_cupti.h"
+
+#include "cuda/libraries/cupti.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <generated_nvtx_meta.h>
+#include <unistd.h>
+
+namespace {
+
+// As CUPTI does, calls of the client are made under a lock of the library's own: a client that
+// holds a lock of its own across calls into CUPTI would stop here for good.
+struct State {
+  std::recursive_mutex mutex;
+  CUpti_CallbackFunc callback = nullptr;
+  void* user = nullptr;
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  std::set<CUpti_ActivityKind> kinds;
+  bool nvtx_callbacks = false;
+  bool profiler_callbacks = false;
+  std::uint8_t* buffer = nullptr;
+  std::size_t size = 0;
+  std::size_t used = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t marker = 0;
+  std::size_t dropped = 0;
+};
+
+State& state() {
+  static State* const one = new State;
+  return *one;
+}
+std::atomic<std::uint64_t> flushes{0};
+
+std::uint64_t now_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::size_t bytes_of(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_MARKER:
+      return sizeof(CUpti_ActivityMarker2);
+    default:
+      return 0;
+  }
+}
+
+void hand_out() {
+  State& s = state();
+  if (s.buffer == nullptr) return;
+  s.complete(nullptr, 0, s.buffer, s.size, s.used);
+  s.buffer = nullptr;
+}
+
+template <class Record>
+void put(const Record& record) {
+  State& s = state();
+  if (s.kinds.count(record.kind) == 0) return;
+  if (s.buffer != nullptr && s.size - s.used < sizeof(record)) hand_out();
+  if (s.buffer == nullptr) {
+    std::size_t most = 0;
+    s.request(&s.buffer, &s.size, &most);
+    s.used = 0;
+    if (s.buffer == nullptr || s.buffer[0] != 0) std::abort();  // refused, or not zeroed
+  }
+  std::memcpy(s.buffer + s.used, &record, sizeof(record));
+  s.used += sizeof(record);
+}
+
+void put_marker(const char* name, std::uint32_t id, CUpti_ActivityFlag flag) {
+  CUpti_ActivityMarker2 marker{};
+  marker.kind = CUPTI_ACTIVITY_KIND_MARKER;
+  marker.flags = flag;
+  marker.timestamp = now_ns();
+  marker.id = id;
+  marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  marker.objectId.pt.threadId = static_cast<std::uint32_t>(::gettid());
+  // As CUPTI, whose names outlive the program's.
+  static std::set<std::string>* const names = new std::set<std::string>;
+  if (name != nullptr) marker.name = names->insert(name).first->c_str();
+  put(marker);
+}
+
+std::vector<std::uint32_t>& open_markers() {
+  thread_local std::vector<std::uint32_t> ids;
+  return ids;
+}
+
+std::size_t number(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
+}
+
+}  // namespace
+
+extern "C" {
+
+void fake_launch(const char* kernel_name) {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  CUpti_ActivityAPI call{};
+  call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
+  call.correlationId = ++s.correlation;
+  call.threadId = static_cast<std::uint32_t>(::gettid());
+  call.start = now_ns();
+  call.end = call.start + 2000;
+  put(call);
+  CUpti_ActivityKernel10 kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.correlationId = s.correlation;
+  kernel.start = call.end + 1000;
+  kernel.end = kernel.start + 5000;
+  kernel.streamId = 7;
+  kernel.name = kernel_name;
+  put(kernel);
+}
+
+void fake_range_push(const char* name) {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  if (s.nvtx_callbacks) {
+    const nvtxRangePushA_params parameters{name};
+    const CUpti_NvtxData data{"nvtxRangePushA", &parameters, nullptr};
+    s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePushA, &data);
+  }
+  open_markers().push_back(++s.marker);
+  put_marker(name, s.marker, CUPTI_ACTIVITY_FLAG_MARKER_START);
+}
+
+void fake_range_pop() {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  put_marker(nullptr, open_markers().back(), CUPTI_ACTIVITY_FLAG_MARKER_END);
+  open_markers().pop_back();
+  if (!s.nvtx_callbacks) return;
+  const int nothing = 0;
+  const CUpti_NvtxData data{"nvtxRangePop", &nothing, nullptr};
+  s.callback(s.user, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePop, &data);
+}
+
+void fake_profiler(int start) {
+  State& s = state();
+  if (!s.profiler_callbacks) return;
+  CUpti_CallbackData data{};
+  for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+    data.callbackSite = site;
+    s.callback(s.user,
+               CUPTI_CB_DOMAIN_DRIVER_API,
+               start != 0 ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart
+                          : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop,
+               &data);
+  }
+}
+
+std::uint64_t fake_flushes() {
+  return flushes;
+}
+
+CUptiResult cuptiGetVersion(std::uint32_t* version) {
+  const std::size_t wanted = number("FAKE_CUPTI_VERSION");
+  *version = wanted != 0 ? static_cast<std::uint32_t>(wanted) : CUPTI_API_VERSION;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetResultString(CUptiResult /*result*/, const char** text) {
+  *text = "a result of the fake";
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
+  *time = now_ns();
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
+                              CUpti_CallbackFunc callback,
+                              void* user,
+                              CUpti_SubscriberParams* parameters) {
+  const char* other = std::getenv("FAKE_CUPTI_TAKEN_BY");
+  if (other != nullptr) {
+    std::strncpy(parameters->oldSubscriberName, other, parameters->oldSubscriberSize);
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
+  state().callback = callback;
+  state().user = user;
+  state().dropped = number("FAKE_CUPTI_DROPPED");
+  *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&state());
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* /*subscriber*/,
+                           CUpti_CallbackFunc /*callback*/,
+                           void* /*user*/) {
+  return CUPTI_ERROR_UNKNOWN;
+}
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle /*subscriber*/) {
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiEnableCallback(std::uint32_t enable,
+                                CUpti_SubscriberHandle /*subscriber*/,
+                                CUpti_CallbackDomain /*domain*/,
+                                CUpti_CallbackId /*id*/) {
+  state().profiler_callbacks = enable != 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiEnableDomain(std::uint32_t enable,
+                              CUpti_SubscriberHandle /*subscriber*/,
+                              CUpti_CallbackDomain /*domain*/) {
+  state().nvtx_callbacks = enable != 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain /*domain*/,
+                                 std::uint32_t /*id*/,
+                                 const char** name) {
+  *name = "cuLaunchKernelEx_v11060";
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                           CUpti_BuffersCallbackCompleteFunc complete) {
+  state().request = request;
+  state().complete = complete;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  const std::scoped_lock lock(state().mutex);
+  state().kinds.insert(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const std::scoped_lock lock(state().mutex);
+  state().kinds.erase(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute /*attribute*/,
+                                      std::size_t* /*size*/,
+                                      void* /*value*/) {
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
+  const std::scoped_lock lock(state().mutex);
+  hand_out();
+  ++flushes;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityFlushPeriod(std::uint32_t /*time_ms*/) {
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer,
+                                       std::size_t bytes,
+                                       CUpti_Activity** record) {
+  auto* at = reinterpret_cast<std::uint8_t*>(*record);
+  std::uint8_t* next = at == nullptr ? buffer : at + bytes_of((*record)->kind);
+  if (next >= buffer + bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(next);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/,
+                                              std::uint32_t /*stream*/,
+                                              std::size_t* dropped) {
+  *dropped = state().dropped;
+  state().dropped = 0;
+  return CUPTI_SUCCESS;
+}
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a test program asks of the library that stands for CUPTI, beside CUPTI's own functions.
+/// Its mood comes from the environment: FAKE_CUPTI_TAKEN_BY names a tool that listens already,
+/// FAKE_CUPTI_VERSION another version, FAKE_CUPTI_DROPPED records that it claims to have lost.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+/// A kernel of this name is launched on the calling thread and runs: one kernel and one call as
+/// records, if those kinds are on.
+void fake_launch(const char* kernel);
+/// An NVTX range on the calling thread, as callback and as markers.
+void fake_range_push(const char* name);
+void fake_range_pop();
+/// cudaProfilerStart or cudaProfilerStop.
+void fake_profiler(int start);
+/// How often CUPTI was asked to flush.
+std::uint64_t fake_flushes();
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Stands for a CUDA program without a GPU: opens the capture library as the driver and NCCL would,
+/// and makes the fake CUPTI tell of its work. Usage: traced_program WORD...
+/// Each word is done in order; see the table at the end.
+#include "cuda/collect/nvtx_range.h"
+#include "cuda/nccl/plugins/profiler_interface.h"
+#include "tests/unit/cuda/inject/fake_cupti.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+const char* path_of_program = nullptr;
+
+template <class Function>
+Function* symbol(void* library, const char* name, Function* /*type*/) {
+  return reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+void* open_named(const char* variable) {
+  const char* path = std::getenv(variable);
+  void* library = path == nullptr ? nullptr : ::dlopen(path, RTLD_NOW);
+  if (library == nullptr) std::fprintf(stderr, "%s cannot be opened\n", variable);
+  return library;
+}
+
+void* fake() {
+  static void* const library = open_named("SCALEWORTH_TRACE_CUPTI");
+  return library;
+}
+
+void launch(const char* kernel) {
+  symbol(fake(), "fake_launch", &fake_launch)(kernel);
+}
+
+/// As the driver at cuInit.
+void initialize() {
+  void* library = open_named("CUDA_INJECTION64_PATH");
+  if (library == nullptr) return;
+  symbol(library, "InitializeInjection", static_cast<int (*)()>(nullptr))();
+}
+
+void launch_on_threads() {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 500; ++i) launch("_Z4gemmPf");
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// Returns when what was launched is in the file: a flush that began later has been written when
+/// the one after it begins.
+void wait_for_writer() {
+  const auto flushes = symbol(fake(), "fake_flushes", &fake_flushes);
+  const std::uint64_t before = flushes();
+  while (flushes() < before + 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void steps() {
+  const auto push = symbol(fake(), "fake_range_push", &fake_range_push);
+  const auto pop = symbol(fake(), "fake_range_pop", &fake_range_pop);
+  for (int step = 0; step < 5; ++step) {
+    push(("step " + std::to_string(step)).c_str());
+    for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
+    pop();
+  }
+}
+
+void profiled() {
+  const auto profiler = symbol(fake(), "fake_profiler", &fake_profiler);
+  launch("_Z6beforev");
+  profiler(1);
+  launch("_Z6duringv");
+  profiler(0);
+  launch("_Z5afterv");
+}
+
+/// A child that goes on as if nothing had happened, while other threads of the parent record.
+void fork_child() {
+  std::thread busy([] {
+    for (int i = 0; i < 2000; ++i) launch("_Z4gemmPf");
+  });
+  const pid_t child = ::fork();
+  if (child == 0) std::exit(0);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  busy.join();
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::_Exit(9);
+}
+
+void ranks() {
+  std::vector<pid_t> children;
+  for (int rank = 0; rank < 3; ++rank) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv("RANK", std::to_string(rank).c_str(), 1);
+      ::setenv("WORLD_SIZE", "3", 1);
+      ::execl(path_of_program, path_of_program, "init", "all_reduce", "threads", nullptr);
+      std::_Exit(127);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+}
+
+/// As NCCL: a communicator, then an all-reduce whose kernel is launched on the same thread.
+void all_reduce() {
+  using namespace scaleworth::gpu;
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  const auto* plugin = static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5"));
+  void* context = nullptr;
+  int wanted = 0;
+  plugin->init(&context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
+  NcclEvent event{};
+  event.kind = nccl_event_collective;
+  event.collective = {};
+  event.collective.function = "AllReduce";
+  event.collective.count = 1000;
+  event.collective.type = "ncclBfloat16";
+  event.collective.algorithm = "RING";
+  event.collective.protocol = "LL";
+  void* handle = nullptr;
+  plugin->start_event(context, &handle, &event);
+  launch("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
+  plugin->finalize(context);
+}
+
+void own_handler(int /*signal*/) {
+  std::exit(7);
+}
+
+void real_nvtx_range() {
+  const scaleworth::gpu::NvtxRange range("step 4");
+}
+
+struct Word {
+  std::string_view name;
+  void (*act)();
+};
+constexpr Word words[] = {
+    {"init", &initialize},
+    {"threads", &launch_on_threads},
+    {"wait", &wait_for_writer},
+    {"steps", &steps},
+    {"profiled", &profiled},
+    {"fork", &fork_child},
+    {"ranks", &ranks},
+    {"all_reduce", &all_reduce},
+    {"nvtx", &real_nvtx_range},
+    {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},
+    {"ignore", [] { std::signal(SIGTERM, SIG_IGN); }},
+    {"term",
+     [] {
+       ::raise(SIGTERM);
+       std::this_thread::sleep_for(std::chrono::seconds(20));
+     }},
+    {"term_ignored", [] { ::raise(SIGTERM); }},
+    {"kill", [] { ::raise(SIGKILL); }},
+    {"_exit", [] { ::_exit(5); }},
+    {"abort", [] { std::abort(); }},
+    {"exec", [] { ::execl(path_of_program, path_of_program, "init", "threads", nullptr); }},
+    {"exit_3", [] { std::exit(3); }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  path_of_program = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    for (const Word& word : words) {
+      if (word.name == argv[i]) word.act();
+    }
+  }
+  return 0;
+}
