@@ -110,6 +110,7 @@ void add_excess(Excess& sum, const Excess& one) {
   sum.waited += one.waited;
   sum.profiler += one.profiler;
   sum.other += one.other;
+  sum.unrecorded += one.unrecorded;
   for (std::size_t cause = 0; cause < sum.host.size(); ++cause) sum.host[cause] += one.host[cause];
   for (const auto& [rank, time] : one.waited_for) sum.waited_for[rank] += time;
   for (const auto& [name, pair] : one.kernels) {
@@ -135,6 +136,9 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
   shares.push_back({LateCause::indirect, excess.waited, waited_for(excess)});
   shares.push_back({LateCause::profiler, excess.profiler, ""});
   shares.push_back({LateCause::undecided, excess.other, "gaps and dependencies on the GPU"});
+  shares.push_back({LateCause::undecided,
+                    excess.unrecorded,
+                    "late at its first collective in the recording: what was before is not in it"});
   std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
   std::stable_sort(shares.begin(), shares.end(), [](const CauseShare& a, const CauseShare& b) {
     return a.time > b.time;

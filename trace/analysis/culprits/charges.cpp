@@ -15,7 +15,8 @@ double indirect_share(const Excess& excess) {
   const double waited = positive(excess.waited);
   const double all = waited + positive(excess.compute) + positive(excess.copies) +
                      positive(excess.transfer) + positive(excess.profiler) +
-                     positive(excess.other) + positive(excess.host_total());
+                     positive(excess.other) + positive(excess.unrecorded) +
+                     positive(excess.host_total());
   return all > 0.0 ? waited / all : 0.0;
 }
 

@@ -104,13 +104,16 @@ class Finder {
 }  // namespace
 
 CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
-  bool any = false;
+  std::map<std::string_view, std::int64_t> reasons;
   for (const auto& steps : plan.by_rank)
-    for (const StepSpan& step : steps) {
-      any = any || step.excluded.empty();
-      if (reason_.empty()) reason_ = step.excluded;
+    for (const StepSpan& step : steps) ++reasons[step.excluded];
+  all_excluded_ = !reasons.contains("");
+  std::int64_t most = 0;
+  for (const auto& [reason, count] : reasons)
+    if (count > most) {
+      most = count;
+      reason_ = reason;
     }
-  all_excluded_ = !any;
   std::map<std::int32_t, nanoseconds> lengths;
   for (const auto& steps : plan.by_rank)
     for (const StepSpan& step : steps)

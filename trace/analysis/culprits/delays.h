@@ -37,7 +37,7 @@ class CountedSteps {
   explicit CountedSteps(const StepPlan& plan);
 
   bool all_are_excluded() const { return all_excluded_; }
-  /// Why the first excluded step is, when all are.
+  /// Why most steps are excluded, when all are.
   const std::string& reason() const { return reason_; }
   bool counts(const std::string& excluded) const { return all_excluded_ || excluded.empty(); }
   /// Numbers of the steps that count, ascending.

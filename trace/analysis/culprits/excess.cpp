@@ -35,6 +35,11 @@ const CollectiveWait::Participant* participant_of(const CollectiveWait& collecti
   return &*found;
 }
 
+nanoseconds lateness(const Waits& waits, const Delay& delay) {
+  const CollectiveWait& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
+  return participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
+}
+
 /// Looks back for the collective at which two ranks last met.
 class Windows {
  public:
@@ -222,7 +227,7 @@ nanoseconds Excess::host_total() const {
 }
 
 nanoseconds Excess::total() const {
-  return compute + copies + transfer + waited + profiler + other + host_total();
+  return compute + copies + transfer + waited + profiler + other + unrecorded + host_total();
 }
 
 std::vector<std::optional<Excess>> measure_excess(const Job& job,
@@ -233,16 +238,19 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
   const Windows finder(waits, covers);
   std::vector<WindowPair> pairs;
   std::vector<std::pair<std::uint32_t, TimeInterval>> windows;
+  std::vector<std::optional<Excess>> all(delays.size());
   for (const std::size_t index : largest_delays(delays, job.recordings.size())) {
     const auto pair = finder.find(delays[index], index);
-    if (!pair) continue;
+    if (!pair) {
+      all[index].emplace().unrecorded = lateness(waits, delays[index]);
+      continue;
+    }
     pairs.push_back(*pair);
     windows.emplace_back(delays[index].late, pair->late);
     windows.emplace_back(delays[index].compared, pair->compared);
   }
   const WindowLedgers ledgers(job, waits, clocks, windows);
   const Examiner examiner(job, waits, clocks);
-  std::vector<std::optional<Excess>> all(delays.size());
   for (const WindowPair& pair : pairs) {
     check_interrupt();
     const Delay& delay = delays[pair.delay];

@@ -33,7 +33,8 @@ struct Excess {
   nanoseconds transfer{};
   nanoseconds waited{};  // for ranks that were late in between
   nanoseconds profiler{};
-  nanoseconds other{};  // gaps, dependencies, waiting for nobody known
+  nanoseconds other{};       // gaps, dependencies, waiting for nobody known
+  nanoseconds unrecorded{};  // lateness from before the recording: the two have not met in it yet
   std::array<nanoseconds, attribution::host_causes> host{};
   std::map<std::uint32_t, nanoseconds> waited_for;  // of `waited`, by rank; the late rank's own
   std::vector<std::pair<std::int64_t, nanoseconds>> upstream;  // its waits: collective, length
@@ -43,10 +44,10 @@ struct Excess {
   nanoseconds total() const;
 };
 
-/// Excess of each delay, absent where the two ranks have not met before in the recording, or the
-/// delay is not among the largest: as many are examined as fit into memory. By the ledger of both
-/// windows, which start when the last collective of both ended, or, where kernels ran on under it,
-/// when each rank came to it.
+/// Excess of each delay, absent where it is not among the largest: as many are examined as fit into
+/// memory. Two ranks that have not met before in the recording differ by `unrecorded`. By the
+/// ledger of both windows, which start when the last collective of both ended, or, where kernels
+/// ran on under it, when each rank came to it.
 std::vector<std::optional<Excess>> measure_excess(const Job& job,
                                                   const Waits& waits,
                                                   const ClockMap& clocks,

@@ -23,8 +23,11 @@ using attribution::CulpritReport;
 using attribution::Recurrence;
 
 /// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
-/// chance however cheap it is; without recurrence noise of kernels alone costs 1 or 2 %.
+/// chance however cheap it is, one that costs several times as much as any other nearly so; without
+/// that, noise of kernels alone costs 1 or 2 %.
 constexpr double least_recurring = 0.005;
+constexpr double least_outstanding = 0.01;
+constexpr double outstanding = 3.0;
 constexpr double least_total_otherwise = 0.05;
 constexpr double least_without_chance = 0.02;
 
@@ -84,8 +87,15 @@ class Investigation {
       return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
     if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
     if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
+    if (own >= least_outstanding && stands_out(rank)) return true;
     return lost_in_total() >= least_total_otherwise &&
            own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
+  }
+
+  bool stands_out(std::uint32_t rank) const {
+    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
+      if (other != rank && charges_.cost[rank] < outstanding * charges_.cost[other]) return false;
+    return true;
   }
 
   Culprit describe(std::uint32_t rank,
