@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "trace/format/archive/tar.h"
 #include "trace/format/export/read_chrome_export.h"
+#include "trace/format/frameworks/read_timeline.h"
 #include "trace/format/input/byte_source.h"
 #include "trace/format/kineto/read_kineto.h"
 #include "trace/format/nsight/read_nsight.h"
@@ -60,19 +61,26 @@ class TemporaryFile {
 };
 
 /// SQLite must seek, so that what is compressed or in an archive becomes a file first.
-std::vector<Recording> read_unpacked_nsight(ByteSource& source, const RuleTable& rules) {
+std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTable& rules) {
   const TemporaryFile file(source);
   std::vector<Recording> recordings = read_nsight(file.path(), rules);
   for (Recording& recording : recordings) recording.origin.file = source.name();
   return recordings;
 }
 
-std::vector<Recording> read_chrome_json(ByteSource& source, const RuleTable& rules) {
+std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& rules) {
+  static const std::vector<TimelineDialect> dialects = built_in_timelines();
+  if (const TimelineDialect* dialect = find_timeline(dialects, source.front()))
+    return read_timeline(source, *dialect);
   return read_kineto(source, rules);
 }
 
-std::vector<Recording> read_own_recording(ByteSource& source, const RuleTable& rules) {
+std::vector<Recording> read_own_recording(PeekedSource& source, const RuleTable& rules) {
   return read_recording(source, rules);
+}
+
+std::vector<Recording> read_export(PeekedSource& source, const RuleTable& rules) {
+  return read_chrome_export(source, rules);
 }
 
 bool is_recording(std::string_view front) {
@@ -99,13 +107,13 @@ bool is_json(std::string_view front) {
 
 struct Format {
   bool (*recognizes)(std::string_view front);
-  std::vector<Recording> (*read)(ByteSource& source, const RuleTable& rules);
+  std::vector<Recording> (*read)(PeekedSource& source, const RuleTable& rules);
 };
 
 /// The first that recognizes the content reads it.
 constexpr std::array formats = {Format{is_sqlite, read_unpacked_nsight},
                                 Format{is_recording, read_own_recording},
-                                Format{is_chrome_export, read_chrome_export},
+                                Format{is_chrome_export, read_export},
                                 Format{is_json, read_chrome_json}};
 
 const Format* format_of(std::string_view front) {

@@ -150,3 +150,13 @@ TEST_CASE("The eight ranks of the DLRM recording come in the order of their meta
   }
   CHECK(job.ranks_from == "ranks are those that the recordings tell (distributedInfo)");
 }
+
+TEST_CASE("A framework's timeline is told from PyTorch's, and holds all ranks in one file",
+          "[read_job]") {
+  const auto path = shared_recording("straggler_ST/timeline-ST.json.gz");
+  if (!path) return;
+  const Job job = read({*path});
+  REQUIRE(job.recordings.size() == 8);
+  CHECK(job.recordings[7].origin.pipeline_stage == 3);
+  CHECK(job.recordings[7].origin.data_parallel_rank == 1);
+}
