@@ -2,6 +2,7 @@
 #include "src/cli/attribute/attribute.h"
 
 #include "report/attribution/attribution_report.h"
+#include "src/cli/attribute/export_file.h"
 #include "src/cli/colour.h"
 #include "src/cli/exit_code.h"
 #include "src/core/toml/table.h"
@@ -40,6 +41,7 @@ int attribute_recordings(const AttributeOptions& options) {
   trace::Job job = trace::read_job(options.inputs, {&rules, 0});
   for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
   const trace::Attributed attributed = trace::attribute(job);
+  export_file(job, attributed, options);
   fmt::print("{}", report::render_attribution(attributed.result, format, report_options(options)));
   return exit_done;
 }

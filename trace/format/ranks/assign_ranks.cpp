@@ -172,7 +172,7 @@ void tell_missing(Job& job) {
   std::vector<std::uint32_t> missing;
   for (std::uint32_t rank = 0; rank < there.size(); ++rank)
     if (!there[rank]) missing.push_back(rank);
-  job.remarks.push_back(fmt::format("{} of {} {} missing: nothing is known of their part",
+  job.remarks.push_back(fmt::format("{} of {} {} missing: what happened there is not known",
                                     rank_names(missing),
                                     size,
                                     missing.size() == 1 ? "is" : "are"));

@@ -140,7 +140,7 @@ TEST_CASE("Missing ranks of many are named", "[ranks]") {
   CHECK(ranks.recordings.size() == 4093);
   REQUIRE(ranks.remarks.size() == 2);
   CHECK(ranks.remarks[0] ==
-        "ranks 7, 100 and 4095 of 4096 are missing: nothing is known of their part");
+        "ranks 7, 100 and 4095 of 4096 are missing: what happened there is not known");
   CHECK(ranks.recordings[6].origin.rank_from == "distributedInfo");
   CHECK(ranks.recordings[7].origin.rank_from == "distributedInfo, there rank 8");
 }

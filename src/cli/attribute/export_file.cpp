@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/attribute/export_file.h"
+
+#include "src/core/error.h"
+
+#include <charconv>
+#include <cstdio>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+constexpr double longest_window_s = 1e9;
+
+std::chrono::nanoseconds parse_seconds(std::string_view text,
+                                       std::chrono::nanoseconds otherwise,
+                                       const std::string& window) {
+  if (text.empty()) return otherwise;
+  double seconds = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0.0) ||
+      seconds > longest_window_s)
+    throw UserError(fmt::format(
+        "--window {} is no range of seconds: give FROM:TO, such as --window 1.5:2", window));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+}  // namespace
+
+std::optional<trace::TimeInterval> parse_window(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t colon = text.find(':');
+  const std::string_view whole = text;
+  const std::string_view from = whole.substr(0, colon);
+  const std::string_view to =
+      colon == std::string::npos ? std::string_view(":") : whole.substr(colon + 1);
+  const std::chrono::nanoseconds last(static_cast<std::int64_t>(longest_window_s * 1e9));
+  trace::TimeInterval window{parse_seconds(from, std::chrono::nanoseconds(0), text),
+                             parse_seconds(to, last, text)};
+  if (window.end <= window.start)
+    throw UserError(fmt::format("--window {} is empty: give FROM:TO with FROM before TO", text));
+  return window;
+}
+
+void export_file(const trace::Job& job,
+                 const trace::Attributed& attributed,
+                 const AttributeOptions& options) {
+  if (options.export_path.empty()) return;
+  trace::ExportOptions wanted;
+  wanted.window = parse_window(options.window);
+  wanted.slowest_step = options.slowest_step;
+  const trace::ExportCounts counts =
+      trace::export_timeline(job, attributed, options.export_path, wanted);
+  fmt::print(stderr,
+             "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
+             options.export_path,
+             counts.slices,
+             counts.arrows,
+             counts.counters,
+             static_cast<double>(counts.bytes) / 1e6);
+  if (!counts.narrowed.empty()) fmt::print(stderr, "{}\n", counts.narrowed);
+  if (counts.left_out > 0)
+    fmt::print(stderr,
+               "{} slices were left out, because too many overlap on one stream or thread\n",
+               counts.left_out);
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/attribute/export_file.h"
+#include "src/core/error.h"
+#include "tests/catch.h"
+
+using namespace scaleworth;
+using std::chrono::milliseconds;
+
+TEST_CASE("A window of an export is a range of seconds that may be open at either end",
+          "[export]") {
+  CHECK_FALSE(cli::parse_window("").has_value());
+  const auto closed = cli::parse_window("1.5:2");
+  REQUIRE(closed.has_value());
+  CHECK(closed->start == milliseconds(1500));
+  CHECK(closed->end == milliseconds(2000));
+  CHECK(cli::parse_window(":2")->start == milliseconds(0));
+  CHECK(cli::parse_window("2:")->start == milliseconds(2000));
+}
+
+TEST_CASE("A window that is no range is refused", "[export]") {
+  for (const char* text : {"2", "2:1", "1:1", "a:b", "-1:2", "1:nan", "1:1e300", "1:2:3"})
+    CHECK_THROWS_AS(cli::parse_window(text), UserError);
+}
