@@ -2,6 +2,7 @@
 #include "trace/attribute.h"
 
 #include "trace/analysis/culprits/find_culprits.h"
+#include "trace/analysis/efficiency/measure_efficiency.h"
 #include "trace/analysis/ledger/build_ledger.h"
 #include "trace/classify/classify.h"
 
@@ -91,7 +92,10 @@ Attributed attribute(const Job& job) {
   place_in_steps(all.steps, result.collectives);
   result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
   result.culprits = find_culprits(job, all.steps, all.waits, all.alignment, result.ledger);
-  result.efficiency_reason = "not computed";
+  EfficiencyResult efficiency =
+      measure_efficiency(job, all.steps, all.waits, all.alignment, result.culprits);
+  result.efficiency = std::move(efficiency.efficiency);
+  result.efficiency_reason = std::move(efficiency.reason);
   return all;
 }
 
