@@ -80,25 +80,71 @@ class ActiveSet {
   std::set<std::pair<std::uint32_t, int>> charged_;  // events are in order of their start
 };
 
-/// Splits by event, asked for in the order of events.
-class SplitCursor {
+/// The splits that belong to communication events of the recording, one for each.
+std::vector<const CommunicationSplit*> usable_splits(
+    const Recording& recording, const std::vector<CommunicationSplit>& splits) {
+  const auto& events = recording.device_events;
+  std::vector<const CommunicationSplit*> usable;
+  for (const CommunicationSplit& split : splits) {
+    if (split.event < events.size() && events[split.event].work_class == WorkClass::communication)
+      usable.push_back(&split);
+  }
+  std::stable_sort(usable.begin(), usable.end(), [](const auto* a, const auto* b) {
+    return a->event < b->event;
+  });
+  const auto same_event = [](const auto* a, const auto* b) { return a->event == b->event; };
+  usable.erase(std::unique(usable.begin(), usable.end(), same_event), usable.end());
+  return usable;
+}
+
+/// What begins when: events in their order, and those with a split when the rank arrived at them,
+/// which may be before they were recorded.
+class Beginnings {
  public:
-  explicit SplitCursor(const std::vector<CommunicationSplit>& splits) {
-    for (const CommunicationSplit& split : splits) by_event_.push_back(&split);
-    std::stable_sort(by_event_.begin(), by_event_.end(), [](const auto* a, const auto* b) {
-      return a->event < b->event;
+  Beginnings(const RankView& rank, const std::vector<CommunicationSplit>& splits)
+      : rank_(rank), by_event_(usable_splits(rank.recording(), splits)), by_start_(by_event_) {
+    std::stable_sort(by_start_.begin(), by_start_.end(), [](const auto* a, const auto* b) {
+      return a->start < b->start;
     });
+    skip_split_events();
   }
 
-  const CommunicationSplit* of(std::uint32_t event) {
-    while (next_ < by_event_.size() && by_event_[next_]->event < event) ++next_;
-    return next_ < by_event_.size() && by_event_[next_]->event == event ? by_event_[next_]
-                                                                        : nullptr;
+  struct Beginning {
+    nanoseconds start{};
+    std::uint32_t event = 0;
+    const CommunicationSplit* split = nullptr;
+  };
+
+  /// In the order of their starts; absent at the end.
+  std::optional<Beginning> next() {
+    const auto& events = rank_.recording().device_events;
+    const bool more_events = event_ < events.size();
+    const bool more_splits = split_ < by_start_.size();
+    if (!more_events && !more_splits) return std::nullopt;
+    if (more_splits && (!more_events || by_start_[split_]->start <= rank_.start(events[event_]))) {
+      const CommunicationSplit* split = by_start_[split_++];
+      return Beginning{split->start, split->event, split};
+    }
+    const Beginning result{rank_.start(events[event_]), event_, nullptr};
+    ++event_;
+    skip_split_events();
+    return result;
   }
 
  private:
+  void skip_split_events() {
+    while (skipped_ < by_event_.size() && by_event_[skipped_]->event == event_) {
+      ++skipped_;
+      ++event_;
+    }
+  }
+
+  const RankView& rank_;
   std::vector<const CommunicationSplit*> by_event_;
-  std::size_t next_ = 0;
+  std::vector<const CommunicationSplit*> by_start_;
+  std::size_t skipped_ = 0;
+  std::size_t split_ = 0;
+  std::uint32_t event_ = 0;
 };
 
 std::uint64_t stream_key(const DeviceEvent& event) {
@@ -110,17 +156,16 @@ class Sweep {
   Sweep(const RankView& rank,
         const std::vector<CommunicationSplit>& splits,
         SweepListener& listener)
-      : rank_(rank), splits_(splits), listener_(listener) {}
+      : rank_(rank), beginnings_(rank, splits), listener_(listener) {}
 
   void run(TimeInterval window) {
-    const auto& events = rank_.recording().device_events;
-    now_ = window.start;
-    if (!events.empty()) now_ = std::min(now_, rank_.start(events.front()));
-    for (std::uint32_t index = 0; index < events.size(); ++index) {
-      if (index % interrupt_every == 0) check_interrupt();
-      finish_until(rank_.start(events[index]));
-      advance(rank_.start(events[index]), index);
-      begin(index);
+    auto next = beginnings_.next();
+    now_ = next ? std::min(window.start, next->start) : window.start;
+    for (std::uint32_t count = 0; next; next = beginnings_.next(), ++count) {
+      if (count % interrupt_every == 0) check_interrupt();
+      finish_until(next->start);
+      advance(next->start, next->event);
+      begin(*next);
     }
     while (!running_.empty()) finish_until(running_.top().until);
     advance(window.end, no_index);
@@ -159,29 +204,30 @@ class Sweep {
     return found == last_of_stream_.end() ? no_index : found->second;
   }
 
-  void begin(std::uint32_t index) {
-    const DeviceEvent& event = rank_.recording().device_events[index];
-    last_of_stream_[stream_key(event)] = index;
-    const nanoseconds end = rank_.end(event);
-    Running one{end, end, index, Phase::compute, event.work_class, -1};
+  void begin(const Beginnings::Beginning& beginning) {
+    const DeviceEvent& event = rank_.recording().device_events[beginning.event];
+    last_of_stream_[stream_key(event)] = beginning.event;
+    const nanoseconds end = beginning.split == nullptr ? rank_.end(event) : beginning.split->end;
+    Running one{end, end, beginning.event, Phase::compute, event.work_class, -1};
     if (event.work_class == WorkClass::copy) one.phase = Phase::copy;
-    if (event.work_class == WorkClass::communication) begin_communication(one, index);
+    if (event.work_class == WorkClass::communication) {
+      one.phase = Phase::transfer;
+      if (beginning.split != nullptr) wait_first(one, *beginning.split);
+    }
     if (end <= now_) return;
     active_.add(one, 1);
     running_.push(one);
   }
 
-  void begin_communication(Running& one, std::uint32_t index) {
-    one.phase = Phase::transfer;
-    const CommunicationSplit* split = splits_.of(index);
-    if (split == nullptr || split->split <= now_) return;
+  void wait_first(Running& one, const CommunicationSplit& split) const {
+    if (split.split <= now_) return;
     one.phase = Phase::wait;
-    one.until = std::min(split->split, one.end);
-    if (split->waited_for) one.waited_for = split->waited_for->index;
+    one.until = std::min(split.split, one.end);
+    if (split.waited_for) one.waited_for = split.waited_for->index;
   }
 
   const RankView& rank_;
-  SplitCursor splits_;
+  Beginnings beginnings_;
   SweepListener& listener_;
   nanoseconds now_{};
   ActiveSet active_;

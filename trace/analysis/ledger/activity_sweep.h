@@ -46,8 +46,10 @@ class SweepListener {
 
 /// Tells everything from the start of `window` or the first event, whichever is earlier, to the end
 /// of `window` or the last event. O(n log c) for n events of which at most c run at once, memory
-/// O(c). Events must be in the order of sort_events. `splits` are those of this rank; a
-/// communication event without one is all transfer.
+/// O(c) and a few words for each split. Events must be in the order of sort_events. `splits` are
+/// those of this rank: communication lasts from the start to the end that its split gives, because
+/// a rank may arrive before the recorder of a framework sees the operation begin. A communication
+/// event without a split is all transfer.
 void sweep_activity(const RankView& rank,
                     const std::vector<CommunicationSplit>& splits,
                     TimeInterval window,

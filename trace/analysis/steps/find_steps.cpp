@@ -217,6 +217,14 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks) {
   return plan;
 }
 
+/// Timelines of frameworks name the step with every event: nothing of a step is missing, though
+/// only some steps are recorded.
+bool whole_steps(const Job& job) {
+  return std::any_of(job.recordings.begin(), job.recordings.end(), [](const Recording& recording) {
+    return recording.step_marks_from == "args.step";
+  });
+}
+
 }  // namespace
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
@@ -224,7 +232,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   if (!plan) plan = by_repetition(job, clocks);
   // A whole span has no others to be averaged with.
   if (!plan) return whole_span(job, clocks);
-  const FlagCounts counts = flag_steps(plan->by_rank);
+  const FlagCounts counts = flag_steps(plan->by_rank, whole_steps(job));
   plan->choice.steps = counts.steps;
   plan->choice.excluded = counts.excluded;
   return std::move(*plan);

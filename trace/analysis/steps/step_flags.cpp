@@ -98,9 +98,11 @@ std::string boundary_reason(const Iteration& one, const Ends& ends, std::size_t 
 }
 
 void flag_boundaries(std::vector<Iteration>& all, const Ends& ends, std::size_t ranks) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].reason = boundary_reason(all[i], ends, ranks);
-    if (i == 0) continue;
+  for (Iteration& one : all) one.reason = boundary_reason(one, ends, ranks);
+}
+
+void flag_pauses(std::vector<Iteration>& all) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
     if (std::int64_t{all[i].number} - std::int64_t{all[i - 1].number} == 1) continue;
     if (all[i - 1].reason.empty())
       all[i - 1].reason = "boundary: the last step before a pause of the recording";
@@ -131,11 +133,12 @@ void flag_warm_up(std::vector<Iteration>& all) {
 
 }  // namespace
 
-FlagCounts flag_steps(std::vector<std::vector<StepSpan>>& by_rank) {
+FlagCounts flag_steps(std::vector<std::vector<StepSpan>>& by_rank, bool whole) {
   std::vector<Iteration> all = iterations(by_rank);
   const auto ranks = std::count_if(
       by_rank.begin(), by_rank.end(), [](const auto& steps) { return !steps.empty(); });
   flag_boundaries(all, ends_of_ranks(by_rank), static_cast<std::size_t>(ranks));
+  if (!whole) flag_pauses(all);
   flag_warm_up(all);
   FlagCounts counts;
   for (const Iteration& one : all) {

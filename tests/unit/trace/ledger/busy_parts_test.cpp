@@ -61,6 +61,34 @@ TEST_CASE("of several waits the one that began first and is charged counts", "[l
   CHECK(part(step, LedgerPart::exposed_transfer) == 10);
 }
 
+TEST_CASE("a rank that arrives before its operation is recorded waits from then on", "[ledger]") {
+  Job job;
+  job.recordings.resize(2);
+  const auto add = [&](WorkClass work_class, std::int64_t start, std::int64_t end) {
+    DeviceEvent event;
+    event.start = nanoseconds(start);
+    event.end = nanoseconds(end);
+    event.work_class = work_class;
+    job.recordings[0].device_events.push_back(event);
+  };
+  add(WorkClass::gemm, 0, 100);
+  add(WorkClass::gemm, 200, 210);
+  add(WorkClass::communication, 400, 500);
+  Waits waits;
+  waits.by_rank.resize(2);
+  // Of event 2, arrived at 100; a split of an event that is no communication does not count.
+  waits.by_rank[0] = {{0, nanoseconds(0), nanoseconds(50), nanoseconds(900), true, Rank{1}},
+                      {2, nanoseconds(100), nanoseconds(400), nanoseconds(500), true, Rank{1}}};
+  StepPlan plan;
+  plan.by_rank = {{{0, nanoseconds(0), nanoseconds(500), {}}}, {}};
+  const StepLedger step = build_job_ledger(job, plan, waits, ClockMap(2)).at(0);
+  CHECK(part(step, LedgerPart::compute) == 110);
+  CHECK(part(step, LedgerPart::exposed_wait) == 290);
+  CHECK(step.overlapped_wait == nanoseconds(10));
+  CHECK(part(step, LedgerPart::exposed_transfer) == 100);
+  CHECK(part(step, LedgerPart::unattributed) == 0);
+}
+
 TEST_CASE("communication that no split knows is transfer", "[ledger]") {
   OneRank rank;
   rank.step(0, 100);

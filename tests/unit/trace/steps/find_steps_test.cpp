@@ -107,6 +107,16 @@ TEST_CASE("a step before a pause of the recording does not reach over it", "[ste
   CHECK(plan.choice.excluded == 4);
 }
 
+TEST_CASE("steps that a framework recorded as a whole may be any selection", "[steps]") {
+  Job job = job_of(1);
+  for (const std::int32_t number : {1, 5, 9, 33})
+    add_mark(job.recordings[0], number, number * 100, number * 100 + 90);
+  job.recordings[0].step_marks_from = "args.step";
+  const StepPlan plan = steps_of(job);
+  CHECK(plan.by_rank.at(0).at(1).end == nanoseconds(590));
+  CHECK(plan.choice.excluded == 2);
+}
+
 TEST_CASE("marks of several threads for one step are one step", "[steps]") {
   Job job = job_of(1);
   add_mark(job.recordings[0], 7, 0, 90);
