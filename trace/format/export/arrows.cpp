@@ -9,12 +9,28 @@ namespace {
 /// Which event of a rank takes part in a collective; by collective.
 using Participation = std::vector<std::pair<std::int64_t, std::uint32_t>>;
 
-std::vector<Participation> shown_participations(const Waits& waits, const Selection& selection) {
+/// Whether the selection shows the event of a split.
+class ShownEvents {
+ public:
+  ShownEvents(const Job& job, const ClockMap& clocks, const Selection& selection)
+      : job_(job), clocks_(clocks), selection_(selection) {}
+  bool contain(std::size_t rank, const CommunicationSplit& split) const {
+    const DeviceEvent& event = job_.recordings.at(rank).device_events.at(split.event);
+    return selection_.ranks.at(rank) && selection_.shows(clocks_.to_common(rank, event.start),
+                                                         clocks_.to_common(rank, event.end));
+  }
+
+ private:
+  const Job& job_;
+  const ClockMap& clocks_;
+  const Selection& selection_;
+};
+
+std::vector<Participation> shown_participations(const Waits& waits, const ShownEvents& shown) {
   std::vector<Participation> all(waits.by_rank.size());
   for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-    if (!selection.ranks.at(rank)) continue;
     for (const CommunicationSplit& split : waits.by_rank[rank])
-      if (split.collective >= 0 && selection.shows(split.start, split.end))
+      if (split.collective >= 0 && shown.contain(rank, split))
         all[rank].emplace_back(split.collective, split.event);
     std::sort(all[rank].begin(), all[rank].end());
   }
@@ -23,15 +39,15 @@ std::vector<Participation> shown_participations(const Waits& waits, const Select
 
 }  // namespace
 
-Arrows::Arrows(const Waits& waits, const Selection& selection) : by_rank_(waits.by_rank.size()) {
-  const std::vector<Participation> shown = shown_participations(waits, selection);
+Arrows::Arrows(const Job& job, const Attributed& attributed, const Selection& selection)
+    : by_rank_(attributed.waits.by_rank.size()) {
+  const Waits& waits = attributed.waits;
+  const ShownEvents events_shown(job, attributed.alignment.map, selection);
+  const std::vector<Participation> shown = shown_participations(waits, events_shown);
   std::uint64_t number = 0;
   for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-    if (!selection.ranks.at(rank)) continue;
     for (const CommunicationSplit& split : waits.by_rank[rank]) {
-      if (!split.known || !split.waited_for || split.split <= split.start ||
-          !selection.shows(split.start, split.end))
-        continue;
+      if (!split.known || !split.waited_for || !events_shown.contain(rank, split)) continue;
       const auto culprit = static_cast<std::size_t>(split.waited_for->index);
       if (culprit >= shown.size() || culprit == rank) continue;
       const auto& events = shown[culprit];

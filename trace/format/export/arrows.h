@@ -15,8 +15,8 @@ namespace scaleworth::trace {
 
 class Arrows {
  public:
-  /// Only arrows whose two ends the selection shows.
-  Arrows(const Waits& waits, const Selection& selection);
+  /// Only arrows between events that the selection shows.
+  Arrows(const Job& job, const Attributed& attributed, const Selection& selection);
 
   /// Numbers of the arrows that begin at the start of a rank's device event.
   std::span<const std::uint64_t> out_of(std::size_t rank, std::uint32_t event) const;

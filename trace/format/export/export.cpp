@@ -137,7 +137,7 @@ ExportCounts write(const Job& job,
     writer = std::make_unique<PerfettoWriter>(file, origin);
   else
     writer = std::make_unique<ChromeWriter>(file, origin);
-  const Arrows arrows(attributed.waits, selection);
+  const Arrows arrows(job, attributed, selection);
   const ExportSource source{job, attributed, selection, arrows};
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
     if (selection.ranks[rank]) export_rank(source, rank, *writer);

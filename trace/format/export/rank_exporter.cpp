@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,7 +46,12 @@ class RankExporter {
         process_(static_cast<std::int32_t>(rank) + 1),
         recording_(source.job.recordings.at(rank)),
         arguments_(recording_),
-        writer_(writer) {}
+        writer_(writer),
+        split_of_(recording_.device_events.size(), no_index) {
+    const auto& splits = source.attributed.waits.by_rank.at(rank);
+    for (std::uint32_t i = 0; i < splits.size(); ++i)
+      if (splits[i].known) split_of_.at(splits[i].event) = i;
+  }
 
   void write() {
     write_process();
@@ -78,18 +85,19 @@ class RankExporter {
   void write_steps();
   std::vector<Argument> ledger_arguments(std::int32_t step) const;
   void write_streams();
-  void write_stream(const std::string& name, const std::vector<std::uint32_t>& events);
-  void add_device_event(NestingTrack& track, std::uint32_t index, TimeInterval time);
-  void add_split(NestingTrack& track, const CommunicationSplit& split);
+  const CommunicationSplit* split_of(std::uint32_t event) const;
+  void add_device_event(NestingTrack& track, std::uint32_t index);
+  void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time);
   void write_threads();
-  void write_thread(const std::string& name, const std::vector<std::uint32_t>& events);
+  void add_host_event(NestingTrack& track, std::uint32_t index);
 
-  template <typename Event, typename Add>
-  void write_lanes(const std::string& name,
-                   const std::vector<Event>& all,
-                   const std::vector<std::uint32_t>& events,
-                   Nesting nesting,
-                   Add add);
+  /// An event, and the time for which it needs a lane.
+  struct Placed {
+    std::uint32_t index;
+    TimeInterval time;
+  };
+  template <typename Add>
+  void write_lanes(const std::string& name, std::vector<Placed> events, Nesting nesting, Add add);
 
   const ExportSource& source_;
   std::size_t rank_;
@@ -97,6 +105,7 @@ class RankExporter {
   const Recording& recording_;
   EventArguments arguments_;
   ExportWriter& writer_;
+  std::vector<std::uint32_t> split_of_;  // by device event; into the rank's splits
 };
 
 std::vector<Argument> RankExporter::ledger_arguments(std::int32_t step) const {
@@ -133,48 +142,60 @@ void RankExporter::write_steps() {
   track.finish();
 }
 
-/// `add(track, index, time)` writes one event.
-template <typename Event, typename Add>
+/// `add(track, index)` writes one event.
+template <typename Add>
 void RankExporter::write_lanes(const std::string& name,
-                               const std::vector<Event>& all,
-                               const std::vector<std::uint32_t>& events,
+                               std::vector<Placed> events,
                                Nesting nesting,
                                Add add) {
+  std::stable_sort(events.begin(), events.end(), [](const Placed& a, const Placed& b) {
+    return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
+  });
   std::vector<TimeInterval> times;
   times.reserve(events.size());
-  for (const std::uint32_t index : events) times.push_back(common(all[index]));
+  for (const Placed& event : events) times.push_back(event.time);
   const std::vector<std::uint32_t> lanes = assign_lanes(times, nesting);
   const std::uint32_t last = *std::max_element(lanes.begin(), lanes.end());
   for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
-    NestingTrack track(
-        writer_,
-        writer_.add_track(process_, lane == 0 ? name : fmt::format("{} ({})", name, lane + 1)));
+    const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
+    NestingTrack track(writer_, writer_.add_track(process_, lane_name));
     for (std::size_t i = 0; i < events.size(); ++i)
-      if (lanes[i] == lane) add(track, events[i], times[i]);
+      if (lanes[i] == lane) add(track, events[i].index);
     track.finish();
   }
   for (const std::uint32_t lane : lanes)
     if (lane == most_lanes) writer_.leave_out();
 }
 
-void RankExporter::write_streams() {
-  std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<std::uint32_t>> streams;
-  for (std::uint32_t i = 0; i < recording_.device_events.size(); ++i) {
-    const DeviceEvent& event = recording_.device_events[i];
-    if (shown(event)) streams[{event.device, event.stream}].push_back(i);
-  }
-  for (const auto& [place, events] : streams)
-    write_lanes(fmt::format("GPU {} stream {}", place.first, place.second),
-                recording_.device_events,
-                events,
-                Nesting::none,
-                [this](NestingTrack& track, std::uint32_t index, TimeInterval time) {
-                  add_device_event(track, index, time);
-                });
+const CommunicationSplit* RankExporter::split_of(std::uint32_t event) const {
+  const std::uint32_t split = split_of_[event];
+  return split == no_index ? nullptr : &source_.attributed.waits.by_rank.at(rank_)[split];
 }
 
-void RankExporter::add_device_event(NestingTrack& track, std::uint32_t index, TimeInterval time) {
+void RankExporter::write_streams() {
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<Placed>> streams;
+  for (std::uint32_t i = 0; i < recording_.device_events.size(); ++i) {
+    const DeviceEvent& event = recording_.device_events[i];
+    if (!shown(event)) continue;
+    TimeInterval time = common(event);
+    if (const CommunicationSplit* split = split_of(i))
+      time.start = std::min(time.start, split->start);
+    streams[{event.device, event.stream}].push_back({i, time});
+  }
+  for (auto& [place, events] : streams)
+    write_lanes(
+        fmt::format("GPU {} stream {}", place.first, place.second),
+        std::move(events),
+        Nesting::none,
+        [this](NestingTrack& track, std::uint32_t index) { add_device_event(track, index); });
+}
+
+/// Wait and transfer lie inside the kernel's slice; what was waited before it lies in front.
+void RankExporter::add_device_event(NestingTrack& track, std::uint32_t index) {
   const DeviceEvent& event = recording_.device_events[index];
+  const TimeInterval time = common(event);
+  const CommunicationSplit* split = split_of(index);
+  if (split) add_wait(track, *split, {split->start, std::min(split->split, time.start)});
   track.add({time.start,
              time.end,
              recording_.names.at(event.name),
@@ -182,67 +203,51 @@ void RankExporter::add_device_event(NestingTrack& track, std::uint32_t index, Ti
              arguments_.of(event),
              source_.arrows.out_of(rank_, index),
              std::nullopt});
-  if (event.work_class != attribution::WorkClass::communication) return;
-  const auto& splits = source_.attributed.waits.by_rank.at(rank_);
-  auto split = std::lower_bound(
-      splits.begin(), splits.end(), time.start, [](const CommunicationSplit& s, nanoseconds start) {
-        return s.start < start;
-      });
-  while (split != splits.end() && split->start == time.start && split->event != index) ++split;
-  if (split != splits.end() && split->start == time.start && split->known) add_split(track, *split);
+  if (!split) return;
+  const nanoseconds turn = std::clamp(split->split, time.start, time.end);
+  add_wait(track, *split, {std::max(split->start, time.start), turn});
+  track.add({turn, time.end, "transfer", "transfer", {}, {}, source_.arrows.into(rank_, index)});
 }
 
-/// Wait and transfer inside the kernel's slice.
-void RankExporter::add_split(NestingTrack& track, const CommunicationSplit& split) {
-  if (split.split > split.start) {
-    const std::string name =
-        split.waited_for
-            ? "wait for " +
-                  rank_label(source_.job, static_cast<std::size_t>(split.waited_for->index))
-            : "wait";
-    track.add({split.start, split.split, name, "wait", {}, {}, std::nullopt});
-  }
-  track.add({split.split,
-             split.end,
-             "transfer",
-             "transfer",
-             {},
-             {},
-             source_.arrows.into(rank_, split.event)});
+void RankExporter::add_wait(NestingTrack& track,
+                            const CommunicationSplit& split,
+                            TimeInterval time) {
+  if (time.end <= time.start) return;
+  std::string name = "wait";
+  if (split.waited_for)
+    name += " for " + rank_label(source_.job, static_cast<std::size_t>(split.waited_for->index));
+  track.add({time.start, time.end, name, "wait", {}, {}, std::nullopt});
 }
 
 void RankExporter::write_threads() {
-  std::map<std::uint32_t, std::vector<std::uint32_t>> threads;
+  std::map<std::uint32_t, std::vector<Placed>> threads;
   for (std::uint32_t i = 0; i < recording_.host_events.size(); ++i) {
     const HostEvent& event = recording_.host_events[i];
     // Steps have a track of their own.
     const bool step = event.activity == HostActivity::annotation &&
                       recording_.names.at(event.name).starts_with("ProfilerStep#");
-    if (!step && shown(event)) threads[event.thread].push_back(i);
+    if (!step && shown(event)) threads[event.thread].push_back({i, common(event)});
   }
-  for (const auto& [thread, events] : threads) {
-    static const std::string nameless;
-    const std::string& name =
-        thread < recording_.threads.size() ? recording_.threads[thread] : nameless;
-    write_thread(name.empty() ? "host" : name, events);
+  for (auto& [thread, events] : threads) {
+    std::string name = thread < recording_.threads.size() ? recording_.threads[thread] : "";
+    if (name.empty()) name = "host";
+    write_lanes(name,
+                std::move(events),
+                Nesting::inside_allowed,
+                [this](NestingTrack& track, std::uint32_t index) { add_host_event(track, index); });
   }
 }
 
-void RankExporter::write_thread(const std::string& name, const std::vector<std::uint32_t>& events) {
-  write_lanes(name,
-              recording_.host_events,
-              events,
-              Nesting::inside_allowed,
-              [this](NestingTrack& track, std::uint32_t index, TimeInterval time) {
-                const HostEvent& event = recording_.host_events[index];
-                track.add({time.start,
-                           time.end,
-                           recording_.names.at(event.name),
-                           category_of(event),
-                           arguments_.of(event),
-                           {},
-                           std::nullopt});
-              });
+void RankExporter::add_host_event(NestingTrack& track, std::uint32_t index) {
+  const HostEvent& event = recording_.host_events[index];
+  const TimeInterval time = common(event);
+  track.add({time.start,
+             time.end,
+             recording_.names.at(event.name),
+             category_of(event),
+             arguments_.of(event),
+             {},
+             std::nullopt});
 }
 
 }  // namespace

@@ -307,3 +307,16 @@ TEST_CASE("The DLRM recording is exported with paired arrows and reads back to t
   Job again = read(folder.file("a.json.gz"));
   check_same_ledger(all, attributed(again));
 }
+
+TEST_CASE("A framework's timeline has its waiting in front of its calls", "[export]") {
+  const auto path = shared_recording("straggler_ST/timeline-ST.json.gz");
+  if (!path) return;
+  const TestFolder folder;
+  Job job = read(*path);
+  const Attributed all = attributed(job);
+  const ExportCounts counts = export_timeline(job, all, folder.file("a.pftrace"));
+  const Totals totals = check(PerfettoFile(folder.file("a.pftrace")));
+  CHECK(totals.slices == counts.slices);
+  CHECK(static_cast<std::int64_t>(totals.flows_in.size()) == counts.arrows);
+  CHECK(counts.arrows > 500);
+}
