@@ -42,8 +42,10 @@ enum class Recurrence : std::uint8_t {
 /// One rank for which others waited, over all steps that count.
 struct Culprit {
   Rank rank;
-  Nanoseconds waited{};              // sum over the ranks that waited, exposed or not
-  Nanoseconds exposed{};             // of which exposed
+  Nanoseconds waited{};   // sum over the ranks that waited for it, exposed or not
+  Nanoseconds exposed{};  // of which exposed
+  // What it costs: exposed waiting for it, without the part that it had itself waited for others
+  // before, and with what was passed on to it for that reason.
   double exposed_per_step_ms = 0.0;  // lost by the average waiting rank in one step
   double gpu_seconds = 0.0;          // exposed, summed over GPUs, over the recording
   std::int64_t collectives = 0;      // at which it came last

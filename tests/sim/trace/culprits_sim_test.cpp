@@ -99,6 +99,8 @@ TEST_CASE("Jobs in which nobody is late name nobody") {
     truth.seed = seed;
     truth.ranks = 2 + static_cast<int>(seed % 7);
     truth.steps = 3 + static_cast<int>(seed % 9);
+    truth.kernel_noise = seed % 3 == 0 ? 0.03 : 0.01;
+    truth.overlapped = seed % 2 == 0;
     truth.clock_offset_ns = 300e3;
     const CulpritReport report = analyse(truth).report;
     if (!report.culprits.empty()) UNSCOPED_INFO(report.culprits.front().sentence);
@@ -180,6 +182,21 @@ TEST_CASE("An uneven pipeline stage is told from a slow rank") {
           return !report.culprits.empty() && report.culprits.front().rank.index >= 6 &&
                  report.culprits.front().cause == LateCause::pipeline_stage;
         }) >= 0.95);
+}
+
+TEST_CASE("Late ranks are found where collectives run under kernels") {
+  for (const LateCause cause : {LateCause::slower_kernels,
+                                LateCause::more_work,
+                                LateCause::host,
+                                LateCause::copies,
+                                LateCause::profiler}) {
+    CAPTURE(attribution::late_cause_name(cause));
+    CHECK(share_of(50, [&](std::uint64_t seed) {
+            JobTruth truth = truth_of(cause, seed);
+            truth.overlapped = true;
+            return blames(analyse(truth).report, truth.culprit, cause);
+          }) >= 0.95);
+  }
 }
 
 TEST_CASE("A culprit that changes from step to step is rotating") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 
 namespace scaleworth::sim {
 namespace {
@@ -20,7 +21,8 @@ using trace::Recording;
 constexpr double launch_ns = 4e3;        // of the host, per call
 constexpr double launch_delay_ns = 5e3;  // from the call's end to the kernel's start
 constexpr double pause_ns = 1e3;         // between kernels of a stream
-constexpr std::uint32_t stream = 7;
+constexpr std::uint32_t compute_stream = 7;
+constexpr std::uint32_t communication_stream = 20;
 
 class Generator {
  public:
@@ -41,7 +43,8 @@ class Generator {
  private:
   struct RankState {
     double host = 0.0;
-    double device = 0.0;
+    double device = 0.0;         // the stream that computes is busy until then
+    double communication = 0.0;  // the other one
     double step_begin = 0.0;
     std::uint64_t correlation = 0;
     std::int64_t sequence = 0;
@@ -127,6 +130,7 @@ class Generator {
 
   void end_step(int rank) {
     RankState& state = state_of(rank);
+    state.device = std::max(state.device, state.communication);
     kernel(rank, "adam", WorkClass::optimizer, 80e3);
     HostEvent wait =
         host_event(rank, "cudaDeviceSynchronize", std::max(0.0, state.device - state.host) + 3e3);
@@ -173,11 +177,30 @@ class Generator {
     DeviceEvent event;
     event.name = recording_of(rank).names.intern(name);
     event.correlation = launch.correlation;
-    event.stream = stream;
+    event.stream = compute_stream;
     event.work_class = work_class;
     state.device = std::max(state.device + pause_ns, state.host + launch_delay_ns);
     event.start = clock(rank).recorded(state.device);
     return event;
+  }
+
+  /// Arrives when the kernels before it are done, on the stream of the collectives when it has all
+  /// of those before it.
+  DeviceEvent launched_collective(int rank) {
+    RankState& state = state_of(rank);
+    const double computed = state.device;
+    DeviceEvent event = launched(rank, "ncclDevKernel_AllReduce", WorkClass::communication);
+    if (truth_.overlapped) {
+      event.stream = communication_stream;
+      state.communication = std::max(state.device, state.communication + pause_ns);
+      event.start = clock(rank).recorded(state.communication);
+      state.device = computed;
+    }
+    return event;
+  }
+
+  double arrival(int rank) {
+    return truth_.overlapped ? state_of(rank).communication : state_of(rank).device;
   }
 
   void finish(int rank, DeviceEvent event, double end) {
@@ -202,7 +225,7 @@ class Generator {
     std::vector<DeviceEvent> events;
     double last = 0.0;
     for (const int rank : members) {
-      events.push_back(launched(rank, "ncclDevKernel_AllReduce", WorkClass::communication));
+      events.push_back(launched_collective(rank));
       events.back().collective = CollectiveKind::all_reduce;
       events.back().communication =
           static_cast<std::uint32_t>(recording_of(rank).communications.size());
@@ -210,11 +233,14 @@ class Generator {
       known.kind = CollectiveKind::all_reduce;
       known.group = recording_of(rank).names.intern(group);
       known.sequence = state_of(rank).sequence;
-      last = std::max(last, state_of(rank).device);
+      last = std::max(last, arrival(rank));
     }
     std::normal_distribution<double> skew(0.0, truth_.end_skew_ns);
     for (std::size_t i = 0; i < members.size(); ++i) {
+      const double computed = state_of(members[i]).device;
       finish(members[i], events[i], last + transfer + std::abs(skew(random_)));
+      if (truth_.overlapped)
+        state_of(members[i]).communication = std::exchange(state_of(members[i]).device, computed);
       ++state_of(members[i]).sequence;
     }
   }

@@ -29,6 +29,10 @@ struct JobTruth {
   bool pairs = false;
   double pair_extra_ns = 60e3;
 
+  /// All-reduces on a stream of their own under the next layers' kernels; the optimizer waits for
+  /// the last one.
+  bool overlapped = false;
+
   double clock_offset_ns = 0.0;  // sigma of the ranks' offsets
   double clock_drift = 0.0;      // sigma of the ranks' drifts
   double end_skew_ns = 1500.0;   // sigma of how ends of a collective differ
@@ -50,9 +54,9 @@ struct GeneratedJob {
   double length_ns = 0.0;
 };
 
-/// Steps of copies, layers of kernels with an all-reduce behind each on the same stream, and an
-/// optimizer; the host launches ahead and synchronizes at the end of each step. Events are
-/// classified already.
+/// Steps of copies, layers of kernels with an all-reduce behind each, by default on the same
+/// stream, and an optimizer; the host launches ahead and synchronizes at the end of each step.
+/// Events are classified already.
 GeneratedJob generate_job(const JobTruth& truth);
 
 }  // namespace scaleworth::sim

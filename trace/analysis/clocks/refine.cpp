@@ -14,6 +14,7 @@ namespace {
 constexpr double largest_drift = 1e-3;
 constexpr double significant_errors = 5.0;
 constexpr int passes = 16;
+constexpr double settled_ns = 1.0;
 /// More ends than this tell nothing new; the fit then looks at every n-th collective.
 constexpr std::size_t enough_sides = 2'000'000;
 
@@ -35,7 +36,8 @@ class Refiner {
   }
 
   ClockMap refine() {
-    for (int pass = 0; pass < passes; ++pass) adjust_offsets();
+    for (int pass = 0; pass < passes && adjust_offsets() >= settled_ns; ++pass) {
+    }
     if (flag_drifts())
       for (int pass = 0; pass < passes; ++pass) {
         adjust_drifts();
@@ -86,11 +88,16 @@ class Refiner {
     return by_rank;
   }
 
-  void adjust_offsets() {
+  /// Returns the largest move.
+  double adjust_offsets() {
     const auto by_rank = lags();
+    double largest = 0.0;
     for (std::size_t rank = 0; rank < ranks_; ++rank)
-      if (const auto location = robust_location(by_rank[rank]))
+      if (const auto location = robust_location(by_rank[rank])) {
         clocks_[rank].shift += location->center;
+        largest = std::max(largest, std::abs(location->center));
+      }
+    return largest;
   }
 
   bool flag_drifts() {

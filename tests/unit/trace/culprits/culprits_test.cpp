@@ -9,6 +9,8 @@
 #include "trace/analysis/culprits/verdict.h"
 #include "trace/analysis/ledger/build_ledger.h"
 
+#include <random>
+
 namespace scaleworth::trace {
 namespace {
 
@@ -57,6 +59,29 @@ TEST_CASE("The share of a delay that was waiting goes onward to whom was waited 
   CHECK_THAT(charges.cost[2], WithinAbs(850.0, 1e-9));
   CHECK(charges.cost[0] == 0.0);
   CHECK_THAT(charges.by_step.at(0)[2], WithinAbs(850.0, 1e-9));
+}
+
+TEST_CASE("What is passed on is neither lost nor made") {
+  std::mt19937 random(11);
+  for (int repetition = 0; repetition < 100; ++repetition) {
+    std::vector<Delay> delays;
+    std::vector<std::optional<Excess>> excess(20);
+    double sum = 0.0;
+    for (int i = 0; i < 20; ++i) {
+      delays.push_back(delay(i, random() % 4, 10 * i, static_cast<int>(random() % 1000)));
+      sum += static_cast<double>(delays.back().exposed.count());
+      if (random() % 3 == 0) continue;
+      Excess& of = excess[static_cast<std::size_t>(i)].emplace();
+      of.waited = nanoseconds(static_cast<int>(random() % 200) - 50);
+      of.compute = nanoseconds(static_cast<int>(random() % 200) - 50);
+      for (int upstream = 0; upstream < 3; ++upstream)
+        of.upstream.emplace_back(random() % 25, nanoseconds(random() % 50));
+    }
+    const Charges charges = charge_delays(delays, excess, 4);
+    double charged = 0.0;
+    for (const double cost : charges.cost) charged += cost;
+    CHECK_THAT(charged, WithinAbs(sum, 1e-6));
+  }
 }
 
 TEST_CASE("Delays in the future and unknown ones take nothing") {
