@@ -108,6 +108,7 @@ bool Session::start() {
   }
   trace::recording::Batch first;
   first.facts = process_facts(rank, settings_.run);
+  first.facts.emplace_back("invocation", settings_.invocation);
   first.clocks = {read_clocks()};
   std::string bytes = trace::recording::file_header();
   trace::recording::append_batch(first, bytes);

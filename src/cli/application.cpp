@@ -50,6 +50,7 @@ int run_application(int argc, char** argv) {
       "Exit codes: 0 done, 1 a probe failed, 2 wrong usage or unreadable input, 3 nothing "
       "measurable, 128+n ended by signal n.");
   std::vector<Command> commands = add_measure_commands(app);
+  commands.push_back(add_trace_command(app));
   commands.push_back(add_attribute_command(app));
   commands.push_back(add_report_command(app));
   commands.push_back(add_list_command(app));

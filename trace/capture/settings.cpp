@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* directory_variable = "SCALEWORTH_TRACE_DIRECTORY";
 constexpr const char* run_variable = "SCALEWORTH_TRACE_RUN";
+constexpr const char* invocation_variable = "SCALEWORTH_TRACE_INVOCATION";
 constexpr const char* cupti_variable = "SCALEWORTH_TRACE_CUPTI";
 constexpr const char* next_variable = "SCALEWORTH_TRACE_NEXT_INJECTION";
 constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
@@ -50,6 +51,7 @@ std::optional<double> parse_duration(const std::string& text) {
 Variables to_variables(const CaptureSettings& settings) {
   Variables result{{directory_variable, settings.directory}, {run_variable, settings.run}};
   const CaptureWindow& window = settings.window;
+  if (!settings.invocation.empty()) result.emplace_back(invocation_variable, settings.invocation);
   if (!settings.cupti.empty()) result.emplace_back(cupti_variable, settings.cupti);
   if (!settings.next.empty()) result.emplace_back(next_variable, settings.next);
   if (window.steps) {
@@ -79,6 +81,7 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
   CaptureSettings settings;
   settings.directory = text(directory_variable);
   settings.run = text(run_variable);
+  settings.invocation = text(invocation_variable);
   settings.cupti = text(cupti_variable);
   settings.next = text(next_variable);
   CaptureWindow& window = settings.window;

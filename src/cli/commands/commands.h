@@ -24,6 +24,8 @@ struct Command {
 
 /// bench, roofline, comm and step: the same measurement with different probes chosen.
 std::vector<Command> add_measure_commands(CLI::App& app);
+/// Records a program of anybody's.
+Command add_trace_command(CLI::App& app);
 /// From recordings of any program, ours or other tools', to an account of their time.
 Command add_attribute_command(CLI::App& app);
 Command add_report_command(CLI::App& app);

@@ -173,6 +173,8 @@ constexpr Word words[] = {
     {"_exit", [] { ::_exit(5); }},
     {"abort", [] { std::abort(); }},
     {"exec", [] { ::execl(path_of_program, path_of_program, "init", "threads", nullptr); }},
+    {"idle", [] {}},
+    {"sleep", [] { std::this_thread::sleep_for(std::chrono::seconds(20)); }},
     {"exit_3", [] { std::exit(3); }},
 };
 

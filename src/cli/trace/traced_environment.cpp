@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/trace/traced_environment.h"
+
+#include "src/core/error.h"
+
+#include <array>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* library_name = "libscaleworth_inject.so";
+constexpr const char* cuda_variable = "CUDA_INJECTION64_PATH";
+constexpr const char* nvtx_variable = "NVTX_INJECTION64_PATH";
+constexpr const char* nccl_variable = "NCCL_PROFILER_PLUGIN";
+
+/// What a job's launcher calls it: equal in all of its processes, on all nodes.
+constexpr std::array job_variables{
+    "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_orte_ess_jobid"};
+
+std::string job_name(const std::function<const char*(const char*)>& value,
+                     const std::string& invocation) {
+  for (const char* variable : job_variables) {
+    const char* name = value(variable);
+    // torchrun's default is no name.
+    if (name != nullptr && *name != '\0' && std::string_view(name) != "none") return name;
+  }
+  return invocation;
+}
+
+trace::CaptureWindow window_of(const TraceOptions& options) {
+  trace::CaptureWindow window;
+  if (!options.steps.empty()) {
+    window.steps = trace::parse_steps(options.steps);
+    if (!window.steps)
+      throw UserError("--steps " + options.steps +
+                      ": give FROM:TO, the first and the last step to record, or FROM:");
+  }
+  if (!options.duration.empty()) {
+    window.duration_s = trace::parse_duration(options.duration);
+    if (!window.duration_s)
+      throw UserError("--duration " + options.duration + ": give a positive number of seconds");
+  }
+  window.profiler_api = options.capture_range == trace::profiler_api_word;
+  if (!window.profiler_api) window.range = options.capture_range;
+  return window;
+}
+
+}  // namespace
+
+std::vector<fs::path> capture_library_candidates(const fs::path& program) {
+  constexpr int levels = 2;
+  fs::path folder = program.parent_path();
+  std::vector<fs::path> candidates{folder / library_name};
+  for (int level = 0; level < levels && folder != folder.root_path(); ++level) {
+    folder = folder.parent_path();
+    candidates.push_back(folder / "lib" / "scaleworth" / library_name);
+  }
+  return candidates;
+}
+
+fs::path find_capture_library(const std::string& named) {
+  std::error_code error;
+  if (!named.empty()) {
+    const fs::path file = fs::absolute(named);
+    if (fs::is_regular_file(file, error)) return file;
+    throw UserError("--library " + named + ": there is no such file");
+  }
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (const fs::path& candidate : capture_library_candidates(program)) {
+    if (fs::is_regular_file(candidate, error)) return candidate;
+  }
+  throw UserError(fmt::format(
+      "the capture library {} lies neither beside the program nor in ../lib/scaleworth: it belongs "
+      "to builds with CUDA (cmake --preset cuda), or name it with --library",
+      library_name));
+}
+
+TracedEnvironment traced_environment(const TraceOptions& options,
+                                     const fs::path& directory,
+                                     const fs::path& library,
+                                     const std::string& invocation,
+                                     const std::function<const char*(const char*)>& value) {
+  const auto present = [&](const char* variable) {
+    const char* found = value(variable);
+    return std::string(found == nullptr ? "" : found);
+  };
+  trace::CaptureSettings settings;
+  settings.directory = directory.string();
+  settings.run = job_name(value, invocation);
+  settings.invocation = invocation;
+  settings.cupti =
+      options.cupti_library.empty() ? "" : fs::absolute(options.cupti_library).string();
+  settings.window = window_of(options);
+  TracedEnvironment result;
+  const std::string earlier = present(cuda_variable);
+  if (!earlier.empty() && earlier != library.string()) {
+    settings.next = earlier;
+    result.warnings.push_back(
+        fmt::format("{} is {}: it is started after the capture, which takes CUPTI first",
+                    cuda_variable,
+                    earlier));
+  }
+  result.variables = trace::to_variables(settings);
+  result.variables.emplace_back(cuda_variable, library.string());
+  const std::string ranges = present(nvtx_variable);
+  if (!ranges.empty() && ranges != library.string())
+    result.warnings.push_back(fmt::format(
+        "{} was {}: that tool does not see the ranges of this run", nvtx_variable, ranges));
+  result.variables.emplace_back(nvtx_variable, library.string());
+  const std::string plugin = present(nccl_variable);
+  if (plugin.empty() || plugin == library.string()) {
+    result.variables.emplace_back(nccl_variable, library.string());
+  } else {
+    result.warnings.push_back(
+        fmt::format("{} is {}: NCCL's algorithms and sequence numbers are not recorded",
+                    nccl_variable,
+                    plugin));
+  }
+  return result;
+}
+
+}  // namespace scaleworth::cli
