@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/cost/spot.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scaleworth::model {
+namespace {
+
+constexpr double seconds_per_hour = 3600.0;
+constexpr double hopeless = 1000.0;  // expected over undisturbed time
+constexpr int bisections = 200;      // beyond the precision of a double
+
+Seconds expected_time(const Preemption& preemption, Seconds mean_time, Seconds work, int segments) {
+  const Seconds each = work / segments;
+  const Seconds last = expected_segment(each, preemption.restart, mean_time);
+  const Seconds saved =
+      expected_segment(each + preemption.checkpoint, preemption.restart, mean_time);
+  return last + saved * (segments - 1.0);
+}
+
+SpotPlan planned(Seconds work, int segments, Seconds expected) {
+  return {segments, work / segments, expected, expected / work - 1.0};
+}
+
+/// The expectation is convex in the number of segments, and the interval of endless work is within
+/// a few segments of the best.
+SpotPlan with_checkpoints(const Preemption& preemption, Seconds mean_time, Seconds work) {
+  constexpr double most_segments = 1e9;
+  const double guess = work / exact_interval(preemption.checkpoint, mean_time);
+  const int near = static_cast<int>(std::min(guess, most_segments));
+  std::vector<int> candidates{1};
+  for (int segments = std::max(2, near - 2); segments <= near + 3; ++segments) {
+    candidates.push_back(segments);
+  }
+  SpotPlan best = planned(work, 1, expected_time(preemption, mean_time, work, 1));
+  for (const int segments : candidates) {
+    const Seconds expected = expected_time(preemption, mean_time, work, segments);
+    // One segment of very long work overflows to infinity, which is never less.
+    if (expected < best.expected) best = planned(work, segments, expected);
+  }
+  return best;
+}
+
+void check(const Preemption& preemption) {
+  if (!(preemption.checkpoint.value() > 0.0) || !(preemption.restart.value() >= 0.0) ||
+      !(preemption.notice.value() >= 0.0)) {
+    throw UserError(
+        "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
+        "--checkpoint-s, --restart-s or --notice-s");
+  }
+}
+
+}  // namespace
+
+Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
+  if (!(preemption.per_hour > 0.0) || !std::isfinite(preemption.per_hour) || ranks < 1) {
+    throw UserError("reclaims need a rate above zero per rank and hour and at least one rank");
+  }
+  return Seconds(seconds_per_hour / (preemption.per_hour * ranks));
+}
+
+Seconds young_interval(Seconds checkpoint, Seconds mean_time) {
+  return Seconds(std::sqrt(2.0 * checkpoint.value() * mean_time.value()));
+}
+
+Seconds daly_interval(Seconds checkpoint, Seconds mean_time) {
+  const double ratio = 0.5 * (checkpoint / mean_time);
+  if (ratio >= 1.0) return mean_time;
+  return young_interval(checkpoint, mean_time) * (1.0 + std::sqrt(ratio) / 3.0 + ratio / 9.0) -
+         checkpoint;
+}
+
+Seconds exact_interval(Seconds checkpoint, Seconds mean_time) {
+  // u = tau/M solves ln(1 - u) + u = -d/M, whose left side falls from 0 without bound over (0, 1).
+  const double target = -(checkpoint / mean_time);
+  double low = 0.0;
+  double high = 1.0;
+  for (int i = 0; i < bisections; ++i) {
+    const double middle = 0.5 * (low + high);
+    (std::log1p(-middle) + middle > target ? low : high) = middle;
+  }
+  return mean_time * (0.5 * (low + high));
+}
+
+Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time) {
+  return mean_time * (std::exp(restart / mean_time) * std::expm1(work / mean_time));
+}
+
+std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work) {
+  check(preemption);
+  const Seconds mean_time = mean_time_between_reclaims(preemption, ranks);
+  const SpotPlan plan = preemption.notice >= preemption.checkpoint
+                            ? planned(work, 1, work * std::exp(preemption.restart / mean_time))
+                            : with_checkpoints(preemption, mean_time, work);
+  if (!(plan.expected < work * hopeless)) return std::nullopt;
+  return plan;
+}
+
+SpotChoice choose_spot_count(const Prices& prices,
+                             const Preemption& preemption,
+                             const std::vector<CountTime>& times) {
+  SpotChoice choice;
+  const SpotCount* cheapest = nullptr;
+  const SpotCount* fastest = nullptr;
+  choice.counts.reserve(times.size());
+  for (const CountTime& at : times) {
+    SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), std::nullopt};
+    if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);
+    choice.counts.push_back(count);
+    const SpotCount& kept = choice.counts.back();
+    if (!kept.plan) continue;
+    if (!cheapest || *kept.cost < *cheapest->cost) cheapest = &kept;
+    if (!fastest || kept.plan->expected < fastest->plan->expected) fastest = &kept;
+  }
+  if (cheapest) choice.cheapest = cheapest->ranks;
+  if (fastest) choice.fastest = fastest->ranks;
+  return choice;
+}
+
+}  // namespace scaleworth::model

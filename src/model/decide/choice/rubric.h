@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The gates that a count must pass, and the choice among those that do.
+#pragma once
+
+#include "src/model/decide/table/metrics.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+
+enum class Objective { cost, time, energy };
+
+struct Rubric {
+  std::optional<double> efficiency_threshold;
+  /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
+  std::optional<double> quality_tolerance;
+  std::optional<Seconds> deadline;  // of the same work, against the upper end of the interval
+  std::optional<Dollars> budget;    // for the same work, against the upper end of the interval
+  /// Absent: time where an efficiency threshold or a budget bounds what is paid for it, else cost;
+  /// time where there is no price.
+  std::optional<Objective> objective;
+};
+
+/// Counts that fail one gate, ascending.
+struct Exclusion {
+  std::string reason;
+  std::vector<int> counts;
+};
+
+struct RubricResult {
+  Objective objective = Objective::cost;
+  std::optional<int> chosen;  // absent when no row passes
+  std::vector<Exclusion> exclusions;
+  std::vector<int> unproven;             // counts without quality where the rubric asks for it
+  std::optional<double> quality_drift;   // largest difference from the baseline
+  std::optional<bool> quality_held;      // absent without quality or tolerance
+  std::optional<int> largest_efficient;  // the largest count that reaches the threshold
+};
+
+/// The chosen count is the best by the objective among the rows that pass every gate; the smaller
+/// where equal. A row without quality passes, and is unproven. Throws UserError for a threshold, a
+/// tolerance, a deadline or a budget that is not positive (tolerance: negative), a budget or an
+/// objective of cost without prices, or an objective of energy without energy in every row.
+RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& rubric);
+
+/// "cost", "time", "energy".
+const char* objective_name(Objective objective);
+
+}  // namespace scaleworth::decide

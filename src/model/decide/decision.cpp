@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decide/decision.h"
+
+#include "src/core/error.h"
+#include "src/model/scaling/amdahl.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+
+int fastest_of(const std::vector<DecisionRow>& rows) {
+  return std::min_element(rows.begin(),
+                          rows.end(),
+                          [](const DecisionRow& a, const DecisionRow& b) {
+                            return a.same_work.value < b.same_work.value;
+                          })
+      ->count;
+}
+
+void add_money(Decision& decision, const DecisionRequest& request) {
+  const auto& prices = request.metrics.prices;
+  if (!prices) {
+    if (!request.regimes.empty() || request.spot) {
+      throw UserError("regimes and spot need the price that they differ from; give --price");
+    }
+    return;
+  }
+  const std::vector<model::CountTime> times = count_times(decision.rows);
+  decision.choice = model::choose_count(*prices, times);
+  decision.regimes = compare_regimes(decision.rows, *prices, request.regimes);
+  if (request.spot) {
+    decision.spot = model::choose_spot_count(
+        {request.spot->price_per_rank, prices->fixed}, request.spot->preemption, times);
+  }
+}
+
+/// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
+void add_table_cause(Decision& decision) {
+  decision.losses = row_losses(decision.rows);
+  decision.growth = part_growth(decision.rows);
+  decision.cause_count = decision.rows.back().count;
+  if (decision.rows.size() < 2) {
+    decision.no_cause = "one count: no loss to explain; measure a second one";
+    return;
+  }
+  decision.cause = loss_cause(decision.losses, decision.cause_count);
+  if (decision.cause) return;
+  decision.no_cause =
+      decision.losses.empty()
+          ? "the table has no parts: add compute_s, comm_s and idle_s to say why the curve bends"
+          : fmt::format("no part of the time lost anything at {}", decision.cause_count);
+}
+
+void add_laws(Decision& decision, const DecisionRequest& request) {
+  std::vector<model::MeasuredSpeedup> speedups;
+  std::vector<model::LawPoint> points;
+  for (const DecisionRow& row : decision.rows) {
+    if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
+    points.push_back({row.count, row.same_work.value.value(), row.relative_sd});
+  }
+  if (const auto serial = model::plain_amdahl_serial(speedups)) {
+    decision.amdahl = PlainAmdahl{*serial,
+                                  model::amdahl_ceiling(*serial),
+                                  model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
+  }
+  decision.fit = model::fit_contention(points);
+  model::CurveRequest curve;
+  curve.max_count = request.law_counts;
+  curve.smallest_measured = decision.rows.front().count;
+  curve.largest_measured = decision.rows.back().count;
+  curve.prices = request.metrics.prices;
+  decision.law = model::contention_law(points, curve);
+}
+
+void add_superlinear(Decision& decision) {
+  for (const DecisionRow& row : decision.rows) {
+    const auto& interval = row.efficiency.interval;
+    if (row.count_ratio <= 1.0 || (interval ? interval->low : row.efficiency.value) <= 1.0)
+      continue;
+    decision.remarks.push_back(fmt::format(
+        "{} is superlinear (efficiency {:.3f}): more cache or memory per unit of work, other "
+        "kernels, or a baseline that ran out of memory; kept as it is, so check the baseline",
+        row.count,
+        row.efficiency.value));
+  }
+}
+
+void add_remarks(Decision& decision) {
+  add_superlinear(decision);
+  const int smallest = decision.rows.front().count;
+  if (smallest > 1) {
+    decision.remarks.push_back(fmt::format(
+        "no row at 1: speed-up and efficiency are relative to {}, and say nothing below it",
+        smallest));
+  }
+  if (decision.rows.size() > 1 && decision.fastest == smallest) {
+    decision.remarks.push_back(
+        fmt::format("no count is faster than {}: scaling does not pay at any price", smallest));
+  }
+  if (decision.choice && decision.choice->price_cancels) {
+    decision.remarks.push_back(
+        "no price per wall-clock hour (--fixed): the cheapest count is the same at every price "
+        "per rank, the price cancels");
+  }
+}
+
+std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
+                                 const std::vector<int>& counts) {
+  if (counts.empty()) return doublings(rows);
+  std::vector<DecisionRow> chosen;
+  for (const int count : counts) {
+    const auto found = std::find_if(
+        rows.begin(), rows.end(), [&](const DecisionRow& row) { return row.count == count; });
+    if (found == rows.end()) {
+      throw UserError(
+          fmt::format("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
+                      count,
+                      rows.back().count));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+const DecisionRow& Decision::row(int count) const {
+  const auto found = std::lower_bound(
+      rows.begin(), rows.end(), count, [](const DecisionRow& r, int k) { return r.count < k; });
+  if (found == rows.end() || found->count != count) {
+    throw std::logic_error(fmt::format("no row for count {}", count));
+  }
+  return *found;
+}
+
+Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
+  Decision decision;
+  decision.scaling = scaling_of(table);
+  decision.rows = decision_rows(table, request.metrics);
+  decision.shown = decision.rows;
+  decision.steps = marginal_steps(decision.rows);
+  decision.fastest = fastest_of(decision.rows);
+  add_money(decision, request);
+  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  add_table_cause(decision);
+  add_laws(decision, request);
+  add_remarks(decision);
+  return decision;
+}
+
+Decision decide_curve(const Coefficients& coefficients,
+                      int max_count,
+                      const DecisionRequest& request) {
+  Decision decision;
+  decision.coefficients = coefficients;
+  decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
+  decision.shown = rows_of(decision.rows, request.shown_counts);
+  decision.steps = marginal_steps(doublings(decision.rows));
+  decision.fastest = fastest_of(decision.rows);
+  add_money(decision, request);
+  if (request.metrics.prices) {
+    decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
+  }
+  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  decision.cause_count = decision.rubric.chosen.value_or(decision.fastest);
+  decision.cause = coefficient_cause(coefficients, decision.cause_count);
+  add_remarks(decision);
+  return decision;
+}
+
+}  // namespace scaleworth::decide

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that a scaling table says about which count to buy.
+#pragma once
+
+#include "src/model/analysis.h"
+#include "src/model/cost/spot.h"
+#include "src/model/decide/choice/marginal.h"
+#include "src/model/decide/choice/regimes.h"
+#include "src/model/decide/choice/rubric.h"
+#include "src/model/decide/cost_curve.h"
+#include "src/model/decide/table/losses.h"
+#include "src/model/decide/table/metrics.h"
+#include "src/model/scaling/law.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+
+struct SpotTerms {
+  DollarsPerSecond price_per_rank;
+  model::Preemption preemption;
+};
+
+struct DecisionRequest {
+  MetricsRequest metrics;
+  Rubric rubric;
+  std::vector<Regime> regimes;
+  std::optional<SpotTerms> spot;
+  std::vector<int> shown_counts;  // of coefficients; empty: the doublings
+  int law_counts = 64;            // the law's curve reaches to here
+};
+
+/// Amdahl's law by plain least squares against the rows.
+struct PlainAmdahl {
+  double serial = 0.0;
+  std::optional<double> ceiling;
+  double predicted_at_largest = 1.0;  // speed-up
+};
+
+struct Decision {
+  std::optional<Coefficients> coefficients;  // the rows were computed from these
+  Scaling scaling = Scaling::strong;
+  std::vector<DecisionRow> rows;   // every count, ascending
+  std::vector<DecisionRow> shown;  // of these what tables list
+  std::vector<MarginalStep> steps;
+  std::optional<model::CostChoice> choice;   // with prices
+  std::optional<double> continuous_optimum;  // coefficients with prices
+  std::vector<RegimeResult> regimes;
+  std::optional<model::SpotChoice> spot;
+  RubricResult rubric;
+  int fastest = 1;
+  std::vector<RowLoss> losses;
+  std::vector<PartGrowth> growth;
+  std::optional<model::ScalingCause> cause;  // at `cause_count`
+  int cause_count = 1;
+  std::string no_cause;  // why there is none: then nothing is recommended
+  std::optional<PlainAmdahl> amdahl;
+  std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
+  std::optional<model::ContentionFit> fit;
+  std::vector<std::string> remarks;
+
+  const DecisionRow& row(int count) const;
+};
+
+/// Decides on measured rows. Errors as those of its parts.
+Decision decide_table(const ScalingTable& table, const DecisionRequest& request);
+
+/// Decides on the curve of coefficients over 1 to `max_count`.
+Decision decide_curve(const Coefficients& coefficients,
+                      int max_count,
+                      const DecisionRequest& request);
+
+}  // namespace scaleworth::decide

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decide/table/metrics.h"
+
+#include "src/core/error.h"
+#include "src/core/statistics/ratio.h"
+#include "src/model/scaling/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+
+constexpr double same_work_tolerance = 0.01;
+
+const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count) {
+  if (!count) return table.rows.front();
+  const auto found = std::find_if(
+      table.rows.begin(), table.rows.end(), [&](const TableRow& r) { return r.count == *count; });
+  if (found == table.rows.end()) {
+    throw UserError(fmt::format(
+        "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
+        *count));
+  }
+  return *found;
+}
+
+void check_work(const ScalingTable& table) {
+  const auto with_work = std::count_if(
+      table.rows.begin(), table.rows.end(), [](const auto& row) { return row.work.has_value(); });
+  if (with_work != 0 && with_work != static_cast<std::ptrdiff_t>(table.rows.size())) {
+    throw UserError("only some rows of the table have work; give it for all, or none and --work");
+  }
+}
+
+void add_economy(DecisionRow& row, const TableRow& from, const MetricsRequest& request) {
+  const std::optional<double> work = from.work ? from.work : request.work;
+  if (work) row.throughput = *work / from.time.value.value();
+  if (work && from.energy_j) row.energy_per_work = *from.energy_j / *work;
+  if (!request.prices) return;
+  const auto bill = [&](Seconds time) { return model::job_cost(*request.prices, row.count, time); };
+  row.cost = transform(row.same_work, bill);
+  if (!work) return;
+  const Dollars own = bill(from.time.value);
+  row.cost_per_work = own / *work;
+  if (own.value() > 0.0) row.work_per_dollar = *work / own.value();
+}
+
+DecisionRow row_of(const TableRow& from, const TableRow& baseline, const MetricsRequest& request) {
+  const double growth = from.work && baseline.work ? *from.work / *baseline.work : 1.0;
+  DecisionRow row;
+  row.count = from.count;
+  row.count_ratio = static_cast<double>(from.count) / baseline.count;
+  row.time = from.time;
+  row.same_work = transform(from.time, [&](Seconds time) { return time / growth; });
+  row.quality = from.quality;
+  row.relative_sd = from.relative_sd;
+  row.parts_s = from.parts_s;
+  row.speedup = Estimate<double>{1.0, std::nullopt, from.time.samples};
+  if (&from != &baseline) row.speedup = ratio(baseline.time, row.same_work);
+  row.efficiency = transform(row.speedup, [&](double s) { return s / row.count_ratio; });
+  if (row.count_ratio > 1.0) {
+    row.karp_flatt = transform_decreasing(
+        row.speedup, [&](double s) { return model::karp_flatt(s, row.count_ratio); });
+  }
+  add_economy(row, from, request);
+  return row;
+}
+
+}  // namespace
+
+std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request) {
+  check_work(table);
+  const TableRow& baseline = baseline_of(table, request.baseline);
+  std::vector<DecisionRow> rows;
+  rows.reserve(table.rows.size());
+  for (const TableRow& row : table.rows) rows.push_back(row_of(row, baseline, request));
+  return rows;
+}
+
+Scaling scaling_of(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  bool strong = true;
+  bool weak = true;
+  for (const TableRow& row : table.rows) {
+    if (!row.work || !first.work) continue;
+    const double growth = *row.work / *first.work;
+    const double counts = static_cast<double>(row.count) / first.count;
+    strong = strong && std::abs(growth - 1.0) <= same_work_tolerance;
+    weak = weak && std::abs(growth / counts - 1.0) <= same_work_tolerance;
+  }
+  return strong ? Scaling::strong : weak ? Scaling::weak : Scaling::mixed;
+}
+
+const char* scaling_name(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::strong:
+      return "strong scaling";
+    case Scaling::weak:
+      return "weak scaling";
+    case Scaling::mixed:
+      break;
+  }
+  return "work that grows otherwise";
+}
+
+std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows) {
+  std::vector<model::CountTime> times;
+  times.reserve(rows.size());
+  for (const DecisionRow& row : rows) times.push_back({row.count, row.same_work});
+  return times;
+}
+
+}  // namespace scaleworth::decide

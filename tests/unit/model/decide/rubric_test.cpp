@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/scaling/amdahl.h"
+#include "tests/catch.h"
+#include "tests/unit/model/decide/tables.h"
+
+using namespace scaleworth;
+using namespace scaleworth::decide;
+using namespace scaleworth::decide::example;
+
+namespace {
+
+DecisionRequest request() {
+  DecisionRequest request;
+  request.metrics.prices = hourly(1.0);
+  request.metrics.work = 1.2e6;
+  request.rubric.efficiency_threshold = 0.70;
+  request.rubric.quality_tolerance = 0.005;
+  return request;
+}
+
+Decision decided() {
+  return decide_table(assemble(strong_observations()), request());
+}
+
+std::string line(const DecisionRow& row) {
+  return fmt::format("{:2} {:4.0f} {:8.2f} {:6.3f} {:8.3f} {:6.2f} {:11.3e} {:8.0f}",
+                     row.count,
+                     row.time.value.value(),
+                     row.speedup.value,
+                     row.efficiency.value,
+                     *row.quality,
+                     row.cost->value.value(),
+                     row.cost_per_work->value(),
+                     *row.work_per_dollar);
+}
+
+}  // namespace
+
+TEST_CASE("the rubric's table is the published one, digit for digit", "[decide]") {
+  const std::vector<std::string> expected = {
+      " 1 3600     1.00  1.000    0.871   1.00   8.333e-07  1200000",
+      " 2 1880     1.91  0.957    0.871   1.04   8.704e-07  1148936",
+      " 4 1010     3.56  0.891    0.871   1.12   9.352e-07  1069307",
+      " 8  560     6.43  0.804    0.871   1.24   1.037e-06   964286",
+      "16  340    10.59  0.662    0.870   1.51   1.259e-06   794118",
+      "32  250    14.40  0.450    0.871   2.22   1.852e-06   540000"};
+  std::vector<std::string> lines;
+  for (const DecisionRow& row : decided().rows) lines.push_back(line(row));
+  CHECK(lines == expected);
+}
+
+TEST_CASE("the rubric's verdict is 8, the cheapest 1, and the quality held", "[decide]") {
+  const Decision decision = decided();
+  CHECK(decision.rubric.chosen == 8);
+  CHECK(decision.rubric.largest_efficient == 8);
+  CHECK(decision.choice->cheapest == 1);
+  CHECK(decision.fastest == 32);
+  CHECK(*decision.rubric.quality_held);
+  CHECK(printed(*decision.rubric.quality_drift, 3) == "0.001");
+  REQUIRE(decision.rubric.exclusions.size() == 1);
+  CHECK(decision.rubric.exclusions[0].counts == std::vector<int>{16, 32});
+}
+
+TEST_CASE("a row whose quality broke is excluded and the verdict stays 8", "[decide]") {
+  auto rows = strong_observations();
+  rows.back().quality = 0.860;
+  const Decision decision = decide_table(assemble(rows), request());
+  CHECK(decision.rubric.chosen == 8);
+  CHECK_FALSE(*decision.rubric.quality_held);
+  CHECK(decision.rubric.exclusions.front().counts == std::vector<int>{32});
+}
+
+TEST_CASE("a row without quality is unproven, and one at the tolerance passes", "[decide]") {
+  auto rows = strong_observations();
+  rows[1].quality = std::nullopt;
+  rows[2].quality = 0.866;  // 0.871 - 0.005
+  const Decision decision = decide_table(assemble(rows), request());
+  CHECK(decision.rubric.unproven == std::vector<int>{2});
+  CHECK(*decision.rubric.quality_held);
+}
+
+TEST_CASE("Amdahl by plain least squares is the published fit", "[decide]") {
+  const Decision decision = decided();
+  REQUIRE(decision.amdahl);
+  CHECK(printed(decision.amdahl->serial, 7) == "0.0376122");
+  CHECK(printed(*decision.amdahl->ceiling, 4) == "26.5871");
+  CHECK(printed(decision.amdahl->predicted_at_largest, 2) == "14.77");
+  const double serial = decision.amdahl->serial;
+  CHECK(printed(1.0 + 1.0 / serial, 3) == "27.587");  // where efficiency is one half
+  CHECK(printed(model::amdahl_speedup(serial, 27) / 27, 4) == "0.5056");
+  CHECK(printed(model::amdahl_speedup(serial, 28) / 28, 4) == "0.4961");
+  CHECK(printed(model::gustafson_speedup(0.0376, 32), 3) == "30.834");
+  CHECK_FALSE(model::amdahl_ceiling(0.0));
+  CHECK_FALSE(model::plain_amdahl_serial({{1.0, 1.0}}));
+}
+
+TEST_CASE("the missing folds at 32 divide as published, by either fit", "[decide]") {
+  const Decision decision = decided();
+  const double measured = decision.row(32).speedup.value;
+  CHECK(printed(32.0 - measured, 2) == "17.60");
+  CHECK(printed(32.0 - decision.amdahl->predicted_at_largest, 2) == "17.23");
+  CHECK(printed(decision.amdahl->predicted_at_largest - measured, 2) == "0.37");
+  REQUIRE(decision.fit);
+  const double serial_only = model::amdahl_speedup(decision.fit->serial, 32);
+  const double both = 1.0 / model::relative_time(decision.fit->serial, decision.fit->coherency, 32);
+  CHECK(printed(32.0 - serial_only, 2) == "15.33");
+  CHECK(printed(serial_only - both, 2) == "2.04");
+}
+
+TEST_CASE("Karp-Flatt stays level where the loss is serial", "[decide]") {
+  std::vector<std::string> values;
+  for (const DecisionRow& row : decided().rows) {
+    if (row.karp_flatt) values.push_back(printed(row.karp_flatt->value, 4));
+  }
+  CHECK(values == std::vector<std::string>{"0.0444", "0.0407", "0.0349", "0.0341", "0.0394"});
+}
+
+TEST_CASE("without parts no cause is named and the reason says what is missing", "[decide]") {
+  const Decision decision = decided();
+  CHECK_FALSE(decision.cause);
+  CHECK(decision.no_cause.find("compute_s") != std::string::npos);
+}
+
+TEST_CASE("the objective is time under a threshold, cost without one, time without a price",
+          "[decide]") {
+  const auto chosen = [](const DecisionRequest& request) {
+    return decide_table(assemble(strong_observations()), request).rubric.chosen;
+  };
+  DecisionRequest no_gate = request();
+  no_gate.rubric = {};
+  CHECK(chosen(no_gate) == 1);
+  no_gate.metrics.prices = std::nullopt;
+  CHECK(chosen(no_gate) == 32);
+  DecisionRequest by_cost = request();
+  by_cost.rubric.objective = Objective::cost;
+  CHECK(chosen(by_cost) == 1);
+}
+
+TEST_CASE("gates that cannot be judged are refused", "[decide]") {
+  const ScalingTable table = assemble(strong_observations());
+  DecisionRequest asked = request();
+  asked.rubric.efficiency_threshold = 0.0;
+  CHECK_THROWS_AS(decide_table(table, asked), UserError);
+  asked = request();
+  asked.metrics.prices = std::nullopt;
+  asked.rubric.budget = Dollars(1);
+  CHECK_THROWS_AS(decide_table(table, asked), UserError);
+  asked = request();
+  asked.rubric.objective = Objective::energy;
+  CHECK_THROWS_AS(decide_table(table, asked), UserError);
+  asked = request();
+  asked.regimes = {{"spot", 0.0}};
+  CHECK_THROWS_AS(decide_table(table, asked), UserError);
+}
