@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace scaleworth::trace {
 namespace {
@@ -52,25 +53,35 @@ void append_arguments(std::string& out, std::span<const Argument> arguments) {
   out += '}';
 }
 
-/// Rank, size and groups as Kineto's distributedInfo holds them.
-void append_distributed_info(std::string& out, const ExportProcess& process) {
+/// Rank, size and groups as Kineto's distributedInfo holds them, and what it has no words for.
+std::string distributed_info(const ExportProcess& process) {
   const Recording& recording = *process.recording;
-  fmt::format_to(std::back_inserter(out),
-                 R"({{"backend":"nccl","rank":{},"world_size":{},"pg_config":[)",
-                 recording.origin.rank.value_or(process.number - 1),
-                 process.world_size);
-  bool first = true;
+  const Origin& origin = recording.origin;
+  nlohmann::ordered_json info = {{"backend", "nccl"},
+                                 {"rank", origin.rank.value_or(process.number - 1)},
+                                 {"world_size", process.world_size},
+                                 {"pg_config", nlohmann::ordered_json::array()}};
   for (const auto& [name, group] : recording.groups) {
-    if (!first) out += ',';
-    first = false;
-    out += R"({"pg_name":)";
-    append_text(out, recording.names.at(name));
-    out += R"(,"pg_desc":)";
-    append_text(out, group.description);
-    if (group.size) fmt::format_to(std::back_inserter(out), R"(,"pg_size":{})", *group.size);
-    fmt::format_to(std::back_inserter(out), R"(,"ranks":[{}]}})", fmt::join(group.ranks, ","));
+    nlohmann::ordered_json config = {{"pg_name", recording.names.at(name)},
+                                     {"pg_desc", group.description},
+                                     {"ranks", group.ranks}};
+    if (group.size) config["pg_size"] = *group.size;
+    info["pg_config"].push_back(std::move(config));
   }
-  out += "]}";
+  nlohmann::ordered_json& own = info["scaleworth"];
+  own = {{"tool", origin.tool},
+         {"host", origin.host},
+         {"run", origin.run},
+         {"rank_from", origin.rank_from},
+         {"step_marks_from", recording.step_marks_from}};
+  const auto add = [&](const char* name, const auto& value) {
+    if (value) own[name] = *value;
+  };
+  add("process", origin.process);
+  add("device", origin.device);
+  add("pipeline_stage", origin.pipeline_stage);
+  add("data_parallel_rank", origin.data_parallel_rank);
+  return info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -111,7 +122,7 @@ void ChromeWriter::add_process(const ExportProcess& process) {
   if (!process.recording) return;
   begin_line(process.number);
   line_ += chrome_rank_line;
-  append_distributed_info(line_, process);
+  line_ += distributed_info(process);
   line_ += '}';
   end_line();
 }

@@ -21,6 +21,7 @@ class ChromeWriter final : public ExportWriter {
   /// `origin` becomes baseTimeNanoseconds. `file` must outlive the writer.
   ChromeWriter(OutputFile& file, nanoseconds origin);
 
+  bool is_read_back() const override { return true; }
   void add_process(const ExportProcess& process) override;
   TrackId add_track(std::int32_t process, std::string_view name) override;
   TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit) override;

@@ -54,6 +54,8 @@ class ExportWriter {
  public:
   virtual ~ExportWriter() = default;
 
+  /// Whether recordings are made of the file again; those need the marks of their steps.
+  virtual bool is_read_back() const = 0;
   virtual void add_process(const ExportProcess& process) = 0;
   /// Tracks show in the order of their creation.
   virtual TrackId add_track(std::int32_t process, std::string_view name) = 0;

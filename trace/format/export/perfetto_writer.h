@@ -18,6 +18,7 @@ class PerfettoWriter final : public ExportWriter {
   /// Times are written since `origin`. `file` must outlive the writer.
   PerfettoWriter(OutputFile& file, nanoseconds origin);
 
+  bool is_read_back() const override { return false; }
   void add_process(const ExportProcess& process) override;
   TrackId add_track(std::int32_t process, std::string_view name) override;
   TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit) override;

@@ -56,6 +56,7 @@ class RankExporter {
   void write() {
     write_process();
     write_steps();
+    if (writer_.is_read_back()) write_step_marks();
     write_streams();
     write_threads();
     export_counters(source_, rank_, writer_);
@@ -83,6 +84,7 @@ class RankExporter {
   }
 
   void write_steps();
+  void write_step_marks();
   std::vector<Argument> ledger_arguments(std::int32_t step) const;
   void write_streams();
   const CommunicationSplit* split_of(std::uint32_t event) const;
@@ -128,18 +130,35 @@ std::vector<Argument> RankExporter::ledger_arguments(std::int32_t step) const {
   return arguments;
 }
 
-/// Named as PyTorch's marks, which is how an export that is read back finds its steps again.
 void RankExporter::write_steps() {
   const auto& steps = source_.attributed.steps.by_rank.at(rank_);
   if (steps.empty()) return;
   NestingTrack track(writer_, writer_.add_track(process_, "steps"));
   for (const StepSpan& step : steps) {
     if (!source_.selection.shows(step.start, step.end)) continue;
-    const std::string name = fmt::format("ProfilerStep#{}", step.number);
+    const std::string name = fmt::format("step {}", step.number);
     const auto arguments = ledger_arguments(step.number);
-    track.add({step.start, step.end, name, "user_annotation", arguments, {}, std::nullopt});
+    track.add({step.start, step.end, name, "step", arguments, {}, std::nullopt});
   }
   track.finish();
+}
+
+/// As PyTorch writes its own, so that whoever reads the file back finds what this rank's steps were
+/// found from.
+void RankExporter::write_step_marks() {
+  std::vector<Placed> marks;
+  for (std::uint32_t i = 0; i < recording_.step_marks.size(); ++i)
+    if (shown(recording_.step_marks[i])) marks.push_back({i, common(recording_.step_marks[i])});
+  if (marks.empty()) return;
+  write_lanes("step marks",
+              std::move(marks),
+              Nesting::inside_allowed,
+              [this](NestingTrack& track, std::uint32_t index) {
+                const StepMark& mark = recording_.step_marks[index];
+                const TimeInterval time = common(mark);
+                const std::string name = fmt::format("ProfilerStep#{}", mark.number);
+                track.add({time.start, time.end, name, "user_annotation", {}, {}, std::nullopt});
+              });
 }
 
 /// `add(track, index)` writes one event.

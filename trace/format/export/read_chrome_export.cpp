@@ -10,8 +10,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace scaleworth::trace {
 namespace {
@@ -79,6 +81,36 @@ class LineSorter {
   std::map<std::int32_t, RankText> ranks_;
 };
 
+template <typename Value>
+void restore(const nlohmann::json& own, const char* name, Value& value) {
+  const auto found = own.find(name);
+  if (found == own.end()) return;
+  if constexpr (std::is_same_v<Value, std::string>) {
+    if (found->is_string()) value = found->get<std::string>();
+  } else if (found->is_number_integer()) {
+    value = found->get<typename Value::value_type>();
+  }
+}
+
+/// What Kineto's files do not hold, from what the writer put beside it.
+void restore_origin(const std::string& distributed_info, Recording& recording) {
+  const auto info = nlohmann::json::parse(distributed_info, nullptr, false);
+  const auto own = info.is_object() ? info.value("scaleworth", nlohmann::json()) : info;
+  if (!own.is_object()) return;
+  Origin& origin = recording.origin;
+  restore(own, "tool", origin.tool);
+  restore(own, "host", origin.host);
+  restore(own, "run", origin.run);
+  restore(own, "rank_from", origin.rank_from);
+  restore(own, "process", origin.process);
+  restore(own, "device", origin.device);
+  restore(own, "pipeline_stage", origin.pipeline_stage);
+  restore(own, "data_parallel_rank", origin.data_parallel_rank);
+  restore(own, "step_marks_from", recording.step_marks_from);
+  origin.tool += ", exported";
+  origin.rank_from = "as exported: " + origin.rank_from;
+}
+
 LineSorter sort_lines(ByteSource& source) {
   LineSorter sorter;
   std::string pending;
@@ -116,7 +148,7 @@ std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& r
                                 rank.events),
                     source.damage());
     for (Recording& recording : read_kineto(text, rules)) {
-      recording.origin.tool = "scaleworth export";
+      restore_origin(rank.distributed_info, recording);
       recordings.push_back(std::move(recording));
     }
   }

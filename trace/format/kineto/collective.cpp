@@ -123,6 +123,7 @@ std::uint32_t add_communication(const KinetoFields& fields, Recording& recording
   communication.input_bytes = product(parse_integer(fields.elements_in), bytes);
   communication.output_bytes = product(parse_integer(fields.elements_out), bytes);
   communication.peer = peer_of(communication.kind, fields);
+  communication.root = small_number(fields.root_rank);
   if (communication.group != NameId::none) add_group(communication.group, fields, recording);
   recording.communications.push_back(communication);
   return static_cast<std::uint32_t>(recording.communications.size() - 1);

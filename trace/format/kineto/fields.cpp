@@ -39,6 +39,7 @@ constexpr std::array argument_keys = {
     ArgumentKey{"Group size", &KinetoFields::group_size},
     ArgumentKey{"Src Rank", &KinetoFields::source_rank},
     ArgumentKey{"Dst Rank", &KinetoFields::destination_rank},
+    ArgumentKey{"Root Rank", &KinetoFields::root_rank},
     ArgumentKey{"Seq", &KinetoFields::sequence},
 };
 

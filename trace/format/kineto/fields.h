@@ -56,6 +56,7 @@ struct KinetoFields {
   std::string_view group_size;
   std::string_view source_rank;
   std::string_view destination_rank;
+  std::string_view root_rank;  // only our own exports say it
   std::string_view sequence;
 };
 

@@ -140,7 +140,7 @@ TEST_CASE("A native export has nested tracks, paired arrows and the counts that 
   CHECK(track_of(file, "rank 1", "GPU 0 stream 9").front().flows_out.size() == 1);
   CHECK(track_of(file, "rank 0", "GPU 0 stream 9").at(3).flows_in.size() == 1);
   const DecodedEvent& step = track_of(file, "rank 0", "steps").front();
-  CHECK(step.name == "ProfilerStep#0");
+  CHECK(step.name == "step 0");
   CHECK(step.integers.at("compute_ns") == 60'000);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("An exported Chrome timeline reads back to the same ledger", "[export]
     export_timeline(job, all, folder.file(name));
     Job again = read(folder.file(name));
     REQUIRE(again.recordings.size() == 2);
-    CHECK(again.recordings[0].origin.tool == "scaleworth export");
+    CHECK(again.recordings[0].origin.tool == "Kineto, exported");
     check_same_ledger(all, attributed(again));
     const Recording& rank = again.recordings[1];
     CHECK(rank.communications.size() == 1);
@@ -180,6 +180,22 @@ TEST_CASE("An exported Chrome timeline reads back to the same ledger", "[export]
     CHECK(rank.communications[0].output_bytes == 4096);
     CHECK(rank.groups.begin()->second.ranks == std::vector<std::int32_t>{0, 1});
   }
+}
+
+TEST_CASE("Root and peer of a communication read back", "[export]") {
+  const TestFolder folder;
+  Job job = small_job();
+  job.recordings[0].communications[0].kind = attribution::CollectiveKind::broadcast;
+  job.recordings[0].communications[0].root = 1;
+  job.recordings[1].communications[0].kind = attribution::CollectiveKind::receive;
+  job.recordings[1].communications[0].peer = 0;
+  const Attributed all = attributed(job);
+  export_timeline(job, all, folder.file("a.json"));
+  const Job again = read(folder.file("a.json"));
+  CHECK(again.recordings[0].communications[0].kind == attribution::CollectiveKind::broadcast);
+  CHECK(again.recordings[0].communications[0].root == 1);
+  CHECK(again.recordings[1].communications[0].kind == attribution::CollectiveKind::receive);
+  CHECK(again.recordings[1].communications[0].peer == 0);
 }
 
 TEST_CASE("The Chrome export is JSON whose slices nest and whose arrows have two ends",
@@ -308,7 +324,8 @@ TEST_CASE("The DLRM recording is exported with paired arrows and reads back to t
   check_same_ledger(all, attributed(again));
 }
 
-TEST_CASE("A framework's timeline has its waiting in front of its calls", "[export]") {
+TEST_CASE("A framework's timeline has its waiting in front of its calls and reads back",
+          "[export]") {
   const auto path = shared_recording("straggler_ST/timeline-ST.json.gz");
   if (!path) return;
   const TestFolder folder;
@@ -319,4 +336,22 @@ TEST_CASE("A framework's timeline has its waiting in front of its calls", "[expo
   CHECK(totals.slices == counts.slices);
   CHECK(static_cast<std::int64_t>(totals.flows_in.size()) == counts.arrows);
   CHECK(counts.arrows > 500);
+  export_timeline(job, all, folder.file("a.json"));
+  Job again = read(folder.file("a.json"));
+  CHECK(again.recordings[7].origin.pipeline_stage == 3);
+  check_same_ledger(all, attributed(again));
+}
+
+TEST_CASE("A recording without marks of its steps reads back to steps found the same way",
+          "[export]") {
+  const auto path = shared_recording("nsys_2gpu_before.sqlite");
+  if (!path) return;
+  const TestFolder folder;
+  Job job = read(*path);
+  const Attributed all = attributed(job);
+  export_timeline(job, all, folder.file("a.json"));
+  Job again = read(folder.file("a.json"));
+  const Attributed same = attributed(again);
+  CHECK(same.steps.choice.sentence == all.steps.choice.sentence);
+  check_same_ledger(all, same);
 }

@@ -31,6 +31,7 @@ inline Recording small_rank(int rank, int arrival_us) {
   Recording recording;
   recording.origin.rank = rank;
   recording.origin.world_size = 2;
+  recording.origin.tool = "Kineto";
   recording.threads = {"python 10/1"};
   const auto device = [&](const char* name, int start, int end, std::uint32_t stream, int launch) {
     DeviceEvent event;
