@@ -2,7 +2,6 @@
 #include "trace/analysis/culprits/delays.h"
 
 #include "src/core/interrupt.h"
-#include "trace/analysis/waits/arrival_finder.h"
 
 #include <algorithm>
 #include <map>
@@ -25,12 +24,8 @@ std::uint32_t median_participant(const CollectiveWait& collective, int late) {
 
 class Finder {
  public:
-  Finder(const CountedSteps& steps,
-         const Job& job,
-         const Waits& waits,
-         const ClockMap& clocks,
-         const std::vector<ComputeCover>& covers)
-      : steps_(steps), job_(job), waits_(waits), clocks_(clocks), covers_(covers) {
+  Finder(const CountedSteps& steps, const Waits& waits, const std::vector<ComputeCover>& covers)
+      : steps_(steps), waits_(waits), covers_(covers) {
     const std::size_t ranks = waits.by_rank.size();
     found_.matrices.exposed.assign(ranks, std::vector<nanoseconds>(ranks));
     found_.matrices.total.assign(ranks, std::vector<nanoseconds>(ranks));
@@ -62,7 +57,7 @@ class Finder {
     const StepSpan* step = steps_.at(rank, split.split);
     if (step == nullptr) return;
     const auto late = static_cast<std::size_t>(split.waited_for->index);
-    const nanoseconds exposed = exposed_of(rank, split, late);
+    const nanoseconds exposed = exposed_of(rank, split);
     found_.matrices.total[rank][late] += split.split - split.start;
     const CollectiveWait& collective =
         waits_.collectives.at(static_cast<std::size_t>(split.collective));
@@ -79,22 +74,16 @@ class Finder {
     delay.exposed += exposed;
   }
 
-  /// Waiting before the call of a framework's timeline is no communication to the ledger: it is
-  /// counted here, where several calls wait at once only once.
-  nanoseconds exposed_of(std::size_t rank, const CommunicationSplit& split, std::size_t late) {
-    const TimeInterval before = wait_before_event(job_.recordings[rank], clocks_, rank, split);
-    const nanoseconds uncounted =
-        std::max(nanoseconds::zero(), before.end - std::max(before.start, counted_until_));
-    counted_until_ = std::max(counted_until_, before.end);
-    found_.matrices.exposed[rank][late] += uncounted;
-    const nanoseconds inside = split.split - before.end;
-    return uncounted + inside - covers_[rank].within({before.end, split.split});
+  /// Where several calls wait at once their time counts once, for the first, as in the ledger.
+  nanoseconds exposed_of(std::size_t rank, const CommunicationSplit& split) {
+    const nanoseconds start = std::max(split.start, counted_until_);
+    if (split.split <= start) return nanoseconds::zero();
+    counted_until_ = split.split;
+    return (split.split - start) - covers_[rank].within({start, split.split});
   }
 
   const CountedSteps& steps_;
-  const Job& job_;
   const Waits& waits_;
-  const ClockMap& clocks_;
   const std::vector<ComputeCover>& covers_;
   Delays found_;
   std::map<std::int64_t, Delay> by_collective_;
@@ -139,12 +128,10 @@ const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
 }
 
 Delays find_delays(const CountedSteps& steps,
-                   const Job& job,
                    const Waits& waits,
-                   const ClockMap& clocks,
                    const std::vector<ComputeCover>& covers,
                    const std::vector<attribution::StepLedger>& ledger) {
-  return Finder(steps, job, waits, clocks, covers).find(ledger);
+  return Finder(steps, waits, covers).find(ledger);
 }
 
 }  // namespace scaleworth::trace

@@ -57,9 +57,7 @@ class CountedSteps {
 
 /// `ledger` says how much of the waiting was exposed in total, `covers` for each collective.
 Delays find_delays(const CountedSteps& steps,
-                   const Job& job,
                    const Waits& waits,
-                   const ClockMap& clocks,
                    const std::vector<ComputeCover>& covers,
                    const std::vector<attribution::StepLedger>& ledger);
 

@@ -3,7 +3,6 @@
 
 #include "src/core/interrupt.h"
 #include "trace/analysis/ledger/build_ledger.h"
-#include "trace/analysis/waits/arrival_finder.h"
 
 #include <algorithm>
 #include <numeric>
@@ -145,23 +144,6 @@ class Examiner {
   Examiner(const Job& job, const Waits& waits, const ClockMap& clocks)
       : job_(job), waits_(waits), clocks_(clocks) {}
 
-  /// Waits of a framework's timeline lie before its calls, where the ledger sees idle time.
-  void move_early_waits(std::uint32_t rank, TimeInterval window, int sign, Excess& excess) const {
-    nanoseconds counted = window.start;
-    for_splits(rank, window, [&](const CommunicationSplit& split) {
-      if (!split.waited_for) return;
-      const TimeInterval before = wait_before_event(job_.recordings[rank], clocks_, rank, split);
-      const nanoseconds start = std::max(before.start, counted);
-      const nanoseconds end = std::min(before.end, window.end);
-      if (end <= start) return;
-      counted = end;
-      const nanoseconds wait = sign * (end - start);
-      excess.waited += wait;
-      excess.waited_for[static_cast<std::uint32_t>(split.waited_for->index)] += wait;
-      excess.other -= wait;
-    });
-  }
-
   void add_upstream(std::uint32_t rank, TimeInterval window, Excess& excess) const {
     for_splits(rank, window, [&](const CommunicationSplit& split) {
       if (split.waited_for && split.collective >= 0)
@@ -257,8 +239,6 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
     Excess& excess = all[pair.delay].emplace();
     ledgers.add(delay.late, pair.late, 1, excess);
     ledgers.add(delay.compared, pair.compared, -1, excess);
-    examiner.move_early_waits(delay.late, pair.late, 1, excess);
-    examiner.move_early_waits(delay.compared, pair.compared, -1, excess);
     examiner.add_upstream(delay.late, pair.late, excess);
     examiner.add_kernels(delay.late, pair.late, true, excess);
     examiner.add_kernels(delay.compared, pair.compared, false, excess);

@@ -46,7 +46,7 @@ class Investigation {
     std::vector<ComputeCover> covers;
     for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
       covers.emplace_back(job.recordings[rank], alignment.map, rank);
-    found_ = find_delays(steps_, job, waits, alignment.map, covers, ledger);
+    found_ = find_delays(steps_, waits, covers, ledger);
     excess_ = measure_excess(job, waits, alignment.map, covers, found_.delays);
     charges_ = charge_delays(found_.delays, excess_, job.recordings.size());
   }

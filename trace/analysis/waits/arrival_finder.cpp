@@ -49,12 +49,4 @@ std::vector<Arrival> ArrivalFinder::of(const MatchedCollective& collective) cons
   return arrivals;
 }
 
-TimeInterval wait_before_event(const Recording& recording,
-                               const ClockMap& clocks,
-                               std::size_t rank,
-                               const CommunicationSplit& split) {
-  const nanoseconds begin = clocks.to_common(rank, recording.device_events.at(split.event).start);
-  return {split.start, std::max(split.start, std::min(split.split, begin))};
-}
-
 }  // namespace scaleworth::trace

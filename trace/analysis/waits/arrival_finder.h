@@ -4,8 +4,6 @@
 
 #include "trace/analysis/clocks/clock_map.h"
 #include "trace/analysis/collectives/match.h"
-#include "trace/analysis/intervals.h"
-#include "trace/analysis/waits/split_waits.h"
 #include "trace/timeline/recording.h"
 
 #include <vector>
@@ -34,11 +32,5 @@ class ArrivalFinder {
   /// By recording and event: latest end of what started before; only for frameworks' timelines.
   std::vector<std::vector<nanoseconds>> busy_until_;
 };
-
-/// The part of a wait that lies before the event itself: empty but for such timelines.
-TimeInterval wait_before_event(const Recording& recording,
-                               const ClockMap& clocks,
-                               std::size_t rank,
-                               const CommunicationSplit& split);
 
 }  // namespace scaleworth::trace
