@@ -144,16 +144,15 @@ class Collector {
     return channels_[place->second];
   }
 
-  /// Without a list of ranks those that call take part; by role everybody with work on a GPU does.
+  /// Those that a list names and those that call, whatever lists say; by role everybody with work
+  /// on a GPU takes part.
   void complete_members(Channel& channel) const {
-    if (channel.members.empty()) {
-      std::set<std::uint32_t> present;
-      for (const Call& call : channel.calls) present.insert(call.rank);
-      for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
-        if (channel.basis == Channel::Basis::role && !job_.recordings[rank].device_events.empty())
-          present.insert(rank);
-      channel.members.assign(present.begin(), present.end());
-    }
+    std::set<std::uint32_t> present(channel.members.begin(), channel.members.end());
+    for (const Call& call : channel.calls) present.insert(call.rank);
+    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
+      if (channel.basis == Channel::Basis::role && !job_.recordings[rank].device_events.empty())
+        present.insert(rank);
+    channel.members.assign(present.begin(), present.end());
     channel.missing_members = std::max<std::int64_t>(
         0, channel.missing_members - static_cast<std::int64_t>(channel.members.size()));
   }
