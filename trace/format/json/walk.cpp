@@ -16,7 +16,7 @@ namespace scaleworth::trace {
 
 namespace {
 
-constexpr std::size_t largest_member = 64 * 1024;
+constexpr std::size_t largest_member = std::size_t{16} << 20;
 
 class Walk {
  public:

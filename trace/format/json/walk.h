@@ -25,13 +25,13 @@ class TraceReader {
   /// One event. What is read of it is valid until the return.
   virtual Use event(simdjson::ondemand::object& event) = 0;
   /// A member of the object around the events, as JSON text; unless it is cut off, or larger than
-  /// 64 KiB.
+  /// 16 MiB.
   virtual void member(std::string_view key, std::string_view json) = 0;
 };
 
 struct WalkOptions {
-  std::size_t batch_bytes = std::size_t{1} << 20;   // parsed at once
-  std::size_t window_bytes = std::size_t{4} << 20;  // in memory
+  std::size_t batch_bytes = std::size_t{1} << 18;   // parsed at once
+  std::size_t window_bytes = std::size_t{1} << 20;  // in memory
   std::size_t most_bytes = std::size_t{256} << 20;  // in memory for one event that is so large
 };
 

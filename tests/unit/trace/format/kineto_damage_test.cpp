@@ -72,11 +72,15 @@ TEST_CASE("a file that ends anywhere gives the events before", "[trace][kineto]"
   const auto events = text.find("traceEvents") + 15;
   for (std::size_t length = events; length < text.size(); length += 7) {
     INFO(length);
-    const auto recording = read_kineto_text(text.substr(0, length));
     std::size_t whole = 0;
     for (auto at = text.find("}}", events); at != std::string::npos && at + 2 <= length;
          at = text.find("}}", at + 1))
       ++whole;
+    if (whole == 0) {
+      CHECK_THROWS_AS(read_kineto_text(text.substr(0, length)), scaleworth::UserError);
+      continue;
+    }
+    const auto recording = read_kineto_text(text.substr(0, length));
     CHECK(recording.device_events.size() == whole);
     CHECK(recording.losses.contains("truncated_bytes"));
     CHECK_FALSE(recording.remarks.empty());
@@ -126,7 +130,14 @@ TEST_CASE("windows smaller than an event grow, to a limit", "[trace][kineto]") {
 }
 
 TEST_CASE("a file without events is refused in one line", "[trace][kineto]") {
-  for (const char* text :
-       {"", "   ", "hello", "{}", "{\"a\": [1, 2]}", "{\"traceEvents\": 3}", "{\"x"})
+  for (const char* text : {"",
+                           "   ",
+                           "hello",
+                           "{}",
+                           "[]",
+                           "{\"traceEvents\": []}",
+                           "{\"a\": [1, 2]}",
+                           "{\"traceEvents\": 3}",
+                           "{\"x"})
     CHECK_THROWS_AS(read_kineto_text(text), scaleworth::UserError);
 }
