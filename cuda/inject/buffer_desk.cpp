@@ -8,11 +8,21 @@
 
 namespace scaleworth::gpu {
 
-std::uint8_t* BufferDesk::new_buffer() {
-  void* memory =
-      ::mmap(nullptr, buffer_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+std::uint8_t* BufferDesk::new_buffer(int flags) const {
+  void* memory = ::mmap(
+      nullptr, buffer_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   return static_cast<std::uint8_t*>(memory);
+}
+
+void BufferDesk::prepare(std::size_t buffers) {
+  for (std::size_t i = 0; i < buffers; ++i) {
+    std::uint8_t* buffer = new_buffer(MAP_POPULATE);
+    if (buffer == nullptr) return;
+    const std::scoped_lock lock(mutex_);
+    ++allocated_;
+    free_.push_back(buffer);
+  }
 }
 
 std::uint8_t* BufferDesk::give() {
@@ -32,7 +42,7 @@ std::uint8_t* BufferDesk::give() {
       discarded_bytes_ += taken.bytes;
     }
   }
-  if (taken.data == nullptr) return new_buffer();
+  if (taken.data == nullptr) return new_buffer(0);
   std::memset(taken.data, 0, taken.bytes);
   return taken.data;
 }

@@ -25,6 +25,8 @@ class BufferDesk {
   BufferDesk(std::size_t bytes_per_buffer, std::size_t most_buffers)
       : buffer_bytes_(bytes_per_buffer), most_buffers_(most_buffers) {}
 
+  /// Makes `buffers` of them before anybody waits for their pages.
+  void prepare(std::size_t buffers);
   /// A zeroed buffer. Never refuses while there is memory, because that crashes CUPTI before CUDA
   /// 12.9: with the pool used up it takes the oldest filled one, whose records are lost and
   /// counted, and beyond it only where CUPTI holds all of them. Null when memory is short.
@@ -42,7 +44,7 @@ class BufferDesk {
   std::uint64_t take_discarded_bytes();
 
  private:
-  std::uint8_t* new_buffer();
+  std::uint8_t* new_buffer(int flags) const;
 
   const std::size_t buffer_bytes_;
   const std::size_t most_buffers_;

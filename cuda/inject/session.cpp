@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
 constexpr std::size_t most_buffers = 16;
+constexpr std::size_t first_buffers = 2;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
 constexpr std::size_t rows_before_writing = 1U << 17U;
 
@@ -138,6 +139,7 @@ void Session::trace_device() {
   std::string reason;
   const auto chosen = choose_cupti(settings_.cupti);
   if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen)) {
+    desk_.prepare(first_buffers);
     const auto started = Tracer::start(*cupti, desk_, std::move(events), lines);
     if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
     if (const auto* skipped = std::get_if<Skipped>(&started)) reason = skipped->reason;

@@ -15,10 +15,10 @@ namespace scaleworth::trace {
 /// When to record; everything from the start to the end of the process where nothing is said.
 struct CaptureWindow {
   /// Steps first..last, by the NVTX ranges that name steps; both included.
-  std::optional<std::pair<std::int32_t, std::int32_t>> steps;
-  std::optional<double> duration_s;  // from the beginning of the recording
-  bool profiler_api = false;         // between cudaProfilerStart and cudaProfilerStop
-  std::string range;                 // inside of NVTX ranges of this name; empty for none
+  std::optional<std::pair<std::int32_t, std::int32_t>> steps{};
+  std::optional<double> duration_s{};  // from the beginning of the recording
+  bool profiler_api = false;           // between cudaProfilerStart and cudaProfilerStop
+  std::string range{};                 // inside of NVTX ranges of this name; empty for none
 };
 
 struct CaptureSettings {

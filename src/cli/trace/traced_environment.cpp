@@ -20,7 +20,7 @@ constexpr const char* nccl_variable = "NCCL_PROFILER_PLUGIN";
 
 /// What a job's launcher calls it: equal in all of its processes, on all nodes.
 constexpr std::array job_variables{
-    "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_orte_ess_jobid"};
+    "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"};
 
 std::string job_name(const std::function<const char*(const char*)>& value,
                      const std::string& invocation) {
@@ -29,6 +29,9 @@ std::string job_name(const std::function<const char*(const char*)>& value,
     // torchrun's default is no name.
     if (name != nullptr && *name != '\0' && std::string_view(name) != "none") return name;
   }
+  const char* address = value("MASTER_ADDR");  // of a job without a name, such as Kubernetes'
+  const char* port = value("MASTER_PORT");
+  if (address != nullptr && port != nullptr) return fmt::format("{}:{}", address, port);
   return invocation;
 }
 

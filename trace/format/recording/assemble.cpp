@@ -208,6 +208,21 @@ void Assembler::join_waits() {
   }
 }
 
+void Assembler::place_payloads() {
+  std::unordered_map<std::uint32_t, CollectiveRow*> rows;  // by range
+  for (CollectiveRow& row : collectives_) {
+    if (row.source == CollectiveSource::range && row.range != 0) rows[row.range] = &row;
+  }
+  if (rows.empty()) return;
+  for (const MarkRow& mark : marks_) {
+    const auto found = rows.find(mark.id);
+    if (found == rows.end() || mark.phase != MarkPhase::opened) continue;
+    found->second->time_ns = mark.time_ns;
+    found->second->thread = mark.thread;
+    found->second->function = mark.name;
+  }
+}
+
 void Assembler::add_facts(const std::string& file) {
   Origin& origin = recording_.origin;
   origin.file = file;
@@ -235,6 +250,7 @@ void Assembler::add_device() {
 
 Recording Assembler::finish(const std::string& file) {
   join_waits();
+  place_payloads();
   add_ranges(recording_, marks_, [this](const MarkRow& row) {
     return MarkNames{name(row.name), thread(row.thread)};
   });

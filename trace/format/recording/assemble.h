@@ -24,6 +24,8 @@ class Assembler {
   void add_device_work(const Batch& batch);
   void add_host_work(const Batch& batch);
   void join_waits();
+  /// Time, thread and function of what NCCL attached to a range come from the range's start.
+  void place_payloads();
   void add_facts(const std::string& file);
   void add_device();
 

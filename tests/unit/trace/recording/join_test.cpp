@@ -109,6 +109,24 @@ TEST_CASE("where the plugin spoke the ranges are not counted twice", "[recording
   REQUIRE(recording.communications[0].input_bytes == 4096);
 }
 
+TEST_CASE("what NCCL attached to a range is placed where the range began", "[recording]") {
+  Batch batch = with_names();
+  batch.names.emplace_back("ncclAllReduce");  // 7
+  batch.collectives = {{.communicator = 0xabcdU,
+                        .bytes = 512,
+                        .fields = collective_has_bytes,
+                        .range = 40,
+                        .source = CollectiveSource::range}};
+  batch.marks = {
+      {.time_ns = 1000, .id = 40, .name = 7, .thread = thread, .phase = MarkPhase::opened},
+      {.time_ns = 1700, .id = 40, .thread = thread, .phase = MarkPhase::closed}};
+  launch(batch, 1500, 5);
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE(recording.communications[0].kind == attribution::CollectiveKind::all_reduce);
+  REQUIRE(recording.communications[0].input_bytes == 512);
+}
+
 TEST_CASE("a communicator's creation gives its size", "[recording]") {
   Batch batch;
   batch.names = {"ncclCommInitRank"};
