@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace scaleworth::trace {
 namespace {
@@ -103,17 +104,18 @@ CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
       most = count;
       reason_ = reason;
     }
-  std::map<std::int32_t, nanoseconds> lengths;
+  std::set<std::int32_t> numbers;
+  double sum = 0.0;
+  double spans = 0.0;
   for (const auto& steps : plan.by_rank)
     for (const StepSpan& step : steps)
       if (counts(step.excluded)) {
-        nanoseconds& longest = lengths[step.number];
-        longest = std::max(longest, step.end - step.start);
+        numbers.insert(step.number);
+        sum += static_cast<double>((step.end - step.start).count());
+        spans += 1.0;
       }
-  for (const auto& [number, length] : lengths) {
-    numbers_.push_back(number);
-    mean_length_ += length / static_cast<std::int64_t>(lengths.size());
-  }
+  numbers_.assign(numbers.begin(), numbers.end());
+  if (spans > 0.0) mean_length_ = nanoseconds(static_cast<std::int64_t>(sum / spans));
 }
 
 const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {

@@ -42,7 +42,7 @@ class CountedSteps {
   bool counts(const std::string& excluded) const { return all_excluded_ || excluded.empty(); }
   /// Numbers of the steps that count, ascending.
   const std::vector<std::int32_t>& numbers() const { return numbers_; }
-  /// Mean length of those steps on their slowest rank.
+  /// Mean length of those steps over steps and ranks.
   nanoseconds mean_length() const { return mean_length_; }
   /// The step of `rank` at `time`; nullptr between steps and in one that does not count.
   const StepSpan* at(std::size_t rank, nanoseconds time) const;

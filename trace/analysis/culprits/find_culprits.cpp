@@ -143,12 +143,25 @@ class Investigation {
     const Origin& origin = job_.recordings[rank].origin;
     if (origin.pipeline_stage)
       context.place = fmt::format(" (pipeline stage {})", *origin.pipeline_stage);
-    if (steps_.all_are_excluded())
+    if (stages_.uneven(rank))
       context.caveat = fmt::format(
+          " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
+          "unevenly, no single GPU is to blame.",
+          100.0 * lost(cost_of_unit(rank)));
+    if (steps_.all_are_excluded())
+      context.caveat += fmt::format(
           " No step of the recording is fit for averages ({}): this is "
           "what happened here, not the steady state.",
           steps_.reason());
     return context;
+  }
+
+  /// Of `rank` and the other replicas of its stage.
+  double cost_of_unit(std::uint32_t rank) const {
+    double sum = 0.0;
+    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
+      if (stages_.units()[other] == stages_.units()[rank]) sum += charges_.cost[other];
+    return sum;
   }
 
   std::string nobody() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/culprits/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -19,10 +20,10 @@ std::string three_digits(double value) {
 }
 
 std::string share_in_words(const CauseShare& share, Nanoseconds sum) {
-  std::string text = fmt::format(
-      "{:.0f} % {}",
-      100.0 * static_cast<double>(share.time.count()) / static_cast<double>(sum.count()),
-      attribution::late_cause_name(share.cause));
+  // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
+  const double percent = std::min(
+      100.0, 100.0 * static_cast<double>(share.time.count()) / static_cast<double>(sum.count()));
+  std::string text = fmt::format("{:.0f} % {}", percent, attribution::late_cause_name(share.cause));
   if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
   return text;
 }
@@ -36,8 +37,11 @@ std::string cause_in_words(const Culprit& culprit) {
     return fmt::format("Cause: {}.", share_in_words(culprit.shares.front(), sum));
   std::string text = "No single cause explains 80 %:";
   constexpr std::size_t shown = 3;
+  // Smaller than that is noise of the comparison.
+  const Nanoseconds least = sum / 50;
   for (std::size_t i = 0; i < culprit.shares.size() && i < shown; ++i)
-    text += (i == 0 ? " " : ", ") + share_in_words(culprit.shares[i], sum);
+    if (culprit.shares[i].time >= least)
+      text += (i == 0 ? " " : ", ") + share_in_words(culprit.shares[i], sum);
   return text + ".";
 }
 

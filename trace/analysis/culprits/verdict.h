@@ -12,10 +12,10 @@ namespace scaleworth::trace {
 /// What a sentence needs beside the culprit itself.
 struct VerdictContext {
   std::int32_t steps = 0;           // that count
-  attribution::Nanoseconds step{};  // their mean length on the slowest rank
+  attribution::Nanoseconds step{};  // their mean length
   std::int32_t ranks = 0;
   std::string place;   // ", pipeline stage 3" where known
-  std::string caveat;  // appended, when no step is fit for averages
+  std::string caveat;  // appended: what else must be known to read the numbers
 };
 
 /// What the culprit costs, how often, and why.

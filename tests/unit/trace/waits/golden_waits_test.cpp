@@ -140,6 +140,7 @@ TEST_CASE("The last pipeline stage is the cause of the job that is known for it"
     CHECK(job.recordings.at(static_cast<std::size_t>(culprit.rank.index)).origin.pipeline_stage ==
           3);
     CHECK(culprit.cause == attribution::LateCause::pipeline_stage);
+    CHECK(culprit.sentence.find("no single GPU is to blame") != std::string::npos);
   }
   // Without the long stage the published replay is 1.18 times as fast: 15 % of the time.
   const double steps_ms = 2214.4 * 8;
