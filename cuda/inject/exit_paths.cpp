@@ -4,6 +4,7 @@
 #include "cuda/inject/session.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -60,6 +61,8 @@ void watch(std::size_t index) {
 }  // namespace
 
 void watch_exit_paths() {
+  static std::atomic<bool> watching{false};
+  if (watching.exchange(true)) return;  // a handler chained to itself would never return
   static_cast<void>(std::atexit(&end_recording));
   static_cast<void>(::pthread_atfork(nullptr, nullptr, &in_child));
   for (std::size_t i = 0; i < watched.size(); ++i) watch(i);

@@ -4,7 +4,7 @@
 
 namespace scaleworth::gpu {
 
-/// Once per process: at exit and on SIGTERM and SIGINT the recording is ended, a forked child lets
+/// At exit and on SIGTERM and SIGINT the recording is ended, a forked child lets
 /// go of it. Handlers that the program has installed before are called as they would have been;
 /// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses at most one
 /// period.

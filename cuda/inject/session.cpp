@@ -136,6 +136,7 @@ void Session::trace_device() {
     };
   }
   if (window_.watches_ranges()) events.range = range_listener(*this);
+  events.refused = [this](const std::string& line) { inbox_.remark(line); };
   std::string reason;
   const auto chosen = choose_cupti(settings_.cupti);
   if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen)) {
@@ -239,7 +240,7 @@ void Session::write_period(bool last) {
   if (discarded > 0) batch.losses.emplace_back("discarded_buffer_bytes", discarded);
   if (lost_bytes_ > 0) batch.losses.emplace_back("unwritten_bytes", std::exchange(lost_bytes_, 0));
   if (last && !window_.never_opened().empty())
-    batch.facts.emplace_back("remark", "nothing was recorded: " + window_.never_opened());
+    batch.facts.emplace_back("remark", "the window never opened: " + window_.never_opened());
   write(batch, last);
 }
 
@@ -269,7 +270,8 @@ void Session::write_until_finished() {
 }
 
 void Session::finish() {
-  if (::getpid() != owner_ || finishing_.exchange(true)) return;
+  if (::getpid() != owner_ || finished_) return;
+  finishing_ = true;
   wake();
   pollfd waiting{finished_descriptor_, POLLIN, 0};
   while (::poll(&waiting, 1, static_cast<int>(patience.count())) < 0 && errno == EINTR) {

@@ -43,8 +43,7 @@ class Session {
   /// Looks at the window again and switches records on or off.
   void follow_window(const char* why);
 
-  /// Writes what there is and ends the file; waits for the writer at most a few seconds. Later
-  /// calls do nothing.
+  /// Writes what there is and ends the file; waits for the writer at most a few seconds.
   void finish();
   /// From a signal handler: the writer ends the file and then ends the process by `signal`.
   void finish_by_signal(int signal);

@@ -177,7 +177,13 @@ void Tracer::enable_kinds(bool on) {
     if (std::find(refused_.begin(), refused_.end(), kind) != refused_.end()) continue;
     const CUptiResult status = on ? cupti_->enable(kind) : cupti_->disable(kind);
     // Fewer kinds are better than none: virtual machines and MIG refuse some.
-    if (on && status != CUPTI_SUCCESS) refused_.push_back(kind);
+    if (!on || status == CUPTI_SUCCESS) continue;
+    refused_.push_back(kind);
+    if (events_.refused)
+      events_.refused(fmt::format("CUPTI {} refuses records of kind {}: {}",
+                                  cupti_->version,
+                                  static_cast<int>(kind),
+                                  words_of(*cupti_, status)));
   }
   if (on) silence_noisy_calls();
 }

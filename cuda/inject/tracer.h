@@ -15,10 +15,11 @@
 
 namespace scaleworth::gpu {
 
-/// What the program did that may open or close the window.
+/// What whoever starts a tracer wants to hear of; may come from any thread.
 struct TracerEvents {
   std::function<void(bool started)> profiler;  // cudaProfilerStart and cudaProfilerStop
   std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range;  // empty: not asked for
+  std::function<void(const std::string& line)> refused;  // a kind of record that CUPTI refuses
 };
 
 /// The library to use: `named` where it is not empty, else a copy that the process has loaded

@@ -84,6 +84,20 @@ TEST_CASE("SIGTERM ends the recording, then the process, by the signal", "[captu
   REQUIRE(ended_by_itself(traced.recordings.front()));
 }
 
+TEST_CASE("SIGTERM ends it once, when driver and NCCL have both started it", "[capture]") {
+  const Traced traced = run_traced({"init", "all_reduce", "all_reduce", "term"});
+  REQUIRE(WIFSIGNALED(traced.status));
+  REQUIRE(WTERMSIG(traced.status) == SIGTERM);
+  REQUIRE(ended_by_itself(traced.recordings.front()));
+}
+
+TEST_CASE("a kind of record that CUPTI refuses is said, the others are recorded", "[capture]") {
+  const Traced traced = run_traced({"init", "threads"}, {{"FAKE_CUPTI_REFUSES", "4"}});
+  REQUIRE(kernels(traced.recordings.front()) == 1500);
+  REQUIRE(traced.recordings.front().host_events.empty());
+  REQUIRE(has_remark(traced.recordings.front(), "refuses records of kind 4"));
+}
+
 TEST_CASE("the program's own handler of SIGTERM still decides", "[capture]") {
   const Traced traced = run_traced({"own_handler", "init", "threads", "term"});
   REQUIRE(WIFEXITED(traced.status));

@@ -236,6 +236,8 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (number("FAKE_CUPTI_REFUSES") == static_cast<std::size_t>(kind))
+    return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   const std::scoped_lock lock(state().mutex);
   state().kinds.insert(kind);
   return CUPTI_SUCCESS;

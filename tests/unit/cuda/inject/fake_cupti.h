@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a test program asks of the library that stands for CUPTI, beside CUPTI's own functions.
 /// Its mood comes from the environment: FAKE_CUPTI_TAKEN_BY names a tool that listens already,
-/// FAKE_CUPTI_VERSION another version, FAKE_CUPTI_DROPPED records that it claims to have lost.
+/// FAKE_CUPTI_VERSION another version, FAKE_CUPTI_DROPPED records that it claims to have lost,
+/// FAKE_CUPTI_REFUSES a kind of record that it does not give.
 #pragma once
 
 #include <cstdint>
