@@ -14,7 +14,10 @@
 namespace scaleworth::trace {
 namespace {
 
-constexpr double narrowing = 0.7;  // of the window, each time that the file grows too large
+// Of the window, each time that the file grows too large.
+constexpr double least_narrowing = 0.7;
+constexpr double most_narrowing = 0.01;
+constexpr double caution = 0.9;  // events are not spread evenly
 constexpr nanoseconds shortest_window = std::chrono::microseconds(1);
 
 double seconds(nanoseconds time) {
@@ -61,8 +64,10 @@ std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
   return span;
 }
 
-Selection select(const Job& job, const Attributed& attributed, const ExportOptions& options) {
-  const TimeInterval all = extent(job, attributed.alignment.map);
+Selection select(const Job& job,
+                 const Attributed& attributed,
+                 TimeInterval all,
+                 const ExportOptions& options) {
   Selection selection{all, std::vector<bool>(job.recordings.size(), options.ranks.empty())};
   if (options.slowest_step) {
     const auto step = slowest_step(attributed.steps);
@@ -76,15 +81,10 @@ Selection select(const Job& job, const Attributed& attributed, const ExportOptio
   if (selection.window.end <= selection.window.start)
     throw UserError(fmt::format("the window to export is empty: choose one within 0:{:.3f} seconds",
                                 seconds(all.end - all.start)));
-  for (const std::int32_t wanted : options.ranks) {
-    std::size_t rank = 0;
-    const auto number = [&](std::size_t place) {
-      return job.recordings[place].origin.rank.value_or(static_cast<std::int32_t>(place));
-    };
-    while (rank < job.recordings.size() && number(rank) != wanted) ++rank;
-    if (rank == job.recordings.size())
+  for (const std::size_t rank : options.ranks) {
+    if (rank >= job.recordings.size())
       throw UserError(fmt::format("there is no rank {} to export: choose one of the job's {} ranks",
-                                  wanted,
+                                  rank,
                                   job.recordings.size()));
     selection.ranks[rank] = true;
   }
@@ -123,40 +123,77 @@ ExportFormat format_of(const std::string& path) {
       path));
 }
 
-/// Throws OutputTooLarge.
-ExportCounts write(const Job& job,
-                   const Attributed& attributed,
-                   const Selection& selection,
-                   const std::string& path,
-                   std::uint64_t most_bytes) {
-  OutputFile file(path, most_bytes);
-  std::unique_ptr<ExportWriter> writer;
-  // Slices that begin before the window would have negative times.
-  const nanoseconds origin = extent(job, attributed.alignment.map).start;
+std::unique_ptr<ExportWriter> writer_for(const std::string& path,
+                                         OutputFile& file,
+                                         nanoseconds origin) {
   if (format_of(path) == ExportFormat::perfetto)
-    writer = std::make_unique<PerfettoWriter>(file, origin);
-  else
-    writer = std::make_unique<ChromeWriter>(file, origin);
-  const Arrows arrows(job, attributed, selection);
-  const ExportSource source{job, attributed, selection, arrows};
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    if (selection.ranks[rank]) export_rank(source, rank, *writer);
-  export_verdict(attributed, selection, *writer);
-  writer->finish();
-  ExportCounts counts = writer->counts();
-  counts.bytes = file.commit();
-  return counts;
+    return std::make_unique<PerfettoWriter>(file, origin);
+  return std::make_unique<ChromeWriter>(file, origin);
 }
 
-/// A shorter window within the old one, from the slowest step on where that lies inside.
-TimeInterval narrowed(TimeInterval window, const StepPlan& plan) {
-  const auto length = nanoseconds(static_cast<std::int64_t>(
-      narrowing * static_cast<double>((window.end - window.start).count())));
+/// Writes everything that `selection` shows. Absent when that is too much; `written` then counts
+/// how far it came.
+std::optional<ExportCounts> write(const ExportSource& source,
+                                  const std::string& path,
+                                  nanoseconds origin,
+                                  std::uint64_t most_bytes,
+                                  std::int64_t& written) {
+  OutputFile file(path, most_bytes);
+  const auto writer = writer_for(path, file, origin);
+  try {
+    for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank)
+      if (source.selection.ranks[rank]) export_rank(source, rank, *writer);
+    export_verdict(source.attributed, source.selection, *writer);
+    writer->finish();
+    ExportCounts counts = writer->counts();
+    counts.bytes = file.commit();
+    return counts;
+  } catch (const OutputTooLarge&) {
+    written = writer->counts().slices;
+    return std::nullopt;
+  }
+}
+
+std::int64_t count_shown(const ExportSource& source) {
+  std::int64_t shown = 0;
+  const auto add = [&](std::size_t rank, const auto& events) {
+    const ClockMap& map = source.attributed.alignment.map;
+    for (const auto& event : events)
+      shown +=
+          source.selection.shows(map.to_common(rank, event.start), map.to_common(rank, event.end));
+  };
+  for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank) {
+    if (!source.selection.ranks[rank]) continue;
+    add(rank, source.job.recordings[rank].device_events);
+    add(rank, source.job.recordings[rank].host_events);
+  }
+  return shown;
+}
+
+/// A window shorter by `factor` within the old one, from the slowest step on where that lies
+/// inside.
+TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) {
+  const auto length = nanoseconds(
+      static_cast<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
   nanoseconds start = window.start;
   const auto slowest = slowest_step(plan);
   if (slowest && slowest->start > window.start && slowest->start < window.end)
     start = std::min(slowest->start, window.end - length);
   return {start, start + length};
+}
+
+std::string tell_narrowed(TimeInterval window,
+                          TimeInterval wanted,
+                          nanoseconds origin,
+                          std::uint64_t most_bytes) {
+  return fmt::format(
+      "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
+      "choose a window, ranks or a larger limit",
+      seconds(window.start - origin),
+      seconds(window.end - origin),
+      seconds(wanted.start - origin),
+      seconds(wanted.end - origin),
+      static_cast<double>(most_bytes) / 1e6);
 }
 
 }  // namespace
@@ -166,31 +203,29 @@ ExportCounts export_timeline(const Job& job,
                              const std::string& path,
                              const ExportOptions& options) {
   format_of(path);
-  Selection selection = select(job, attributed, options);
+  const TimeInterval all = extent(job, attributed.alignment.map);
+  Selection selection = select(job, attributed, all, options);
   const TimeInterval wanted = selection.window;
-  const nanoseconds origin = extent(job, attributed.alignment.map).start;
   while (true) {
-    try {
-      ExportCounts counts = write(job, attributed, selection, path, options.most_bytes);
+    const Arrows arrows(job, attributed, selection);
+    const ExportSource source{job, attributed, selection, arrows};
+    std::int64_t written = 0;
+    auto counts = write(source, path, all.start, options.most_bytes, written);
+    if (counts) {
       if (selection.window.end - selection.window.start < wanted.end - wanted.start)
-        counts.narrowed = fmt::format(
-            "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
-            "choose a window, ranks or a larger limit",
-            seconds(selection.window.start - origin),
-            seconds(selection.window.end - origin),
-            seconds(wanted.start - origin),
-            seconds(wanted.end - origin),
-            static_cast<double>(options.most_bytes) / 1e6);
-      return counts;
-    } catch (const OutputTooLarge&) {
-      if (selection.window.end - selection.window.start <= shortest_window)
-        throw UserError(
-            fmt::format("{} would be larger than {} bytes even for a single moment: "
-                        "choose ranks or a larger limit",
-                        path,
-                        options.most_bytes));
-      selection.window = narrowed(selection.window, attributed.steps);
+        counts->narrowed = tell_narrowed(selection.window, wanted, all.start, options.most_bytes);
+      return *counts;
     }
+    if (selection.window.end - selection.window.start <= shortest_window)
+      throw UserError(
+          fmt::format("{} would be larger than {} bytes even for a single moment: "
+                      "choose ranks or a larger limit",
+                      path,
+                      options.most_bytes));
+    const auto shown = static_cast<double>(std::max<std::int64_t>(count_shown(source), 1));
+    const double factor =
+        std::clamp(caution * static_cast<double>(written) / shown, most_narrowing, least_narrowing);
+    selection.window = narrowed(selection.window, factor, attributed.steps);
   }
 }
 

@@ -14,6 +14,11 @@
 namespace scaleworth::trace {
 namespace {
 
+/// By place in the job, as in reports.
+std::string rank_label(std::size_t rank) {
+  return fmt::format("rank {}", rank);
+}
+
 /// Ends slices that are over before the next one begins.
 class NestingTrack {
  public:
@@ -76,7 +81,9 @@ class RankExporter {
 
   void write_process() {
     const Origin& origin = recording_.origin;
-    std::string name = rank_label(source_.job, rank_);
+    std::string name = rank_label(rank_);
+    if (origin.rank && *origin.rank != static_cast<std::int32_t>(rank_))
+      name += fmt::format(" (recorded as {})", *origin.rank);
     if (!origin.host.empty()) name += ", " + origin.host;
     if (origin.device) name += fmt::format(", GPU {}", *origin.device);
     const auto ranks = static_cast<std::int32_t>(source_.job.recordings.size());
@@ -234,7 +241,7 @@ void RankExporter::add_wait(NestingTrack& track,
   if (time.end <= time.start) return;
   std::string name = "wait";
   if (split.waited_for)
-    name += " for " + rank_label(source_.job, static_cast<std::size_t>(split.waited_for->index));
+    name += " for " + rank_label(static_cast<std::size_t>(split.waited_for->index));
   track.add({time.start, time.end, name, "wait", {}, {}, std::nullopt});
 }
 
@@ -270,11 +277,6 @@ void RankExporter::add_host_event(NestingTrack& track, std::uint32_t index) {
 }
 
 }  // namespace
-
-std::string rank_label(const Job& job, std::size_t rank) {
-  const auto known = job.recordings.at(rank).origin.rank;
-  return fmt::format("rank {}", known.value_or(static_cast<std::int32_t>(rank)));
-}
 
 void export_rank(const ExportSource& source, std::size_t rank, ExportWriter& writer) {
   RankExporter(source, rank, writer).write();

@@ -20,9 +20,6 @@ struct ExportSource {
 /// Writes the process of the rank at place `rank` of the job, with everything in it.
 void export_rank(const ExportSource& source, std::size_t rank, ExportWriter& writer);
 
-/// "rank 3": the number that the job's recordings give it.
-std::string rank_label(const Job& job, std::size_t rank);
-
 /// Part of export_rank: how busy the GPU is, and how many bytes are in flight.
 void export_counters(const ExportSource& source, std::size_t rank, ExportWriter& writer);
 

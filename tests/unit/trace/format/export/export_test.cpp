@@ -355,3 +355,14 @@ TEST_CASE("A recording without marks of its steps reads back to steps found the 
   CHECK(same.steps.choice.sentence == all.steps.choice.sentence);
   check_same_ledger(all, same);
 }
+
+TEST_CASE("Ranks are called as in reports, and what they called themselves stands beside it",
+          "[export]") {
+  const TestFolder folder;
+  Job job = small_job();
+  job.recordings[1].origin.rank = 5;  // those between are missing
+  const Attributed all = attributed(job);
+  export_timeline(job, all, folder.file("a.pftrace"));
+  const PerfettoFile file(folder.file("a.pftrace"));
+  CHECK(track_of(file, "rank 1 (recorded as 5)", "GPU 0 stream 9").size() > 0);
+}
