@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/culprits/cause_shares.h"
 
+#include "trace/analysis/bounded_sum.h"
 #include "trace/analysis/rank_names.h"
 
 #include <algorithm>
@@ -104,21 +105,22 @@ void add_host(const Excess& excess, std::vector<CauseShare>& shares) {
 }  // namespace
 
 void add_excess(Excess& sum, const Excess& one) {
-  sum.compute += one.compute;
-  sum.copies += one.copies;
-  sum.transfer += one.transfer;
-  sum.waited += one.waited;
-  sum.profiler += one.profiler;
-  sum.other += one.other;
-  sum.unrecorded += one.unrecorded;
-  for (std::size_t cause = 0; cause < sum.host.size(); ++cause) sum.host[cause] += one.host[cause];
-  for (const auto& [rank, time] : one.waited_for) sum.waited_for[rank] += time;
+  add_bounded(sum.compute, one.compute);
+  add_bounded(sum.copies, one.copies);
+  add_bounded(sum.transfer, one.transfer);
+  add_bounded(sum.waited, one.waited);
+  add_bounded(sum.profiler, one.profiler);
+  add_bounded(sum.other, one.other);
+  add_bounded(sum.unrecorded, one.unrecorded);
+  for (std::size_t cause = 0; cause < sum.host.size(); ++cause)
+    add_bounded(sum.host[cause], one.host[cause]);
+  for (const auto& [rank, time] : one.waited_for) add_bounded(sum.waited_for[rank], time);
   for (const auto& [name, pair] : one.kernels) {
     KernelPair& total = sum.kernels[name];
     total.late_count += pair.late_count;
     total.compared_count += pair.compared_count;
-    total.late_time += pair.late_time;
-    total.compared_time += pair.compared_time;
+    add_bounded(total.late_time, pair.late_time);
+    add_bounded(total.compared_time, pair.compared_time);
   }
 }
 
@@ -149,7 +151,7 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
 LateCause named_cause(const std::vector<CauseShare>& shares) {
   constexpr double enough = 0.8;
   nanoseconds sum{};
-  for (const CauseShare& share : shares) sum += share.time;
+  for (const CauseShare& share : shares) add_bounded(sum, share.time);
   if (shares.empty() || sum <= nanoseconds::zero()) return LateCause::undecided;
   const CauseShare& largest = shares.front();
   return nanoseconds_of(largest.time) >= enough * nanoseconds_of(sum) ? largest.cause

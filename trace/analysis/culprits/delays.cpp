@@ -2,6 +2,7 @@
 #include "trace/analysis/culprits/delays.h"
 
 #include "src/core/interrupt.h"
+#include "trace/analysis/bounded_sum.h"
 
 #include <algorithm>
 #include <map>
@@ -42,7 +43,7 @@ class Finder {
       if (!steps_.counts(step.excluded)) continue;
       auto& row = found_.matrices.exposed.at(static_cast<std::size_t>(step.rank.index));
       for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
-        row[late] += step.waited_for[late];
+        add_bounded(row[late], step.waited_for[late]);
     }
     for (auto& [collective, delay] : by_collective_) found_.delays.push_back(delay);
     std::sort(found_.delays.begin(), found_.delays.end(), [](const Delay& a, const Delay& b) {
@@ -59,7 +60,7 @@ class Finder {
     if (step == nullptr) return;
     const auto late = static_cast<std::size_t>(split.waited_for->index);
     const nanoseconds exposed = exposed_of(rank, split);
-    found_.matrices.total[rank][late] += split.split - split.start;
+    add_bounded(found_.matrices.total[rank][late], split.split - split.start);
     const CollectiveWait& collective =
         waits_.collectives.at(static_cast<std::size_t>(split.collective));
     const auto [place, fresh] = by_collective_.try_emplace(split.collective);
@@ -72,7 +73,7 @@ class Finder {
       delay.step = step->number;
     }
     delay.arrival = std::max(delay.arrival, split.split);
-    delay.exposed += exposed;
+    add_bounded(delay.exposed, exposed);
   }
 
   /// Where several calls wait at once their time counts once, for the first, as in the ledger.

@@ -2,6 +2,7 @@
 #include "trace/analysis/culprits/excess.h"
 
 #include "src/core/interrupt.h"
+#include "trace/analysis/bounded_sum.h"
 #include "trace/analysis/ledger/build_ledger.h"
 
 #include <algorithm>
@@ -122,18 +123,19 @@ class WindowLedgers {
  private:
   static void add(const StepLedger& ledger, int sign, Excess& excess) {
     const auto part = [&](LedgerPart which) { return sign * ledger.part(which); };
-    excess.compute += part(LedgerPart::compute);
-    excess.copies += part(LedgerPart::exposed_copy);
-    excess.transfer += part(LedgerPart::exposed_transfer);
-    excess.waited += part(LedgerPart::exposed_wait) - sign * ledger.uncharged_wait;
-    excess.profiler += part(LedgerPart::profiler_overhead);
-    excess.other += part(LedgerPart::dependency_idle) + part(LedgerPart::launch_gap) +
-                    part(LedgerPart::unattributed) + sign * ledger.uncharged_wait;
+    add_bounded(excess.compute, part(LedgerPart::compute));
+    add_bounded(excess.copies, part(LedgerPart::exposed_copy));
+    add_bounded(excess.transfer, part(LedgerPart::exposed_transfer));
+    add_bounded(excess.waited, part(LedgerPart::exposed_wait) - sign * ledger.uncharged_wait);
+    add_bounded(excess.profiler, part(LedgerPart::profiler_overhead));
+    add_bounded(excess.other,
+                part(LedgerPart::dependency_idle) + part(LedgerPart::launch_gap) +
+                    part(LedgerPart::unattributed) + sign * ledger.uncharged_wait);
     for (std::size_t cause = 0; cause < excess.host.size(); ++cause)
-      excess.host[cause] += sign * ledger.host_late_by_cause[cause];
+      add_bounded(excess.host[cause], sign * ledger.host_late_by_cause[cause]);
     for (std::uint32_t rank = 0; rank < ledger.waited_for.size(); ++rank)
       if (ledger.waited_for[rank] != nanoseconds::zero())
-        excess.waited_for[rank] += sign * ledger.waited_for[rank];
+        add_bounded(excess.waited_for[rank], sign * ledger.waited_for[rank]);
   }
 
   std::vector<std::vector<StepLedger>> by_rank_;
@@ -164,7 +166,7 @@ class Examiner {
         continue;
       KernelPair& pair = excess.kernels[recording.names.at(event->name)];
       ++(late ? pair.late_count : pair.compared_count);
-      (late ? pair.late_time : pair.compared_time) += event->end - event->start;
+      add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
     }
   }
 
@@ -205,11 +207,16 @@ std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays, std::s
 }  // namespace
 
 nanoseconds Excess::host_total() const {
-  return std::accumulate(host.begin(), host.end(), nanoseconds::zero());
+  nanoseconds sum{};
+  for (const nanoseconds time : host) add_bounded(sum, time);
+  return sum;
 }
 
 nanoseconds Excess::total() const {
-  return compute + copies + transfer + waited + profiler + other + unrecorded + host_total();
+  nanoseconds sum = host_total();
+  for (const nanoseconds part : {compute, copies, transfer, waited, profiler, other, unrecorded})
+    add_bounded(sum, part);
+  return sum;
 }
 
 std::vector<std::optional<Excess>> measure_excess(const Job& job,

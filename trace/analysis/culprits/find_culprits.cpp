@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/culprits/find_culprits.h"
 
+#include "trace/analysis/bounded_sum.h"
 #include "trace/analysis/culprits/cause_shares.h"
 #include "trace/analysis/culprits/charges.h"
 #include "trace/analysis/culprits/delays.h"
@@ -104,8 +105,8 @@ class Investigation {
     Culprit culprit;
     culprit.rank = Rank{static_cast<int>(rank)};
     for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
-      culprit.waited += report.total[waiting][rank];
-      culprit.exposed += report.exposed[waiting][rank];
+      add_bounded(culprit.waited, report.total[waiting][rank]);
+      add_bounded(culprit.exposed, report.exposed[waiting][rank]);
     }
     Excess sum;
     for (std::size_t i = 0; i < found_.delays.size(); ++i) {
@@ -117,7 +118,8 @@ class Investigation {
     culprit.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
     culprit.gpu_seconds = charges_.cost[rank] / 1e9;
     culprit.steps = recurrence.by_rank[rank];
-    culprit.significant = culprit.waited > culprit.collectives * alignment_.report.error;
+    culprit.significant =
+        culprit.waited / std::max<std::int64_t>(1, culprit.collectives) > alignment_.report.error;
     culprit.shares = cause_shares(sum, stages_.uneven(rank));
     if (dropped_records(rank))
       culprit.shares = {{attribution::LateCause::undecided,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/culprits/verdict.h"
 
+#include "trace/analysis/bounded_sum.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +32,7 @@ std::string share_in_words(const CauseShare& share, Nanoseconds sum) {
 
 std::string cause_in_words(const Culprit& culprit) {
   Nanoseconds sum{};
-  for (const CauseShare& share : culprit.shares) sum += share.time;
+  for (const CauseShare& share : culprit.shares) add_bounded(sum, share.time);
   if (sum <= Nanoseconds::zero())
     return "Why is not recorded: it has no earlier collective to compare from.";
   if (culprit.cause != LateCause::undecided)
