@@ -59,18 +59,40 @@ std::string culprit_headline(const AttributionView& view, const Culprit& culprit
 }
 
 /// The largest part that is not compute, of the average step.
-std::string largest_loss(const AveragedJob& job) {
+LedgerPart largest_loss(const AveragedJob& job) {
   std::size_t largest = 1;
   for (std::size_t i = 2; i < attribution::ledger_parts; ++i) {
     if (job.mean.parts[i].mean > job.mean.parts[largest].mean) largest = i;
   }
-  const auto part = static_cast<LedgerPart>(largest);
+  return static_cast<LedgerPart>(largest);
+}
+
+std::string step_line(const AveragedJob& job) {
+  const LedgerPart part = largest_loss(job);
   return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
                      seconds(job.mean.step.mean),
                      percent(job.mean.share(LedgerPart::compute)),
                      attribution::ledger_part_name(part),
                      seconds(job.mean.part(part).mean),
                      percent(job.mean.share(part)));
+}
+
+/// "Host late costs most: ..." where something else costs more than waiting for the culprit.
+std::string loss_headline(const AveragedJob& job, LedgerPart part) {
+  std::string most;
+  if (part == LedgerPart::host_late) {
+    const auto& causes = job.mean.host_late_by_cause;
+    const auto largest = std::max_element(causes.begin(), causes.end());
+    const auto cause = static_cast<attribution::HostCause>(largest - causes.begin());
+    most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
+    if (*largest < 0.5 * job.mean.part(part).mean) most = "";
+  }
+  return fmt::format("{} costs most: {} of each step of {} ({}){}.",
+                     capitalised(attribution::ledger_part_name(part)),
+                     seconds(job.mean.part(part).mean),
+                     seconds(job.mean.step.mean),
+                     percent(job.mean.share(part)),
+                     most);
 }
 
 std::string waiting_share(const Attribution& attribution) {
@@ -109,18 +131,15 @@ std::string best_what_if(const attribution::Efficiency& efficiency) {
                      seconds(in_seconds(efficiency.step_time)));
 }
 
-/// What the culprit costs in GPU time and money, at the rate of the recorded steps.
+/// What the culprit costs in money, at the rate of the recorded steps.
 std::string cost_line(const AttributionView& view, const Culprit& culprit) {
-  const auto share = share_of_gpu_time(view, culprit);
-  if (!share) return "";
-  std::string text = fmt::format(
-      "Waiting for rank {} costs {} of the job's GPU time", culprit.rank.index, percent(*share));
-  if (const auto lost = lost_per_hour(view, culprit)) {
-    text += fmt::format(": {} of {} per hour of the job",
-                        format_quantity(number(*lost), Unit::dollars),
-                        format_quantity(number(*lost / *share), Unit::dollars));
-  }
-  return text + ".";
+  const auto lost = lost_per_hour(view, culprit);
+  if (!lost) return "";
+  return fmt::format(
+      "Waiting for rank {} costs {} of the {} that an hour of the job costs.",
+      culprit.rank.index,
+      format_quantity(number(*lost), Unit::dollars),
+      format_quantity(number(*lost / *share_of_gpu_time(view, culprit)), Unit::dollars));
 }
 
 std::int64_t all_losses(const Attribution& attribution) {
@@ -143,6 +162,14 @@ Verdict judge_attribution(const AttributionView& view) {
   if (worst != culprits.end()) {
     verdict.answer = Answer::no;
     verdict.headline = culprit_headline(view, *worst);
+    // A host that is late everywhere may cost more than any one rank.
+    if (view.averages) {
+      const LedgerPart part = largest_loss(*view.averages);
+      if (part != LedgerPart::exposed_wait &&
+          view.averages->mean.part(part).mean > worst->exposed_per_step_ms * 1e-3) {
+        verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
+      }
+    }
     lines.push_back(worst->sentence);
     lines.push_back(cost_line(view, *worst));
   } else if (attribution.culprits.abstention.starts_with("no straggler")) {
@@ -153,7 +180,7 @@ Verdict judge_attribution(const AttributionView& view) {
                                                       ? "no waiting is beyond the clock error."
                                                       : sentence(attribution.culprits.abstention));
   }
-  if (view.averages) lines.push_back(largest_loss(*view.averages));
+  if (view.averages) lines.push_back(step_line(*view.averages));
   lines.push_back(waiting_share(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));

@@ -83,6 +83,7 @@ Table single_table(const AttributionView& view) {
   }
   table.columns[4].own_scale = true;
   for (const std::size_t column : {1U, 5U, 11U}) table.columns[column].detail = true;
+  drop_empty_columns(table);
   limit_rows(table, "collectives");
   if (view.attribution.collectives.size() > most_collectives) {
     table.notes.push_back(fmt::format("Only the {} with the most waiting of {} are listed.",
@@ -121,6 +122,7 @@ Table kinds_table(const AttributionView& view) {
           cell_or_absent(median(sum.spread_of_ends))}});
   }
   for (const std::size_t column : {2U, 3U, 4U, 6U, 8U}) table.columns[column].own_scale = true;
+  drop_empty_columns(table);
   table.notes.push_back(
       "Wait and transfer: summed over ranks, in all steps. Pure transfer: the last arriver's "
       "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "

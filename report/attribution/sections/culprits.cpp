@@ -138,6 +138,7 @@ Table culprit_table(const AttributionView& view) {
       "Lost per step: exposed wait of the average waiting rank. GPU-hours are of the recorded "
       "steps, "
       "dollars of an hour of the whole job."};
+  drop_empty_columns(table);
   limit_rows(table, "ranks");
   return table;
 }

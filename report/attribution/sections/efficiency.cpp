@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/sections/sections.h"
+#include "report/names.h"
 
 #include <cmath>
 
@@ -31,7 +32,7 @@ Table path_table(const Efficiency& efficiency) {
   for (const Efficiency::PathShare& share : efficiency.critical_path) {
     const double time = in_seconds(share.time);
     table.rows.push_back({{rank_cell(share.rank),
-                           share.what,
+                           words(share.what),
                            cell(time),
                            whole > 0.0 ? cell(time / whole) : Cell{}}});
   }

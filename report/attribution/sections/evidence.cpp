@@ -101,6 +101,11 @@ Table largest_table(const Attribution& attribution) {
   return table;
 }
 
+/// Without the directory, which all recordings of a job usually share.
+std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
 Table recordings_table(const Attribution& attribution) {
   Table table{"recording",
               "Recordings",
@@ -112,7 +117,7 @@ Table recordings_table(const Attribution& attribution) {
                measure_column("host_events", "host events", Unit::count)}};
   for (const auto& recording : attribution.recordings) {
     table.rows.push_back({{rank_cell(recording.rank),
-                           recording.file,
+                           file_name(recording.file),
                            recording.where,
                            recording.rank_from,
                            cell(static_cast<double>(recording.device_events)),

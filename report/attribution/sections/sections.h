@@ -48,7 +48,7 @@ CollectiveTime collective_time(const attribution::CollectiveWait& collective);
 /// Indices of the collectives with the most waiting, at most `most_collectives`, in time order.
 std::vector<std::size_t> listed_collectives(const attribution::Attribution& attribution);
 
-/// Seconds of GPU time that the averages are made of, over all ranks.
+/// Seconds of GPU time that the averages are made of: the slowest rank's, for every rank.
 double counted_gpu_seconds(const AttributionView& view);
 /// Of that, what the culprit cost; absent without averages.
 std::optional<double> share_of_gpu_time(const AttributionView& view,
@@ -60,6 +60,9 @@ std::optional<double> lost_per_hour(const AttributionView& view,
 
 /// Marks the rows beyond `most_rows` as details, with a note that says so.
 void limit_rows(Table& table, const std::string& what);
+
+/// Leaves out the columns in which no row has a value.
+void drop_empty_columns(Table& table);
 
 // Columns.
 Column parameter_column(const std::string& id, const std::string& header, Unit unit = Unit::plain);

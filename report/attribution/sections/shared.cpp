@@ -38,9 +38,10 @@ std::vector<std::size_t> listed_collectives(const attribution::Attribution& attr
 
 double counted_gpu_seconds(const AttributionView& view) {
   if (!view.averages) return 0.0;
-  double total = 0.0;
-  for (const AveragedLedger& rank : view.averages->ranks) total += rank.step.mean * rank.steps;
-  return total;
+  double longest = 0.0;
+  for (const AveragedLedger& rank : view.averages->ranks)
+    longest = std::max(longest, rank.step.mean * rank.steps);
+  return longest * static_cast<double>(view.averages->ranks.size());
 }
 
 std::optional<double> share_of_gpu_time(const AttributionView& view,
@@ -63,6 +64,17 @@ void limit_rows(Table& table, const std::string& what) {
   for (std::size_t i = most_rows; i < table.rows.size(); ++i) table.rows[i].detail = true;
   table.notes.push_back(
       fmt::format("{} more {} in CSV, JSON and HTML.", table.rows.size() - most_rows, what));
+}
+
+void drop_empty_columns(Table& table) {
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [c](const Row& row) {
+      return std::holds_alternative<std::monostate>(row.cells[c]);
+    });
+    if (!empty || table.rows.empty()) continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(c));
+  }
 }
 
 Column parameter_column(const std::string& id, const std::string& header, Unit unit) {

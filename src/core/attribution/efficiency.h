@@ -36,7 +36,7 @@ struct Efficiency {
   Nanoseconds step_time{};  // mean measured, of the slowest rank
   /// The replay without any change against the measurement, as a fraction: how far to trust it.
   double replay_error = 0.0;
-  std::vector<WhatIf> what_if;  // each alone; savings do not add up
+  std::vector<WhatIf> what_if;  // each alone, the largest saving first; savings do not add up
 
   /// The chain of work that sets the run's length.
   struct PathShare {

@@ -174,7 +174,10 @@ class PathWalk {
   void leave_host(NodeIndex& device, NodeIndex& host) {
     const HostNode& node = graph_.hosts[host];
     host = node.before;
-    if (host == no_index) return;
+    if (host == no_index) {
+      spend(node.rank, "before the first recorded call", start_);
+      return;
+    }
     const HostNode& before = graph_.hosts[host];
     if (before.end < now_)
       spend(node.rank, late_host(causes_.of(node, before.end, now_)), before.end);

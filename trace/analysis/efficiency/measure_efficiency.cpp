@@ -109,17 +109,17 @@ double largest_useful(const Efficiency& result, std::optional<std::size_t> witho
 
 /// Longest transfer time of any rank: it takes place even where compute hides all of it.
 double largest_transfer(const Waits& waits, const EfficiencyWindow& window) {
-  std::int64_t largest = 0;
+  double largest = 0.0;
   for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-    std::int64_t sum = 0;
+    double sum = 0.0;
     for (const CommunicationSplit& split : waits.by_rank[rank]) {
       const nanoseconds start = std::max(split.split, window.by_rank[rank].start);
       const nanoseconds end = std::min(split.end, window.by_rank[rank].end);
-      if (start < end && split.known) sum += (end - start).count();
+      if (start < end && split.known) sum += in_ns(end - start);
     }
     largest = std::max(largest, sum);
   }
-  return static_cast<double>(largest);
+  return largest;
 }
 
 void predict(Efficiency& result,
@@ -148,6 +148,9 @@ void predict(Efficiency& result,
   Change prompt;
   prompt.no_host_delay = true;
   add_what_if(result, "with hosts that launch in time", predictor.ratio(prompt), least);
+  std::stable_sort(result.what_if.begin(), result.what_if.end(), [](const auto& a, const auto& b) {
+    return a.saved > b.saved;
+  });
 }
 
 std::string why_not(const Job& job, const Alignment& alignment) {

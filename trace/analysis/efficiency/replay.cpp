@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t interrupt_every = std::size_t{1} << 20;
+/// Beyond all recorded times (2^61), and small enough that adding a difference of two of them does
+/// not overflow: contradictory recordings play longer and longer.
+constexpr std::int64_t horizon = (std::int64_t{1} << 61) + (std::int64_t{1} << 60);
+
+std::int64_t bounded(std::int64_t time) {
+  return std::clamp(time, -horizon, horizon);
+}
 
 /// The two latest arrivals of different ranks.
 struct Arrivals {
@@ -35,7 +42,8 @@ struct Arrivals {
   /// When the last one comes. Of those that are still to come, although somebody asks already whose
   /// part had ended, as much later as recorded: a recording that contradicts itself plays longer.
   std::int64_t last(const Meeting& meeting) const {
-    return count < meeting.members && count > 0 ? latest + (meeting.latest - recorded) : latest;
+    return count < meeting.members && count > 0 ? bounded(latest + (meeting.latest - recorded))
+                                                : latest;
   }
 };
 
@@ -54,7 +62,7 @@ class Causes {
   /// When the node begins in the replay; `otherwise` where no cause is left.
   std::int64_t start(std::int64_t otherwise) const {
     if (recorded_ == never) return start_;
-    return replayed_ == never ? otherwise : replayed_ + (start_ - recorded_);
+    return replayed_ == never ? otherwise : bounded(replayed_ + (start_ - recorded_));
   }
 
  private:
@@ -94,16 +102,17 @@ class Replay {
   void begin_host(NodeIndex index) {
     const HostNode& node = graph_.hosts[index];
     if (node.before == no_index) return;
-    host_starts_[index] = host_end(node.before) + (node.start - graph_.hosts[node.before].end);
+    host_starts_[index] =
+        bounded(host_end(node.before) + (node.start - graph_.hosts[node.before].end));
   }
 
   std::int64_t host_end(NodeIndex index) const {
     const HostNode& node = graph_.hosts[index];
     const std::int64_t length = node.end - node.start;
-    if (node.target == no_index) return host_starts_[index] + length;
+    if (node.target == no_index) return bounded(host_starts_[index] + length);
     const std::int64_t released =
         device_end(node.target) + (node.end - graph_.devices[node.target].end);
-    return std::max(host_starts_[index] + std::min(length, usual_call_ns), released);
+    return bounded(std::max(host_starts_[index] + std::min(length, usual_call_ns), released));
   }
 
   void begin_device(NodeIndex index) {
@@ -125,13 +134,14 @@ class Replay {
   std::int64_t device_end(NodeIndex index) const {
     const DeviceNode& node = graph_.devices[index];
     const std::int64_t start = device_starts_[index];
-    if (node.kind != DeviceNode::Kind::communication) return start + (node.end - node.start);
+    if (node.kind != DeviceNode::Kind::communication)
+      return bounded(start + (node.end - node.start));
     if (change_.no_communication) return start;
     if (node.meeting != no_index) return meeting_end(index);
     const std::int64_t recorded =
         node.partner == no_index ? node.start : graph_.devices[node.partner].start;
     const std::int64_t awaited = node.partner == no_index ? never : partner_start(node);
-    return std::max(start, awaited) + transfer(node, recorded);
+    return bounded(std::max(start, awaited) + transfer(node, recorded));
   }
 
   std::int64_t meeting_end(NodeIndex index) const {
@@ -144,7 +154,7 @@ class Replay {
       awaited = arrivals.second;
       if (change_.on_time == node.rank) own = awaited;
     }
-    return std::max(own, awaited) + transfer(node, meeting.latest);
+    return bounded(std::max(own, awaited) + transfer(node, meeting.latest));
   }
 
   std::int64_t partner_start(const DeviceNode& node) const {

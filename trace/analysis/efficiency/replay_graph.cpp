@@ -40,6 +40,8 @@ class CollectiveEdges {
       : graph_(graph), members_(members) {}
 
   void add(CollectiveKind kind) {
+    // What the partners make of a grouped call (an all-to-all of sends) is known only here.
+    for (const Member& member : members_) node(member).collective = kind;
     if (everybody_needs_everybody(kind, members_.size())) {
       meet();
     } else if (kind == CollectiveKind::send || kind == CollectiveKind::receive ||

@@ -171,6 +171,14 @@ TEST_CASE("communication without a recorded event waits for the compute launched
   REQUIRE_THAT(job.replayed(prompt), WithinRel(142.0, 1e-12));
 }
 
+TEST_CASE("what-ifs come with the largest saving first", "[efficiency]") {
+  const EfficiencyResult result = uneven_pair().measure(blame(1));
+  const auto& changes = require(result).what_if;
+  REQUIRE(changes.size() == 4);
+  for (std::size_t i = 1; i < changes.size(); ++i)
+    REQUIRE(changes[i - 1].saved >= changes[i].saved);
+}
+
 TEST_CASE("work behind a recorded event waits for the other stream's work", "[efficiency]") {
   SmallJob job(2);
   for (std::size_t rank = 0; rank < 2; ++rank) {
