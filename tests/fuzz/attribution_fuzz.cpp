@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Any bytes as the events of a job of two ranks: steps are disjoint and in order, and every ledger
-/// sums to its step (build_job_ledger throws std::logic_error where one does not).
+/// Any bytes as the events of a job of two ranks: steps are disjoint and in order, every ledger
+/// sums to its step (build_job_ledger throws std::logic_error where one does not), and factors of
+/// efficiency multiply.
 #include "trace/analysis/clocks/align.h"
+#include "trace/analysis/efficiency/measure_efficiency.h"
 #include "trace/analysis/ledger/build_ledger.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -114,6 +117,20 @@ void check_steps(const StepPlan& plan) {
   }
 }
 
+/// Factors multiply and lie in (0, 1]; the critical path sums to the window.
+void check_efficiency(const EfficiencyResult& result) {
+  require(result.efficiency || !result.reason.empty());
+  if (!result.efficiency) return;
+  const attribution::Efficiency& e = *result.efficiency;
+  const double product = e.load_balance * e.serialization * e.transfer;
+  require(e.parallel > 0.0 && e.parallel <= 1.0 && std::abs(product / e.parallel - 1.0) < 1e-9);
+  for (const double factor : {e.load_balance, e.host, e.dependency, e.transfer})
+    require(factor > 0.0 && factor <= 1.0);
+  nanoseconds path{};
+  for (const auto& share : e.critical_path) path += share.time;
+  require(path == e.runtime);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -125,5 +142,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const StepPlan plan = find_steps(job, alignment.map);
   check_steps(plan);
   for (const auto& ledger : build_job_ledger(job, plan, waits, alignment.map)) check_sums(ledger);
+  attribution::CulpritReport culprits;
+  culprits.culprits.emplace_back();
+  culprits.culprits[0].significant = true;
+  check_efficiency(measure_efficiency(job, plan, waits, alignment, culprits));
   return 0;
 }

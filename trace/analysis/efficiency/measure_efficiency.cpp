@@ -22,39 +22,37 @@ constexpr double largest_replay_error = 0.10;
 /// Culprits whose lateness is taken away, one by one.
 constexpr std::size_t most_culprits = 3;
 
-/// Lengths of the window under changes, in proportion to its recorded length.
+/// A window without steps may hold a whole recording; so many nodes take about 8 GB.
+constexpr std::int64_t most_nodes = 64'000'000;
+
+/// Lengths of the window under changes, in proportion to its unchanged length.
 class Predictor {
  public:
   Predictor(const ReplayGraph& graph, const EfficiencyWindow& window)
-      : graph_(graph), window_(window) {}
+      : graph_(graph), start_(window.whole.start.count()), unchanged_(length(replay(graph, {}))) {}
 
   /// The unchanged replay against the recording, as a fraction.
-  double error() const {
-    const double recorded = since_start(recorded_end(graph_, {}));
-    return since_start(replay(graph_, {})) / recorded - 1.0;
-  }
+  double error() const { return unchanged_ / length(recorded_end(graph_, {})) - 1.0; }
 
-  /// Changed over unchanged replay; at most 1, because every change takes something away.
+  /// At most 1, because every change takes something away.
   double ratio(const Change& change) const {
-    const double base = since_start(replay(graph_, {}));
-    return std::clamp(since_start(replay(graph_, change)) / base, 0.0, 1.0);
+    return std::clamp(length(replay(graph_, change)) / unchanged_, 0.0, 1.0);
   }
 
-  /// The replay that leaves out one rank's end, with its lateness and without.
+  /// Of the ranks but one, whose lateness is taken away.
   double ratio_on_time(std::uint32_t rank) const {
     Change on_time;
     on_time.on_time = rank;
-    const double recorded = since_start(recorded_end(graph_, on_time));
-    return std::clamp(since_start(replay(graph_, on_time)) / recorded, 0.0, 1.0);
+    const double recorded = length(recorded_end(graph_, on_time));
+    return std::clamp(length(replay(graph_, on_time)) / recorded, 0.0, 1.0);
   }
 
  private:
-  double since_start(std::int64_t end) const {
-    return static_cast<double>(end - window_.whole.start.count());
-  }
+  double length(std::int64_t end) const { return static_cast<double>(end - start_); }
 
   const ReplayGraph& graph_;
-  const EfficiencyWindow& window_;
+  std::int64_t start_;
+  double unchanged_;
 };
 
 double in_ns(nanoseconds time) {
@@ -178,6 +176,12 @@ EfficiencyResult measure_efficiency(const Job& job,
   result.useful = useful_by_rank(job, alignment.map, *window);
   if (!(largest_useful(result) > 0.0))
     return {std::nullopt, "no kernel ran that is not communication."};
+  std::int64_t events = 0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    events +=
+        events_within(RankView(job.recordings[rank], alignment.map, rank), window->by_rank[rank]);
+  if (events > most_nodes)
+    return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
   const ReplayGraph graph = build_replay_graph(job, waits, alignment.map, *window);
   if (graph.devices.empty()) return {std::nullopt, "no GPU work begins in the steps that count."};
   const Predictor predictor(graph, *window);

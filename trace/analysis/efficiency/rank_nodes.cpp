@@ -76,14 +76,11 @@ NodeIndex RankNodes::node_of(std::uint32_t event) const {
 
 void RankNodes::add_devices() {
   const auto& events = view_.recording().device_events;
-  const auto from = [&](nanoseconds time) {
-    return std::lower_bound(
-        events.begin(), events.end(), time, [&](const DeviceEvent& event, nanoseconds value) {
-          return view_.start(event) < value;
-        });
-  };
-  const auto first = from(window_.start);
-  const auto last = from(window_.end);
+  const auto first =
+      std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
+        return view_.start(event) < window_.start;
+      });
+  const auto last = first + events_within(view_, window_);
   first_event_ = static_cast<std::uint32_t>(first - events.begin());
   first_device_ = static_cast<NodeIndex>(graph_.devices.size());
   std::unordered_map<std::uint64_t, NodeIndex> last_of_stream;
@@ -111,11 +108,11 @@ void RankNodes::add_devices() {
 }
 
 bool RankNodes::waits_for_device(const HostEvent& event) const {
-  return event.activity == HostActivity::synchronization
-             ? event.synchronization != no_index &&
-                   view_.recording().synchronizations.at(event.synchronization).kind !=
-                       Synchronization::Kind::stream_wait_event
-             : is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
+  if (event.activity != HostActivity::synchronization)
+    return is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
+  const auto& known = view_.recording().synchronizations;
+  return event.synchronization < known.size() &&
+         known[event.synchronization].kind != Synchronization::Kind::stream_wait_event;
 }
 
 void RankNodes::add_hosts() {

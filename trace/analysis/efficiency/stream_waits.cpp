@@ -43,8 +43,8 @@ std::vector<StreamWait> recorded_waits(const RankView& view) {
   std::vector<StreamWait> waits;
   const Recording& recording = view.recording();
   for (const HostEvent& event : recording.host_events) {
-    if (event.synchronization == no_index) continue;
-    const Synchronization& one = recording.synchronizations.at(event.synchronization);
+    if (event.synchronization >= recording.synchronizations.size()) continue;
+    const Synchronization& one = recording.synchronizations[event.synchronization];
     if (one.kind != Synchronization::Kind::stream_wait_event || !one.stream || !one.waits_on)
       continue;
     waits.push_back(

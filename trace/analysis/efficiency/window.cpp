@@ -77,14 +77,37 @@ std::optional<EfficiencyWindow> whole_window(const Job& job, const ClockMap& clo
   return window;
 }
 
+std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
+  std::int64_t events = 0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
+  return events;
+}
+
 }  // namespace
 
 std::optional<EfficiencyWindow> choose_window(const Job& job,
                                               const StepPlan& steps,
-                                              const ClockMap& clocks) {
+                                              const ClockMap& clocks,
+                                              std::int64_t most_events) {
   const bool complete = steps.by_rank.size() == job.recordings.size();
   const Run run = complete ? longest_run(steps) : Run{};
-  return run.length() > 0 ? window_of_steps(steps, run) : whole_window(job, clocks);
+  if (run.length() == 0) return whole_window(job, clocks);
+  const EfficiencyWindow window = window_of_steps(steps, run);
+  const std::int64_t events = events_within(job, clocks, window);
+  if (events <= most_events) return window;
+  const std::int64_t fit = std::max<std::int64_t>(run.length() * most_events / events, 1);
+  return window_of_steps(steps, {run.first, run.first + static_cast<std::int32_t>(fit) - 1});
+}
+
+std::int64_t events_within(const RankView& rank, TimeInterval window) {
+  const auto& events = rank.recording().device_events;
+  const auto before = [&](nanoseconds time) {
+    return std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
+      return rank.start(event) < time;
+    });
+  };
+  return std::max<std::int64_t>(before(window.end) - before(window.start), 0);
 }
 
 nanoseconds useful_time(const RankView& rank, TimeInterval window) {

@@ -7,6 +7,7 @@
 #include "trace/analysis/steps/find_steps.h"
 #include "trace/timeline/recording.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,11 +23,16 @@ struct EfficiencyWindow {
   nanoseconds length() const { return whole.end - whole.start; }
 };
 
-/// The longest run of consecutive steps that count on every rank; where no step counts, everything
-/// from the first to the last device event of any rank, as one step. Absent without device events.
+/// The longest run of consecutive steps that count on every rank, cut to the steps that begin with
+/// `most_events` device events of all ranks; where no step counts, everything from the first to the
+/// last device event of any rank, as one step. Absent without device events.
 std::optional<EfficiencyWindow> choose_window(const Job& job,
                                               const StepPlan& steps,
-                                              const ClockMap& clocks);
+                                              const ClockMap& clocks,
+                                              std::int64_t most_events = 8'000'000);
+
+/// Device events that begin in the window.
+std::int64_t events_within(const RankView& rank, TimeInterval window);
 
 /// Time in the window during which a kernel runs that is not communication, whatever the stream.
 nanoseconds useful_time(const RankView& rank, TimeInterval window);

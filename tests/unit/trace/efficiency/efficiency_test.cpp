@@ -231,6 +231,24 @@ TEST_CASE("the window is the longest run of steps that count on every rank", "[e
   REQUIRE(factors.useful[0] == 150us);
 }
 
+TEST_CASE("a window of too many events ends after fewer steps", "[efficiency]") {
+  SmallJob job(2);
+  StepPlan plan;
+  plan.by_rank.resize(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (int number = 0; number < 10; ++number) {
+      job.kernel(rank, 100 * number + 10, 100 * number + 60);
+      plan.by_rank[rank].push_back(
+          {number, 100us * number, 100us * (number + 1), number == 0 ? "warm-up: first" : ""});
+    }
+  }
+  // Nine steps that count with two events each; six events are three steps.
+  const auto window = choose_window(job.job(), plan, ClockMap(2), 6);
+  REQUIRE(window);
+  REQUIRE(window->description == "steps 1 to 3");
+  REQUIRE(window->length() == 300us);
+}
+
 TEST_CASE("where no step counts the window is the whole recording, and says why", "[efficiency]") {
   const EfficiencyResult result = uneven_pair().measure();
   REQUIRE(require(result).window.find("no step counts") != std::string::npos);
