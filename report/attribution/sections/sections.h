@@ -48,7 +48,7 @@ CollectiveTime collective_time(const attribution::CollectiveWait& collective);
 /// Indices of the collectives with the most waiting, at most `most_collectives`, in time order.
 std::vector<std::size_t> listed_collectives(const attribution::Attribution& attribution);
 
-/// Seconds of GPU time that the averages are made of: the slowest rank's, for every rank.
+/// Seconds of GPU time that the averages are made of, over all ranks.
 double counted_gpu_seconds(const AttributionView& view);
 /// Of that, what the culprit cost; absent without averages.
 std::optional<double> share_of_gpu_time(const AttributionView& view,

@@ -38,10 +38,9 @@ std::vector<std::size_t> listed_collectives(const attribution::Attribution& attr
 
 double counted_gpu_seconds(const AttributionView& view) {
   if (!view.averages) return 0.0;
-  double longest = 0.0;
-  for (const AveragedLedger& rank : view.averages->ranks)
-    longest = std::max(longest, rank.step.mean * rank.steps);
-  return longest * static_cast<double>(view.averages->ranks.size());
+  double total = 0.0;
+  for (const AveragedLedger& rank : view.averages->ranks) total += rank.step.mean * rank.steps;
+  return total;
 }
 
 std::optional<double> share_of_gpu_time(const AttributionView& view,
