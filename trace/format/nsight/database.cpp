@@ -173,13 +173,30 @@ bool Database::has(std::string_view table, std::string_view column) const {
   return found != tables_.end() && found->second.contains(column);
 }
 
-Rows Database::select(std::string_view table, std::initializer_list<const char*> columns) {
-  if (!has(table)) return {database_.get(), "", std::string(table), trouble_};
-  std::string query = "SELECT ";
+/// Empty when there is no such table.
+std::string Database::query(std::string_view table,
+                            std::initializer_list<const char*> columns) const {
+  if (!has(table)) return "";
+  std::string text = "SELECT ";
   for (const char* column : columns)
-    query += (has(table, column) ? identifier(column) : "NULL") + ",";
-  query.back() = ' ';
-  return {database_.get(), query + "FROM " + identifier(table), std::string(table), trouble_};
+    text += (has(table, column) ? identifier(column) : "NULL") + ",";
+  text.back() = ' ';
+  return text + "FROM " + identifier(table);
+}
+
+Rows Database::select(std::string_view table, std::initializer_list<const char*> columns) {
+  return {database_.get(), query(table, columns), std::string(table), trouble_};
+}
+
+Rows Database::select_where(std::string_view table,
+                            std::initializer_list<const char*> columns,
+                            const char* column,
+                            std::int64_t value) {
+  if (!has(table, column)) return {database_.get(), "", std::string(table), trouble_};
+  return {database_.get(),
+          fmt::format("{} WHERE {} = {}", query(table, columns), identifier(column), value),
+          std::string(table),
+          trouble_};
 }
 
 std::optional<std::string> Database::string(std::int64_t id) {

@@ -142,11 +142,12 @@ void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
   }
 }
 
-/// Work that CUDA does of itself; everything else in the tables of overhead is the profiler's.
+/// Work that CUDA does of itself, by the names that the host rules know; everything else in the
+/// tables of overhead is the profiler's.
 const char* driver_work(std::int64_t type) {
   switch (type) {
     case 2:
-      return "Driver JIT compiler";
+      return "Driver Compiler";
     case 6:
       return "Runtime Triggered Module Loading";
     case 7:

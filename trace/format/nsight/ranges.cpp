@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -16,13 +17,10 @@ namespace {
 constexpr std::array<std::int64_t, 4> range_types = {59, 60, 70, 71};
 constexpr std::int64_t domain_created = 75;
 
-enum RangeColumn : int { start, end, thread, type, text, text_id, domain, payload };
+constexpr std::initializer_list<const char*> columns = {
+    "start", "end", "globalTid", "eventType", "text", "textId", "domainId", "binaryData"};
 
-Rows select_ranges(Database& database) {
-  return database.select(
-      "NVTX_EVENTS",
-      {"start", "end", "globalTid", "eventType", "text", "textId", "domainId", "binaryData"});
-}
+enum RangeColumn : int { start, end, thread, type, text, text_id, domain, payload };
 
 /// The text of a row, from the row itself or from the table of strings.
 std::string text_of(Database& database, const Rows& row) {
@@ -34,9 +32,9 @@ std::string text_of(Database& database, const Rows& row) {
 /// Domains that are certainly not NCCL's; which one is NCCL's is not told by trimmed files.
 std::set<std::pair<std::int64_t, std::int64_t>> other_domains(Database& database) {
   std::set<std::pair<std::int64_t, std::int64_t>> domains;  // process, domain
-  Rows row = select_ranges(database);
+  Rows row = database.select_where("NVTX_EVENTS", columns, "eventType", domain_created);
   while (row.next()) {
-    if (row.integer(type) != domain_created || text_of(database, row) == "NCCL") continue;
+    if (text_of(database, row) == "NCCL") continue;
     domains.emplace(row.integer(thread).value_or(0) >> 24, row.integer(domain).value_or(0));
   }
   return domains;
@@ -118,7 +116,7 @@ class RangeReader {
 void read_ranges(Contents& contents) {
   if (!contents.database.has("NVTX_EVENTS")) return;
   RangeReader reader(contents);
-  Rows row = select_ranges(contents.database);
+  Rows row = contents.database.select("NVTX_EVENTS", columns);
   while (row.next()) reader.read(row);
 }
 

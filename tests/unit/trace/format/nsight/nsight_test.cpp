@@ -240,6 +240,44 @@ TEST_CASE("The driver's own work is told from the profiler's", "[nsight]") {
   CHECK(recording.names.at(recording.host_events[1].name) == "Lazy Function Loading");
 }
 
+TEST_CASE("Every kind of the driver's own work has a cause among the host rules", "[nsight]") {
+  const RuleTable rules = RuleTable::built_in();
+  NsysFile file;
+  file.tables().name(1, "kernel").kernel(10, 20, 1, 1);
+  file.sql(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD(start INT, end INT, globalTid INT,"
+      " overheadType INT)");
+  for (const int type : {2, 6, 7, 8})
+    file.sql(fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES({}, {}, {}, {})",
+                         type,
+                         type + 1,
+                         NsysFile::global_id(10, 1),
+                         type));
+  const auto recordings = read_nsight(file.path(), rules);
+  REQUIRE(recordings[0].host_events.size() == 4);
+  for (const HostEvent& event : recordings[0].host_events)
+    CHECK(rules.host(recordings[0].names.at(event.name)).has_value());
+}
+
+TEST_CASE("Ranges of a domain that is another's are not NCCL's calls", "[nsight]") {
+  NsysFile file;
+  file.tables().name(1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL").name(2, "cuLaunchKernelEx");
+  file.range(0, 10, "ncclAllReduce").call(5, 6, 2, 1).kernel(20, 30, 1, 1);
+  SECTION("its name is not told") {
+    CHECK(read(file)[0].communications.size() == 1);
+  }
+  SECTION("it is NCCL's") {
+    file.sql(fmt::format("INSERT INTO NVTX_EVENTS VALUES(0, NULL, 75, 'NCCL', {}, NULL, 1, NULL)",
+                         NsysFile::global_id(10)));
+    CHECK(read(file)[0].communications.size() == 1);
+  }
+  SECTION("it is another's") {
+    file.sql(fmt::format("INSERT INTO NVTX_EVENTS VALUES(0, NULL, 75, 'mine', {}, NULL, 1, NULL)",
+                         NsysFile::global_id(10)));
+    CHECK(read(file)[0].communications.empty());
+  }
+}
+
 TEST_CASE("The launcher's variables give the rank of a file with a single process", "[nsight]") {
   NsysFile file;
   file.tables().name(1, "kernel").kernel(10, 20, 1, 1);
@@ -271,7 +309,7 @@ TEST_CASE("What is no database is refused with what to do instead", "[nsight]") 
   folder.write("text.sqlite", "SQLite is not what this is");
   CHECK(says(refusal(folder.file("text.sqlite")), "no SQLite database"));
   folder.write("encrypted.sqlite",
-        std::string("SQLite format 3\0", 16) + std::string(4096, '\x5a'));
+               std::string("SQLite format 3\0", 16) + std::string(4096, '\x5a'));
   CHECK(says(refusal(folder.file("encrypted.sqlite")), "encrypted or damaged"));
 }
 
