@@ -29,24 +29,14 @@ constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
 constexpr std::size_t most_buffers = 16;
 constexpr std::size_t first_buffers = 2;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
-constexpr std::size_t rows_before_writing = 1U << 17U;
 
 std::atomic<Session*> session_of_process{nullptr};
 std::atomic<bool> process_refused{false};
-
-std::size_t rows_of(const trace::recording::Batch& batch) {
-  return batch.kernels.size() + batch.calls.size() + batch.marks.size() + batch.copies.size();
-}
 
 void block_all_signals() {
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
-
-void poke(int descriptor) {
-  const std::uint64_t one = 1;
-  static_cast<void>(!::write(descriptor, &one, sizeof(one)));
 }
 
 const char* variable(const char* name) {
@@ -179,94 +169,13 @@ void Session::follow_window(const char* why) {
   if (tracer != nullptr) tracer->record(open);
 }
 
+void Session::poke(int descriptor) {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(descriptor, &one, sizeof(one)));
+}
+
 void Session::wake() const {
   poke(wake_descriptor_);
-}
-
-void Session::wait_for_work() const {
-  pollfd waiting{wake_descriptor_, POLLIN, 0};
-  static_cast<void>(::poll(&waiting, 1, settings_.period_ms));
-  std::uint64_t count = 0;
-  static_cast<void>(!::read(wake_descriptor_, &count, sizeof(count)));
-}
-
-void Session::drain_buffer(const FilledBuffer& buffer, trace::recording::Batch& batch) {
-  const Tracer* tracer = tracer_;
-  CUpti_Activity* record = nullptr;
-  while (tracer->cupti().next_record(buffer.data, buffer.bytes, &record) == CUPTI_SUCCESS)
-    decoder_.add(*record, batch);
-}
-
-void Session::drain(trace::recording::Batch& batch) {
-  Tracer* tracer = tracer_;
-  if (tracer == nullptr) return;
-  if (!decoder_asks_) decoder_.ask(tracer->questions());
-  decoder_asks_ = true;
-  while (const auto buffer = desk_.next()) {
-    drain_buffer(*buffer, batch);
-    desk_.put_back(*buffer);
-    if (rows_of(batch) < rows_before_writing) continue;
-    write(batch, false);
-    batch.clear();
-  }
-}
-
-void Session::write(const trace::recording::Batch& batch, bool last) {
-  std::string bytes;
-  trace::recording::append_batch(batch, bytes);
-  if (last) trace::recording::append_end(bytes);
-  if (!file_.is_open()) return;
-  const std::string failure = file_.append(bytes);
-  if (failure.empty()) return;
-  lost_bytes_ += bytes.size();
-  if (!std::exchange(complained_of_writing_, true))
-    complain("the recording cannot be written: " + failure);
-}
-
-void Session::write_period(bool last) {
-  trace::recording::Batch batch;
-  Tracer* tracer = tracer_;
-  if (tracer != nullptr) tracer->flush(last);
-  drain(batch);
-  inbox_.empty_into(batch, [this](std::string_view text, trace::recording::Batch& to) {
-    return decoder_.name(text, to);
-  });
-  batch.clocks.push_back(read_clocks());
-  if (tracer != nullptr) {
-    const std::uint64_t dropped = tracer->take_dropped();
-    if (dropped > 0) batch.losses.emplace_back("dropped_records", dropped);
-  }
-  const std::uint64_t discarded = desk_.take_discarded_bytes();
-  if (discarded > 0) batch.losses.emplace_back("discarded_buffer_bytes", discarded);
-  if (lost_bytes_ > 0) batch.losses.emplace_back("unwritten_bytes", std::exchange(lost_bytes_, 0));
-  if (last && !window_.never_opened().empty())
-    batch.facts.emplace_back("remark", "the window never opened: " + window_.never_opened());
-  write(batch, last);
-}
-
-void Session::write_until_finished() {
-  try {
-    while (!finishing_) {
-      const auto deadline = window_.deadline();
-      if (!deadline || Clock::now() + std::chrono::milliseconds(settings_.period_ms) < *deadline ||
-          !open_) {
-        wait_for_work();
-      } else {
-        std::this_thread::sleep_until(*deadline);
-      }
-      if (open_ && deadline && Clock::now() >= *deadline) follow_window("duration");
-      if (!finishing_) write_period(false);
-    }
-    write_period(true);
-  } catch (const std::exception& error) {
-    complain(std::string("recording ends: ") + error.what());
-  }
-  finished_ = true;
-  poke(finished_descriptor_);
-  const int signal = signal_;
-  if (signal == 0) return;
-  std::signal(signal, SIG_DFL);
-  ::kill(owner_, signal);
 }
 
 void Session::finish() {

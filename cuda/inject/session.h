@@ -58,10 +58,12 @@ class Session {
   void write_until_finished();
   void wait_for_work() const;
   void write_period(bool last);
-  void drain(trace::recording::Batch& batch);
-  void drain_buffer(const FilledBuffer& buffer, trace::recording::Batch& batch);
-  void write(const trace::recording::Batch& batch, bool last);
+  void drain();
+  void drain_buffer(const FilledBuffer& buffer);
+  void add_losses();
+  void write(bool last);
   void wake() const;
+  static void poke(int descriptor);
 
   const trace::CaptureSettings settings_;
   const pid_t owner_;
@@ -73,6 +75,8 @@ class Session {
   std::atomic<int> device_tried_{0};  // 0 not yet, 1 ours, 2 not ours
   RecordDecoder decoder_;
   bool decoder_asks_ = false;
+  trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
+  std::string bytes_;
   std::atomic<bool> open_{false};
   std::atomic<bool> finishing_{false};
   std::atomic<bool> finished_{false};
