@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the driver, NVTX and NCCL call in the capture library. Nothing of it may fail the program
 /// that it runs in.
-#include "cuda/inject/exit_paths.h"
-#include "cuda/inject/nccl_profiler.h"
+#include "cuda/inject/nccl/nccl_profiler.h"
 #include "cuda/inject/own_ranges.h"
-#include "cuda/inject/session.h"
+#include "cuda/inject/process/exit_paths.h"
+#include "cuda/inject/session/session.h"
 
 #include <atomic>
 #include <exception>

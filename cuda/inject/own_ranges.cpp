@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/own_ranges.h"
 
-#include "cuda/inject/process_facts.h"
-#include "cuda/inject/session.h"
+#include "cuda/inject/process/process_facts.h"
+#include "cuda/inject/session/session.h"
 
 #include <atomic>
 #include <exception>

@@ -8,7 +8,7 @@
 #include "trace/format/input/byte_source.h"
 #include "trace/format/kineto/read_kineto.h"
 #include "trace/format/nsight/read_nsight.h"
-#include "trace/format/recording/frame.h"
+#include "trace/format/recording/bytes/frame.h"
 #include "trace/format/recording/read_recording.h"
 
 #include <array>

@@ -2,9 +2,9 @@
 #include "trace/format/recording/read_recording.h"
 
 #include "src/core/error.h"
-#include "trace/format/recording/assemble.h"
-#include "trace/format/recording/decode.h"
-#include "trace/format/recording/frame.h"
+#include "trace/format/recording/assemble/assemble.h"
+#include "trace/format/recording/bytes/frame.h"
+#include "trace/format/recording/rows/decode.h"
 
 #include <fmt/format.h>
 

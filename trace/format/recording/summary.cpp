@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/format/recording/summary.h"
 
-#include "trace/format/recording/decode.h"
-#include "trace/format/recording/varint.h"
+#include "trace/format/recording/bytes/varint.h"
+#include "trace/format/recording/rows/decode.h"
 
 namespace scaleworth::trace {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Buffers: bounded, zeroed, never refused.
-#include "cuda/inject/buffer_desk.h"
+#include "cuda/inject/cupti/buffer_desk.h"
 
 #include "tests/catch.h"
 

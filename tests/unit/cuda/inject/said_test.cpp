@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What NCCL's plugin calls, the environment and the inbox become.
-#include "cuda/inject/inbox.h"
-#include "cuda/inject/nccl_events.h"
-#include "cuda/inject/process_facts.h"
+#include "cuda/inject/nccl/nccl_events.h"
+#include "cuda/inject/process/process_facts.h"
+#include "cuda/inject/session/inbox.h"
 #include "tests/catch.h"
-#include "trace/format/recording/encode.h"
+#include "trace/format/recording/rows/encode.h"
 
 #include <map>
 

@@ -3,9 +3,9 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/recording/memory_source.h"
-#include "trace/format/recording/encode.h"
-#include "trace/format/recording/frame.h"
+#include "trace/format/recording/bytes/frame.h"
 #include "trace/format/recording/read_recording.h"
+#include "trace/format/recording/rows/encode.h"
 
 namespace scaleworth::trace::recording {
 namespace {

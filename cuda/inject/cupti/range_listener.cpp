@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/cupti/range_listener.h"
+
+#include "cuda/inject/session/session.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <generated_nvtx_meta.h>
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+namespace {
+
+std::uint64_t number_of(const void* handle) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
+}
+
+/// How many ranges this thread has open, by domain; few domains, so a list.
+std::uint64_t& depth_of(std::uint64_t domain) {
+  thread_local std::vector<std::pair<std::uint64_t, std::uint64_t>> depths;
+  for (auto& [known, depth] : depths) {
+    if (known == domain) return depth;
+  }
+  return depths.emplace_back(domain, 0).second;
+}
+
+class Listener {
+ public:
+  explicit Listener(Session& session) : session_(session) {}
+
+  void hear(CUpti_CallbackId id, const CUpti_NvtxData& data) {
+    const void* call = data.functionParams;
+    if (call == nullptr) return;
+    switch (id) {
+      case CUPTI_CBID_NVTX_nvtxRangePushA:
+        return push(0, as<nvtxRangePushA_params>(call).message);
+      case CUPTI_CBID_NVTX_nvtxRangePushEx:
+        return push(0, message(as<nvtxRangePushEx_params>(call).eventAttrib));
+      case CUPTI_CBID_NVTX_nvtxDomainRangePushEx: {
+        const auto& domain_call = as<nvtxDomainRangePushEx_params>(call);
+        return push(number_of(domain_call.domain), message(domain_call.core.eventAttrib));
+      }
+      case CUPTI_CBID_NVTX_nvtxRangePop:
+        return pop(0);
+      case CUPTI_CBID_NVTX_nvtxDomainRangePop:
+        return pop(number_of(as<nvtxDomainRangePop_params>(call).domain));
+      case CUPTI_CBID_NVTX_nvtxDomainRegisterStringA:
+        return learn(as<nvtxDomainRegisterStringA_params>(call).string, data.functionReturnValue);
+      default:
+        return;
+    }
+  }
+
+ private:
+  template <class Parameters>
+  static const Parameters& as(const void* call) {
+    return *static_cast<const Parameters*>(call);
+  }
+
+  std::string message(const nvtxEventAttributes_t* attributes) {
+    if (attributes == nullptr) return {};
+    if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII && attributes->message.ascii != nullptr)
+      return attributes->message.ascii;
+    if (attributes->messageType != NVTX_MESSAGE_TYPE_REGISTERED) return {};
+    const std::scoped_lock lock(mutex_);
+    const auto found = registered_.find(attributes->message.registered);
+    return found == registered_.end() ? std::string() : found->second;
+  }
+
+  void learn(const char* text, const void* result) {
+    if (text == nullptr || result == nullptr) return;
+    const std::scoped_lock lock(mutex_);
+    registered_[*static_cast<const nvtxStringHandle_t*>(result)] = text;
+  }
+
+  void push(std::uint64_t domain, const std::string& name) {
+    const std::uint64_t depth = ++depth_of(domain);
+    if (name.empty()) return;
+    session_.window().range_opened(name, {static_cast<std::uint64_t>(::gettid()), domain, depth});
+    session_.follow_window("NVTX range");
+  }
+
+  void pop(std::uint64_t domain) {
+    std::uint64_t& depth = depth_of(domain);
+    if (depth == 0) return;
+    session_.window().range_closed({static_cast<std::uint64_t>(::gettid()), domain, depth});
+    --depth;
+    session_.follow_window("NVTX range");
+  }
+
+  Session& session_;
+  std::mutex mutex_;
+  std::unordered_map<nvtxStringHandle_t, std::string> registered_;
+};
+
+}  // namespace
+
+std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session) {
+  auto listener = std::make_shared<Listener>(session);
+  return [listener](CUpti_CallbackId id, const CUpti_NvtxData& data) { listener->hear(id, data); };
+}
+
+}  // namespace scaleworth::gpu

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/session/window_control.h"
+
+#include "trace/format/input/step_name.h"
+
+#include <utility>
+
+namespace scaleworth::gpu {
+
+WindowControl::WindowControl(trace::CaptureWindow window) : window_(std::move(window)) {}
+
+bool WindowControl::conditions_hold() const {
+  if (window_.profiler_api && !profiling_) return false;
+  if (!window_.range.empty() && !range_) return false;
+  if (!window_.steps) return true;
+  return step_ && *step_ >= window_.steps->first && *step_ <= window_.steps->second;
+}
+
+bool WindowControl::open(Time now) {
+  const std::scoped_lock lock(mutex_);
+  if (!conditions_hold()) return false;
+  if (!opened_) opened_ = now;
+  ever_open_ = true;
+  return !window_.duration_s ||
+         now < *opened_ + std::chrono::duration_cast<Time::duration>(
+                              std::chrono::duration<double>(*window_.duration_s));
+}
+
+void WindowControl::profiler(bool started) {
+  const std::scoped_lock lock(mutex_);
+  profiling_ = started;
+}
+
+void WindowControl::range_opened(std::string_view name, const RangeKey& key) {
+  const std::scoped_lock lock(mutex_);
+  if (!window_.range.empty() && name == window_.range && !range_) range_ = key;
+  if (!window_.steps) return;
+  const auto step = trace::parse_step_name(name);
+  if (!step) return;
+  step_ = step->number ? *step->number : bare_steps_++;
+  step_range_ = key;
+}
+
+void WindowControl::range_closed(const RangeKey& key) {
+  const std::scoped_lock lock(mutex_);
+  if (range_ == key) range_.reset();
+  // A step lasts until the next one begins; only the last one ends with its range.
+  if (step_range_ != key) return;
+  step_range_.reset();
+  if (window_.steps && step_ == window_.steps->second) step_.reset();
+}
+
+std::optional<WindowControl::Time> WindowControl::deadline() {
+  const std::scoped_lock lock(mutex_);
+  if (!window_.duration_s || !opened_) return std::nullopt;
+  return *opened_ + std::chrono::duration_cast<Time::duration>(
+                        std::chrono::duration<double>(*window_.duration_s));
+}
+
+std::string WindowControl::never_opened() {
+  const std::scoped_lock lock(mutex_);
+  if (ever_open_) return {};
+  std::string missing;
+  if (window_.profiler_api) missing += "cudaProfilerStart was not called; ";
+  if (!window_.range.empty()) missing += "no NVTX range '" + window_.range + "' was seen; ";
+  if (window_.steps) missing += "no NVTX range named such a step ('step 12', 'ProfilerStep#12'); ";
+  if (missing.size() > 2) missing.resize(missing.size() - 2);
+  return missing;
+}
+
+}  // namespace scaleworth::gpu

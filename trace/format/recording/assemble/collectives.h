@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which kernel carried out which collective: joins what NCCL said on the host with what ran.
+#pragma once
+
+#include "trace/format/recording/rows/rows.h"
+#include "trace/timeline/recording.h"
+
+#include <vector>
+
+namespace scaleworth::trace::recording {
+
+/// A row with its names and thread as the Recording has them.
+struct CollectiveCall {
+  CollectiveRow row;
+  NameId function = NameId::none;
+  std::uint32_t thread = 0;
+};
+
+/// Gives NCCL's kernels their Communication. On each thread, the calls between one launch of NCCL's
+/// kernels and the next belong to what is launched next: a single kernel takes all of them (a
+/// group; bytes add up), as many kernels as calls take one each in order, and anything else stays
+/// without, counted in losses. Where the plugin spoke, ranges are not used. Kernels of graphs are
+/// left alone: NCCL spoke when they were captured, not when they ran. Call after host events are
+/// in and before sorting.
+void join_collectives(Recording& recording, std::vector<CollectiveCall> calls);
+
+}  // namespace scaleworth::trace::recording

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From batches of rows to the bytes of a recording file.
+#pragma once
+
+#include "trace/format/recording/rows/rows.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace scaleworth::trace::recording {
+
+/// Rows in one frame: few enough that a torn frame loses little.
+inline constexpr std::size_t rows_per_frame = 65536;
+
+/// Appends the frames of `batch` to `out`: names and shapes before the rows that use them.
+void append_batch(const Batch& batch, std::string& out);
+
+/// Appends the frame that says that the process ended its recording itself.
+void append_end(std::string& out);
+
+/// Numbers the names of a file in the order of their first use; 0 is the empty name.
+class NameIndex {
+ public:
+  /// The number of `name`; a new name goes to `batch` as well.
+  std::uint32_t intern(std::string_view name, Batch& batch);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+};
+
+}  // namespace scaleworth::trace::recording
