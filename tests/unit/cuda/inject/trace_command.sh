@@ -6,6 +6,7 @@ scaleworth=$1 program=$2 fake=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
+export SCALEWORTH_TRACE_PERIOD_MS=20
 unset RANK WORLD_SIZE OMPI_COMM_WORLD_RANK PMI_RANK CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NCCL_PROFILER_PLUGIN
 
 fail() { echo "$1"; echo "exit code $code; stdout and stderr:"; cat out err; exit 1; }
@@ -38,7 +39,8 @@ case $4 in
   a_signal_is_passed_on)
     "$scaleworth" trace --cupti-lib "$fake" --out job -- "$program" init threads wait sleep >out 2>err &
     child=$!
-    for _ in $(seq 200); do [ -n "$(ls job 2>/dev/null)" ] && break; sleep 0.02; done
+    # Its 1500 kernels and calls take more than 10 kB: then they are written, and it sleeps.
+    for _ in $(seq 500); do [ -n "$(find job -size +9k 2>/dev/null)" ] && break; sleep 0.02; done
     kill -TERM $child
     wait $child
     code=$?
