@@ -62,6 +62,7 @@ class Session {
   void drain_buffer(const FilledBuffer& buffer);
   void add_losses();
   void write(bool last);
+  void tell_failure(const std::string& failure);
   void wake() const;
   static void poke(int descriptor);
 

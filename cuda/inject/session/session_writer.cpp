@@ -58,10 +58,21 @@ void Session::write(bool last) {
   if (last) trace::recording::append_end(bytes_);
   if (!file_.is_open()) return;
   const std::string failure = file_.append(bytes_);
-  if (failure.empty()) return;
+  if (!failure.empty()) tell_failure(failure);
+}
+
+/// Counts what could not be written and says so, in the file as well where a few bytes still fit.
+void Session::tell_failure(const std::string& failure) {
   lost_bytes_ += bytes_.size();
-  if (!std::exchange(complained_of_writing_, true))
-    complain("the recording cannot be written: " + failure);
+  if (std::exchange(complained_of_writing_, true)) return;
+  const std::string line = "the recording cannot be written: " + failure;
+  complain(line);
+  trace::recording::Batch last_words;
+  last_words.facts.emplace_back("remark", line);
+  last_words.losses.emplace_back("unwritten_bytes", lost_bytes_);
+  bytes_.clear();
+  trace::recording::append_batch(last_words, bytes_);
+  if (file_.is_open() && file_.append(bytes_).empty()) lost_bytes_ = 0;
 }
 
 void Session::add_losses() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The command as a person meets it, with a program that stands for CUDA ones.
-# Usage: trace_command.sh SCALEWORTH TRACED_PROGRAM FAKE_CUPTI CASE
+# Usage: trace_command.sh SCALEWORTH TRACED_PROGRAM FAKE_CUPTI NEXT_INJECTION CASE
 set -u
-scaleworth=$1 program=$2 fake=$3
+scaleworth=$1 program=$2 fake=$3 next=$4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -15,7 +15,7 @@ expect_code() { [ $code = "$1" ] || fail "exit code $1 was expected"; }
 expect() { grep -qF -- "$1" err out || fail "not said: $1"; }
 expect_not() { if grep -qF -- "$1" err out; then fail "said: $1"; fi; }
 
-case $4 in
+case $5 in
   ranks_are_recorded_and_attributed)
     trace --out job -- "$program" ranks
     expect_code 0
@@ -71,6 +71,18 @@ case $4 in
     expect_code 1
     expect 'CUPTI for Kineto listens to CUPTI in this process already'
     ;;
+  a_full_disk_is_said_and_the_program_goes_on)
+    # bash counts the limit in KiB; the 1500 kernels and calls need more than 4 of them.
+    trace --out job -- bash -c 'ulimit -f 4; "$@"' bash "$program" init threads exit_3
+    expect_code 3
+    expect 'the recording cannot be written: File too large'
+    ;;
+  another_injection_library_is_started_too)
+    CUDA_INJECTION64_PATH=$next trace --out job -- "$program" init threads
+    expect_code 0
+    expect 'the next tool was started'
+    expect '1500 kernels'
+    ;;
   an_unknown_program_is_refused)
     trace --out job -- no-such-program
     expect_code 2
@@ -99,5 +111,5 @@ case $4 in
     expect 'NCCL_PROFILER_PLUGIN is theirs'
     expect_not 'NCCL_PROFILER_PLUGIN=/'
     ;;
-  *) echo "unknown case $4"; exit 1 ;;
+  *) echo "unknown case $5"; exit 1 ;;
 esac
