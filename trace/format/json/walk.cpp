@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/interrupt.h"
 #include "trace/format/json/event_batch.h"
+#include "trace/format/json/onward_search.h"
 #include "trace/format/json/repair.h"
 #include "trace/format/json/scan.h"
 #include "trace/format/json/window.h"
@@ -17,6 +18,8 @@ namespace scaleworth::trace {
 namespace {
 
 constexpr std::size_t largest_member = std::size_t{16} << 20;
+// How far behind the next event the end of a value is looked for: values hold others like events.
+constexpr std::size_t farthest_end = 64 * 1024;
 
 class Walk {
  public:
@@ -37,6 +40,7 @@ class Walk {
   bool member();
   bool at_event();
   void one_event();
+  void last_event(std::size_t end);
   void no_event();
   bool try_event(std::size_t bytes);
   void lose_event(std::size_t bytes, const char* what);
@@ -50,9 +54,10 @@ class Walk {
   WalkOptions options_;
   JsonWindow window_;
   EventBatch batch_;
+  OnwardSearch follower_{next_event};
+  OnwardSearch bracket_{events_end};
   TraceReader& reader_;
-  std::size_t
-      batch_bytes_;  // smaller after damage, so that what is around it is parsed again only once
+  std::size_t batch_bytes_;  // smaller after damage: what is around it is parsed again only once
   bool found_events_ = false;
   bool array_ended_ = false;
   bool cut_off_ = false;
@@ -140,8 +145,9 @@ void Walk::events() {
     check_interrupt();
     while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
     }
-    const auto end = last_event_end(window_.rest(), batch_bytes_);
-    if (window_.rest().front() != '{' || end == not_found) {
+    const auto end =
+        window_.rest().front() == '{' ? last_event_end(window_.rest(), batch_bytes_) : not_found;
+    if (end == not_found) {
       one_event();
       batch_bytes_ = std::min(batch_bytes_ * 2, options_.batch_bytes);
       continue;
@@ -191,18 +197,27 @@ void Walk::one_event() {
   }
   if (window_.rest().front() != '{') return no_event();
   // Up to what looks like the next event first: damage may leave the end of a value anywhere.
-  const auto follower = next_event(window_.rest(), 0);
+  const auto follower = follower_.first(window_);
   if (follower != not_found) {
     const auto bytes = window_.rest().rfind('}', follower) + 1;
-    if (try_event(bytes) || try_repaired(bytes)) return;
+    if (bytes > 0 && (try_event(bytes) || try_repaired(bytes))) return;
   }
-  const auto end = end_of_value();
+  const auto end = follower == not_found
+                       ? end_of_value()
+                       : value_end(window_.rest().substr(0, follower + farthest_end), 0);
   if (end != not_found && try_event(end)) return;
   if (follower != not_found) return lose_event(follower, "malformed_events");
-  const auto bracket = events_end(window_.rest(), 0);
+  last_event(end);
+}
+
+/// What no other event follows and cannot be parsed as it is; `end` where it seems to end.
+void Walk::last_event(std::size_t end) {
+  const auto bracket = window_.ended() ? bracket_.first(window_) : not_found;
   if (bracket != not_found) {
-    if (!try_repaired(window_.rest().rfind('}', bracket) + 1))
-      lose_event(bracket, "malformed_events");
+    const auto bytes = window_.rest().rfind('}', bracket) + 1;
+    if (bytes > 0 && bytes <= farthest_end && try_repaired(bytes)) return;
+    // Nothing but what is next is known to be damaged.
+    lose_event(std::min(end, bracket), "malformed_events");
   } else if (end != not_found) {
     lose_event(end, "malformed_events");
   } else {

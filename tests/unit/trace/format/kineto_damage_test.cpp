@@ -59,6 +59,14 @@ TEST_CASE("an event that cannot be repaired is left out and counted", "[trace][k
   CHECK(recording.losses.at("duplicate_events") == 20);
 }
 
+TEST_CASE("a file that is damaged everywhere costs no more than its length", "[trace][kineto]") {
+  std::string events;
+  for (int i = 0; i < 20'000; ++i) events += R"({"a":1 "b":2},)";
+  const auto recording = read_kineto_text(kineto_file(events + kineto_kernel("k", "1", "1", 1)));
+  CHECK(recording.device_events.size() == 1);
+  CHECK(recording.losses.at("malformed_events") >= 1);
+}
+
 TEST_CASE("what is no event in the array of events is left out", "[trace][kineto]") {
   const auto kernel = kineto_kernel("k", "1", "1", 1);
   const auto recording = read_kineto_text(
