@@ -25,6 +25,7 @@ constexpr std::array seconds_steps{Step{0.9995, 1.0, "s"},
                                    Step{0.9995e-3, 1e3, "ms"},
                                    Step{0.9995e-6, 1e6, "us"},
                                    Step{0.0, 1e9, "ns"}};
+constexpr std::array hour_steps{Step{0.0, 1.0, "h"}};
 constexpr std::array bytes_steps{Step{0x1p40, 0x1p-40, "TiB"},
                                  Step{0x1p30, 0x1p-30, "GiB"},
                                  Step{0x1p20, 0x1p-20, "MiB"},
@@ -32,9 +33,8 @@ constexpr std::array bytes_steps{Step{0x1p40, 0x1p-40, "TiB"},
                                  Step{0.0, 1.0, "B"}};
 constexpr std::array byte_rate_steps{
     Step{0.9995e12, 1e-12, "TB/s"}, Step{0.9995e8, 1e-9, "GB/s"}, Step{0.0, 1e-6, "MB/s"}};
-constexpr std::array flop_rate_steps{Step{0.9995e12, 1e-12, "TFLOP/s"},
-                                     Step{0.9995e8, 1e-9, "GFLOP/s"},
-                                     Step{0.0, 1e-6, "MFLOP/s"}};
+constexpr std::array flop_rate_steps{
+    Step{0.9995e12, 1e-12, "TFLOP/s"}, Step{0.9995e8, 1e-9, "GFLOP/s"}, Step{0.0, 1e-6, "MFLOP/s"}};
 constexpr std::array intensity_steps{Step{0.0, 1.0, "FLOP/B"}};
 constexpr std::array token_steps{Step{0.0, 1.0, "tokens/s"}};
 constexpr std::array hertz_steps{Step{0.9995e9, 1e-9, "GHz"}, Step{0.0, 1e-6, "MHz"}};
@@ -49,6 +49,8 @@ std::span<const Step> steps(Unit unit) {
   switch (unit) {
     case Unit::seconds:
       return seconds_steps;
+    case Unit::hours:
+      return hour_steps;
     case Unit::bytes:
       return bytes_steps;
     case Unit::bytes_per_second:
@@ -164,6 +166,8 @@ std::string base_symbol(Unit unit) {
   switch (unit) {
     case Unit::seconds:
       return "s";
+    case Unit::hours:
+      return "h";
     case Unit::bytes:
       return "B";
     case Unit::bytes_per_second:
@@ -221,6 +225,10 @@ std::string format_number(const Number& number, Unit unit, const Scale& scale, i
         "{} [{}, {}]", fixed(value, 0), fixed(interval->low, 0), fixed(interval->high, 0));
   }
   return with_interval(value, {interval->low * scale.factor, interval->high * scale.factor});
+}
+
+std::string format_decimals(double value, int decimals) {
+  return fixed(value, decimals);
 }
 
 std::string format_quantity(const Number& number, Unit unit, int digits) {

@@ -16,6 +16,7 @@ enum class Unit {
   count,    // printed in full, no fraction
   percent,  // held as a fraction, printed times 100
   seconds,
+  hours,  // held in hours and never scaled: the unit that prices are in
   bytes,  // binary multiples: KiB, MiB, GiB
   bytes_per_second,
   flop_per_second,
@@ -74,6 +75,9 @@ Scale scale_for(Unit unit, double magnitude);
 /// the last. Without an interval: `digits` significant digits, one decimal for percentages, whole
 /// numbers below 10^4 in full. Counts are always whole. "n/a" for a value that is not finite.
 std::string format_number(const Number& number, Unit unit, const Scale& scale, int digits = 3);
+
+/// With so many places after the point; never "-0.00".
+std::string format_decimals(double value, int decimals);
 
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".
 std::string format_quantity(const Number& number, Unit unit, int digits = 3);

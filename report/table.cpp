@@ -33,6 +33,9 @@ std::string print_cell(const Cell& cell, const Column& column, const Scale& scal
     return *text;
   }
   if (const auto* number = std::get_if<Number>(&cell)) {
+    if (column.decimals && !number->interval && std::isfinite(number->value)) {
+      return format_decimals(number->value * scale.factor, *column.decimals);
+    }
     return column.own_scale ? format_quantity(*number, column.unit, column.digits)
                             : format_number(*number, column.unit, scale, column.digits);
   }

@@ -21,9 +21,10 @@ struct Column {
   std::string header;  // without unit; the unit of the column's scale is added
   Role role = Role::measure;
   Unit unit = Unit::plain;
-  bool own_scale = false;  // each cell carries its own unit (sizes from 8 B to 256 MiB)
-  bool detail = false;     // left out of the short formats
-  int digits = 3;          // significant digits of a number without interval
+  bool own_scale = false;            // each cell carries its own unit (sizes from 8 B to 256 MiB)
+  bool detail = false;               // left out of the short formats
+  int digits = 3;                    // significant digits of a number without interval
+  std::optional<int> decimals = {};  // places after the point instead, in the column's scale
 };
 
 /// Absent (n/a), text, or a number in base units.

@@ -52,6 +52,7 @@ int run_application(int argc, char** argv) {
   std::vector<Command> commands = add_measure_commands(app);
   commands.push_back(add_trace_command(app));
   commands.push_back(add_attribute_command(app));
+  commands.push_back(add_decide_command(app));
   commands.push_back(add_report_command(app));
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();

@@ -226,6 +226,34 @@ case "$case_name" in
     expect_code 2
     expect_error '999'
     ;;
+  a_count_is_decided_on_coefficients_and_tables)
+    run 10 decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9.00 --counts 1,2,4,8,16,24,32,48,64 \
+      --max-count 64 --deadline-hours 0.15 --spot-price 0.63 --preemption-per-hour 0.05
+    expect_code 0
+    grep -q 'Take 9, ' "$work/out" || fail "the deadline does not choose 9"
+    printf 'p,comp_s,comm_s,idle_s\n1,800,0,0\n2,400,18,12\n4,200,34,26\n8,100,58,48\n16,50,95,90\n' >"$work/breakdown.csv"
+    for format in text md csv json html; do
+      run 10 decide "$work/breakdown.csv" --price 3.20 --regime on-demand,spot:0.30,owned:0.60 --fixed 2 --format $format
+      expect_code 0
+    done
+    printf 'p,T_s,quality\n1,3600,.871\n2,1880,.871\n4,1010,.871\n8,560,.871\n16,340,.870\n32,250,.871\n' >"$work/strong.csv"
+    run 10 decide "$work/strong.csv" --rate-per-worker 1.00 --work 1200000 --efficiency-threshold 0.70 --quality-tolerance 0.005
+    expect_code 0
+    grep -q 'No recommendation' "$work/out" || fail "a count is recommended without a cause"
+    ;;
+  a_table_that_cannot_be_decided_on)
+    printf 'p,time_s\n1,800\n0,430\n' >"$work/zero.csv"
+    run 10 decide "$work/zero.csv"
+    expect_code 2
+    expect_one_line
+    expect_error 'zero.csv:3: the count is 0'
+    run 10 decide "$work/absent.csv"
+    expect_code 2
+    expect_one_line
+    run 10 decide
+    expect_code 2
+    expect_one_line
+    ;;
   *) echo "unknown case $case_name"; exit 2 ;;
 esac
 echo "ok: $case_name"

@@ -28,6 +28,8 @@ std::vector<Command> add_measure_commands(CLI::App& app);
 Command add_trace_command(CLI::App& app);
 /// From recordings of any program, ours or other tools', to an account of their time.
 Command add_attribute_command(CLI::App& app);
+/// From a scaling table or coefficients to the count to buy, and why.
+Command add_decide_command(CLI::App& app);
 Command add_report_command(CLI::App& app);
 Command add_list_command(CLI::App& app);
 

@@ -90,14 +90,23 @@ Noise noise_of(const std::vector<LawPoint>& points, const ContentionFit& fit) {
   return noise;
 }
 
+/// 3 x n, by thin QR: a square matrix of n rows would not fit for long tables.
+Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& rows) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> factors(rows);
+  const Eigen::MatrixXd thin =
+      factors.householderQ() * Eigen::MatrixXd::Identity(rows.rows(), rows.cols());
+  return factors.matrixQR()
+      .topRows(rows.cols())
+      .triangularView<Eigen::Upper>()
+      .solve(thin.transpose());
+}
+
 /// Fits of many targets to the same rows. The free solution is the bounded one wherever it is
 /// positive, and costs a product instead of a search.
 class RepeatedFit {
  public:
   explicit RepeatedFit(Eigen::MatrixXd rows)
-      : rows_(std::move(rows)),
-        inverse_(rows_.colPivHouseholderQr().solve(
-            Eigen::MatrixXd::Identity(rows_.rows(), rows_.rows()))) {}
+      : rows_(std::move(rows)), inverse_(pseudo_inverse(rows_)) {}
   Eigen::Index size() const { return rows_.rows(); }
   std::optional<ContentionFit> operator()(const Eigen::VectorXd& targets) const {
     const Eigen::Vector3d free = inverse_ * targets;

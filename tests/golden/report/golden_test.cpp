@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_report.h"
 #include "report/report.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
 #include "tests/golden/report/fixture_attribution.h"
+#include "tests/golden/report/fixture_decide.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -137,4 +139,27 @@ TEST_CASE("the Markdown and CSV reports of an attribution are as committed", "[g
   require_golden(
       "attribution.csv",
       render_attribution(fixture::straggler_job(), Format::csv, fixture::attribution_options()));
+}
+
+TEST_CASE("the decision on a curve of coefficients is as committed", "[golden]") {
+  require_golden(
+      "decide_curve.txt",
+      render_decision(fixture::curve_decision(), Format::text, fixture::curve_options()));
+}
+
+TEST_CASE("the decision on a time breakdown is as committed", "[golden]") {
+  const auto decision = fixture::breakdown_decision();
+  DecideReportOptions options = fixture::table_options("breakdown.csv");
+  require_golden("decide_breakdown.txt", render_decision(decision, Format::text, options));
+  require_golden("decide_breakdown.md", render_decision(decision, Format::markdown, options));
+  require_golden("decide_breakdown.csv", render_decision(decision, Format::csv, options));
+  options.details = true;
+  require_golden("decide_breakdown_details.txt", render_decision(decision, Format::text, options));
+}
+
+TEST_CASE("the decision of the rubric, which lacks a cause, is as committed", "[golden]") {
+  require_golden(
+      "decide_rubric.txt",
+      render_decision(
+          fixture::rubric_decision(), Format::text, fixture::table_options("strong.csv")));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/csv.h"
 
+#include "src/core/error.h"
 #include "tests/catch.h"
 
 using namespace scaleworth;
@@ -14,4 +15,19 @@ TEST_CASE("plain cells are joined by commas", "[csv]") {
 TEST_CASE("cells with commas, quotes or line breaks are quoted", "[csv]") {
   REQUIRE(csv_line({"a,b", "say \"x\"", "two\nlines"}) ==
           "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");
+}
+
+TEST_CASE("a table is read line by line with its places", "[csv]") {
+  CsvReader reader("\xEF\xBB\xBF# note\r\na, \"b,\"\"c\"\"\" ,\r\n\n1,2", "t.csv");
+  REQUIRE(reader.next() == std::vector<std::string>{"a", "b,\"c\"", ""});
+  REQUIRE(reader.place() == "t.csv:2");
+  REQUIRE(reader.next() == std::vector<std::string>{"1", "2"});
+  REQUIRE(reader.place() == "t.csv:4");
+  REQUIRE_FALSE(reader.next());
+}
+
+TEST_CASE("a quoted cell without an end is refused with its line", "[csv]") {
+  CsvReader reader("a\n\"b", "t.csv");
+  reader.next();
+  REQUIRE_THROWS_AS(reader.next(), UserError);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/gpu/shape_file.h"
 
+#include "src/core/csv.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -25,56 +26,9 @@ constexpr std::array<std::string_view, 4> required{"name", "m", "n", "k"};
 
 /// A line of the file, for complaints.
 struct Place {
-  const std::string& file;
-  std::size_t line;
-  UserError error(const std::string& what) const {
-    return UserError(fmt::format("{}:{}: {}", file, line, what));
-  }
+  std::string line;
+  UserError error(const std::string& what) const { return UserError(line + ": " + what); }
 };
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r";
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-/// One cell from the front of `rest`, which is shortened by it and the comma behind it.
-std::string take_cell(std::string_view& rest, const Place& place) {
-  rest = trimmed(rest);
-  std::string cell;
-  if (!rest.starts_with('"')) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    cell = trimmed(rest.substr(0, comma));
-    rest.remove_prefix(comma);
-  } else {
-    std::size_t at = 1;
-    for (;; ++at) {
-      if (at >= rest.size()) throw place.error("a quoted cell has no closing quote");
-      if (rest[at] != '"') {
-        cell += rest[at];
-      } else if (rest.substr(at + 1).starts_with('"')) {
-        cell += rest[at++];
-      } else {
-        break;
-      }
-    }
-    rest = trimmed(rest.substr(at + 1));
-    if (!rest.empty() && rest.front() != ',') {
-      throw place.error("a comma is missing behind a quoted cell");
-    }
-  }
-  return cell;
-}
-
-std::vector<std::string> cells_of(std::string_view line, const Place& place) {
-  std::vector<std::string> cells;
-  while (true) {
-    cells.push_back(take_cell(line, place));
-    if (line.empty()) return cells;
-    line.remove_prefix(1);
-  }
-}
 
 std::int64_t dimension(const std::string& cell, std::string_view column, const Place& place) {
   std::int64_t value = 0;
@@ -145,21 +99,17 @@ NamedShape shape_of(const std::vector<std::string>& cells,
 std::vector<NamedShape> parse_shape_file(std::string_view text, const std::string& file) {
   std::vector<NamedShape> shapes;
   Header header;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.front() == '#') continue;
-    const Place place{file, number};
-    const std::vector<std::string> cells = cells_of(line, place);
+  CsvReader reader(text, file);
+  while (const auto cells = reader.next()) {
+    const Place place{reader.place()};
     if (header.empty()) {
-      header = header_of(cells, place);
+      header = header_of(*cells, place);
       continue;
     }
     if (shapes.size() == most_shapes) {
       throw place.error(fmt::format("more than {} shapes; measure them in parts", most_shapes));
     }
-    shapes.push_back(shape_of(cells, header, place));
+    shapes.push_back(shape_of(*cells, header, place));
   }
   if (shapes.empty()) {
     throw UserError(file + ": no shapes; write a header name,m,n,k and one shape per line");

@@ -143,6 +143,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& ru
       result.largest_efficient = row.count;
     }
     if (!passes[i]) continue;
+    ++result.passing;
     if (!best || measure(row, result.objective) < measure(*best, result.objective)) best = &row;
   }
   if (best) result.chosen = best->count;

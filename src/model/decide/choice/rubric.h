@@ -31,6 +31,7 @@ struct Exclusion {
 
 struct RubricResult {
   Objective objective = Objective::cost;
+  std::size_t passing = 0;    // rows that pass every gate
   std::optional<int> chosen;  // absent when no row passes
   std::vector<Exclusion> exclusions;
   std::vector<int> unproven;             // counts without quality where the rubric asks for it

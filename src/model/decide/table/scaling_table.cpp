@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -135,14 +137,18 @@ bool ScalingTable::has_parts() const {
 
 ScalingTable assemble(const std::vector<Observation>& observations) {
   std::map<int, std::vector<const Observation*>> by_count;
+  std::set<std::pair<int, int>> seen;
   for (const Observation& at : observations) {
     check(at);
     auto& repeats = by_count[at.count];
-    if (!repeats.empty() && !at.repeated) {
+    if (!repeats.empty() && !at.repeat) {
       refuse(at,
              fmt::format("count {} stands already at {}; add a column repeat, or remove one line",
                          at.count,
                          repeats.front()->place));
+    }
+    if (at.repeat && !seen.emplace(at.count, *at.repeat).second) {
+      refuse(at, fmt::format("repeat {} of count {} stands twice", *at.repeat, at.count));
     }
     repeats.push_back(&at);
   }

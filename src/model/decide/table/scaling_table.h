@@ -33,7 +33,7 @@ struct Observation {
   std::optional<double> quality;
   std::optional<double> work;  // items, tokens
   std::optional<double> energy_j;
-  bool repeated = false;  // the table names repeats, so a count may occur again
+  std::optional<int> repeat;  // named by the table, so that a count may occur again
 };
 
 /// One count, its repeats together.
@@ -63,8 +63,8 @@ inline constexpr double parts_tolerance = 0.005;
 /// Repeats of a count become the median with its order-statistic interval (absent below six). A
 /// time that is missing is the sum of the parts. Throws UserError with the place of: a count below
 /// 1, a time that is not positive, a negative part, parts that do not add up to the time, a count
-/// that occurs twice without repeats, work or energy that is not positive, work that differs
-/// between repeats.
+/// that occurs twice without repeats, or a repeat that does, work or energy that is not positive,
+/// work that differs between repeats.
 ScalingTable assemble(const std::vector<Observation>& observations);
 
 }  // namespace scaleworth::decide

@@ -22,6 +22,10 @@ bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+void number_repeats(std::vector<Observation>& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].repeat = static_cast<int>(i);
+}
+
 Observation with_work(int count, double time, double work) {
   Observation at = observation(count, time);
   at.work = work;
@@ -37,7 +41,7 @@ TEST_CASE("repeats become their median with its interval, and efficiency carries
     rows.push_back(observation(1, 100 * wobble));
     rows.push_back(observation(4, 30 * wobble));
   }
-  for (Observation& row : rows) row.repeated = true;
+  number_repeats(rows);
   const ScalingTable table = assemble(rows);
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0].time.value == Seconds(100));
@@ -53,7 +57,7 @@ TEST_CASE("repeats become their median with its interval, and efficiency carries
 
 TEST_CASE("fewer than six repeats have no interval but a spread", "[decide]") {
   std::vector<Observation> rows{observation(1, 99), observation(1, 101)};
-  for (Observation& row : rows) row.repeated = true;
+  number_repeats(rows);
   const TableRow row = assemble(rows).rows.front();
   CHECK_FALSE(row.time.interval);
   CHECK_THAT(*row.relative_sd, WithinAbs(0.0141421, 1e-6));  // sqrt(2) / 100
@@ -68,6 +72,9 @@ TEST_CASE("rows that cannot be are refused with their place", "[decide]") {
   wrong_sum.time_s = 13;
   CHECK(mentions(refusal({wrong_sum}), "the parts add up to 12 s, the time is 13 s"));
   CHECK(mentions(refusal({}), "no rows"));
+  Observation repeated = observation(2, 1);
+  repeated.repeat = 3;
+  CHECK(mentions(refusal({repeated, repeated}), "repeat 3 of count 2 stands twice"));
   Observation empty;
   empty.place = "table.csv:9";
   CHECK(mentions(refusal({empty}), "table.csv:9: no time and no parts"));

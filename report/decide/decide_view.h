@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the parts of a decision's report are made from.
+#pragma once
+
+#include "report/decide/decide_report.h"
+#include "report/document.h"
+#include "report/html/charts/charts.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::report {
+
+struct DecideView {
+  const decide::Decision& decision;
+  const DecideReportOptions& options;
+};
+
+Document compose_decision(const DecideView& view);
+Verdict judge_decision(const DecideView& view);
+/// Numbers in base units, null for what is absent.
+std::string decision_json(const DecideView& view);
+std::vector<Chart> decision_charts(const DecideView& view);
+
+// Tables; without rows where there is nothing to tell.
+Table decision_rows_table(const DecideView& view);
+Table marginal_table(const DecideView& view);
+Table exclusions_table(const DecideView& view);
+Table regimes_table(const DecideView& view);
+Table spot_table(const DecideView& view);
+Table losses_table(const DecideView& view);
+Table growth_table(const DecideView& view);
+Table laws_table(const DecideView& view);
+
+/// A measure with so many decimals where it has no interval.
+Column decision_column(const std::string& id,
+                       const std::string& header,
+                       Unit unit,
+                       std::optional<int> decimals);
+/// "0.162 h" on a curve in hours, "206 s" elsewhere.
+std::string decision_time(const DecideView& view, Seconds time);
+/// Three decimals: "4.173 USD".
+std::string decision_money(Dollars money);
+/// "1 to 8, 16": runs of consecutive counts of `all` as ranges.
+std::string count_ranges(const std::vector<int>& counts);
+/// "communication 54.7 %, idle 45.3 %".
+std::string mixture_text(const model::ScalingCause& cause);
+
+}  // namespace scaleworth::report

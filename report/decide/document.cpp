@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+std::string subtitle(const DecideView& view) {
+  const decide::Decision& decision = view.decision;
+  if (const auto& law = decision.coefficients) {
+    return fmt::format(
+        "T(K) = T1 (s + (1-s)/K + c (K-1)) with s = {:g}, c = {:g}, T1 = {:g} h; 1 to {}",
+        law->serial,
+        law->communication,
+        law->single.value() / 3600.0,
+        decision.rows.back().count);
+  }
+  return fmt::format("{}: {} count{}, {} to {}, {}",
+                     view.options.input,
+                     decision.rows.size(),
+                     decision.rows.size() == 1 ? "" : "s",
+                     decision.rows.front().count,
+                     decision.rows.back().count,
+                     decide::scaling_name(decision.scaling));
+}
+
+std::vector<NextCommand> next_commands(const DecideView& view) {
+  const auto& options = view.options;
+  std::vector<NextCommand> next;
+  const std::string decide = "scaleworth decide " + (options.input.empty() ? "..." : options.input);
+  if (!options.has_price)
+    next.push_back({decide + " --price USD_PER_HOUR", "what each count costs"});
+  if (!view.decision.cause) {
+    next.push_back({"scaleworth attribute FILE...", "the parts of a step, from recordings"});
+  }
+  if (!options.details) next.push_back({decide + " --details", "losses, laws and every table"});
+  next.push_back({decide + " --format html > report.html", "charts, in one file"});
+  return next;
+}
+
+Section section_of(std::string id, std::string title, std::vector<Table> tables) {
+  Section section{std::move(id), std::move(title), {}, {}, std::move(tables)};
+  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  return section;
+}
+
+Section remarks(const decide::Decision& decision) {
+  return {"remarks", "Remarks", {}, decision.remarks, {}};
+}
+
+bool has_content(const Section& section) {
+  return !section.lead.empty() || !section.list.empty() || !section.tables.empty();
+}
+
+}  // namespace
+
+Document compose_decision(const DecideView& view) {
+  const bool all = view.options.details;
+  Document document;
+  document.title = "scaleworth" +
+                   (view.options.tool_version.empty() ? "" : " " + view.options.tool_version) +
+                   ": how many to buy?";
+  document.subtitle = subtitle(view);
+  document.verdict = judge_decision(view);
+  document.next = next_commands(view);
+  std::vector<Section> sections{
+      section_of("counts", "Counts", {decision_rows_table(view), marginal_table(view)}),
+      section_of("money", "Ways to pay", {regimes_table(view), spot_table(view)}),
+      section_of("causes",
+                 "Causes",
+                 {losses_table(view),
+                  all ? growth_table(view) : Table{},
+                  all ? laws_table(view) : Table{}}),
+      section_of("excluded", "Excluded", {all ? exclusions_table(view) : Table{}}),
+      remarks(view.decision)};
+  for (Section& section : sections) {
+    if (has_content(section)) document.sections.push_back(std::move(section));
+  }
+  return document;
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+#include "report/json/parts.h"
+
+namespace scaleworth::report {
+namespace {
+
+using decide::Decision;
+
+const char* answer_name(Answer answer) {
+  return answer == Answer::yes ? "recommended" : answer == Answer::no ? "none" : "not attributed";
+}
+
+Json parts(const decide::PartTimes& times) {
+  return {{"compute_s", json_value(times[0])},
+          {"communication_s", json_value(times[1])},
+          {"idle_s", json_value(times[2])},
+          {"io_s", json_value(times[3])}};
+}
+
+Json row(const decide::DecisionRow& one) {
+  return {{"count", one.count},
+          {"time_s", json_value(one.time)},
+          {"same_work_s", json_value(one.same_work)},
+          {"speedup", json_value(one.speedup)},
+          {"efficiency", json_value(one.efficiency)},
+          {"karp_flatt", json_value(one.karp_flatt)},
+          {"cost_usd", json_value(one.cost)},
+          {"cost_per_work_usd", json_value(one.cost_per_work)},
+          {"work_per_usd", json_value(one.work_per_dollar)},
+          {"work_per_s", json_value(one.throughput)},
+          {"energy_per_work_j", json_value(one.energy_per_work)},
+          {"quality", json_value(one.quality)},
+          {"parts", parts(one.parts_s)}};
+}
+
+Json step(const decide::MarginalStep& one) {
+  return {{"from", one.from},
+          {"to", one.to},
+          {"kind", decide::step_kind_name(one.kind)},
+          {"speedup_gain", json_value(one.speedup_gain)},
+          {"time_saved_s", json_value(one.time_saved)},
+          {"cost_added_usd", json_value(one.cost_added)},
+          {"speedup_per_usd", json_value(one.speedup_per_dollar)},
+          {"usd_per_hour_saved", json_value(one.dollars_per_hour_saved)}};
+}
+
+Json choice(const model::CostChoice& one) {
+  return {{"cheapest", one.cheapest},
+          {"plateau", one.plateau},
+          {"fastest", one.fastest},
+          {"price_of_speed_usd", json_value(one.price_of_speed)},
+          {"price_cancels", one.price_cancels}};
+}
+
+Json regime(const decide::RegimeResult& one) {
+  return {{"name", one.regime.name},
+          {"price_part", json_value(one.regime.factor)},
+          {"costs_usd", json_array(one.costs, [](Dollars cost) { return json_value(cost); })},
+          {"choice", choice(one.choice)}};
+}
+
+Json spot_count(const model::SpotCount& one) {
+  Json json{{"count", one.ranks}, {"expected_usd", json_value(one.cost)}};
+  json["expected_s"] = one.plan ? json_value(one.plan->expected) : Json(nullptr);
+  json["interval_s"] = one.plan ? json_value(one.plan->interval) : Json(nullptr);
+  json["segments"] = one.plan ? Json(one.plan->segments) : Json(nullptr);
+  return json;
+}
+
+Json spot(const model::SpotChoice& one) {
+  return {{"cheapest", json_value(one.cheapest)},
+          {"fastest", json_value(one.fastest)},
+          {"counts", json_array(one.counts, spot_count)}};
+}
+
+Json rubric(const decide::RubricResult& one) {
+  const auto exclusion = [](const decide::Exclusion& e) {
+    return Json{{"reason", e.reason}, {"counts", e.counts}};
+  };
+  return {{"objective", decide::objective_name(one.objective)},
+          {"chosen", json_value(one.chosen)},
+          {"largest_efficient", json_value(one.largest_efficient)},
+          {"exclusions", json_array(one.exclusions, exclusion)},
+          {"unproven", one.unproven},
+          {"quality_held", one.quality_held ? Json(*one.quality_held) : Json(nullptr)},
+          {"quality_drift", json_value(one.quality_drift)}};
+}
+
+Json cause(const Decision& decision) {
+  if (!decision.cause) return nullptr;
+  Json mixture = Json::object();
+  for (const auto& [name, share] : decision.cause->mixture) mixture[name] = json_value(share);
+  return {{"count", decision.cause_count},
+          {"owner", json_note(decision.cause->owner)},
+          {"explained", json_value(decision.cause->explained)},
+          {"mixture", mixture}};
+}
+
+Json loss(const decide::RowLoss& one) {
+  return {{"count", one.count},
+          {"missing_folds", json_value(one.missing)},
+          {"lost", parts(one.lost_s)},
+          {"speedup_without_communication", json_value(one.without_communication)},
+          {"speedup_without_idle", json_value(one.without_idle)}};
+}
+
+Json laws(const Decision& decision) {
+  Json json = Json::array();
+  if (decision.fit && decision.law) {
+    const auto& law = *decision.law;
+    json.push_back({{"name", law.name},
+                    {"single_s", json_value(decision.fit->single)},
+                    {"serial", json_value(decision.fit->serial)},
+                    {"coherency", json_value(decision.fit->coherency)},
+                    {"serial_interval", json_value(law.serial)},
+                    {"coherency_interval", json_value(law.coherency)},
+                    {"correlation", json_value(law.correlation)},
+                    {"residual", json_value(decision.fit->residual)},
+                    {"not_identifiable", json_note(law.not_identifiable)},
+                    {"next_count", json_value(law.next_count)},
+                    {"fastest", json_value(law.fastest)},
+                    {"cost_optimal", json_value(law.cost_optimal)}});
+  }
+  if (decision.amdahl) {
+    json.push_back({{"name", "Amdahl, plain least squares"},
+                    {"serial", json_value(decision.amdahl->serial)},
+                    {"ceiling", json_value(decision.amdahl->ceiling)}});
+  }
+  return json;
+}
+
+Json coefficients(const Decision& decision) {
+  const auto& law = decision.coefficients;
+  if (!law) return nullptr;
+  return {{"serial", json_value(law->serial)},
+          {"communication", json_value(law->communication)},
+          {"single_s", json_value(law->single)},
+          {"continuous_optimum", json_value(decision.continuous_optimum)}};
+}
+
+}  // namespace
+
+std::string decision_json(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const Verdict judged = judge_decision(view);
+  const Json json{{"schema_version", decision_schema_version},
+                  {"kind", "scaleworth decision"},
+                  {"tool_version", json_note(view.options.tool_version)},
+                  {"git_revision", json_note(view.options.git_revision)},
+                  {"input", json_note(view.options.input)},
+                  {"coefficients", coefficients(decision)},
+                  {"scaling", decide::scaling_name(decision.scaling)},
+                  {"verdict",
+                   {{"answer", answer_name(judged.answer)},
+                    {"headline", judged.headline},
+                    {"lines", judged.lines}}},
+                  {"rubric", rubric(decision.rubric)},
+                  {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
+                  {"cause", cause(decision)},
+                  {"no_cause", json_note(decision.no_cause)},
+                  {"rows", json_array(decision.rows, row)},
+                  {"marginal", json_array(decision.steps, step)},
+                  {"regimes", json_array(decision.regimes, regime)},
+                  {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},
+                  {"losses", json_array(decision.losses, loss)},
+                  {"laws", laws(decision)},
+                  {"remarks", decision.remarks}};
+  // Names from files may be in any encoding; a replacement character beats an exception.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace scaleworth::report

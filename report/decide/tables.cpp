@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+using decide::DecisionRow;
+
+constexpr double seconds_per_hour = 3600.0;
+constexpr std::size_t most_listed = 32;
+constexpr double million = 1e6;
+
+Column count_parameter(const std::string& id = "count", const std::string& header = "count") {
+  return {id, header, Role::parameter, Unit::count};
+}
+
+Cell count_cell(int count) {
+  return number(count);
+}
+
+/// A column whose cell may be missing in some rows; left out where all are.
+struct OptionalColumn {
+  Column column;
+  std::vector<Cell> cells;
+};
+
+void append(Table& table, OptionalColumn added) {
+  const bool any = std::any_of(added.cells.begin(), added.cells.end(), [](const Cell& cell) {
+    return !std::holds_alternative<std::monostate>(cell);
+  });
+  if (!any) return;
+  table.columns.push_back(std::move(added.column));
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].cells.push_back(std::move(added.cells[i]));
+  }
+}
+
+template <class Make>
+void append(Table& table, const std::vector<DecisionRow>& rows, Column column, Make make) {
+  OptionalColumn added{std::move(column), {}};
+  for (const DecisionRow& row : rows) added.cells.push_back(make(row));
+  append(table, std::move(added));
+}
+
+Cell share_cell(const DecisionRow& row, decide::TimePart part) {
+  const auto& time = row.parts_s[static_cast<std::size_t>(part)];
+  return time ? Cell{number(*time / row.time.value.value())} : Cell{};
+}
+
+void limit(Table& table) {
+  if (table.rows.size() <= most_listed) return;
+  for (std::size_t i = most_listed; i < table.rows.size(); ++i) table.rows[i].detail = true;
+  table.notes.push_back(
+      fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - most_listed));
+}
+
+void append_time(Table& table, const DecideView& view) {
+  const auto& rows = view.decision.shown;
+  if (view.decision.coefficients) {
+    append(table, rows, decision_column("time_h", "time", Unit::hours, 3), [](const auto& row) {
+      return Cell{number(row.time.value.value() / seconds_per_hour)};
+    });
+    return;
+  }
+  append(table, rows, decision_column("time_s", "time", Unit::seconds, {}), [](const auto& row) {
+    return Cell{number(row.time)};
+  });
+  table.columns.back().digits = 4;
+}
+
+void append_economy(Table& table, const std::vector<DecisionRow>& rows) {
+  append(table, rows, decision_column("cost_usd", "cost", Unit::dollars, 3), [](const auto& row) {
+    return cell_or_absent(row.cost);
+  });
+  append(table,
+         rows,
+         decision_column("cost_per_million_work", "cost of 10^6 work", Unit::dollars, 4),
+         [](const auto& row) {
+           return row.cost_per_work ? Cell{number(*row.cost_per_work * million)} : Cell{};
+         });
+  append(table,
+         rows,
+         decision_column("work_per_usd", "work per USD", Unit::count, {}),
+         [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
+  append(table,
+         rows,
+         decision_column("energy_per_work_j", "J per work", Unit::plain, {}),
+         [](const auto& row) { return cell_or_absent(row.energy_per_work); });
+}
+
+void append_parts(Table& table, const std::vector<DecisionRow>& rows) {
+  for (const decide::TimePart part :
+       {decide::TimePart::communication, decide::TimePart::idle, decide::TimePart::io}) {
+    const std::string name = decide::time_part_name(part);
+    append(table,
+           rows,
+           decision_column("share_" + name, name, Unit::percent, 1),
+           [&](const auto& row) { return share_cell(row, part); });
+  }
+}
+
+}  // namespace
+
+Table decision_rows_table(const DecideView& view) {
+  const auto& rows = view.decision.shown;
+  Table table{"decision", "What each count does", {count_parameter()}};
+  for (const DecisionRow& row : rows) table.rows.push_back({{count_cell(row.count)}});
+  append_time(table, view);
+  append(table, rows, decision_column("speedup", "speed-up", Unit::plain, 2), [](const auto& row) {
+    return Cell{row.speedup};
+  });
+  append(table,
+         rows,
+         decision_column("efficiency", "efficiency", Unit::percent, 2),
+         [](const auto& row) { return Cell{row.efficiency}; });
+  append(table, rows, decision_column("quality", "quality", Unit::plain, {}), [](const auto& row) {
+    return cell_or_absent(row.quality);
+  });
+  append_economy(table, rows);
+  append_parts(table, rows);
+  if (!view.decision.coefficients) {
+    append(table,
+           rows,
+           decision_column("karp_flatt", "Karp-Flatt", Unit::plain, 4),
+           [](const auto& row) { return cell_or_absent(row.karp_flatt); });
+  }
+  limit(table);
+  return table;
+}
+
+Table marginal_table(const DecideView& view) {
+  Table table{"marginal",
+              "What the next step up is worth",
+              {count_parameter("from"),
+               count_parameter("to"),
+               decision_column("speedup_gain", "speed-up", Unit::plain, 2),
+               decision_column("time_saved_h", "saves", Unit::hours, 5),
+               decision_column("cost_added_usd", "adds", Unit::dollars, 3),
+               decision_column("speedup_per_usd", "speed-up per USD", Unit::plain, 2),
+               decision_column("usd_per_hour_saved", "USD per hour saved", Unit::plain, 2),
+               decision_column("kind", "so it is", Unit::plain, {})}};
+  table.columns[0].header = "from";
+  table.columns[1].header = "to";
+  for (const decide::MarginalStep& step : view.decision.steps) {
+    table.rows.push_back({{count_cell(step.from),
+                           count_cell(step.to),
+                           number(step.speedup_gain),
+                           number(step.time_saved.value() / seconds_per_hour),
+                           number(step.cost_added),
+                           cell_or_absent(step.speedup_per_dollar),
+                           cell_or_absent(step.dollars_per_hour_saved),
+                           std::string(decide::step_kind_name(step.kind))}});
+  }
+  table.notes = {"A free step saves time and money and comes before any other; no ratio ranks it."};
+  limit(table);
+  return table;
+}
+
+Table exclusions_table(const DecideView& view) {
+  Table table{"excluded",
+              "Counts that fail a gate",
+              {count_parameter(), decision_column("reason", "reason", Unit::plain, {})}};
+  for (const decide::Exclusion& exclusion : view.decision.rubric.exclusions) {
+    for (const int count : exclusion.counts) {
+      table.rows.push_back({{count_cell(count), exclusion.reason}});
+    }
+  }
+  limit(table);
+  return table;
+}
+
+Table regimes_table(const DecideView& view) {
+  const auto& decision = view.decision;
+  Table table{"regime", "The same work under several price lists", {}};
+  table.columns = {{"regime", "regime", Role::parameter, Unit::plain},
+                   decision_column("price_part", "part of the price", Unit::plain, {}),
+                   decision_column("cheapest", "cheapest count", Unit::count, {}),
+                   decision_column("cheapest_usd", "its cost", Unit::dollars, 4)};
+  const bool few = decision.rows.size() <= 12;
+  for (const DecisionRow& row : decision.rows) {
+    if (few) {
+      table.columns.push_back(decision_column(fmt::format("cost_at_{}_usd", row.count),
+                                              fmt::format("at {}", row.count),
+                                              Unit::dollars,
+                                              4));
+    }
+  }
+  for (const decide::RegimeResult& result : decision.regimes) {
+    Row row{{result.regime.name, number(result.regime.factor), count_cell(result.choice.cheapest)}};
+    for (std::size_t i = 0; i < result.costs.size(); ++i) {
+      if (decision.rows[i].count == result.choice.cheapest) {
+        row.cells.insert(row.cells.begin() + 3, number(result.costs[i]));
+      }
+    }
+    for (const Dollars cost : result.costs) {
+      if (few) row.cells.push_back(number(cost));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table spot_table(const DecideView& view) {
+  Table table{"spot",
+              "On machines that may be taken away",
+              {count_parameter(),
+               decision_column("expected_h", "expected", Unit::hours, 3),
+               decision_column("overhead", "longer by", Unit::percent, 1),
+               decision_column("checkpoint_every_s", "work between checkpoints", Unit::seconds, {}),
+               decision_column("segments", "segments", Unit::count, {}),
+               decision_column("expected_usd", "expected cost", Unit::dollars, 3)}};
+  if (!view.decision.spot || !view.options.spot_terms) return table;
+  for (const DecisionRow& row : view.decision.shown) {
+    const auto& counts = view.decision.spot->counts;
+    const auto at = std::find_if(
+        counts.begin(), counts.end(), [&](const auto& one) { return one.ranks == row.count; });
+    Row cells{{count_cell(row.count), Cell{}, Cell{}, Cell{}, Cell{}, Cell{}}};
+    if (at->plan) {
+      cells.cells = {count_cell(row.count),
+                     number(at->plan->expected.value() / seconds_per_hour),
+                     number(at->plan->overhead),
+                     number(at->plan->interval),
+                     count_cell(at->plan->segments),
+                     number(*at->cost)};
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  const model::Preemption& terms = view.options.spot_terms->preemption;
+  table.notes = {fmt::format(
+      "Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint {:g} s, "
+      "restart "
+      "{:g} s, notice {:g} s (--checkpoint-s, --restart-s, --notice-s). n/a: does not finish.",
+      terms.per_hour,
+      terms.checkpoint.value(),
+      terms.restart.value(),
+      terms.notice.value())};
+  limit(table);
+  return table;
+}
+
+}  // namespace scaleworth::report

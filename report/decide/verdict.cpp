@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+using decide::Decision;
+using decide::DecisionRow;
+
+const char* objective_words(decide::Objective objective) {
+  switch (objective) {
+    case decide::Objective::cost:
+      return "cheapest";
+    case decide::Objective::energy:
+      return "most frugal";
+    case decide::Objective::time:
+      break;
+  }
+  return "fastest";
+}
+
+std::string figures(const DecideView& view, const DecisionRow& row) {
+  std::string text = row.cost ? decision_money(row.cost->value) + ", " : "";
+  text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
+                      decision_time(view, row.same_work.value),
+                      row.speedup.value,
+                      100.0 * row.efficiency.value);
+  return text;
+}
+
+std::string headline(const DecideView& view, const DecisionRow& chosen) {
+  const Decision& decision = view.decision;
+  const bool gated = !decision.rubric.exclusions.empty();
+  const std::string what = fmt::format(
+      "the {}{}",
+      objective_words(decision.rubric.objective),
+      gated ? fmt::format(" of the {} counts that pass every gate", decision.rubric.passing) : "");
+  if (!decision.cause) {
+    return fmt::format("No recommendation: {}. By the figures alone it would be {}, {} ({}).",
+                       decision.no_cause,
+                       chosen.count,
+                       what,
+                       figures(view, chosen));
+  }
+  return fmt::format("Take {}, {}: {}.", chosen.count, what, figures(view, chosen));
+}
+
+std::string against(const DecideView& view,
+                    const DecisionRow& chosen,
+                    const char* name,
+                    const DecisionRow& other) {
+  if (other.count == chosen.count) {
+    return fmt::format("{} is the {} count.", chosen.count, name);
+  }
+  const Seconds later = chosen.same_work.value - other.same_work.value;
+  std::string text = fmt::format("Against the {}, {}: {} {}",
+                                 name,
+                                 other.count,
+                                 decision_time(view, Seconds(std::abs(later.value()))),
+                                 later.value() > 0.0 ? "slower" : "faster");
+  if (chosen.cost && other.cost) {
+    const double dearer = chosen.cost->value.value() - other.cost->value.value();
+    text += fmt::format(
+        ", {} {}", decision_money(Dollars(std::abs(dearer))), dearer > 0.0 ? "dearer" : "cheaper");
+  }
+  return text + ".";
+}
+
+std::string cause_line(const Decision& decision) {
+  if (!decision.cause || decision.cause->mixture.empty()) return "";
+  const std::string origin =
+      decision.coefficients ? "by the coefficients given" : "from the parts of the table";
+  if (!decision.cause->owner.empty()) {
+    return fmt::format("The gap from ideal at {} is {}, {:.1f} % of it ({}).",
+                       decision.cause_count,
+                       decision.cause->owner,
+                       100.0 * decision.cause->explained,
+                       origin);
+  }
+  return fmt::format("The gap from ideal at {} has no single owner (none explains 80 %): {} ({}).",
+                     decision.cause_count,
+                     mixture_text(*decision.cause),
+                     origin);
+}
+
+std::string plateau_line(const Decision& decision) {
+  if (!decision.choice || decision.choice->plateau.size() < 2) return "";
+  return fmt::format("As cheap as {} within 1 % or within the intervals: {}.",
+                     decision.choice->cheapest,
+                     count_ranges(decision.choice->plateau));
+}
+
+std::string speed_line(const Decision& decision) {
+  if (!decision.choice || decision.choice->cheapest == decision.choice->fastest) return "";
+  return fmt::format("Cost-optimal {} ({}), fastest {} ({}): the price of pure speed is {}.",
+                     decision.choice->cheapest,
+                     decision_money(decision.row(decision.choice->cheapest).cost->value),
+                     decision.choice->fastest,
+                     decision_money(decision.row(decision.choice->fastest).cost->value),
+                     decision_money(decision.choice->price_of_speed));
+}
+
+std::string quality_line(const Decision& decision) {
+  const auto& rubric = decision.rubric;
+  std::string text;
+  if (rubric.quality_held && rubric.quality_drift) {
+    text = fmt::format("Quality {} (largest difference {:.3g}).",
+                       *rubric.quality_held ? "held" : "did not hold",
+                       *rubric.quality_drift);
+  }
+  if (!rubric.unproven.empty()) {
+    text += fmt::format("{}Unproven, for they have no quality: {}.",
+                        text.empty() ? "" : " ",
+                        count_ranges(rubric.unproven));
+  }
+  return text;
+}
+
+std::string spot_line(const DecideView& view) {
+  const Decision& decision = view.decision;
+  if (!decision.spot) return "";
+  if (!decision.spot->cheapest) return "On spot no count is expected to finish.";
+  const auto& counts = decision.spot->counts;
+  const auto at = std::find_if(counts.begin(), counts.end(), [&](const auto& one) {
+    return one.ranks == *decision.spot->cheapest;
+  });
+  const auto& deadline = view.options.rubric.deadline;
+  const bool late = deadline && at->plan->expected > *deadline;
+  return fmt::format("On spot the cheapest is {}: expected {} and {:.3f} h{}.",
+                     at->ranks,
+                     decision_money(*at->cost),
+                     at->plan->expected.value() / 3600.0,
+                     late ? ", beyond the deadline, which the choice on spot leaves aside" : "");
+}
+
+}  // namespace
+
+Verdict judge_decision(const DecideView& view) {
+  const Decision& decision = view.decision;
+  Verdict verdict;
+  std::vector<std::string>& lines = verdict.lines;
+  if (decision.rubric.chosen) {
+    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
+    verdict.headline = headline(view, chosen);
+    verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
+    lines.push_back(against(view, chosen, "fastest", decision.row(decision.fastest)));
+    if (decision.choice) {
+      lines.push_back(against(view, chosen, "cheapest", decision.row(decision.choice->cheapest)));
+    }
+  } else {
+    verdict.answer = Answer::no;
+    verdict.headline = "No count passes every gate.";
+  }
+  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
+    lines.push_back(
+        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
+  }
+  lines.push_back(cause_line(decision));
+  lines.push_back(plateau_line(decision));
+  lines.push_back(speed_line(decision));
+  lines.push_back(quality_line(decision));
+  lines.push_back(spot_line(view));
+  std::erase(lines, "");
+  return verdict;
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/commands/commands.h"
+#include "src/cli/decide/columns.h"
+#include "src/cli/decide/decide.h"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace scaleworth::cli {
+namespace {
+
+void add_input(CLI::App& command, DecideOptions& options) {
+  command.add_option(
+      "table",
+      options.table,
+      "CSV with units in the header, or TOML with [[row]] tables; columns: " + known_columns());
+  command.add_option("--serial", options.serial, "without a table: serial fraction s");
+  command.add_option("--comm", options.communication, "without a table: coefficient c");
+  command.add_option("--t1-hours", options.t1_hours, "without a table: hours at one rank (1)");
+  command.add_option("--counts", options.counts, "without a table: counts to list, 1,2,4,8")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--max-count", options.max_count, "largest count of a curve (64)");
+  command.add_option(
+      "--baseline", options.baseline, "count that speed-up is against (the smallest)");
+  command.add_option(
+      "--work", options.work, "items of the whole run, where the table does not say");
+}
+
+void add_money(CLI::App& command, DecideOptions& options) {
+  command
+      .add_option(
+          "--price,--rate-per-worker", options.price_usd_per_hour, "USD for one rank for one hour")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--fixed", options.fixed_usd_per_hour, "USD for each hour of wall clock")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--regime",
+                  options.regimes,
+                  "price lists side by side, as parts of the price: on-demand,spot:0.30")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--spot-price", options.spot_usd_per_hour, "USD for one rank-hour on spot")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--preemption-per-hour",
+                     options.preemptions_per_hour,
+                     "reclaims of one rank per hour on spot");
+  command.add_option("--checkpoint-s", options.checkpoint_s, "spot: seconds to write the state")
+      ->capture_default_str();
+  command.add_option("--restart-s", options.restart_s, "spot: seconds from a reclaim to work")
+      ->capture_default_str();
+  command.add_option("--notice-s", options.notice_s, "spot: seconds of warning before a reclaim")
+      ->capture_default_str();
+}
+
+void add_rubric(CLI::App& command, DecideOptions& options) {
+  command.add_option("--deadline-hours", options.deadline_hours, "exclude what takes longer");
+  command.add_option("--budget", options.budget_usd, "exclude what costs more, USD");
+  command.add_option(
+      "--efficiency-threshold", options.efficiency_threshold, "exclude what is below, as 0.70");
+  command.add_option("--quality-tolerance",
+                     options.quality_tolerance,
+                     "exclude rows whose quality differs more from the baseline's");
+  command
+      .add_option("--objective",
+                  options.objective,
+                  "best by cost, time or energy (time under a threshold or budget, else cost)")
+      ->check(CLI::IsMember({"cost", "time", "energy"}));
+}
+
+}  // namespace
+
+Command add_decide_command(CLI::App& app) {
+  auto options = std::make_shared<DecideOptions>();
+  CLI::App* command = app.add_subcommand(
+      "decide", "speed-up, efficiency, cost, cause and the count to buy, from a scaling table");
+  add_input(*command, *options);
+  add_money(*command, *options);
+  add_rubric(*command, *options);
+  command
+      ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
+      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+      ->capture_default_str();
+  command->add_flag(
+      "--details", options->details, "every table, not only the summary (text and md)");
+  return {command, [options](const Arguments&) { return decide_count(*options); }};
+}
+
+}  // namespace scaleworth::cli

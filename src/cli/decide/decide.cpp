@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/decide/decide.h"
+
+#include "report/decide/decide_report.h"
+#include "src/cli/colour.h"
+#include "src/cli/decide/table_file.h"
+#include "src/cli/exit_code.h"
+#include "src/core/error.h"
+#include "src/core/version.h"
+#include "src/model/decide/decision.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+
+constexpr double seconds_per_hour = 3600.0;
+constexpr int default_counts = 64;
+/// A law's curve beyond this would cost more memory than it tells.
+constexpr int most_law_counts = 4096;
+
+decide::Regime regime_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  decide::Regime regime{text.substr(0, colon), 1.0};
+  if (colon == std::string::npos) {
+    if (text == "on-demand") return regime;
+    throw UserError("--regime " + text + ": give its part of the price, as " + text + ":0.30");
+  }
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, regime.factor);
+  if (error != std::errc{} || rest != end || regime.name.empty()) {
+    throw UserError("--regime " + text + ": write NAME:PART, as spot:0.30");
+  }
+  return regime;
+}
+
+std::optional<decide::SpotTerms> spot_of(const DecideOptions& options) {
+  if (!options.spot_usd_per_hour && !options.preemptions_per_hour) return std::nullopt;
+  if (!options.spot_usd_per_hour || !options.preemptions_per_hour) {
+    throw UserError(
+        "spot needs both --spot-price (USD per hour) and --preemption-per-hour (per rank)");
+  }
+  return decide::SpotTerms{dollars_per_hour(*options.spot_usd_per_hour),
+                           {*options.preemptions_per_hour,
+                            Seconds(options.checkpoint_s),
+                            Seconds(options.restart_s),
+                            Seconds(options.notice_s)}};
+}
+
+decide::Rubric rubric_of(const DecideOptions& options) {
+  decide::Rubric rubric;
+  rubric.efficiency_threshold = options.efficiency_threshold;
+  rubric.quality_tolerance = options.quality_tolerance;
+  if (options.deadline_hours) rubric.deadline = Seconds(*options.deadline_hours * seconds_per_hour);
+  if (options.budget_usd) rubric.budget = Dollars(*options.budget_usd);
+  for (const auto objective :
+       {decide::Objective::cost, decide::Objective::time, decide::Objective::energy}) {
+    if (options.objective == decide::objective_name(objective)) rubric.objective = objective;
+  }
+  return rubric;
+}
+
+decide::DecisionRequest request_of(const DecideOptions& options) {
+  decide::DecisionRequest request;
+  request.metrics.baseline = options.baseline;
+  request.metrics.work = options.work;
+  if (options.price_usd_per_hour) {
+    request.metrics.prices = model::Prices{dollars_per_hour(*options.price_usd_per_hour),
+                                           dollars_per_hour(options.fixed_usd_per_hour)};
+  } else if (options.fixed_usd_per_hour > 0.0) {
+    throw UserError("--fixed comes on top of a price; give --price in USD per rank and hour");
+  }
+  for (const std::string& text : options.regimes) request.regimes.push_back(regime_of(text));
+  request.rubric = rubric_of(options);
+  request.spot = spot_of(options);
+  request.shown_counts = options.counts;
+  return request;
+}
+
+decide::Decision decide_coefficients(const DecideOptions& options) {
+  if (!options.serial || !options.communication) {
+    throw UserError(
+        "nothing to decide on: give a table (CSV or TOML), or --serial and --comm as the "
+        "coefficients of T(K) = T1 (s + (1-s)/K + c (K-1))");
+  }
+  const decide::Coefficients coefficients{
+      *options.serial,
+      *options.communication,
+      Seconds(options.t1_hours.value_or(1.0) * seconds_per_hour)};
+  int most = options.max_count.value_or(default_counts);
+  if (!options.max_count) {
+    for (const int count : options.counts) most = std::max(most, count);
+  }
+  return decide::decide_curve(coefficients, most, request_of(options));
+}
+
+decide::Decision decide_file(const DecideOptions& options) {
+  if (options.serial || options.communication || options.t1_hours || !options.counts.empty()) {
+    throw UserError(
+        "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
+  }
+  TableFile file = read_table(options.table);
+  decide::DecisionRequest request = request_of(options);
+  const std::int64_t largest = file.table.rows.back().count;
+  const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
+                                                : std::max<std::int64_t>(default_counts, largest);
+  request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
+  decide::Decision decision = decide::decide_table(file.table, request);
+  if (!file.ignored.empty()) {
+    decision.remarks.push_back(
+        fmt::format("columns that mean nothing here: {}", fmt::join(file.ignored, ", ")));
+  }
+  return decision;
+}
+
+report::DecideReportOptions report_options(const DecideOptions& options) {
+  report::DecideReportOptions report;
+  report.colour = colour_wanted();
+  report.details = options.details;
+  report.input = options.table;
+  report.has_price = options.price_usd_per_hour.has_value();
+  report.spot_terms = spot_of(options);
+  report.rubric = rubric_of(options);
+  report.tool_version = tool_version();
+  report.git_revision = git_revision();
+  return report;
+}
+
+}  // namespace
+
+int decide_count(const DecideOptions& options) {
+  const report::Format format = report::parse_format(options.format);
+  const decide::Decision decision =
+      options.table.empty() ? decide_coefficients(options) : decide_file(options);
+  fmt::print("{}", report::render_decision(decision, format, report_options(options)));
+  return exit_done;
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The body of `scaleworth decide`: a table or coefficients in, an argument for a count out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::cli {
+
+struct DecideOptions {
+  std::string table;  // empty: coefficients
+  std::optional<double> serial;
+  std::optional<double> communication;
+  std::optional<double> t1_hours;
+  std::vector<int> counts;
+  std::optional<int> max_count;
+  std::optional<int> baseline;
+  std::optional<double> price_usd_per_hour;
+  double fixed_usd_per_hour = 0.0;
+  std::vector<std::string> regimes;  // "spot:0.30"
+  std::optional<double> spot_usd_per_hour;
+  std::optional<double> preemptions_per_hour;
+  double checkpoint_s = 120.0;
+  double restart_s = 600.0;
+  double notice_s = 0.0;
+  std::optional<double> deadline_hours;
+  std::optional<double> budget_usd;
+  std::optional<double> work;
+  std::optional<double> efficiency_threshold;
+  std::optional<double> quality_tolerance;
+  std::string objective;  // empty: by the rubric
+  std::string format = "text";
+  bool details = false;
+};
+
+/// Prints the report to stdout; returns the exit code. Throws UserError.
+int decide_count(const DecideOptions& options);
+
+}  // namespace scaleworth::cli

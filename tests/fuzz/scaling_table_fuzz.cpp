@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Any bytes as a scaling table: refused with one line, or rows that a decision can be made on.
+#include "src/cli/decide/table_file.h"
+#include "src/core/error.h"
+#include "src/model/decide/decision.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+void decide_on(const scaleworth::cli::TableFile& file) {
+  using namespace scaleworth;
+  if (file.table.rows.empty()) std::abort();
+  int last = 0;
+  for (const decide::TableRow& row : file.table.rows) {
+    if (row.count <= last || !(row.time.value.value() > 0.0)) std::abort();
+    last = row.count;
+  }
+  decide::DecisionRequest request;
+  request.metrics.prices = model::Prices{DollarsPerSecond(1.0), DollarsPerSecond(0.5)};
+  decide::decide_table(file.table, request);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace scaleworth;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const auto parse : {&cli::parse_csv_table, &cli::parse_toml_table}) {
+    try {
+      decide_on(parse(text, "table"));
+    } catch (const UserError&) {
+    }
+  }
+  return 0;
+}

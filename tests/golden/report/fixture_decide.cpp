@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden/report/fixture_decide.h"
+
+#include "tests/unit/model/decide/tables.h"
+
+namespace scaleworth::report::fixture {
+namespace {
+
+decide::SpotTerms spot_terms() {
+  return {dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
+}
+
+}  // namespace
+
+decide::Decision curve_decision() {
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(2.10, 9.0);
+  request.shown_counts = {1, 2, 4, 8, 16, 24, 32, 48, 64};
+  request.rubric.deadline = Seconds(0.15 * 3600.0);
+  request.spot = spot_terms();
+  return decide::decide_curve(decide::example::published_curve, 64, request);
+}
+
+DecideReportOptions curve_options() {
+  DecideReportOptions options;
+  options.has_price = true;
+  options.spot_terms = spot_terms();
+  options.rubric.deadline = Seconds(0.15 * 3600.0);
+  return options;
+}
+
+decide::Decision breakdown_decision() {
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(3.20);
+  request.regimes = {{"on-demand", 1.0}, {"spot", 0.30}, {"owned", 0.60}};
+  return decide::decide_table(decide::example::breakdown_table(), request);
+}
+
+decide::Decision rubric_decision() {
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(1.0);
+  request.metrics.work = 1.2e6;
+  request.rubric.efficiency_threshold = 0.70;
+  request.rubric.quality_tolerance = 0.005;
+  return decide::decide_table(decide::assemble(decide::example::strong_observations()), request);
+}
+
+DecideReportOptions table_options(const std::string& input) {
+  DecideReportOptions options;
+  options.has_price = true;
+  options.input = input;
+  return options;
+}
+
+}  // namespace scaleworth::report::fixture

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The three published worked examples, decided.
+#pragma once
+
+#include "report/decide/decide_report.h"
+
+#include <string>
+
+namespace scaleworth::report::fixture {
+
+/// s = .03, c = .0015, 2.10 USD per node-hour, 9 USD per wall-clock hour, with a deadline and spot.
+decide::Decision curve_decision();
+DecideReportOptions curve_options();
+/// Compute, communication and idle time at 1 to 16 nodes under three price lists.
+decide::Decision breakdown_decision();
+/// Times and quality at 1 to 32 workers.
+decide::Decision rubric_decision();
+DecideReportOptions table_options(const std::string& input);
+
+}  // namespace scaleworth::report::fixture
