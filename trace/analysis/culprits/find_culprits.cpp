@@ -145,6 +145,9 @@ class Investigation {
     const Origin& origin = job_.recordings[rank].origin;
     if (origin.pipeline_stage)
       context.place = fmt::format(" (pipeline stage {})", *origin.pipeline_stage);
+    // Where ranks are missing, the others are numbered without gaps.
+    if (origin.rank && *origin.rank != static_cast<std::int32_t>(rank))
+      context.place += fmt::format(" (rank {} of the job)", *origin.rank);
     if (stages_.uneven(rank))
       context.caveat = fmt::format(
           " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
