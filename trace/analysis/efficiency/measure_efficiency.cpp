@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -120,13 +121,45 @@ double largest_transfer(const Waits& waits, const EfficiencyWindow& window) {
   return largest;
 }
 
+/// A stage of a pipeline that computes longer than the others: all of its replicas at once, because
+/// one alone saves nothing.
+void predict_even_stage(Efficiency& result,
+                        const Predictor& predictor,
+                        const Job& job,
+                        std::int32_t stage) {
+  std::vector<nanoseconds> sorted = result.useful;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  const double usual = in_ns(*middle);
+  Change even;
+  double longest = 0.0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const double useful = in_ns(result.useful[rank]);
+    const bool shorter = job.recordings[rank].origin.pipeline_stage == stage && useful > usual;
+    even.compute.push_back(shorter ? usual / useful : 1.0);
+    longest = std::max(longest, shorter ? usual : useful);
+  }
+  add_what_if(result,
+              fmt::format("with pipeline stage {} computing as long as the median rank", stage),
+              predictor.ratio(even),
+              longest / in_ns(result.runtime));
+}
+
 void predict(Efficiency& result,
              const Predictor& predictor,
+             const Job& job,
              const attribution::CulpritReport& culprits,
              double transfer_floor) {
   std::size_t asked = 0;
+  std::set<std::int32_t> stages;
   for (const attribution::Culprit& culprit : culprits.culprits) {
     if (!culprit.significant || asked++ >= most_culprits) continue;
+    const auto& stage =
+        job.recordings[static_cast<std::size_t>(culprit.rank.index)].origin.pipeline_stage;
+    if (culprit.cause == attribution::LateCause::pipeline_stage && stage) {
+      if (stages.insert(*stage).second) predict_even_stage(result, predictor, job, *stage);
+      continue;
+    }
     const auto rank = static_cast<std::size_t>(culprit.rank.index);
     add_what_if(result,
                 fmt::format("without rank {}'s lateness", rank),
@@ -199,7 +232,7 @@ EfficiencyResult measure_efficiency(const Job& job,
   no_host.no_host_delay = true;
   const double runtime = in_ns(result.runtime);
   set_factors(result, runtime * predictor.ratio(no_transfer), runtime * predictor.ratio(no_host));
-  predict(result, predictor, culprits, largest_transfer(waits, *window));
+  predict(result, predictor, job, culprits, largest_transfer(waits, *window));
   result.critical_path = critical_path(job, alignment.map, *window, graph);
   return {std::move(result), ""};
 }

@@ -68,6 +68,15 @@ void RankNodes::add() {
   find_targets();
 }
 
+void RankNodes::arrive(const std::vector<CommunicationSplit>& splits) {
+  for (const CommunicationSplit& split : splits) {
+    const NodeIndex node = node_of(split.event);
+    if (node == no_index) continue;
+    std::int64_t& start = graph_.devices[node].start;
+    start = std::min(start, std::max(split.start, window_.start).count());
+  }
+}
+
 NodeIndex RankNodes::node_of(std::uint32_t event) const {
   if (event < first_event_) return no_index;
   const NodeIndex node = first_device_ + (event - first_event_);

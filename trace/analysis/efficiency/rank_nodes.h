@@ -4,6 +4,7 @@
 
 #include "trace/analysis/efficiency/replay_graph.h"
 #include "trace/analysis/ledger/rank_view.h"
+#include "trace/analysis/waits/split_waits.h"
 
 #include <vector>
 
@@ -15,6 +16,10 @@ class RankNodes {
   RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window);
 
   void add();
+  /// Communication starts when its rank arrived, which frameworks' timelines show later: by then
+  /// all the rank's work before has ended, so that the nodes stay in order. Call before
+  /// find_dependencies.
+  void arrive(const std::vector<CommunicationSplit>& splits);
   /// The node of a device event; no_index outside of the window.
   NodeIndex node_of(std::uint32_t event) const;
   /// Of the communication without matched partners, and of all others, what they waited for on

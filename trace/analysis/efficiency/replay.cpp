@@ -4,6 +4,7 @@
 #include "src/core/interrupt.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace scaleworth::trace {
@@ -134,8 +135,7 @@ class Replay {
   std::int64_t device_end(NodeIndex index) const {
     const DeviceNode& node = graph_.devices[index];
     const std::int64_t start = device_starts_[index];
-    if (node.kind != DeviceNode::Kind::communication)
-      return bounded(start + (node.end - node.start));
+    if (node.kind != DeviceNode::Kind::communication) return bounded(start + work(node));
     if (change_.no_communication) return start;
     if (node.meeting != no_index) return meeting_end(index);
     const std::int64_t recorded =
@@ -160,6 +160,12 @@ class Replay {
   std::int64_t partner_start(const DeviceNode& node) const {
     return change_.on_time == graph_.devices[node.partner].rank ? never
                                                                 : device_starts_[node.partner];
+  }
+
+  std::int64_t work(const DeviceNode& node) const {
+    const std::int64_t recorded = node.end - node.start;
+    if (node.kind != DeviceNode::Kind::compute || change_.compute.empty()) return recorded;
+    return std::llround(static_cast<double>(recorded) * change_.compute[node.rank]);
   }
 
   std::int64_t transfer(const DeviceNode& node, std::int64_t awaited) const {

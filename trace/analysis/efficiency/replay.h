@@ -17,6 +17,8 @@ struct Change {
   bool no_communication = false;  // communication takes no time and waits for nobody
   /// This rank is never the one that the others wait for.
   std::optional<std::uint32_t> on_time;
+  /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
+  std::vector<double> compute;
 };
 
 /// End of the last work of any rank (other than `on_time`), on the common clock. A node begins when

@@ -150,6 +150,7 @@ ReplayGraph build_replay_graph(const Job& job,
     views.emplace_back(job.recordings[rank], clocks, rank);
     ranks.emplace_back(graph, views.back(), static_cast<std::uint32_t>(rank), window.by_rank[rank]);
     ranks.back().add();
+    ranks.back().arrive(waits.by_rank[rank]);
     ranks.back().find_dependencies();
   }
   add_collectives(graph, waits, ranks);

@@ -112,6 +112,25 @@ TEST_CASE("without the late rank's lateness the others go on when they are there
   REQUIRE(change.saved == 200us);
 }
 
+// Rank 1 computes 350 us, rank 0 150 us: with 150/350 of it rank 1 comes at 128.57 us instead of
+// 300, the transfer of 50 us and rank 0's last kernel of 50 us follow: 228.57 us instead of 400.
+TEST_CASE("an uneven pipeline stage is made even on all of its replicas", "[efficiency]") {
+  SmallJob job = uneven_pair();
+  for (int rank = 0; rank < 2; ++rank)
+    job.job().recordings[static_cast<std::size_t>(rank)].origin.pipeline_stage = rank;
+  auto culprits = blame(1);
+  culprits.culprits[0].cause = attribution::LateCause::pipeline_stage;
+  const EfficiencyResult result = job.measure(culprits);
+  REQUIRE(result.efficiency);
+  const auto& all = result.efficiency->what_if;
+  const auto even = std::find_if(all.begin(), all.end(), [](const Efficiency::WhatIf& one) {
+    return one.change == "with pipeline stage 1 computing as long as the median rank";
+  });
+  REQUIRE(even != all.end());
+  CHECK_THAT(static_cast<double>(even->step_time.count()), WithinAbs(228'571.0, 2.0));
+  for (const Efficiency::WhatIf& one : all) CHECK(one.change.find("lateness") == std::string::npos);
+}
+
 TEST_CASE("a culprit that may be chance is not taken away", "[efficiency]") {
   auto culprits = blame(1);
   culprits.culprits[0].significant = false;
