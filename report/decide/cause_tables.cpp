@@ -105,4 +105,23 @@ Table laws_table(const DecideView& view) {
   return table;
 }
 
+Table bake_off_table(const DecideView& view) {
+  Table table{"bake_off",
+              "Laws held against counts that they were not fitted to",
+              {{"law", "law", Role::parameter, Unit::plain},
+               decision_column("held_out_error", "mean error one count ahead", Unit::percent, 1),
+               decision_column("worst_error", "worst", Unit::percent, 1),
+               decision_column("residual", "residual of the fit", Unit::percent, 1)}};
+  if (!view.decision.bake_off) return table;
+  for (const model::CandidateLaw& law : view.decision.bake_off->laws) {
+    table.rows.push_back(
+        {{law.name, number(law.held_out), number(law.worst), number(law.residual)}});
+  }
+  table.notes = {fmt::format(
+      "Each count from the fifth on is predicted from the smaller ones ({} in all); the best "
+      "law is the one that predicts best, whatever fits best.",
+      view.decision.bake_off->forecasts)};
+  return table;
+}
+
 }  // namespace scaleworth::report

@@ -32,6 +32,7 @@ Table spot_table(const DecideView& view);
 Table losses_table(const DecideView& view);
 Table growth_table(const DecideView& view);
 Table laws_table(const DecideView& view);
+Table bake_off_table(const DecideView& view);
 
 /// A measure with so many decimals where it has no interval.
 Column decision_column(const std::string& id,

@@ -73,7 +73,8 @@ Document compose_decision(const DecideView& view) {
                  "Causes",
                  {losses_table(view),
                   all ? growth_table(view) : Table{},
-                  all ? laws_table(view) : Table{}}),
+                  all ? laws_table(view) : Table{},
+                  all ? bake_off_table(view) : Table{}}),
       section_of("excluded", "Excluded", {all ? exclusions_table(view) : Table{}}),
       remarks(view.decision)};
   for (Section& section : sections) {

@@ -139,33 +139,44 @@ Json coefficients(const Decision& decision) {
           {"continuous_optimum", json_value(decision.continuous_optimum)}};
 }
 
+Json candidate(const model::CandidateLaw& law) {
+  return {{"name", law.name},
+          {"coefficients_s", law.coefficients},
+          {"held_out_error", json_value(law.held_out)},
+          {"worst_error", json_value(law.worst)},
+          {"residual", json_value(law.residual)}};
+}
+
 }  // namespace
 
 std::string decision_json(const DecideView& view) {
   const Decision& decision = view.decision;
   const Verdict judged = judge_decision(view);
-  const Json json{{"schema_version", decision_schema_version},
-                  {"kind", "scaleworth decision"},
-                  {"tool_version", json_note(view.options.tool_version)},
-                  {"git_revision", json_note(view.options.git_revision)},
-                  {"input", json_note(view.options.input)},
-                  {"coefficients", coefficients(decision)},
-                  {"scaling", decide::scaling_name(decision.scaling)},
-                  {"verdict",
-                   {{"answer", answer_name(judged.answer)},
-                    {"headline", judged.headline},
-                    {"lines", judged.lines}}},
-                  {"rubric", rubric(decision.rubric)},
-                  {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
-                  {"cause", cause(decision)},
-                  {"no_cause", json_note(decision.no_cause)},
-                  {"rows", json_array(decision.rows, row)},
-                  {"marginal", json_array(decision.steps, step)},
-                  {"regimes", json_array(decision.regimes, regime)},
-                  {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},
-                  {"losses", json_array(decision.losses, loss)},
-                  {"laws", laws(decision)},
-                  {"remarks", decision.remarks}};
+  const Json json{
+      {"schema_version", decision_schema_version},
+      {"kind", "scaleworth decision"},
+      {"tool_version", json_note(view.options.tool_version)},
+      {"git_revision", json_note(view.options.git_revision)},
+      {"input", json_note(view.options.input)},
+      {"coefficients", coefficients(decision)},
+      {"scaling", decide::scaling_name(decision.scaling)},
+      {"verdict",
+       {{"answer", answer_name(judged.answer)},
+        {"headline", judged.headline},
+        {"lines", judged.lines}}},
+      {"rubric", rubric(decision.rubric)},
+      {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
+      {"cause", cause(decision)},
+      {"no_cause", json_note(decision.no_cause)},
+      {"rows", json_array(decision.rows, row)},
+      {"marginal", json_array(decision.steps, step)},
+      {"regimes", json_array(decision.regimes, regime)},
+      {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},
+      {"losses", json_array(decision.losses, loss)},
+      {"laws", laws(decision)},
+      {"bake_off",
+       decision.bake_off ? json_array(decision.bake_off->laws, candidate) : Json(nullptr)},
+      {"remarks", decision.remarks}};
   // Names from files may be in any encoding; a replacement character beats an exception.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

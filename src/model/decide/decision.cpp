@@ -68,6 +68,7 @@ void add_laws(Decision& decision, const DecisionRequest& request) {
                                   model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
   }
   decision.fit = model::fit_contention(points);
+  decision.bake_off = model::bake_off(points);
   model::CurveRequest curve;
   curve.max_count = request.law_counts;
   curve.smallest_measured = decision.rows.front().count;
@@ -89,8 +90,18 @@ void add_superlinear(Decision& decision) {
   }
 }
 
+void add_cliff(Decision& decision) {
+  if (!decision.bake_off || decision.bake_off->laws.front().held_out <= model::cliff_error) return;
+  decision.remarks.push_back(fmt::format(
+      "no law predicts these counts from the smaller ones (the best, {}, misses by {:.0f} % on "
+      "average): a change of regime lies inside the table, so nothing beyond it is predicted",
+      decision.bake_off->laws.front().name,
+      100.0 * decision.bake_off->laws.front().held_out));
+}
+
 void add_remarks(Decision& decision) {
   add_superlinear(decision);
+  add_cliff(decision);
   const int smallest = decision.rows.front().count;
   if (smallest > 1) {
     decision.remarks.push_back(fmt::format(

@@ -10,6 +10,7 @@
 #include "src/model/decide/cost_curve.h"
 #include "src/model/decide/table/losses.h"
 #include "src/model/decide/table/metrics.h"
+#include "src/model/scaling/bake_off.h"
 #include "src/model/scaling/law.h"
 
 #include <optional>
@@ -59,6 +60,7 @@ struct Decision {
   std::optional<PlainAmdahl> amdahl;
   std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
   std::optional<model::ContentionFit> fit;
+  std::optional<model::BakeOff> bake_off;  // from five counts on
   std::vector<std::string> remarks;
 
   const DecisionRow& row(int count) const;
