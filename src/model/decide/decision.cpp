@@ -91,12 +91,12 @@ void add_superlinear(Decision& decision) {
 }
 
 void add_cliff(Decision& decision) {
-  if (!decision.bake_off || decision.bake_off->laws.front().held_out <= model::cliff_error) return;
+  if (!decision.bake_off || decision.bake_off->laws.front().worst <= model::cliff_error) return;
   decision.remarks.push_back(fmt::format(
-      "no law predicts these counts from the smaller ones (the best, {}, misses by {:.0f} % on "
-      "average): a change of regime lies inside the table, so nothing beyond it is predicted",
+      "no law predicts these counts from the smaller ones (the best, {}, misses one by {:.0f} "
+      "%): a change of regime lies inside the table, so nothing beyond it is predicted",
       decision.bake_off->laws.front().name,
-      100.0 * decision.bake_off->laws.front().held_out));
+      100.0 * decision.bake_off->laws.front().worst));
 }
 
 void add_remarks(Decision& decision) {

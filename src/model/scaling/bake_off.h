@@ -26,7 +26,8 @@ struct BakeOff {
   std::size_t forecasts = 0;       // that each error is a mean of
 };
 
-/// Beyond this held-out error no law describes the table: a change of regime lies inside it.
+/// A best law that misses a count by more does not describe the table: a change of regime lies
+/// inside it. The worst forecast decides, for a cliff at the end hides in a mean.
 inline constexpr double cliff_error = 0.25;
 
 /// Fits constant, Amdahl, logarithmic, contention-coherency and their union by least relative

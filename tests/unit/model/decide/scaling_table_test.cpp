@@ -120,3 +120,14 @@ TEST_CASE("one row, or time that only rises, gives a result that says so", "[dec
   CHECK_FALSE(rising.fit);
   CHECK_FALSE(rising.law->serial);
 }
+
+TEST_CASE("a cliff at the end of a table is flagged", "[decide]") {
+  // Efficient to 32, then no faster: each law but a change of regime expects about half the time.
+  std::vector<Observation> rows;
+  for (const int count : {1, 2, 4, 8, 16, 32}) rows.push_back(observation(count, 640.0 / count));
+  const auto remarks = [&] { return decide_table(assemble(rows), DecisionRequest{}).remarks; };
+  CHECK(remarks().empty());
+  rows.push_back(observation(64, 25.0));
+  REQUIRE(remarks().size() == 1);
+  CHECK(mentions(remarks().front(), "change of regime"));
+}
