@@ -92,6 +92,12 @@ void add_superlinear(Decision& decision) {
 
 void add_cliff(Decision& decision) {
   if (!decision.bake_off || decision.bake_off->laws.front().worst <= model::cliff_error) return;
+  if (decision.law) {
+    decision.law->curve.clear();
+    decision.law->fastest.reset();
+    decision.law->cost_optimal.reset();
+    decision.law->cost_optimal_range.reset();
+  }
   decision.remarks.push_back(fmt::format(
       "no law predicts these counts from the smaller ones (the best, {}, misses one by {:.0f} "
       "%): a change of regime lies inside the table, so nothing beyond it is predicted",

@@ -125,9 +125,12 @@ TEST_CASE("a cliff at the end of a table is flagged", "[decide]") {
   // Efficient to 32, then no faster: each law but a change of regime expects about half the time.
   std::vector<Observation> rows;
   for (const int count : {1, 2, 4, 8, 16, 32}) rows.push_back(observation(count, 640.0 / count));
-  const auto remarks = [&] { return decide_table(assemble(rows), DecisionRequest{}).remarks; };
-  CHECK(remarks().empty());
+  const auto decided = [&] { return decide_table(assemble(rows), DecisionRequest{}); };
+  CHECK(decided().remarks.empty());
   rows.push_back(observation(64, 25.0));
-  REQUIRE(remarks().size() == 1);
-  CHECK(mentions(remarks().front(), "change of regime"));
+  const Decision cliff = decided();
+  REQUIRE(cliff.remarks.size() == 1);
+  CHECK(mentions(cliff.remarks.front(), "change of regime"));
+  CHECK_FALSE(cliff.law->fastest);
+  CHECK(cliff.law->curve.empty());
 }
