@@ -33,7 +33,9 @@ class Predictor {
       : graph_(graph), start_(window.whole.start.count()), unchanged_(length(replay(graph, {}))) {}
 
   /// The unchanged replay against the recording, as a fraction.
-  double error() const { return unchanged_ / length(recorded_end(graph_, {})) - 1.0; }
+  double error() const {
+    return unchanged_ / length(recorded_end(graph_, {}).value_or(start_)) - 1.0;
+  }
 
   /// At most 1, because every change takes something away.
   double ratio(const Change& change) const {
@@ -44,7 +46,10 @@ class Predictor {
   double ratio_on_time(std::uint32_t rank) const {
     Change on_time;
     on_time.on_time = rank;
-    const double recorded = length(recorded_end(graph_, on_time));
+    const auto recorded_to = recorded_end(graph_, on_time);
+    if (!recorded_to) return 1.0;  // nobody is left to wait for it
+    const double recorded = length(*recorded_to);
+    if (!(recorded > 0.0)) return 1.0;
     return std::clamp(length(replay(graph_, on_time)) / recorded, 0.0, 1.0);
   }
 

@@ -186,10 +186,10 @@ std::int64_t replay(const ReplayGraph& graph, const Change& change) {
   return Replay(graph, change).run();
 }
 
-std::int64_t recorded_end(const ReplayGraph& graph, const Change& change) {
-  std::int64_t last = never;
+std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change) {
+  std::optional<std::int64_t> last;
   for (const DeviceNode& node : graph.devices) {
-    if (change.on_time != node.rank) last = std::max(last, node.end);
+    if (change.on_time != node.rank) last = std::max(last.value_or(node.end), node.end);
   }
   return last;
 }

@@ -27,7 +27,7 @@ struct Change {
 /// contradicts itself. Linear in nodes.
 std::int64_t replay(const ReplayGraph& graph, const Change& change);
 
-/// The same end as recorded.
-std::int64_t recorded_end(const ReplayGraph& graph, const Change& change);
+/// The same end as recorded; absent when no rank but `on_time` has work.
+std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change);
 
 }  // namespace scaleworth::trace

@@ -131,6 +131,15 @@ TEST_CASE("an uneven pipeline stage is made even on all of its replicas", "[effi
   for (const Efficiency::WhatIf& one : all) CHECK(one.change.find("lateness") == std::string::npos);
 }
 
+TEST_CASE("a rank that alone has work in the window keeps nobody waiting", "[efficiency]") {
+  SmallJob job(2);
+  job.kernel(1, 0, 100);
+  const EfficiencyResult result = job.measure(blame(1));
+  REQUIRE(result.efficiency);
+  for (const Efficiency::WhatIf& one : result.efficiency->what_if)
+    if (one.change == "without rank 1's lateness") CHECK(one.saved == 0ns);
+}
+
 TEST_CASE("a culprit that may be chance is not taken away", "[efficiency]") {
   auto culprits = blame(1);
   culprits.culprits[0].significant = false;
