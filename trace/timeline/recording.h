@@ -133,7 +133,8 @@ struct Recording {
   std::vector<std::string> remarks;  // one line each, for people
 };
 
-/// All recordings that belong together, by rank: recordings[i] is rank i's.
+/// All recordings that belong together, in the order of their ranks. Analyses number them by place:
+/// where ranks are missing, place i is not rank i, and Origin::rank tells which it is.
 struct Job {
   std::vector<Recording> recordings;
   std::string ranks_from;            // one sentence: how the ranks were found

@@ -104,8 +104,8 @@ Table what_if_table(const AttributionView& view) {
   }
   table.columns[2].own_scale = true;
   table.notes.push_back(fmt::format(
-      "Each change alone; savings do not add up, and are rather too small, because gaps that "
-      "nothing recorded explains stay. The replay without a change is {} off the measured {}.",
+      "Each change alone; savings do not add up. Gaps that nothing recorded explains stay as they "
+      "are. The replay without a change is {} off the measured {}.",
       format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
       format_quantity(number(step), Unit::seconds)));
   return table;
