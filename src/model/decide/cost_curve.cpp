@@ -3,7 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/model/scaling/cause.h"
-#include "src/model/scaling/law.h"
+#include "src/model/scaling/contention/law.h"
 
 #include <cmath>
 

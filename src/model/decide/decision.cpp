@@ -2,7 +2,7 @@
 #include "src/model/decide/decision.h"
 
 #include "src/core/error.h"
-#include "src/model/scaling/amdahl.h"
+#include "src/model/scaling/laws/amdahl.h"
 
 #include <algorithm>
 #include <stdexcept>

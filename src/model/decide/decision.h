@@ -10,8 +10,8 @@
 #include "src/model/decide/cost_curve.h"
 #include "src/model/decide/table/losses.h"
 #include "src/model/decide/table/metrics.h"
-#include "src/model/scaling/bake_off.h"
-#include "src/model/scaling/law.h"
+#include "src/model/scaling/contention/law.h"
+#include "src/model/scaling/forecast/bake_off.h"
 
 #include <optional>
 #include <string>

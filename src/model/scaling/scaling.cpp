@@ -4,7 +4,7 @@
 #include "src/model/cost/cost.h"
 #include "src/model/mfu/mfu.h"
 #include "src/model/scaling/cause.h"
-#include "src/model/scaling/law.h"
+#include "src/model/scaling/contention/law.h"
 #include "src/model/scaling/metrics.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/scaling/bake_off.h"
+#include "src/model/scaling/forecast/bake_off.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/scaling/amdahl.h"
+#include "src/model/scaling/laws/amdahl.h"
 
 namespace scaleworth::model {
 

@@ -2,7 +2,7 @@
 /// Laws of the step time held against counts that they were not fitted to.
 #pragma once
 
-#include "src/model/scaling/law.h"
+#include "src/model/scaling/contention/law.h"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/scaling/law.h"
+#include "src/model/scaling/contention/law.h"
 
 #include "src/core/error.h"
 #include "src/core/statistics/nonnegative.h"
