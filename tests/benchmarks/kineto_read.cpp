@@ -2,17 +2,22 @@
 /// How fast Kineto's JSON is read: ours against simdjson's own walk over the same bytes.
 ///   kineto_read write FILE EVENTS   writes a file with that many events, varied as real ones are
 ///   kineto_read ours FILE           reads it (plain, gzip or zstd) into a recording
+///   kineto_read inflate FILE        decompresses it and looks at nothing
 ///   kineto_read simdjson FILE       walks a plain file with simdjson alone, all of it in memory
-/// Prints CPU seconds, GB of JSON per second and the peak of memory as a share of the JSON.
+/// Prints the time that passed, CPU seconds of all threads, GB of JSON per second of either, and
+/// the peak of memory as a share of the JSON.
 #include "src/core/error.h"
 #include "trace/format/kineto/read_kineto.h"
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -179,6 +184,14 @@ Read read_ours(const std::string& path) {
   return {counted.bytes(), recording.device_events.size() + recording.host_events.size()};
 }
 
+Read inflate(const std::string& path) {
+  const auto source = scaleworth::trace::open_byte_source(path);
+  Read read;
+  std::vector<char> buffer(std::size_t{1} << 20U);
+  while (const std::size_t got = source->read(buffer)) read.json_bytes += got;
+  return read;
+}
+
 /// The least that a reader must look at: phase, category, name, times, and stream and correlation
 /// of GPU work; nothing is kept but sums.
 Read walk_simdjson(const std::string& path) {
@@ -209,21 +222,33 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// Of the processor's time, because others may use the machine too.
-void tell(const std::string& who, const Read& read) {
+/// Of the processor's time too, because others may use the machine.
+void tell(const std::string& who, const Read& read, double passed) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double time = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   const double peak = 1024.0 * static_cast<double>(usage.ru_maxrss);
-  const auto bytes = static_cast<double>(read.json_bytes);
-  fmt::print("{}: {} events kept of {:.0f} MB in {:.2f} s of CPU time = {:.2f} GB/s; ",
+  const double gigabytes = static_cast<double>(read.json_bytes) / 1e9;
+  fmt::print("{}: {} events kept of {:.0f} MB; {:.2f} s passed = {:.2f} GB/s; ",
              who,
              read.events,
-             bytes / 1e6,
+             1e3 * gigabytes,
+             passed,
+             gigabytes / passed);
+  fmt::print("{:.2f} s of CPU time = {:.2f} GB/s; peak memory {:.0f} MB = {:.2f} of the JSON\n",
              time,
-             bytes / 1e9 / time);
-  fmt::print("peak memory {:.0f} MB = {:.2f} of the JSON\n", peak / 1e6, peak / bytes);
+             gigabytes / time,
+             peak / 1e6,
+             peak / 1e9 / gigabytes);
 }
+
+struct Way {
+  const char* name;
+  Read (*read)(const std::string& path);
+};
+
+constexpr std::array ways = {
+    Way{"ours", read_ours}, Way{"inflate", inflate}, Way{"simdjson", walk_simdjson}};
 
 }  // namespace
 
@@ -233,12 +258,17 @@ int main(int argc, char** argv) try {
     Writer(argv[2]).all(std::atoll(argv[3]));
     return 0;
   }
-  if (what != "ours" && what != "simdjson") {
-    fmt::print(stderr, "usage: kineto_read write FILE EVENTS | ours FILE | simdjson FILE\n");
-    return 2;
+  for (const Way& way : ways) {
+    if (what != way.name) continue;
+    const auto start = std::chrono::steady_clock::now();
+    const Read read = way.read(argv[2]);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    tell(what, read, passed.count());
+    return 0;
   }
-  tell(what, what == "ours" ? read_ours(argv[2]) : walk_simdjson(argv[2]));
-  return 0;
+  fmt::print(stderr,
+             "usage: kineto_read write FILE EVENTS | ours FILE | inflate FILE | simdjson FILE\n");
+  return 2;
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());
   return 1;

@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "trace/format/input/compressed.h"
+#include "trace/format/input/read_ahead.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -80,10 +81,11 @@ std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored) {
     } else if (peeked->front() == zstd_magic) {
       stored = zstd_source(std::move(peeked));
     } else {
-      return peeked;
+      stored = std::move(peeked);
+      return layer == 0 ? std::move(stored) : read_ahead(std::move(stored));
     }
   }
-  return stored;
+  return read_ahead(std::move(stored));
 }
 
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {

@@ -32,7 +32,8 @@ class ByteSource {
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
 
 /// What `stored` holds once gzip or zstd is taken off, by its first bytes; `stored` itself
-/// otherwise. For members of archives: compressed in what is compressed is taken apart too.
+/// otherwise. For members of archives: compressed in what is compressed is taken apart too. What is
+/// long is decompressed on a thread of its own, which alone reads `stored` while the result lives.
 std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored);
 
 /// A stream that can be looked into before it is read.
