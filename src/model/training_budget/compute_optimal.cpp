@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/training_budget/compute_optimal.h"
+
+#include "src/core/error.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+
+constexpr double flops_per_parameter_and_token = 6.0;
+
+/// Parameters times tokens.
+double product_of(Flops budget) {
+  if (!(budget.value() > 0.0) || !std::isfinite(budget.value())) {
+    throw UserError(
+        fmt::format("a training budget of {:g} FLOPs: give one above zero", budget.value()));
+  }
+  return budget.value() / flops_per_parameter_and_token;
+}
+
+double balance(const LossLaw& law) {
+  return std::pow(law.alpha * law.a / (law.beta * law.b), 1.0 / (law.alpha + law.beta));
+}
+
+/// The reducible loss of the best pair falls as (C/6)^-(alpha beta / (alpha + beta)).
+double needed_product(const LossLaw& law, double reducible) {
+  const double sum = law.alpha + law.beta;
+  const double at_one =
+      law.a * std::pow(balance(law), -law.alpha) + law.b * std::pow(balance(law), law.beta);
+  return std::pow(at_one / reducible, sum / (law.alpha * law.beta));
+}
+
+}  // namespace
+
+double loss(const LossLaw& law, double parameters, double tokens) {
+  if (!(parameters > 0.0) || !(tokens > 0.0)) {
+    throw UserError("a loss needs parameters and tokens above zero");
+  }
+  return law.irreducible + law.a / std::pow(parameters, law.alpha) +
+         law.b / std::pow(tokens, law.beta);
+}
+
+OptimalPair optimal_pair(const LossLaw& law, Flops budget) {
+  const double product = product_of(budget);
+  OptimalPair pair{law.name, law.source, 0.0, 0.0, std::nullopt};
+  pair.parameters = balance(law) * std::pow(product, law.beta / (law.alpha + law.beta));
+  pair.tokens = product / pair.parameters;
+  pair.loss = loss(law, pair.parameters, pair.tokens);
+  return pair;
+}
+
+OptimalPair optimal_pair_by_rule(Flops budget) {
+  OptimalPair pair{"20 tokens per parameter",
+                   "Hoffmann et al., arXiv 2203.15556, approaches 1 and 2",
+                   std::sqrt(product_of(budget) / tokens_per_parameter),
+                   0.0,
+                   std::nullopt};
+  pair.tokens = tokens_per_parameter * pair.parameters;
+  return pair;
+}
+
+std::vector<OptimalPair> optimal_pairs(Flops budget) {
+  std::vector<OptimalPair> pairs{optimal_pair_by_rule(budget)};
+  for (const LossLaw& law : loss_laws) pairs.push_back(optimal_pair(law, budget));
+  return pairs;
+}
+
+double affordable_tokens(Flops budget, double parameters) {
+  if (!(parameters > 0.0)) throw UserError("a model needs parameters above zero");
+  return product_of(budget) / parameters;
+}
+
+std::vector<FixedSize> judge_size(Flops budget, double parameters) {
+  const double tokens = affordable_tokens(budget, parameters);
+  std::vector<FixedSize> verdicts;
+  for (const LossLaw& law : loss_laws) {
+    const double reached = loss(law, parameters, tokens);
+    const double needed = needed_product(law, reached - law.irreducible);
+    verdicts.push_back({law.name, reached, needed / product_of(budget)});
+  }
+  return verdicts;
+}
+
+Flops affordable_flops(Dollars budget, DollarsPerSecond gpu_price, FlopPerSecond peak, double mfu) {
+  if (!(budget.value() > 0.0) || !(gpu_price.value() > 0.0) || !(peak.value() > 0.0)) {
+    throw UserError("a budget in dollars needs a budget, a price and a peak above zero");
+  }
+  if (!(mfu > 0.0) || !(mfu <= 1.0)) {
+    throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", mfu));
+  }
+  return budget / gpu_price * peak * mfu;
+}
+
+}  // namespace scaleworth::model

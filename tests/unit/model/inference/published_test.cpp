@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Published throughput of real servers under the roof: what none may exceed, and how near it they
+/// come.
+#include "src/core/csv.h"
+#include "tests/catch.h"
+#include "tests/unit/model/inference/servers.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace scaleworth;
+using namespace scaleworth::inference;
+
+namespace {
+
+const std::filesystem::path tables =
+    std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models";
+
+using Cells = std::vector<std::string>;
+
+/// Rows below the header; none, with the reason on the output (ctest then shows the case as
+/// skipped), without the table.
+std::vector<Cells> read_rows(const std::string& name) {
+  std::ifstream file(tables / name, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (text.empty()) std::cout << "skipped: no public table " << tables / name << "\n";
+  CsvReader reader(text, name);
+  std::vector<Cells> rows;
+  while (const auto cells = reader.next()) rows.push_back(*cells);
+  if (!rows.empty()) rows.erase(rows.begin());
+  return rows;
+}
+
+Request request_of(const std::string& lengths) {
+  const std::size_t slash = lengths.find('/');
+  return {std::stod(lengths.substr(0, slash)), std::stod(lengths.substr(slash + 1)), 0.0};
+}
+
+/// Published over ceiling, row by row.
+std::vector<double> reached(const std::vector<Cells>& rows,
+                            std::size_t column,
+                            const Server& server) {
+  std::vector<double> parts;
+  for (const Cells& row : rows) {
+    parts.push_back(std::stod(row[column]) / ceiling_throughput(server, request_of(row[0])));
+  }
+  return parts;
+}
+
+/// All rows are below the roof; `lowest` and `highest` say how much of it they reach.
+void check_below(const std::vector<double>& parts, double lowest, double highest) {
+  REQUIRE(parts.size() == 10);
+  CHECK(*std::max_element(parts.begin(), parts.end()) < 1.0);
+  CHECK_THAT(*std::min_element(parts.begin(), parts.end()), WithinAbs(lowest, 0.01));
+  CHECK_THAT(*std::max_element(parts.begin(), parts.end()), WithinAbs(highest, 0.01));
+}
+
+ServingGroup h200() {
+  ServingGroup group = example::h100(1, 1978.9e12);
+  group.bandwidth = BytesPerSecond(4.8e12);
+  group.memory = Bytes(141.0e9);
+  return group;
+}
+
+}  // namespace
+
+TEST_CASE("published throughput of an 8B model stays below the roof", "[inference]") {
+  const auto rows = read_rows("trtllm_llama31_8b_throughput.csv");
+  if (rows.empty()) return;
+  check_below(reached(rows, 1, example::fp8_server("llama-3.1-8b", h200())), 0.34, 0.57);
+  check_below(reached(rows, 2, example::fp8_server("llama-3.1-8b", example::h100(1, 1978.9e12))),
+              0.39,
+              0.67);
+}
+
+TEST_CASE("published throughput of a 70B model stays below the roof", "[inference]") {
+  const auto rows = read_rows("trtllm_llama33_70b_throughput.csv");
+  if (rows.empty()) return;
+  check_below(reached(rows, 3, example::fp8_server("llama-3.1-70b", h200())), 0.34, 0.53);
+  check_below(reached(rows, 4, example::fp8_server("llama-3.1-70b", example::h100(2, 1978.9e12))),
+              0.30,
+              0.46);
+  ServingGroup b200 = example::h100(1, 9000e12);
+  b200.bandwidth = BytesPerSecond(7.7e12);
+  b200.memory = Bytes(180.0 * 1024 * 1024 * 1024);
+  Server fp4 = example::server("llama-3.1-70b", b200);
+  fp4.formats = {"nvfp4", "fp8"};
+  check_below(reached(rows, 1, fp4), 0.26, 0.40);
+}
+
+TEST_CASE("a published concurrency sweep stays below the roof of each batch", "[inference]") {
+  const auto rows = read_rows("yobitel_vllm_h100_llama31_8b_concurrency.csv");
+  if (rows.empty()) return;
+  REQUIRE(rows.size() == 4);
+  // The lengths of its requests are not published: one token of context is the highest roof.
+  const Server server = example::server("llama-3.1-8b");
+  std::vector<double> parts;
+  for (const Cells& row : rows) {
+    const double batch = std::stod(row[0]);
+    parts.push_back(decode_step(server, batch, 1.0).time.value() / (1e-3 * std::stod(row[4])));
+    CHECK(std::stod(row[1]) <= batch / decode_step(server, batch, 1.0).time.value());
+  }
+  // One sequence reaches 69 % of the roof; what 64 of them wait for is not the GPU.
+  CHECK_THAT(parts[0], WithinAbs(0.69, 0.01));
+  CHECK_THAT(parts[1], WithinAbs(0.68, 0.01));
+  CHECK_THAT(parts[2], WithinAbs(0.41, 0.01));
+  CHECK_THAT(parts[3], WithinAbs(0.10, 0.01));
+}
