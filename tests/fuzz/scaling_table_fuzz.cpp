@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as a scaling table: refused with one line, or rows that a decision can be made on.
-#include "src/cli/decide/table_file.h"
+#include "src/cli/decide/table/table_file.h"
 #include "src/core/error.h"
 #include "src/model/decide/decision.h"
 
@@ -29,7 +29,7 @@ void decide_on(const scaleworth::cli::TableFile& file) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace scaleworth;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const auto parse : {&cli::parse_csv_table, &cli::parse_toml_table}) {
+  for (const auto parse : {&cli::parse_csv_table, &cli::parse_toml_table, &cli::parse_json_table}) {
     try {
       decide_on(parse(text, "table"));
     } catch (const UserError&) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/commands/commands.h"
-#include "src/cli/decide/columns.h"
 #include "src/cli/decide/decide.h"
+#include "src/cli/decide/table/columns.h"
 
 #include <memory>
 
@@ -11,10 +11,16 @@ namespace scaleworth::cli {
 namespace {
 
 void add_input(CLI::App& command, DecideOptions& options) {
-  command.add_option(
-      "table",
-      options.table,
-      "CSV with units in the header, or TOML with [[row]] tables; columns: " + known_columns());
+  command.add_option("table",
+                     options.table,
+                     "CSV with units in the header, TOML with [[row]] tables or JSON; columns: " +
+                         known_columns());
+  command
+      .add_option("--where", options.where, "only rows with this cell, COLUMN=VALUE; repeatable")
+      ->allow_extra_args(false);
+  command
+      .add_option("--rename", options.rename, "a column under another header, OLD=NEW; repeatable")
+      ->allow_extra_args(false);
   command.add_option("--serial", options.serial, "without a table: serial fraction s");
   command.add_option("--comm", options.communication, "without a table: coefficient c");
   command.add_option("--t1-hours", options.t1_hours, "without a table: hours at one rank (1)");

@@ -3,11 +3,12 @@
 
 #include "report/decide/decide_report.h"
 #include "src/cli/colour.h"
-#include "src/cli/decide/table_file.h"
+#include "src/cli/decide/table/table_file.h"
 #include "src/cli/exit_code.h"
 #include "src/core/error.h"
 #include "src/core/version.h"
 #include "src/model/decide/decision.h"
+#include "src/model/decide/table/table_prices.h"
 
 #include <algorithm>
 #include <charconv>
@@ -70,14 +71,18 @@ decide::DecisionRequest request_of(const DecideOptions& options) {
   if (options.price_usd_per_hour) {
     request.metrics.prices = model::Prices{dollars_per_hour(*options.price_usd_per_hour),
                                            dollars_per_hour(options.fixed_usd_per_hour)};
-  } else if (options.fixed_usd_per_hour > 0.0) {
-    throw UserError("--fixed comes on top of a price; give --price in USD per rank and hour");
   }
   for (const std::string& text : options.regimes) request.regimes.push_back(regime_of(text));
   request.rubric = rubric_of(options);
   request.spot = spot_of(options);
   request.shown_counts = options.counts;
   return request;
+}
+
+void check_fixed(const DecideOptions& options, const decide::DecisionRequest& request) {
+  if (options.fixed_usd_per_hour > 0.0 && !request.metrics.prices) {
+    throw UserError("--fixed comes on top of a price; give --price in USD per rank and hour");
+  }
 }
 
 decide::Decision decide_coefficients(const DecideOptions& options) {
@@ -94,7 +99,9 @@ decide::Decision decide_coefficients(const DecideOptions& options) {
   if (!options.max_count) {
     for (const int count : options.counts) most = std::max(most, count);
   }
-  return decide::decide_curve(coefficients, most, request_of(options));
+  const decide::DecisionRequest request = request_of(options);
+  check_fixed(options, request);
+  return decide::decide_curve(coefficients, most, request);
 }
 
 decide::Decision decide_file(const DecideOptions& options) {
@@ -102,8 +109,14 @@ decide::Decision decide_file(const DecideOptions& options) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
-  TableFile file = read_table(options.table);
+  TableFile file = read_table(options.table, {options.where, options.rename});
   decide::DecisionRequest request = request_of(options);
+  if (options.work) file.table = decide::of_work(std::move(file.table), *options.work);
+  std::optional<DollarsPerSecond> price;
+  if (options.price_usd_per_hour) price = dollars_per_hour(*options.price_usd_per_hour);
+  request.metrics.prices =
+      decide::table_prices(file.table, price, dollars_per_hour(options.fixed_usd_per_hour));
+  check_fixed(options, request);
   const std::int64_t largest = file.table.rows.back().count;
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);
@@ -111,17 +124,27 @@ decide::Decision decide_file(const DecideOptions& options) {
   decide::Decision decision = decide::decide_table(file.table, request);
   if (!file.ignored.empty()) {
     decision.remarks.push_back(
-        fmt::format("columns that mean nothing here: {}", fmt::join(file.ignored, ", ")));
+        fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));
   }
   return decision;
 }
 
-report::DecideReportOptions report_options(const DecideOptions& options) {
+/// The table as a command names it.
+std::string input_text(const DecideOptions& options) {
+  std::string text = options.table;
+  for (const std::string& condition : options.where)
+    text += fmt::format(" --where '{}'", condition);
+  for (const std::string& one : options.rename) text += fmt::format(" --rename '{}'", one);
+  return text;
+}
+
+report::DecideReportOptions report_options(const DecideOptions& options,
+                                           const decide::Decision& decision) {
   report::DecideReportOptions report;
   report.colour = colour_wanted();
   report.details = options.details;
-  report.input = options.table;
-  report.has_price = options.price_usd_per_hour.has_value();
+  report.input = input_text(options);
+  report.has_price = decision.choice.has_value();
   report.spot_terms = spot_of(options);
   report.rubric = rubric_of(options);
   report.tool_version = tool_version();
@@ -135,7 +158,7 @@ int decide_count(const DecideOptions& options) {
   const report::Format format = report::parse_format(options.format);
   const decide::Decision decision =
       options.table.empty() ? decide_coefficients(options) : decide_file(options);
-  fmt::print("{}", report::render_decision(decision, format, report_options(options)));
+  fmt::print("{}", report::render_decision(decision, format, report_options(options, decision)));
   return exit_done;
 }
 

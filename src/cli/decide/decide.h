@@ -9,7 +9,9 @@
 namespace scaleworth::cli {
 
 struct DecideOptions {
-  std::string table;  // empty: coefficients
+  std::string table;                // empty: coefficients
+  std::vector<std::string> where;   // "params=16B"
+  std::vector<std::string> rename;  // "load=p"
   std::optional<double> serial;
   std::optional<double> communication;
   std::optional<double> t1_hours;

@@ -18,7 +18,8 @@ struct Costed {
   std::optional<Interval<Dollars>> interval;
 };
 
-Costed with_cost(const Prices& prices, const CountTime& at) {
+Costed with_cost(const Prices& common, const CountTime& at) {
+  const Prices prices = prices_at(common, at);
   if (!(at.time.value.value() > 0.0) || !std::isfinite(at.time.value.value())) {
     throw UserError("a cost needs step times above zero; measure again");
   }
@@ -37,6 +38,10 @@ bool on_plateau(const Costed& candidate, const Costed& cheapest) {
 }
 
 }  // namespace
+
+Prices prices_at(const Prices& prices, const CountTime& at) {
+  return {prices.per_rank * at.price_factor, prices.fixed};
+}
 
 Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
   if (ranks < 1) throw UserError("a cost needs at least one rank");

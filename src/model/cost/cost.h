@@ -27,7 +27,11 @@ Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_p
 struct CountTime {
   int ranks = 1;
   Estimate<Seconds> time;
+  double price_factor = 1.0;  // of the price per rank, where this count has a price of its own
 };
+
+/// `prices` as `at` pays them.
+Prices prices_at(const Prices& prices, const CountTime& at);
 
 /// K* among `times`: least cost, the smaller count where equal. The plateau holds every count whose
 /// cost is within 1 % of K*'s, or whose cost interval overlaps it. `price_of_speed` is for the work

@@ -2,6 +2,7 @@
 #include "src/model/decide/decision.h"
 
 #include "src/core/error.h"
+#include "src/model/decide/table/table_remarks.h"
 #include "src/model/scaling/laws/amdahl.h"
 
 #include <algorithm>
@@ -157,6 +158,7 @@ const DecisionRow& Decision::row(int count) const {
 Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
   Decision decision;
   decision.scaling = scaling_of(table);
+  decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);

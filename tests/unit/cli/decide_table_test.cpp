@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/decide/table_file.h"
+#include "src/cli/decide/table/table_file.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 
@@ -57,8 +57,8 @@ TEST_CASE("TOML tables are read the same way", "[decide]") {
   CHECK(file.ignored == std::vector<std::string>{"note"});
   CHECK(refusal("[[row]]\np = 0\ntime_s = 1\n", true).find(": the count is 0") !=
         std::string::npos);
-  CHECK(refusal("[[row]]\np = 'one'\ntime_s = 1\n", true).find(": 'p' is not a number") !=
-        std::string::npos);
+  CHECK(refusal("[[row]]\np = 'one'\ntime_s = 1\n", true)
+            .find(": column 'p' is 'one', not a number") != std::string::npos);
   CHECK(refusal("x = 1\n", true).starts_with("t.toml: no rows"));
   CHECK(refusal("row = [1]\n", true).find("a row is a table") != std::string::npos);
 }
@@ -84,7 +84,8 @@ TEST_CASE("bad cells are refused with row and column", "[decide]") {
 TEST_CASE("bad headers are refused", "[decide]") {
   CHECK(refused("p,time\n1,10\n", "t.csv:1: column 'time' has no unit"));
   CHECK(refused("p,time_kg\n1,10\n", "needs a column for the time"));
-  CHECK(refused("p,time_s,time_ms\n1,10,10000\n", "says the same as another"));
+  CHECK(refused("p,time_s,time_ms\n1,10,10000\n",
+                "t.csv:1: column 'time_ms' says the same as another"));
   CHECK(refused("p,time_s,time_s\n1,10,10\n", "stands twice"));
   CHECK(refused("time_s\n10\n", "needs a column for the count"));
   CHECK(refused("", "empty; write a header"));

@@ -22,7 +22,8 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
     const model::Prices scaled{prices.per_rank * regime.factor, prices.fixed};
     RegimeResult result{regime, {}, {}};
     for (const model::CountTime& at : times) {
-      result.costs.push_back(model::job_cost(scaled, at.ranks, at.time.value));
+      result.costs.push_back(
+          model::job_cost(model::prices_at(scaled, at), at.ranks, at.time.value));
     }
     if (const auto choice = model::choose_count(scaled, times)) result.choice = *choice;
     results.push_back(std::move(result));

@@ -40,7 +40,9 @@ void add_economy(DecisionRow& row, const TableRow& from, const MetricsRequest& r
   if (work) row.throughput = *work / from.time.value.value();
   if (work && from.energy_j) row.energy_per_work = *from.energy_j / *work;
   if (!request.prices) return;
-  const auto bill = [&](Seconds time) { return model::job_cost(*request.prices, row.count, time); };
+  const model::Prices prices =
+      model::prices_at(*request.prices, {row.count, row.same_work, row.price_factor});
+  const auto bill = [&](Seconds time) { return model::job_cost(prices, row.count, time); };
   row.cost = transform(row.same_work, bill);
   if (!work) return;
   const Dollars own = bill(from.time.value);
@@ -58,6 +60,10 @@ DecisionRow row_of(const TableRow& from, const TableRow& baseline, const Metrics
   row.quality = from.quality;
   row.relative_sd = from.relative_sd;
   row.parts_s = from.parts_s;
+  row.facts = from.facts;
+  if (row.facts.price && request.prices && request.prices->per_rank.value() > 0.0) {
+    row.price_factor = *row.facts.price / request.prices->per_rank;
+  }
   row.speedup = Estimate<double>{1.0, std::nullopt, from.time.samples};
   if (&from != &baseline) row.speedup = ratio(baseline.time, row.same_work);
   row.efficiency = transform(row.speedup, [&](double s) { return s / row.count_ratio; });
@@ -109,7 +115,9 @@ const char* scaling_name(Scaling scaling) {
 std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows) {
   std::vector<model::CountTime> times;
   times.reserve(rows.size());
-  for (const DecisionRow& row : rows) times.push_back({row.count, row.same_work});
+  for (const DecisionRow& row : rows) {
+    times.push_back({row.count, row.same_work, row.price_factor});
+  }
   return times;
 }
 

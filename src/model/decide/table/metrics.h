@@ -26,6 +26,8 @@ struct DecisionRow {
   std::optional<double> quality;
   std::optional<double> relative_sd;
   PartTimes parts_s{};
+  RowFacts facts;             // layout, batch, latencies, a price of its own
+  double price_factor = 1.0;  // its own price over the common one
 };
 
 struct MetricsRequest {
@@ -46,7 +48,7 @@ Scaling scaling_of(const ScalingTable& table);
 /// "strong scaling", "weak scaling", "work that grows otherwise".
 const char* scaling_name(Scaling scaling);
 
-/// The same work at each count, for `choose_count`.
+/// The same work at each count and its price, for `choose_count`.
 std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows);
 
 }  // namespace scaleworth::decide

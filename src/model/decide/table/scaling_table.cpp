@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/statistics/interval.h"
 #include "src/core/statistics/quantile.h"
+#include "src/model/decide/table/work.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,14 +36,6 @@ void check_parts(const Observation& at) {
   }
 }
 
-std::optional<double> sum_of(const PartTimes& parts) {
-  std::optional<double> sum;
-  for (const auto& part : parts) {
-    if (part) sum = sum.value_or(0.0) + *part;
-  }
-  return sum;
-}
-
 double time_of(const Observation& at) {
   const std::optional<double> sum = sum_of(at.parts_s);
   if (!at.time_s && !sum) refuse(at, "no time and no parts; fill in time_s");
@@ -58,11 +51,29 @@ double time_of(const Observation& at) {
   return time;
 }
 
-void check(const Observation& at) {
+void check_positive(const Observation& at, const std::optional<double>& value, const char* what) {
+  if (value && !(*value > 0.0)) {
+    refuse(at, fmt::format("{} is {:g}; it must be above 0", what, *value));
+  }
+}
+
+void check(const Observation& at, Axis axis) {
   if (at.count < 1) refuse(at, fmt::format("the count is {}; it must be 1 or more", at.count));
   check_parts(at);
-  if (at.work && !(*at.work > 0.0)) refuse(at, "the work must be above 0");
-  if (at.energy_j && !(*at.energy_j > 0.0)) refuse(at, "the energy must be above 0 J");
+  check_positive(at, at.work, "the work");
+  check_positive(at, at.throughput, "the throughput");
+  check_positive(at, at.energy_j, "the energy in J");
+  check_positive(at, at.facts.batch, "the batch");
+  check_positive(at, at.facts.sequence_length, "the sequence length");
+  check_positive(at, at.facts.microbatches, "the number of microbatches");
+  check_positive(at, at.facts.power_w, "the power in W");
+  for (const Latency& latency : at.facts.latencies) {
+    check_positive(at, latency.seconds, ("the latency " + latency.name + " in s").c_str());
+  }
+  if (at.facts.price && at.facts.price->value() < 0.0) refuse(at, "the price is below 0");
+  if (axis != Axis::ranks) return;
+  const std::string trouble = layout_trouble(at.facts.layout, at.count);
+  if (!trouble.empty()) refuse(at, "the layout is " + trouble);
 }
 
 std::optional<double> relative_sd(const std::vector<double>& times) {
@@ -95,11 +106,15 @@ PartTimes merged_parts(const std::vector<const Observation*>& repeats, double ti
 TableRow merge(const std::vector<const Observation*>& repeats) {
   std::vector<double> times;
   std::vector<double> energies;
+  std::vector<const RowFacts*> facts;
   TableRow row;
   row.count = repeats.front()->count;
   row.work = repeats.front()->work;
   for (const Observation* at : repeats) {
     if (at->work != row.work) refuse(*at, "the work differs from that of the same count above");
+    const std::string differing = disagreement(at->facts, repeats.front()->facts);
+    if (!differing.empty()) refuse(*at, differing + " differs from that of the same count above");
+    facts.push_back(&at->facts);
     times.push_back(time_of(*at));
     if (at->energy_j) energies.push_back(*at->energy_j);
     if (at->quality) row.quality = std::min(row.quality.value_or(*at->quality), *at->quality);
@@ -108,6 +123,7 @@ TableRow merge(const std::vector<const Observation*>& repeats) {
   row.relative_sd = relative_sd(times);
   row.energy_j = median(energies);
   row.parts_s = merged_parts(repeats, row.time.value.value());
+  row.facts = merged_facts(facts);
   return row;
 }
 
@@ -135,11 +151,15 @@ bool ScalingTable::has_parts() const {
   return std::all_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.has_parts(); });
 }
 
-ScalingTable assemble(const std::vector<Observation>& observations) {
+ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind) {
+  if (observations.empty()) {
+    throw UserError("the table has no rows; give at least one count and time");
+  }
+  for (const Observation& at : observations) check(at, kind.axis);
+  const WorkFilledIn filled = fill_in_work(observations, kind);
   std::map<int, std::vector<const Observation*>> by_count;
   std::set<std::pair<int, int>> seen;
-  for (const Observation& at : observations) {
-    check(at);
+  for (const Observation& at : filled.observations) {
     auto& repeats = by_count[at.count];
     if (!repeats.empty() && !at.repeat) {
       refuse(at,
@@ -152,10 +172,22 @@ ScalingTable assemble(const std::vector<Observation>& observations) {
     }
     repeats.push_back(&at);
   }
-  if (by_count.empty()) throw UserError("the table has no rows; give at least one count and time");
-  ScalingTable table;
+  ScalingTable table{{}, filled.kind.basis, filled.kind.axis, filled.remarks};
   table.rows.reserve(by_count.size());
   for (const auto& [count, repeats] : by_count) table.rows.push_back(merge(repeats));
+  return table;
+}
+
+ScalingTable of_work(ScalingTable table, double work) {
+  if (table.basis != TimeBasis::work_unit) return table;
+  if (!(work > 0.0)) throw UserError("the work must be above 0, as --work 1200000");
+  for (TableRow& row : table.rows) {
+    const double factor = work / *row.work;
+    row.time = transform(row.time, [&](Seconds time) { return time * factor; });
+    row.work = work;
+    if (row.energy_j) row.energy_j = *row.energy_j * factor;
+  }
+  table.basis = TimeBasis::run;
   return table;
 }
 

@@ -4,6 +4,7 @@
 
 #include "src/core/estimate.h"
 #include "src/core/units.h"
+#include "src/model/decide/table/row_facts.h"
 
 #include <array>
 #include <cstddef>
@@ -24,6 +25,16 @@ const char* time_part_name(TimePart part);
 /// Seconds by part; absent where the table has no such column.
 using PartTimes = std::array<std::optional<double>, time_parts>;
 
+/// What a table's times are of.
+enum class TimeBasis {
+  run,        // the work of a whole run
+  step,       // one step
+  work_unit,  // some units of work, by the reciprocal of a throughput
+};
+
+/// What counts the rows: machines to buy, or a load that one machine serves.
+enum class Axis { ranks, nodes, load };
+
 /// One line of a table as it was read. Numbers are in base units and finite.
 struct Observation {
   std::string place;  // "strong.csv:3", for complaints
@@ -31,8 +42,11 @@ struct Observation {
   std::optional<double> time_s;
   PartTimes parts_s{};
   std::optional<double> quality;
-  std::optional<double> work;  // items, tokens
+  std::optional<double> work;        // items, tokens
+  std::optional<double> throughput;  // work per second, all ranks together
   std::optional<double> energy_j;
+  std::optional<double> energy_per_work_j;
+  RowFacts facts;
   std::optional<int> repeat;  // named by the table, so that a count may occur again
 };
 
@@ -45,6 +59,7 @@ struct TableRow {
   std::optional<double> quality;      // least of the repeats
   std::optional<double> work;
   std::optional<double> energy_j;
+  RowFacts facts;
 
   bool has_parts() const;
 };
@@ -52,6 +67,9 @@ struct TableRow {
 /// Ascending by count, at least one row.
 struct ScalingTable {
   std::vector<TableRow> rows;
+  TimeBasis basis = TimeBasis::run;
+  Axis axis = Axis::ranks;
+  std::vector<std::string> remarks;  // what was concluded from the columns
 
   /// Every row has parts.
   bool has_parts() const;
@@ -60,11 +78,26 @@ struct ScalingTable {
 /// Parts may miss their sum by this share of the time: printed tables are rounded.
 inline constexpr double parts_tolerance = 0.005;
 
+/// Derived work within this share of equal is equal: published rates are rounded.
+inline constexpr double rounding_tolerance = 0.02;
+
+/// What the columns say of all rows.
+struct TableKind {
+  TimeBasis basis = TimeBasis::run;
+  Axis axis = Axis::ranks;
+};
+
 /// Repeats of a count become the median with its order-statistic interval (absent below six). A
-/// time that is missing is the sum of the parts. Throws UserError with the place of: a count below
-/// 1, a time that is not positive, a negative part, parts that do not add up to the time, a count
-/// that occurs twice without repeats, or a repeat that does, work or energy that is not positive,
-/// work that differs between repeats.
-ScalingTable assemble(const std::vector<Observation>& observations);
+/// time that is missing is the sum of the parts; where no row has a time it is work / throughput,
+/// of a power of 1000 units where none is given. Work that is missing is time x throughput, or the
+/// batch of a step, where these grow. Throws UserError with the place of: a count below 1, a time
+/// that is not positive, a negative part, parts that do not add up to the time, a count that occurs
+/// twice without repeats, or a repeat that does, work, throughput, energy or a latency that is not
+/// positive, work or facts that differ between repeats, and a layout that is not the count.
+ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind = {});
+
+/// The table for `work` units, where its times are those of some units; else as it is. Throws
+/// UserError for work that is not above 0.
+ScalingTable of_work(ScalingTable table, double work);
 
 }  // namespace scaleworth::decide
