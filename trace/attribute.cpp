@@ -4,6 +4,7 @@
 #include "trace/analysis/culprits/find_culprits.h"
 #include "trace/analysis/efficiency/measure_efficiency.h"
 #include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/rank_numbers.h"
 #include "trace/classify/classify.h"
 
 #include <algorithm>
@@ -39,9 +40,11 @@ attribution::RankRecording describe(std::size_t rank, const Recording& recording
 
 // A remark that many recordings make is told once.
 void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
-  std::map<std::string, std::vector<std::size_t>> ranks_of;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    for (const std::string& remark : job.recordings[rank].remarks) ranks_of[remark].push_back(rank);
+  const RankNumbers numbers(job);
+  std::map<std::string, std::vector<int>> ranks_of;
+  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
+    for (const std::string& remark : job.recordings[place].remarks)
+      ranks_of[remark].push_back(numbers.at(place).index);
   }
   for (const auto& [remark, ranks] : ranks_of) {
     remarks.push_back(
@@ -96,6 +99,7 @@ Attributed attribute(const Job& job) {
       measure_efficiency(job, all.steps, all.waits, all.alignment, result.culprits);
   result.efficiency = std::move(efficiency.efficiency);
   result.efficiency_reason = std::move(efficiency.reason);
+  number_ranks(RankNumbers(job), result);
   return all;
 }
 

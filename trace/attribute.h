@@ -11,7 +11,8 @@
 
 namespace scaleworth::trace {
 
-/// The results, and what exports need beside them.
+/// The results, in which ranks are those of the job, and what exports need beside them, in which
+/// ranks are places in Job::recordings.
 struct Attributed {
   attribution::Attribution result;
   Matching matching;

@@ -132,7 +132,9 @@ Chart matrix_chart(const AttributionView& view) {
     for (const std::size_t j : ranks) {
       const double time = in_seconds(report.exposed[i][j]) * 1e3;
       any = any || time > 0.0;
-      rows.push_back({{"waits", i}, {"for", j}, {"time", time}});
+      rows.push_back({{"waits", rank_at(view.attribution, i).index},
+                      {"for", rank_at(view.attribution, j).index},
+                      {"time", time}});
     }
   }
   if (!any) {

@@ -172,7 +172,7 @@ Verdict judge_attribution(const AttributionView& view) {
     }
     lines.push_back(worst->sentence);
     lines.push_back(cost_line(view, *worst));
-  } else if (attribution.culprits.abstention.starts_with("no straggler")) {
+  } else if (attribution.culprits.finding == attribution::CulpritFinding::no_straggler) {
     verdict.answer = Answer::yes;
     verdict.headline = sentence(attribution.culprits.abstention);
   } else {

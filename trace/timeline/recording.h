@@ -98,6 +98,13 @@ struct StepMark {
   nanoseconds end{};
 };
 
+/// How far the rank of a recording is to be believed.
+enum class RankBasis : std::uint8_t {
+  told,          // by metadata, the environment or a name: the rank in the job
+  communicator,  // place in a communicator, which need not hold the whole job
+  counted,       // the reader numbered what a file holds
+};
+
 /// Where a recording comes from; what the tool did not say is absent.
 struct Origin {
   std::string file;  // with the member's name after a colon for archives
@@ -108,7 +115,8 @@ struct Origin {
   std::optional<std::int32_t> device;
   std::optional<std::int32_t> rank;
   std::optional<std::int32_t> world_size;
-  std::string rank_from;  // "distributedInfo", "file name", ...
+  std::string rank_from;  // "distributedInfo", "file name", ..., for people
+  RankBasis rank_basis = RankBasis::told;
   /// Place in the job where the tool tells it: replicas of one pipeline stage compare with each
   /// other.
   std::optional<std::int32_t> pipeline_stage;
@@ -134,7 +142,7 @@ struct Recording {
 };
 
 /// All recordings that belong together, in the order of their ranks. Analyses number them by place:
-/// where ranks are missing, place i is not rank i, and Origin::rank tells which it is.
+/// where ranks are missing, place i is not rank i (see RankNumbers).
 struct Job {
   std::vector<Recording> recordings;
   std::string ranks_from;            // one sentence: how the ranks were found

@@ -41,13 +41,14 @@ Json culprit(const AttributionView& view, const Culprit& one) {
 }
 
 /// Entries of the waiting matrix that are not zero.
-Json matrix(const attribution::CulpritReport& report) {
+Json matrix(const attribution::Attribution& job) {
+  const auto& report = job.culprits;
   Json entries = Json::array();
   for (std::size_t i = 0; i < report.total.size(); ++i) {
     for (std::size_t j = 0; j < report.total[i].size(); ++j) {
       if (report.total[i][j].count() != 0) {
-        entries.push_back({{"rank", i},
-                           {"waited_for", j},
+        entries.push_back({{"rank", rank_at(job, i).index},
+                           {"waited_for", rank_at(job, j).index},
                            {"exposed_ns", report.exposed[i][j].count()},
                            {"total_ns", report.total[i][j].count()}});
       }
@@ -74,7 +75,7 @@ Json json_culprits(const AttributionView& view) {
           {"recurrence", recurrence_name(report.recurrence)},
           {"culprits",
            json_array(report.culprits, [&](const Culprit& one) { return culprit(view, one); })},
-          {"matrix", matrix(report)}};
+          {"matrix", matrix(view.attribution)}};
 }
 
 Json json_efficiency(const attribution::Efficiency& efficiency) {

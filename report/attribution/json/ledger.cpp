@@ -67,7 +67,7 @@ Json json_averages(const AttributionView& view) {
           {"ranks", json_array(view.averages->ranks, averaged)}};
 }
 
-Json json_ledger(const attribution::StepLedger& ledger) {
+Json json_ledger(const attribution::Attribution& job, const attribution::StepLedger& ledger) {
   Json json{{"step", ledger.step},
             {"rank", ledger.rank.index},
             {"start_ns", ledger.start.count()},
@@ -77,9 +77,10 @@ Json json_ledger(const attribution::StepLedger& ledger) {
     json[attribution::ledger_part_key(static_cast<LedgerPart>(i))] = ledger.parts[i].count();
   }
   Json waited = Json::array();
-  for (std::size_t rank = 0; rank < ledger.waited_for.size(); ++rank) {
-    if (ledger.waited_for[rank].count() != 0) {
-      waited.push_back({{"rank", rank}, {"time_ns", ledger.waited_for[rank].count()}});
+  for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
+    if (ledger.waited_for[place].count() != 0) {
+      waited.push_back(
+          {{"rank", rank_at(job, place).index}, {"time_ns", ledger.waited_for[place].count()}});
     }
   }
   json["waited_for"] = waited;

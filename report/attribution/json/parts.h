@@ -15,8 +15,8 @@ inline Json json_time(const std::optional<attribution::Nanoseconds>& time) {
 
 /// Per rank and over ranks, or null without steps.
 Json json_averages(const AttributionView& view);
-/// One step of one rank, as recorded.
-Json json_ledger(const attribution::StepLedger& ledger);
+/// One step of one rank of `job`, as recorded.
+Json json_ledger(const attribution::Attribution& job, const attribution::StepLedger& ledger);
 Json json_culprits(const AttributionView& view);
 Json json_efficiency(const attribution::Efficiency& efficiency);
 

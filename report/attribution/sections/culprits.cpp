@@ -53,14 +53,15 @@ Table shares_table(const CulpritReport& report) {
   return table;
 }
 
-Table matrix_table(const CulpritReport& report) {
+Table matrix_table(const attribution::Attribution& job) {
+  const CulpritReport& report = job.culprits;
   Table table{"", "Exposed wait of each rank for each other", {parameter_column("rank", "rank")}};
   table.in_csv = false;
   for (std::size_t j = 0; j < report.exposed.size(); ++j) {
-    table.columns.push_back(time_column("", fmt::format("for {}", j)));
+    table.columns.push_back(time_column("", fmt::format("for {}", rank_at(job, j).index)));
   }
   for (std::size_t i = 0; i < report.exposed.size(); ++i) {
-    Row row{{rank_cell(Rank{static_cast<int>(i)})}};
+    Row row{{rank_cell(rank_at(job, i))}};
     for (std::size_t j = 0; j < report.exposed.size(); ++j) {
       row.cells.push_back(i == j ? Cell{std::string("-")} : time_cell(report.exposed[i][j]));
     }
@@ -72,7 +73,8 @@ Table matrix_table(const CulpritReport& report) {
 }
 
 /// The matrix entry by entry, the largest first, for programs and for many ranks.
-Table entries_table(const CulpritReport& report) {
+Table entries_table(const attribution::Attribution& job) {
+  const CulpritReport& report = job.culprits;
   struct Entry {
     std::size_t from;
     std::size_t to;
@@ -95,8 +97,8 @@ Table entries_table(const CulpritReport& report) {
                time_column("exposed_wait_s", "exposed wait"),
                time_column("wait_s", "all wait")}};
   for (const Entry& entry : entries) {
-    table.rows.push_back({{rank_cell(Rank{static_cast<int>(entry.from)}),
-                           rank_cell(Rank{static_cast<int>(entry.to)}),
+    table.rows.push_back({{rank_cell(rank_at(job, entry.from)),
+                           rank_cell(rank_at(job, entry.to)),
                            time_cell(report.exposed[entry.from][entry.to]),
                            time_cell(report.total[entry.from][entry.to])},
                           report.total.size() <= most_matrix_ranks});
@@ -153,8 +155,9 @@ Section culprits_section(const AttributionView& view) {
     if (!report.culprits[i].sentence.empty()) section.list.push_back(report.culprits[i].sentence);
   }
   section.tables = {culprit_table(view), shares_table(report)};
-  if (report.exposed.size() <= most_matrix_ranks) section.tables.push_back(matrix_table(report));
-  section.tables.push_back(entries_table(report));
+  if (report.exposed.size() <= most_matrix_ranks)
+    section.tables.push_back(matrix_table(view.attribution));
+  section.tables.push_back(entries_table(view.attribution));
   std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
   return section;
 }

@@ -42,7 +42,8 @@ Table path_table(const Efficiency& efficiency) {
   return table;
 }
 
-Table useful_table(const Efficiency& efficiency) {
+Table useful_table(const attribution::Attribution& job) {
+  const Efficiency& efficiency = *job.efficiency;
   Table table{"useful",
               "Useful time: kernels that are not communication",
               {parameter_column("rank", "rank"),
@@ -51,9 +52,8 @@ Table useful_table(const Efficiency& efficiency) {
   const double whole = in_seconds(efficiency.runtime);
   for (std::size_t i = 0; i < efficiency.useful.size(); ++i) {
     const double time = in_seconds(efficiency.useful[i]);
-    table.rows.push_back({{rank_cell(Rank{static_cast<int>(i)}),
-                           cell(time),
-                           whole > 0.0 ? cell(time / whole) : Cell{}}});
+    table.rows.push_back(
+        {{rank_cell(rank_at(job, i)), cell(time), whole > 0.0 ? cell(time / whole) : Cell{}}});
   }
   limit_rows(table, "ranks");
   return table;
@@ -132,7 +132,7 @@ Section efficiency_section(const AttributionView& view) {
   section.tables = {factors_table(view)};
   if (!efficiency->what_if.empty()) section.tables.push_back(what_if_table(view));
   if (!efficiency->critical_path.empty()) section.tables.push_back(path_table(*efficiency));
-  section.tables.push_back(useful_table(*efficiency));
+  section.tables.push_back(useful_table(view.attribution));
   return section;
 }
 

@@ -16,7 +16,8 @@ struct AttributeOptions {
   std::string rules;
   std::string export_path;  // empty: no export
   bool slowest_step = false;
-  std::string window;  // "FROM:TO" in seconds
+  std::string window;        // "FROM:TO" in seconds
+  std::string export_ranks;  // "0,3-5"; empty: all
 };
 
 /// Prints the report to stdout; returns the exit code. Throws UserError.

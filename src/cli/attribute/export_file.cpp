@@ -3,8 +3,10 @@
 
 #include "src/core/error.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -27,7 +29,38 @@ std::chrono::nanoseconds parse_seconds(std::string_view text,
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+/// A range beyond this is a slip of the keyboard.
+constexpr int largest_rank = 1 << 22;
+
+int parse_rank(std::string_view text, const std::string& all) {
+  int rank = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (error != std::errc() || end != text.data() + text.size() || rank < 0 || rank > largest_rank)
+    throw UserError(fmt::format(
+        "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
+  return rank;
+}
+
 }  // namespace
+
+std::vector<Rank> parse_ranks(const std::string& text) {
+  std::set<Rank> ranks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view range = std::string_view(text).substr(begin, end - begin);
+    const std::size_t dash = range.find('-');
+    const int first = parse_rank(range.substr(0, dash), text);
+    const int last =
+        dash == std::string_view::npos ? first : parse_rank(range.substr(dash + 1), text);
+    if (last < first)
+      throw UserError(fmt::format(
+          "--export-ranks {}: {}-{} counts down: give the smaller rank first", text, first, last));
+    for (int rank = first; rank <= last; ++rank) ranks.insert(Rank{rank});
+    begin = end + 1;
+    if (begin == text.size()) parse_rank("", text);  // a comma at the end
+  }
+  return {ranks.begin(), ranks.end()};
+}
 
 std::optional<trace::TimeInterval> parse_window(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -51,6 +84,7 @@ void export_file(const trace::Job& job,
   trace::ExportOptions wanted;
   wanted.window = parse_window(options.window);
   wanted.slowest_step = options.slowest_step;
+  wanted.ranks = parse_ranks(options.export_ranks);
   const trace::ExportCounts counts =
       trace::export_timeline(job, attributed, options.export_path, wanted);
   fmt::print(stderr,

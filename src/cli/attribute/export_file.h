@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace scaleworth::cli {
 
@@ -20,5 +21,8 @@ void export_file(const trace::Job& job,
 
 /// "1.5:2", "1.5:" and ":2" in seconds; absent when empty. Throws UserError.
 std::optional<trace::TimeInterval> parse_window(const std::string& text);
+
+/// "0,3-5": ascending, each once; empty for an empty text. Throws UserError.
+std::vector<Rank> parse_ranks(const std::string& text);
 
 }  // namespace scaleworth::cli

@@ -41,6 +41,8 @@ Command add_attribute_command(CLI::App& app) {
   command->add_flag("--slowest-step", options->slowest_step, "export only the slowest step");
   command->add_option(
       "--window", options->window, "export only FROM:TO, seconds since the first event");
+  command->add_option(
+      "--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");
   return {command, [options](const Arguments&) { return attribute_recordings(*options); }};
 }
 

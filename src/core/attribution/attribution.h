@@ -77,4 +77,8 @@ struct Attribution {
   std::string efficiency_reason;
 };
 
+/// The rank that element `place` of the vectors "by rank" is about: ranks without a recording have
+/// no element, so that it need not be rank `place`.
+Rank rank_at(const Attribution& attribution, std::size_t place);
+
 }  // namespace scaleworth::attribution

@@ -57,13 +57,21 @@ struct Culprit {
   std::string sentence;                    // for people
 };
 
+/// What became of the search for culprits.
+enum class CulpritFinding : std::uint8_t {
+  no_verdict,    // the recordings do not allow one
+  no_straggler,  // they do, and nobody stands out
+  named,         // culprits are named
+};
+
 struct CulpritReport {
+  CulpritFinding finding = CulpritFinding::no_verdict;
   /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
   std::vector<std::vector<Nanoseconds>> exposed;
   std::vector<std::vector<Nanoseconds>> total;
   std::vector<Culprit> culprits;  // the most expensive first; empty: nobody
   Recurrence recurrence = Recurrence::too_few;
-  /// Why there is no verdict, or "no straggler: ..."; empty when culprits are named.
+  /// Why nobody is named, for people: "no verdict: ...", "no straggler: ..."; else empty.
   std::string abstention;
 };
 

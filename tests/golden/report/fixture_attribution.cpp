@@ -86,6 +86,7 @@ CollectiveWait collective(int step, int index) {
 
 CulpritReport culprits() {
   CulpritReport report;
+  report.finding = attribution::CulpritFinding::named;
   report.exposed.assign(ranks, std::vector<Nanoseconds>(ranks));
   report.total = report.exposed;
   for (int rank = 0; rank < late; ++rank) {

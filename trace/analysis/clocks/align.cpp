@@ -6,7 +6,7 @@
 #include "trace/analysis/clocks/refine.h"
 #include "trace/analysis/clocks/residuals.h"
 #include "trace/analysis/clocks/robust.h"
-#include "trace/analysis/rank_names.h"
+#include "trace/analysis/rank_numbers.h"
 #include "trace/analysis/waits/arrival_finder.h"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ class Aligner {
     std::vector<std::uint32_t> ranks;
     for (std::uint32_t rank = 0; rank < placement_.ties.size(); ++rank)
       if (placement_.ties[rank] == tie) ranks.push_back(rank);
-    return rank_names(ranks);
+    return RankNumbers(job_).names(ranks);
   }
 
   /// Refuses verdicts across ranks where nothing ties clocks, or their error is larger than most of

@@ -4,6 +4,7 @@
 #include "src/core/interrupt.h"
 #include "trace/analysis/collectives/groups.h"
 #include "trace/analysis/collectives/pipeline_channels.h"
+#include "trace/analysis/rank_numbers.h"
 
 #include <algorithm>
 #include <map>
@@ -23,7 +24,9 @@ using StreamName = std::pair<std::uint16_t, std::uint32_t>;
 
 class Collector {
  public:
-  explicit Collector(const Job& job) : job_(job), groups_(job), layout_(job) { find_roles(); }
+  explicit Collector(const Job& job) : job_(job), numbers_(job), groups_(job), layout_(job) {
+    find_roles();
+  }
 
   std::vector<Channel> collect() {
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank) {
@@ -106,13 +109,13 @@ class Collector {
                                 directed ? "directed" : "exchange"));
     if (channel.label.empty()) {
       if (group) channel.group = groups_.at(*group).name;
-      channel.label =
-          peer ? fmt::format("messages {} rank {} {} rank {}",
-                             directed ? "from" : "between",
-                             first,
-                             directed ? "to" : "and",
-                             second)
-               : fmt::format("messages of rank {} with a rank that left no recording", call.rank);
+      channel.label = peer ? fmt::format("messages {} rank {} {} rank {}",
+                                         directed ? "from" : "between",
+                                         numbers_.at(first).index,
+                                         directed ? "to" : "and",
+                                         numbers_.at(second).index)
+                           : fmt::format("messages of rank {} with a rank that left no recording",
+                                         numbers_.at(call.rank).index);
       if (peer) channel.members = {std::min(first, second), std::max(first, second)};
       if (!peer) channel.missing_members = 2;
       if (directed && peer) channel.sender = first;
@@ -130,7 +133,10 @@ class Collector {
                                 meeting.sender.value_or(no_index),
                                 meeting.operation));
     if (channel.label.empty()) {
-      channel.group = fmt::format("{} of ranks {} to {}", meeting.operation, first, last);
+      channel.group = fmt::format("{} of ranks {} to {}",
+                                  meeting.operation,
+                                  numbers_.at(first).index,
+                                  numbers_.at(last).index);
       channel.label = channel.group;
       channel.members = std::move(meeting.members);
       channel.sender = meeting.sender;
@@ -179,6 +185,7 @@ class Collector {
   }
 
   const Job& job_;
+  RankNumbers numbers_;
   GroupTable groups_;
   PipelineLayout layout_;
   std::vector<std::map<StreamName, std::uint32_t>> roles_;  // by recording

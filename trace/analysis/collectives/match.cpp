@@ -3,7 +3,7 @@
 
 #include "src/core/interrupt.h"
 #include "trace/analysis/collectives/calls.h"
-#include "trace/analysis/rank_names.h"
+#include "trace/analysis/rank_numbers.h"
 
 #include <algorithm>
 #include <map>
@@ -41,7 +41,7 @@ std::optional<CollectiveKind> common_kind(std::span<const Call> calls) {
 
 class Matcher {
  public:
-  explicit Matcher(const Job& job) : job_(job) {}
+  explicit Matcher(const Job& job) : job_(job), numbers_(job) {}
 
   void match(const Channel& channel) {
     const auto calls = static_cast<std::int64_t>(channel.calls.size());
@@ -180,15 +180,16 @@ class Matcher {
                          contradicting));
   }
 
-  static std::string unequal_counts(const Channel& channel,
-                                    const CallsByMember& by_member,
-                                    const std::string& label) {
+  std::string unequal_counts(const Channel& channel,
+                             const CallsByMember& by_member,
+                             const std::string& label) const {
     std::map<std::size_t, std::vector<std::uint32_t>> by_count;
     for (std::size_t member = 0; member < by_member.size(); ++member)
       by_count[by_member[member].size()].push_back(channel.members[member]);
     std::string counts;
     for (const auto& [count, ranks] : by_count)
-      counts += fmt::format("{}{} {} calls", counts.empty() ? "" : ", ", rank_names(ranks), count);
+      counts +=
+          fmt::format("{}{} {} calls", counts.empty() ? "" : ", ", numbers_.names(ranks), count);
     return fmt::format(
         "{}: {}; left out, because without sequence numbers a pairing would be a "
         "guess",
@@ -202,7 +203,7 @@ class Matcher {
       for (const auto& [what, count] : job_.recordings[member].losses)
         if (what.starts_with("dropped") && count > 0 && (lossy.empty() || lossy.back() != member))
           lossy.push_back(member);
-    return lossy.empty() ? "" : rank_names(lossy);
+    return lossy.empty() ? "" : numbers_.names(lossy);
   }
 
   /// False when not everybody takes part or the kinds contradict each other.
@@ -229,6 +230,7 @@ class Matcher {
   }
 
   const Job& job_;
+  RankNumbers numbers_;
   Matching matching_;
   std::int64_t paired_ = 0;
 };

@@ -2,7 +2,7 @@
 #include "trace/analysis/culprits/cause_shares.h"
 
 #include "trace/analysis/bounded_sum.h"
-#include "trace/analysis/rank_names.h"
+#include "trace/analysis/rank_numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,13 +84,13 @@ void add_compute(const Excess& excess, std::vector<CauseShare>& shares) {
   shares.push_back({LateCause::more_work, excess.compute - part, kernels.more_detail});
 }
 
-std::string waited_for(const Excess& excess) {
+std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
   std::vector<std::pair<nanoseconds, std::uint32_t>> ranks;
   for (const auto& [rank, time] : excess.waited_for)
     if (time > nanoseconds::zero()) ranks.emplace_back(-time, rank);
   std::sort(ranks.begin(), ranks.end());
   if (ranks.empty()) return "";
-  return "for " + rank_names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
+  return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
 }
 
 void add_host(const Excess& excess, std::vector<CauseShare>& shares) {
@@ -125,7 +125,8 @@ void add_excess(Excess& sum, const Excess& one) {
 }
 
 std::vector<CauseShare> cause_shares(const Excess& excess,
-                                     const std::optional<std::string>& stage) {
+                                     const std::optional<std::string>& stage,
+                                     const RankNumbers& numbers) {
   std::vector<CauseShare> shares;
   if (stage) {
     shares.push_back({LateCause::pipeline_stage, excess.compute, *stage});
@@ -135,7 +136,7 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
   add_host(excess, shares);
   shares.push_back({LateCause::copies, excess.copies, "copies that nothing hides"});
   shares.push_back({LateCause::communication, excess.transfer, "transfers that nothing hides"});
-  shares.push_back({LateCause::indirect, excess.waited, waited_for(excess)});
+  shares.push_back({LateCause::indirect, excess.waited, waited_for(excess, numbers)});
   shares.push_back({LateCause::profiler, excess.profiler, ""});
   shares.push_back({LateCause::undecided, excess.other, "gaps and dependencies on the GPU"});
   shares.push_back({LateCause::undecided,

@@ -4,6 +4,7 @@
 
 #include "src/core/attribution/culprits.h"
 #include "trace/analysis/culprits/excess.h"
+#include "trace/analysis/rank_numbers.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +20,8 @@ void add_excess(Excess& sum, const Excess& one);
 /// same kernels being slower (equal names, longer on average) or other counts, in proportion; all
 /// of it is the stage's when `stage` is given, with that text.
 std::vector<attribution::CauseShare> cause_shares(const Excess& excess,
-                                                  const std::optional<std::string>& stage);
+                                                  const std::optional<std::string>& stage,
+                                                  const RankNumbers& numbers);
 
 /// The cause that explains at least 80 % of what the shares sum to; else undecided.
 attribution::LateCause named_cause(const std::vector<attribution::CauseShare>& shares);

@@ -9,10 +9,12 @@
 #include "trace/analysis/culprits/pipeline_stages.h"
 #include "trace/analysis/culprits/recurrence.h"
 #include "trace/analysis/culprits/verdict.h"
+#include "trace/analysis/rank_numbers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -20,6 +22,7 @@ namespace scaleworth::trace {
 namespace {
 
 using attribution::Culprit;
+using attribution::CulpritFinding;
 using attribution::CulpritReport;
 using attribution::Recurrence;
 
@@ -40,6 +43,7 @@ class Investigation {
                 const Alignment& alignment,
                 const std::vector<attribution::StepLedger>& ledger)
       : job_(job),
+        numbers_(job),
         alignment_(alignment),
         waits_(waits),
         steps_(plan),
@@ -63,7 +67,10 @@ class Investigation {
         report.culprits.begin(), report.culprits.end(), [](const Culprit& a, const Culprit& b) {
           return a.gpu_seconds > b.gpu_seconds;
         });
-    if (report.culprits.empty()) report.abstention = nobody();
+    if (report.culprits.empty())
+      std::tie(report.finding, report.abstention) = nobody();
+    else
+      report.finding = CulpritFinding::named;
     return report;
   }
 
@@ -120,7 +127,7 @@ class Investigation {
     culprit.steps = recurrence.by_rank[rank];
     culprit.significant =
         culprit.waited / std::max<std::int64_t>(1, culprit.collectives) > alignment_.report.error;
-    culprit.shares = cause_shares(sum, stages_.uneven(rank));
+    culprit.shares = cause_shares(sum, stages_.uneven(rank), numbers_);
     if (dropped_records(rank))
       culprit.shares = {{attribution::LateCause::undecided,
                          sum.total(),
@@ -139,15 +146,13 @@ class Investigation {
 
   VerdictContext context(std::uint32_t rank) const {
     VerdictContext context;
+    context.rank = numbers_.at(rank);
     context.steps = steps();
     context.step = steps_.mean_length();
     context.ranks = static_cast<std::int32_t>(job_.recordings.size());
     const Origin& origin = job_.recordings[rank].origin;
     if (origin.pipeline_stage)
       context.place = fmt::format(" (pipeline stage {})", *origin.pipeline_stage);
-    // Where ranks are missing, the others are numbered without gaps.
-    if (origin.rank && *origin.rank != static_cast<std::int32_t>(rank))
-      context.place += fmt::format(" (rank {} of the job)", *origin.rank);
     if (stages_.uneven(rank))
       context.caveat = fmt::format(
           " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
@@ -169,22 +174,27 @@ class Investigation {
     return sum;
   }
 
-  std::string nobody() const {
+  std::pair<CulpritFinding, std::string> nobody() const {
+    using enum CulpritFinding;
     if (waits_.collectives.empty())
-      return "no verdict: the recordings share no communication in which ranks could be compared";
+      return {no_verdict,
+              "no verdict: the recordings share no communication in which ranks could be compared"};
     if (found_.largest_wait <= alignment_.report.error)
-      return fmt::format("no straggler: the largest lateness, {}, is below the clock error of {}",
-                         time_in_words(found_.largest_wait),
-                         time_in_words(alignment_.report.error));
-    if (!alignment_.report.comparable) return "no verdict: " + alignment_.report.reason;
-    if (steps() == 0) return "no verdict: no step was found";
-    return fmt::format(
-        "no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, and no rank stands "
-        "out",
-        100.0 * lost_in_total());
+      return {no_straggler,
+              fmt::format("no straggler: the largest lateness, {}, is below the clock error of {}",
+                          time_in_words(found_.largest_wait),
+                          time_in_words(alignment_.report.error))};
+    if (!alignment_.report.comparable)
+      return {no_verdict, "no verdict: " + alignment_.report.reason};
+    if (steps() == 0) return {no_verdict, "no verdict: no step was found"};
+    return {no_straggler,
+            fmt::format("no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, "
+                        "and no rank stands out",
+                        100.0 * lost_in_total())};
   }
 
   const Job& job_;
+  RankNumbers numbers_;
   const Alignment& alignment_;
   const Waits& waits_;
   CountedSteps steps_;

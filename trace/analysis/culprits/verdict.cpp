@@ -64,7 +64,7 @@ std::string culprit_sentence(const Culprit& culprit, const VerdictContext& conte
   std::string text = fmt::format(
       "Rank {}{} keeps the other GPUs waiting {} per step on average, {:.1f} % of all GPU time: "
       "{} GPU-hours in every hour of the job. It is the largest cause in {} of {} step{}.",
-      culprit.rank.index,
+      context.rank.index,
       context.place,
       time_in_words(Nanoseconds(std::llround(culprit.exposed_per_step_ms * 1e6))),
       100.0 * lost,

@@ -11,6 +11,7 @@ namespace scaleworth::trace {
 
 /// What a sentence needs beside the culprit itself.
 struct VerdictContext {
+  Rank rank;                        // the culprit's number in the job
   std::int32_t steps = 0;           // that count
   attribution::Nanoseconds step{};  // their mean length
   std::int32_t ranks = 0;

@@ -5,6 +5,7 @@
 #include "trace/analysis/efficiency/replay.h"
 #include "trace/analysis/efficiency/replay_graph.h"
 #include "trace/analysis/efficiency/window.h"
+#include "trace/analysis/rank_numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -167,7 +168,7 @@ void predict(Efficiency& result,
     }
     const auto rank = static_cast<std::size_t>(culprit.rank.index);
     add_what_if(result,
-                fmt::format("without rank {}'s lateness", rank),
+                fmt::format("without rank {}'s lateness", RankNumbers(job).at(rank).index),
                 predictor.ratio_on_time(static_cast<std::uint32_t>(rank)),
                 largest_useful(result, rank));
   }

@@ -4,7 +4,7 @@
 #include "trace/analysis/for_each_rank.h"
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger/rank_view.h"
-#include "trace/analysis/rank_names.h"
+#include "trace/analysis/rank_numbers.h"
 #include "trace/analysis/steps/marked_steps.h"
 #include "trace/analysis/steps/repetition.h"
 #include "trace/analysis/steps/step_flags.h"
@@ -109,8 +109,8 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
   }
   const auto borrowers = lend_steps(job, plan.by_rank);
   if (!borrowers.empty())
-    plan.choice.sentence +=
-        fmt::format(" Without markers: {}, cut where the others are.", rank_names(borrowers));
+    plan.choice.sentence += fmt::format(" Without markers: {}, cut where the others are.",
+                                        RankNumbers(job).names(borrowers));
   return plan;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -64,7 +65,14 @@ std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
   return span;
 }
 
+std::vector<std::uint32_t> all_places(const Job& job) {
+  std::vector<std::uint32_t> places(job.recordings.size());
+  std::iota(places.begin(), places.end(), 0U);
+  return places;
+}
+
 Selection select(const Job& job,
+                 const RankNumbers& numbers,
                  const Attributed& attributed,
                  TimeInterval all,
                  const ExportOptions& options) {
@@ -81,12 +89,13 @@ Selection select(const Job& job,
   if (selection.window.end <= selection.window.start)
     throw UserError(fmt::format("the window to export is empty: choose one within 0:{:.3f} seconds",
                                 seconds(all.end - all.start)));
-  for (const std::size_t rank : options.ranks) {
-    if (rank >= job.recordings.size())
-      throw UserError(fmt::format("there is no rank {} to export: choose one of the job's {} ranks",
-                                  rank,
-                                  job.recordings.size()));
-    selection.ranks[rank] = true;
+  for (const Rank rank : options.ranks) {
+    const auto place = numbers.place_of(rank);
+    if (!place)
+      throw UserError(fmt::format("there is no recording of rank {} to export: choose among {}",
+                                  rank.index,
+                                  numbers.names(all_places(job))));
+    selection.ranks[*place] = true;
   }
   return selection;
 }
@@ -204,11 +213,12 @@ ExportCounts export_timeline(const Job& job,
                              const ExportOptions& options) {
   format_of(path);
   const TimeInterval all = extent(job, attributed.alignment.map);
-  Selection selection = select(job, attributed, all, options);
+  const RankNumbers numbers(job);
+  Selection selection = select(job, numbers, attributed, all, options);
   const TimeInterval wanted = selection.window;
   while (true) {
     const Arrows arrows(job, attributed, selection);
-    const ExportSource source{job, attributed, selection, arrows};
+    const ExportSource source{job, attributed, selection, arrows, numbers};
     std::int64_t written = 0;
     auto counts = write(source, path, all.start, options.most_bytes, written);
     if (counts) {

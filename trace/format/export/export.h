@@ -17,8 +17,8 @@ namespace scaleworth::trace {
 struct ExportOptions {
   /// Since the first event of the job on the common clock; what overlaps it is written whole.
   std::optional<TimeInterval> window;
-  bool slowest_step = false;       // only the slowest step that counts, of all ranks
-  std::vector<std::size_t> ranks;  // by place in the job, as in reports; empty: all
+  bool slowest_step = false;  // only the slowest step that counts, of all ranks
+  std::vector<Rank> ranks;    // of the job, as in reports; empty: all
   /// A larger file is avoided by narrowing the window around the slowest step; ExportCounts says
   /// so.
   std::uint64_t most_bytes = 50'000'000;

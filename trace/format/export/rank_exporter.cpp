@@ -14,11 +14,6 @@
 namespace scaleworth::trace {
 namespace {
 
-/// By place in the job, as in reports.
-std::string rank_label(std::size_t rank) {
-  return fmt::format("rank {}", rank);
-}
-
 /// Ends slices that are over before the next one begins.
 class NestingTrack {
  public:
@@ -79,11 +74,13 @@ class RankExporter {
     return source_.selection.shows(time.start, time.end);
   }
 
+  std::string rank_label(std::size_t place) const {
+    return fmt::format("rank {}", source_.numbers.at(place).index);
+  }
+
   void write_process() {
     const Origin& origin = recording_.origin;
     std::string name = rank_label(rank_);
-    if (origin.rank && *origin.rank != static_cast<std::int32_t>(rank_))
-      name += fmt::format(" (recorded as {})", *origin.rank);
     if (!origin.host.empty()) name += ", " + origin.host;
     if (origin.device) name += fmt::format(", GPU {}", *origin.device);
     const auto ranks = static_cast<std::int32_t>(source_.job.recordings.size());
@@ -119,7 +116,7 @@ class RankExporter {
 
 std::vector<Argument> RankExporter::ledger_arguments(std::int32_t step) const {
   std::vector<Argument> arguments;
-  const Rank rank{static_cast<int>(rank_)};
+  const Rank rank = source_.numbers.at(rank_);
   const auto& ledger = source_.attributed.result.ledger;
   const auto entry = std::find_if(ledger.begin(), ledger.end(), [&](const auto& candidate) {
     return candidate.step == step && candidate.rank == rank;

@@ -2,6 +2,7 @@
 /// One rank of a job as tracks: steps with their ledger, streams, threads of the host, counters.
 #pragma once
 
+#include "trace/analysis/rank_numbers.h"
 #include "trace/attribute.h"
 #include "trace/format/export/arrows.h"
 #include "trace/format/export/export_writer.h"
@@ -15,6 +16,7 @@ struct ExportSource {
   const Attributed& attributed;
   const Selection& selection;
   const Arrows& arrows;
+  const RankNumbers& numbers;
 };
 
 /// Writes the process of the rank at place `rank` of the job, with everything in it.

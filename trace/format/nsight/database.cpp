@@ -174,8 +174,7 @@ bool Database::has(std::string_view table, std::string_view column) const {
 }
 
 /// Empty when there is no such table.
-std::string Database::query(std::string_view table,
-                            std::initializer_list<const char*> columns) const {
+std::string Database::query(std::string_view table, const std::vector<const char*>& columns) const {
   if (!has(table)) return "";
   std::string text = "SELECT ";
   for (const char* column : columns)
@@ -184,12 +183,12 @@ std::string Database::query(std::string_view table,
   return text + "FROM " + identifier(table);
 }
 
-Rows Database::select(std::string_view table, std::initializer_list<const char*> columns) {
+Rows Database::select(std::string_view table, const std::vector<const char*>& columns) {
   return {database_.get(), query(table, columns), std::string(table), trouble_};
 }
 
 Rows Database::select_where(std::string_view table,
-                            std::initializer_list<const char*> columns,
+                            const std::vector<const char*>& columns,
                             const char* column,
                             std::int64_t value) {
   if (!has(table, column)) return {database_.get(), "", std::string(table), trouble_};

@@ -61,10 +61,10 @@ class Database {
   bool has(std::string_view table) const { return tables_.contains(table); }
   bool has(std::string_view table, std::string_view column) const;
   /// Columns that the table does not have read as missing; a table that is not there has no rows.
-  Rows select(std::string_view table, std::initializer_list<const char*> columns);
+  Rows select(std::string_view table, const std::vector<const char*>& columns);
   /// Only the rows in which `column` has that value; none when there is no such column.
   Rows select_where(std::string_view table,
-                    std::initializer_list<const char*> columns,
+                    const std::vector<const char*>& columns,
                     const char* column,
                     std::int64_t value);
   /// The text with that number in the table StringIds.
@@ -77,7 +77,7 @@ class Database {
     void operator()(sqlite3* database) const;
   };
   void read_schema(const std::string& path);
-  std::string query(std::string_view table, std::initializer_list<const char*> columns) const;
+  std::string query(std::string_view table, const std::vector<const char*>& columns) const;
 
   std::unique_ptr<sqlite3, Close> database_;
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> tables_;

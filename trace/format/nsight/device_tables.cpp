@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/format/nsight/contents.h"
 
+#include <initializer_list>
 #include <limits>
 
 #include <fmt/format.h>
@@ -37,28 +38,45 @@ std::optional<DeviceRow> device_row(Contents& contents, const Rows& row) {
   return DeviceRow{&side, event};
 }
 
-void read_kernels(Contents& contents) {
-  Rows row = contents.database.select("CUPTI_ACTIVITY_KIND_KERNEL",
-                                      {"start",
-                                       "end",
-                                       "globalPid",
-                                       "deviceId",
-                                       "streamId",
-                                       "correlationId",
-                                       "demangledName",
-                                       "shortName",
-                                       "mangledName",
-                                       "graphNodeId"});
+/// Columns of a table: DeviceColumn's and its own.
+std::vector<const char*> columns_of(std::initializer_list<const char*> own) {
+  std::vector<const char*> columns{
+      "start", "end", "globalPid", "deviceId", "streamId", "correlationId"};
+  columns.insert(columns.end(), own);
+  return columns;
+}
+
+/// Adds an event for each usable row of a table with these columns of its own; `finish(row, side,
+/// event)` gives it what they hold.
+template <typename Finish>
+void read_table(Contents& contents,
+                std::string_view table,
+                std::initializer_list<const char*> own,
+                Finish finish) {
+  Rows row = contents.database.select(table, columns_of(own));
   while (row.next()) {
-    auto kernel = device_row(contents, row);
-    if (!kernel) continue;
-    for (int column = first_own; column < first_own + 3; ++column) {
-      kernel->event.name = contents.name(*kernel->side, row.integer(column));
-      if (kernel->event.name != NameId::none) break;
-    }
-    kernel->event.graph_node = static_cast<std::uint64_t>(row.integer(first_own + 3).value_or(0));
-    kernel->side->recording.device_events.push_back(kernel->event);
+    auto work = device_row(contents, row);
+    if (!work) continue;
+    finish(row, *work->side, work->event);
+    work->side->recording.device_events.push_back(work->event);
   }
+}
+
+std::uint64_t graph_node(const Rows& row, int column) {
+  return static_cast<std::uint64_t>(row.integer(column).value_or(0));
+}
+
+void read_kernels(Contents& contents) {
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_KERNEL",
+             {"demangledName", "shortName", "mangledName", "graphNodeId"},
+             [&](const Rows& row, Side& side, DeviceEvent& event) {
+               for (int column = first_own; column < first_own + 3; ++column) {
+                 event.name = contents.name(side, row.integer(column));
+                 if (event.name != NameId::none) break;
+               }
+               event.graph_node = graph_node(row, first_own + 3);
+             });
 }
 
 /// As in the enumeration that CUPTI and the table ENUM_CUDA_MEMCPY_OPER share.
@@ -88,57 +106,42 @@ const char* copy_direction(std::int64_t kind) {
 }
 
 void read_copies(Contents& contents) {
-  Rows row = contents.database.select("CUPTI_ACTIVITY_KIND_MEMCPY",
-                                      {"start",
-                                       "end",
-                                       "globalPid",
-                                       "deviceId",
-                                       "streamId",
-                                       "correlationId",
-                                       "copyKind",
-                                       "bytes",
-                                       "graphNodeId"});
-  while (row.next()) {
-    auto copy = device_row(contents, row);
-    if (!copy) continue;
-    Recording& recording = copy->side->recording;
-    const std::string direction = copy_direction(row.integer(first_own).value_or(0));
-    copy->event.operation = DeviceOperation::copy;
-    copy->event.name = recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
-    copy->event.graph_node = static_cast<std::uint64_t>(row.integer(first_own + 2).value_or(0));
-    copy->event.copy = static_cast<std::uint32_t>(recording.copies.size());
-    recording.copies.push_back({row.integer(first_own + 1), recording.names.intern(direction)});
-    recording.device_events.push_back(copy->event);
-  }
+  read_table(
+      contents,
+      "CUPTI_ACTIVITY_KIND_MEMCPY",
+      {"graphNodeId", "copyKind", "bytes"},
+      [](const Rows& row, Side& side, DeviceEvent& event) {
+        Recording& recording = side.recording;
+        const std::string direction = copy_direction(row.integer(first_own + 1).value_or(0));
+        event.operation = DeviceOperation::copy;
+        event.graph_node = graph_node(row, first_own);
+        event.name = recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
+        event.copy = static_cast<std::uint32_t>(recording.copies.size());
+        recording.copies.push_back({row.integer(first_own + 2), recording.names.intern(direction)});
+      });
 }
 
 void read_fills(Contents& contents) {
-  Rows row = contents.database.select(
-      "CUPTI_ACTIVITY_KIND_MEMSET",
-      {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "graphNodeId"});
-  while (row.next()) {
-    auto fill = device_row(contents, row);
-    if (!fill) continue;
-    fill->event.operation = DeviceOperation::fill;
-    fill->event.name = fill->side->recording.names.intern("Memset");
-    fill->event.graph_node = static_cast<std::uint64_t>(row.integer(first_own).value_or(0));
-    fill->side->recording.device_events.push_back(fill->event);
-  }
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_MEMSET",
+             {"graphNodeId"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.operation = DeviceOperation::fill;
+               event.graph_node = graph_node(row, first_own);
+               event.name = side.recording.names.intern("Memset");
+             });
 }
 
 /// Graphs that were recorded as a whole: what ran inside is not known.
 void read_graphs(Contents& contents) {
-  Rows row = contents.database.select(
-      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-      {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "graphId"});
-  while (row.next()) {
-    auto graph = device_row(contents, row);
-    if (!graph) continue;
-    graph->event.name = graph->side->recording.names.intern(
-        fmt::format("CUDA graph {}", row.integer(first_own).value_or(0)));
-    graph->side->recording.device_events.push_back(graph->event);
-    ++graph->side->recording.losses["graphs_recorded_without_their_kernels"];
-  }
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+             {"graphId"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.name = side.recording.names.intern(
+                   fmt::format("CUDA graph {}", row.integer(first_own).value_or(0)));
+               ++side.recording.losses["graphs_recorded_without_their_kernels"];
+             });
 }
 
 }  // namespace

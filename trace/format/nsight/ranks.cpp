@@ -53,6 +53,7 @@ bool ranks_from_communicator(std::vector<Membership>& members) {
     origin.world_size = joined->ranks;
     origin.run = communicator_name(world->communicator);
     origin.rank_from = "NCCL communicator";
+    origin.rank_basis = RankBasis::communicator;
   }
   return true;
 }
@@ -126,6 +127,7 @@ void find_ranks(Database& database, std::vector<Membership>& members) {
     for (Membership& member : members) {
       member.recording->origin.rank = next++;
       member.recording->origin.rank_from = order_of_processes;
+      member.recording->origin.rank_basis = RankBasis::counted;
     }
   }
   describe_groups(members);

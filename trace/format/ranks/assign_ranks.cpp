@@ -17,15 +17,13 @@ namespace {
 
 using Ranks = std::vector<std::optional<std::int32_t>>;
 
-/// Readers that number what a file holds say so by this word.
-bool only_counted(const Origin& origin) {
-  return origin.rank_from.starts_with("order");
-}
-
 Ranks metadata_ranks(const std::vector<Recording>& recordings) {
   Ranks ranks;
-  for (const Recording& recording : recordings)
-    ranks.push_back(only_counted(recording.origin) ? std::nullopt : recording.origin.rank);
+  for (const Recording& recording : recordings) {
+    const Origin& origin = recording.origin;
+    const bool told = origin.rank_basis != RankBasis::counted && origin.rank.value_or(-1) >= 0;
+    ranks.push_back(told ? origin.rank : std::nullopt);
+  }
   return ranks;
 }
 
@@ -176,17 +174,6 @@ void tell_missing(Job& job) {
                                     rank_names(missing),
                                     size,
                                     missing.size() == 1 ? "is" : "are"));
-  std::size_t place = 0;
-  while (place < job.recordings.size() &&
-         job.recordings[place].origin.rank == static_cast<std::int32_t>(place))
-    ++place;
-  if (place == job.recordings.size()) return;  // only ranks at the end are missing
-  for (; place < job.recordings.size(); ++place) {
-    Origin& origin = job.recordings[place].origin;
-    origin.rank_from += fmt::format(", there rank {}", *origin.rank);
-  }
-  job.remarks.emplace_back(
-      "the recordings are numbered in the order of their ranks, without gaps for missing ones");
 }
 
 }  // namespace

@@ -8,9 +8,8 @@ namespace scaleworth::trace {
 
 /// Sorts the job's recordings by rank and says in Job::ranks_from how the ranks were found: from
 /// metadata; where it lacks or contradicts itself, from the file names; else from the order of the
-/// files. Recordings take their places in that order, so that place and rank differ when ranks are
-/// missing; remarks then say which. Throws UserError when two recordings claim one rank and their
-/// names do not help.
+/// files. A remark names the missing ranks. Throws UserError when two recordings claim one rank and
+/// their names do not help.
 void assign_ranks(Job& job);
 
 /// Throws UserError, naming two files, when recordings are certainly of different runs: other sizes

@@ -28,7 +28,7 @@ void compare_sizes(const std::vector<Recording>& recordings) {
   for (const Recording& recording : recordings) {
     if (!recording.origin.world_size) continue;
     // A communicator's size is the job's only where it holds all ranks.
-    if (recording.origin.rank_from == "NCCL communicator") continue;
+    if (recording.origin.rank_basis == RankBasis::communicator) continue;
     if (!first) first = &recording;
     if (first->origin.world_size != recording.origin.world_size)
       refuse(

@@ -118,11 +118,36 @@ TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
 TEST_CASE("no straggler is an answer of its own", "[attribution]") {
   auto job = fixture::straggler_job();
   job.culprits = {};
+  job.culprits.finding = attribution::CulpritFinding::no_straggler;
   job.culprits.abstention = "no straggler: nobody is late by more than 5 us";
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, average(job)});
   REQUIRE(verdict.answer == Answer::yes);
   REQUIRE(verdict.headline == "No straggler: nobody is late by more than 5 us.");
+}
+
+TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[attribution]") {
+  auto job = fixture::straggler_job();  // rank 3 is late
+  const auto number = [](Rank& rank) { rank = Rank{rank.index == 3 ? 70 : rank.index}; };
+  for (auto& one : job.recordings) number(one.rank);
+  for (auto& one : job.clocks.ranks) number(one.rank);
+  for (auto& one : job.ledger) number(one.rank);
+  for (auto& one : job.culprits.culprits) number(one.rank);
+  const json document = as_json(job);
+  REQUIRE(document["culprits"]["matrix"][1]["waited_for"] == 70);
+  REQUIRE(document["ledger"][0]["waited_for"][0]["rank"] == 70);
+  auto options = fixture::attribution_options();
+  options.details = true;
+  const auto shows = [&](Format format, const std::string& text) {
+    return render_attribution(job, format, options).find(text) != std::string::npos;
+  };
+  for (const Format format : {Format::text, Format::markdown}) {
+    REQUIRE(shows(format, "for 70"));
+    REQUIRE_FALSE(shows(format, "for 3 "));
+  }
+  REQUIRE(shows(Format::csv, "70"));
+  REQUIRE(shows(Format::html, "rank 70"));
+  REQUIRE_FALSE(shows(Format::html, "rank 3\""));
 }
 
 TEST_CASE("what a culprit costs follows from its share of the GPUs' time", "[attribution]") {

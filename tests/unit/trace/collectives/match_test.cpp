@@ -192,6 +192,31 @@ TEST_CASE("Frameworks' timelines pair by stage and replica") {
   CHECK(matching.unmatched == 0);  // an operation of one rank needs no partner
 }
 
+TEST_CASE("Messages pair by the ranks that they name, though others left no recording") {
+  Job job = job_of(3);
+  job.recordings[2].origin.rank = 3;  // rank 2 is missing
+  const auto message = [&](std::size_t place, CollectiveKind kind, int start, int peer) {
+    Recording& recording = job.recordings[place];
+    DeviceEvent& event = add_call(recording, kind, start, start + 1);
+    event.communication = static_cast<std::uint32_t>(recording.communications.size());
+    recording.communications.emplace_back().kind = kind;
+    recording.communications.back().peer = peer;
+  };
+  message(0, CollectiveKind::send, 0, 2);  // to the missing one
+  message(0, CollectiveKind::send, 2, 3);
+  message(1, CollectiveKind::send, 4, 3);
+  message(2, CollectiveKind::receive, 2, 0);
+  message(2, CollectiveKind::receive, 4, 1);
+  message(2, CollectiveKind::receive, 6, 1);  // more than were sent
+  const Matching matching = match_collectives(job);
+  REQUIRE(matching.collectives.size() == 1);
+  CHECK(members(matching.collectives[0]) == Members{{0, 1}, {2, 0}});
+  CHECK(matching.unmatched == 4);
+  REQUIRE(matching.remarks.size() == 1);
+  CHECK_THAT(matching.remarks[0],
+             Catch::StartsWith("messages from rank 1 to rank 3: rank 1 1 calls, rank 3 2 calls"));
+}
+
 TEST_CASE("Ranks in a sentence are runs") {
   CHECK(rank_names({3}) == "rank 3");
   CHECK(rank_names({0, 2, 3, 4, 7}) == "ranks 0, 2-4 and 7");

@@ -103,7 +103,7 @@ TEST_CASE("Longer computing is slower or more kernels, in proportion; shares sum
   // longer in total, of which 1/4 slower.
   excess.kernels["gemm"] = {2, 2, nanoseconds(80), nanoseconds(60)};
   excess.kernels["norm"] = {3, 1, nanoseconds(90), nanoseconds(30)};
-  const auto shares = cause_shares(excess, std::nullopt);
+  const auto shares = cause_shares(excess, std::nullopt, RankNumbers(Job{}));
   nanoseconds sum{};
   for (const auto& share : shares) sum += share.time;
   CHECK(sum == nanoseconds(110));
@@ -122,9 +122,10 @@ TEST_CASE("A cause is named from 80 % on") {
   Excess excess;
   excess.copies = nanoseconds(80);
   excess.profiler = nanoseconds(20);
-  CHECK(named_cause(cause_shares(excess, std::nullopt)) == LateCause::copies);
+  CHECK(named_cause(cause_shares(excess, std::nullopt, RankNumbers(Job{}))) == LateCause::copies);
   excess.profiler = nanoseconds(21);
-  CHECK(named_cause(cause_shares(excess, std::nullopt)) == LateCause::undecided);
+  CHECK(named_cause(cause_shares(excess, std::nullopt, RankNumbers(Job{}))) ==
+        LateCause::undecided);
   CHECK(named_cause({}) == LateCause::undecided);
 }
 

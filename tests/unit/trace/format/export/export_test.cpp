@@ -101,6 +101,29 @@ void check_same_ledger(const Attributed& a, const Attributed& b) {
   }
 }
 
+/// Exports to `path` in Perfetto's format and requires that the file holds what it is told to.
+ExportCounts check_perfetto(const Job& job, const Attributed& all, const std::string& path) {
+  const ExportCounts counts = export_timeline(job, all, path);
+  const Totals totals = check(PerfettoFile(path));
+  CHECK(totals.slices == counts.slices);
+  CHECK(totals.counters == counts.counters);
+  CHECK(static_cast<std::int64_t>(totals.flows_in.size()) == counts.arrows);
+  return counts;
+}
+
+/// Exports to `path` as Chrome JSON, requires that it reads back to the same ledger, and returns
+/// what was read, with what was found out about it.
+std::pair<Job, Attributed> check_reads_back(const Job& job,
+                                            const Attributed& all,
+                                            const std::string& path,
+                                            const ExportOptions& options = {}) {
+  export_timeline(job, all, path, options);
+  Job again = read(path);
+  Attributed same = attributed(again);
+  check_same_ledger(all, same);
+  return {std::move(again), std::move(same)};
+}
+
 }  // namespace
 
 TEST_CASE("Kernels that overlap on a stream lie in lanes, calls inside calls do not", "[export]") {
@@ -169,11 +192,9 @@ TEST_CASE("An exported Chrome timeline reads back to the same ledger", "[export]
   Job job = small_job();
   const Attributed all = attributed(job);
   for (const char* name : {"a.json", "a.json.gz"}) {
-    export_timeline(job, all, folder.file(name));
-    Job again = read(folder.file(name));
+    const auto [again, same] = check_reads_back(job, all, folder.file(name));
     REQUIRE(again.recordings.size() == 2);
     CHECK(again.recordings[0].origin.tool == "Kineto, exported");
-    check_same_ledger(all, attributed(again));
     const Recording& rank = again.recordings[1];
     CHECK(rank.communications.size() == 1);
     CHECK(rank.communications[0].sequence == 3);
@@ -238,7 +259,7 @@ TEST_CASE("Ranks, a window and the slowest step select what is written", "[expor
   const Attributed all = attributed(job);
   ExportOptions options;
   SECTION("one rank has no arrows to others") {
-    options.ranks = {1};
+    options.ranks = {Rank{1}};
     CHECK(export_timeline(job, all, folder.file("a.pftrace"), options).arrows == 0);
     const PerfettoFile file(folder.file("a.pftrace"));
     check(file);
@@ -259,7 +280,7 @@ TEST_CASE("Ranks, a window and the slowest step select what is written", "[expor
     CHECK(track_of(file, "rank 0", "steps").size() == 2);
   }
   SECTION("what is not there is refused") {
-    options.ranks = {5};
+    options.ranks = {Rank{5}};
     CHECK_THROWS_AS(export_timeline(job, all, folder.file("a.pftrace"), options), UserError);
     CHECK_THROWS_AS(export_timeline(job, all, folder.file("a.svg"), {}), UserError);
     options = {};
@@ -314,14 +335,9 @@ TEST_CASE("The DLRM recording is exported with paired arrows and reads back to t
   const TestFolder folder;
   Job job = read(*path);
   const Attributed all = attributed(job);
-  const ExportCounts counts = export_timeline(job, all, folder.file("a.pftrace"));
-  const Totals totals = check(PerfettoFile(folder.file("a.pftrace")));
-  CHECK(totals.slices == counts.slices);
-  CHECK(static_cast<std::int64_t>(totals.flows_in.size()) == counts.arrows);
-  CHECK(counts.arrows == 8 * 7);  // of 8 collectives, each from the last rank to the 7 others
-  export_timeline(job, all, folder.file("a.json.gz"));
-  Job again = read(folder.file("a.json.gz"));
-  check_same_ledger(all, attributed(again));
+  // of 8 collectives, each from the last rank to the 7 others
+  CHECK(check_perfetto(job, all, folder.file("a.pftrace")).arrows == 8 * 7);
+  check_reads_back(job, all, folder.file("a.json.gz"));
 }
 
 TEST_CASE("A framework's timeline has its waiting in front of its calls and reads back",
@@ -331,15 +347,9 @@ TEST_CASE("A framework's timeline has its waiting in front of its calls and read
   const TestFolder folder;
   Job job = read(*path);
   const Attributed all = attributed(job);
-  const ExportCounts counts = export_timeline(job, all, folder.file("a.pftrace"));
-  const Totals totals = check(PerfettoFile(folder.file("a.pftrace")));
-  CHECK(totals.slices == counts.slices);
-  CHECK(static_cast<std::int64_t>(totals.flows_in.size()) == counts.arrows);
-  CHECK(counts.arrows > 500);
-  export_timeline(job, all, folder.file("a.json"));
-  Job again = read(folder.file("a.json"));
+  CHECK(check_perfetto(job, all, folder.file("a.pftrace")).arrows > 500);
+  const auto [again, same] = check_reads_back(job, all, folder.file("a.json"));
   CHECK(again.recordings[7].origin.pipeline_stage == 3);
-  check_same_ledger(all, attributed(again));
 }
 
 TEST_CASE("A recording without marks of its steps reads back to steps found the same way",
@@ -349,20 +359,27 @@ TEST_CASE("A recording without marks of its steps reads back to steps found the 
   const TestFolder folder;
   Job job = read(*path);
   const Attributed all = attributed(job);
-  export_timeline(job, all, folder.file("a.json"));
-  Job again = read(folder.file("a.json"));
-  const Attributed same = attributed(again);
+  const auto [again, same] = check_reads_back(job, all, folder.file("a.json"));
   CHECK(same.steps.choice.sentence == all.steps.choice.sentence);
-  check_same_ledger(all, same);
 }
 
-TEST_CASE("Ranks are called as in reports, and what they called themselves stands beside it",
+TEST_CASE("Ranks keep their numbers where others are missing, in the file and when it is read back",
           "[export]") {
   const TestFolder folder;
   Job job = small_job();
   job.recordings[1].origin.rank = 5;  // those between are missing
+  for (Recording& recording : job.recordings) recording.groups.begin()->second.ranks = {0, 5};
   const Attributed all = attributed(job);
   export_timeline(job, all, folder.file("a.pftrace"));
   const PerfettoFile file(folder.file("a.pftrace"));
-  CHECK(track_of(file, "rank 1 (recorded as 5)", "GPU 0 stream 9").size() > 0);
+  CHECK(track_of(file, "rank 5", "steps").front().integers.at("compute_ns") == 60'000);
+  CHECK(track_of(file, "rank 0", "GPU 0 stream 9")[1].name == "wait for rank 5");
+  const auto [again, same] = check_reads_back(job, all, folder.file("a.json"));
+  CHECK(again.recordings[1].origin.rank == 5);
+  ExportOptions options;
+  options.ranks = {Rank{5}};
+  CHECK(export_timeline(job, all, folder.file("b.json"), options).slices > 0);
+  options.ranks = {Rank{1}};
+  CHECK_THROWS_WITH(export_timeline(job, all, folder.file("c.json"), options),
+                    "there is no recording of rank 1 to export: choose among ranks 0 and 5");
 }

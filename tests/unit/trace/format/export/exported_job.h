@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/rank_numbers.h"
 #include "trace/attribute.h"
 #include "trace/classify/classify.h"
 
@@ -21,6 +22,7 @@ inline Attributed attributed(Job& job) {
   all.steps = find_steps(job, all.alignment.map);
   all.waits = split_waits(job, all.matching, all.alignment);
   all.result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
+  number_ranks(RankNumbers(job), all.result);
   return all;
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("What a file holds in order goes on over several files", "[ranks]") {
   for (const char* file : {"node-b.sqlite", "node-a.sqlite"})
     for (const int place : {0, 1}) {
       all.push_back(from(file, place));
-      all.back().origin.rank_from = "order of process and device";
+      all.back().origin.rank_basis = RankBasis::counted;
       all.back().origin.process = place;
     }
   Job ranks = job_of(std::move(all));
@@ -138,11 +138,10 @@ TEST_CASE("Missing ranks of many are named", "[ranks]") {
   Job ranks = job_of(std::move(all));
   assign_ranks(ranks);
   CHECK(ranks.recordings.size() == 4093);
-  REQUIRE(ranks.remarks.size() == 2);
+  REQUIRE(ranks.remarks.size() == 1);
   CHECK(ranks.remarks[0] ==
         "ranks 7, 100 and 4095 of 4096 are missing: what happened there is not known");
-  CHECK(ranks.recordings[6].origin.rank_from == "distributedInfo");
-  CHECK(ranks.recordings[7].origin.rank_from == "distributedInfo, there rank 8");
+  CHECK(ranks.recordings[7].origin.rank == 8);
 }
 
 TEST_CASE("Recordings of jobs of different sizes are refused by name", "[ranks]") {
@@ -154,7 +153,7 @@ TEST_CASE("Recordings of jobs of different sizes are refused by name", "[ranks]"
 TEST_CASE("Other communicators of all ranks are other runs, those of parts are not", "[ranks]") {
   const auto in = [](const std::string& file, const std::string& run, int size) {
     Recording recording = from(file, 0, size);
-    recording.origin.rank_from = "NCCL communicator";
+    recording.origin.rank_basis = RankBasis::communicator;
     recording.origin.run = run;
     return recording;
   };

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/rank_numbers.h"
+
+#include "tests/catch.h"
+#include "tests/sim/trace/job_generator.h"
+#include "trace/attribute.h"
+
+#include <algorithm>
+
+namespace scaleworth::trace {
+namespace {
+
+Job ranks_of(const std::vector<std::optional<std::int32_t>>& ranks) {
+  Job job;
+  for (const auto& rank : ranks) job.recordings.emplace_back().origin.rank = rank;
+  return job;
+}
+
+/// Of eight ranks, rank 5 of which is late, only 0, 1, 3, 5 and 7 left recordings.
+Job with_gaps() {
+  sim::JobTruth truth;
+  truth.cause = attribution::LateCause::slower_kernels;
+  truth.culprit = 5;
+  truth.late_ns = 400e3;
+  Job job = sim::generate_job(truth).job;
+  for (const int missing : {6, 4, 2}) job.recordings.erase(job.recordings.begin() + missing);
+  job.recordings[2].remarks = {"its clock was set"};
+  return job;
+}
+
+template <typename Items>
+std::vector<int> ranks_in(const Items& items) {
+  std::vector<int> ranks;
+  for (const auto& item : items)
+    if (std::find(ranks.begin(), ranks.end(), item.rank.index) == ranks.end())
+      ranks.push_back(item.rank.index);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+TEST_CASE("Recordings are the ranks that they say, when those ascend") {
+  const RankNumbers numbers(ranks_of({0, 1, 3, 9}));
+  CHECK(numbers.at(2) == Rank{3});
+  CHECK(numbers.place_of(Rank{9}) == 3U);
+  CHECK_FALSE(numbers.place_of(Rank{2}).has_value());
+  CHECK(numbers.names({0, 1, 3}) == "ranks 0-1 and 9");
+}
+
+TEST_CASE("Recordings without a rank, with an impossible one or out of order count by place") {
+  using Ranks = std::vector<std::optional<std::int32_t>>;
+  for (const Ranks& ranks : {Ranks{0, std::nullopt}, Ranks{3, 3}, Ranks{5, 2}, Ranks{-1, 4}}) {
+    const RankNumbers numbers(ranks_of(ranks));
+    CHECK(numbers.at(0) == Rank{0});
+    CHECK(numbers.at(1) == Rank{1});
+  }
+}
+
+TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
+  const attribution::Attribution result = attribute(with_gaps()).result;
+  const std::vector<int> all{0, 1, 3, 5, 7};
+  CHECK(ranks_in(result.recordings) == all);
+  CHECK(ranks_in(result.ledger) == all);
+  CHECK(ranks_in(result.clocks.ranks) == all);
+  REQUIRE_FALSE(result.collectives.empty());
+  for (const attribution::CollectiveWait& one : result.collectives) {
+    CHECK(ranks_in(one.participants) == all);
+    CHECK(one.last_arriver.value_or(Rank{5}) == Rank{5});
+  }
+  REQUIRE(result.culprits.culprits.size() == 1);
+  CHECK(result.culprits.finding == attribution::CulpritFinding::named);
+  const attribution::Culprit& culprit = result.culprits.culprits.front();
+  CHECK(culprit.rank == Rank{5});
+  CHECK_THAT(culprit.sentence, Catch::StartsWith("Rank 5 keeps"));
+  REQUIRE(result.efficiency.has_value());
+  CHECK(result.efficiency->what_if.front().change == "without rank 5's lateness");
+  CHECK(result.efficiency->critical_path.front().rank == Rank{5});
+  CHECK(rank_at(result, 3) == Rank{5});
+  CHECK(result.culprits.exposed[0][3].count() > 0);
+  CHECK(std::find(result.remarks.begin(), result.remarks.end(), "rank 3: its clock was set") !=
+        result.remarks.end());
+}
+
+}  // namespace
+}  // namespace scaleworth::trace
