@@ -31,6 +31,7 @@ Table regimes_table(const DecideView& view);
 Table spot_table(const DecideView& view);
 Table losses_table(const DecideView& view);
 Table growth_table(const DecideView& view);
+Table knees_table(const DecideView& view);
 Table laws_table(const DecideView& view);
 Table bake_off_table(const DecideView& view);
 

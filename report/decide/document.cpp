@@ -69,6 +69,7 @@ Document compose_decision(const DecideView& view) {
   std::vector<Section> sections{
       section_of("counts", "Counts", {decision_rows_table(view), marginal_table(view)}),
       section_of("money", "Ways to pay", {regimes_table(view), spot_table(view)}),
+      section_of("knees", "Knees", {knees_table(view)}),
       section_of("causes",
                  "Causes",
                  {losses_table(view),

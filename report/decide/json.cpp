@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
+#include "report/decide/knee_json.h"
 #include "report/json/parts.h"
 
 namespace scaleworth::report {
@@ -166,6 +167,7 @@ std::string decision_json(const DecideView& view) {
         {"lines", judged.lines}}},
       {"rubric", rubric(decision.rubric)},
       {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
+      {"knees", knees_json(decision.knees)},
       {"cause", cause(decision)},
       {"no_cause", json_note(decision.no_cause)},
       {"rows", json_array(decision.rows, row)},

@@ -56,13 +56,20 @@ void add_table_cause(Decision& decision) {
           : fmt::format("no part of the time lost anything at {}", decision.cause_count);
 }
 
-void add_laws(Decision& decision, const DecisionRequest& request) {
-  std::vector<model::MeasuredSpeedup> speedups;
+std::vector<model::LawPoint> law_points(const std::vector<DecisionRow>& rows) {
   std::vector<model::LawPoint> points;
-  for (const DecisionRow& row : decision.rows) {
-    if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
+  for (const DecisionRow& row : rows) {
     points.push_back({row.count, row.same_work.value.value(), row.relative_sd});
   }
+  return points;
+}
+
+void add_laws(Decision& decision, const DecisionRequest& request) {
+  std::vector<model::MeasuredSpeedup> speedups;
+  for (const DecisionRow& row : decision.rows) {
+    if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
+  }
+  const std::vector<model::LawPoint> points = law_points(decision.rows);
   if (const auto serial = model::plain_amdahl_serial(speedups)) {
     decision.amdahl = PlainAmdahl{*serial,
                                   model::amdahl_ceiling(*serial),
@@ -126,6 +133,23 @@ void add_remarks(Decision& decision) {
   }
 }
 
+KneeRequest knee_request(const DecisionRequest& request) {
+  KneeRequest knees;
+  knees.threshold = request.rubric.efficiency_threshold.value_or(default_knee_threshold);
+  knees.threshold_given = request.rubric.efficiency_threshold.has_value();
+  knees.prices = request.metrics.prices;
+  return knees;
+}
+
+/// By the law only where its curve is told: neither beyond a cliff nor with s and c mixed up.
+void add_table_knees(Decision& decision, const DecisionRequest& request) {
+  const bool told = decision.law && !decision.law->curve.empty();
+  decision.knees =
+      table_knees(decision.rows,
+                  knee_request(request),
+                  told ? model::estimate_contention(law_points(decision.rows)) : std::nullopt);
+}
+
 std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
                                  const std::vector<int>& counts) {
   if (counts.empty()) return doublings(rows);
@@ -168,6 +192,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   add_table_cause(decision);
   add_laws(decision, request);
   add_remarks(decision);
+  add_table_knees(decision, request);
   return decision;
 }
 
@@ -188,6 +213,7 @@ Decision decide_curve(const Coefficients& coefficients,
   decision.cause_count = decision.rubric.chosen.value_or(decision.fastest);
   decision.cause = coefficient_cause(coefficients, decision.cause_count);
   add_remarks(decision);
+  decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
   return decision;
 }
 

@@ -8,6 +8,7 @@
 #include "src/model/decide/choice/regimes.h"
 #include "src/model/decide/choice/rubric.h"
 #include "src/model/decide/cost_curve.h"
+#include "src/model/decide/knee/knee_set.h"
 #include "src/model/decide/table/losses.h"
 #include "src/model/decide/table/metrics.h"
 #include "src/model/scaling/contention/law.h"
@@ -52,6 +53,7 @@ struct Decision {
   std::optional<model::SpotChoice> spot;
   RubricResult rubric;
   int fastest = 1;
+  KneeSet knees;
   std::vector<RowLoss> losses;
   std::vector<PartGrowth> growth;
   std::optional<model::ScalingCause> cause;  // at `cause_count`

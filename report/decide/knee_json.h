@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Knees and causes of a decision as JSON.
+#pragma once
+
+#include "report/json/parts.h"
+#include "src/model/decide/decision.h"
+
+namespace scaleworth::report {
+
+Json knees_json(const decide::KneeSet& set);
+
+}  // namespace scaleworth::report
