@@ -3,6 +3,8 @@
 
 #include "src/core/catalogue/embedded.h"
 #include "src/core/catalogue/rows.h"
+#include "src/core/error.h"
+#include "src/core/suggestion.h"
 #include "src/core/toml/table.h"
 
 #include <algorithm>
@@ -85,6 +87,11 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   GpuDatasheet gpu;
   gpu.id = unique_id(table, taken);
   gpu.name = table.text("name");
+  gpu.aliases = table.texts("aliases");
+  for (const std::string& alias : gpu.aliases) {
+    if (taken.insert(alias).second) continue;
+    table.refuse("an alias is taken by another row: each name means one board", "aliases");
+  }
   gpu.pci_device_ids = device_ids(table);
   gpu.compute_capability = small_integer(table, "compute_capability", 999);
   gpu.multiprocessors = small_integer(table, "multiprocessors", 100000);
@@ -125,6 +132,18 @@ const std::vector<GpuDatasheet>& gpu_catalogue() {
   static const std::vector<GpuDatasheet> catalogue =
       parse_gpu_catalogue(embedded_gpus_toml(), "data/gpus.toml (built in)");
   return catalogue;
+}
+
+const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name) {
+  std::vector<std::string> known;
+  for (const GpuDatasheet& gpu : catalogue) {
+    if (gpu.id == name) return gpu;
+    if (std::find(gpu.aliases.begin(), gpu.aliases.end(), name) != gpu.aliases.end()) return gpu;
+    known.push_back(gpu.id);
+  }
+  throw UserError(fmt::format("no GPU '{}' is known here; {} (all: scaleworth list --known)",
+                              name,
+                              suggestion(name, known)));
 }
 
 const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,

@@ -20,8 +20,9 @@ struct DatasheetPeak {
 };
 
 struct GpuDatasheet {
-  std::string id;    // "h100-sxm-80gb"
-  std::string name;  // "NVIDIA H100 SXM 80 GB"
+  std::string id;                    // "h100-sxm-80gb"
+  std::string name;                  // "NVIDIA H100 SXM 80 GB"
+  std::vector<std::string> aliases;  // other names that mean this board: "a100-80gb"
   std::vector<int> pci_device_ids;
   int compute_capability = 0;
   int multiprocessors = 0;
@@ -48,6 +49,9 @@ std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path);
 
 /// The catalogue compiled into the program from data/gpus.toml.
 const std::vector<GpuDatasheet>& gpu_catalogue();
+
+/// By id or alias. Throws UserError naming the GPUs whose ids are nearest to `name`.
+const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name);
 
 /// By PCI device id; where several boards share an id, the one with that many multiprocessors and
 /// the nearest memory size. Null when there is none: the caller asks for --peak.

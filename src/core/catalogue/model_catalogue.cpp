@@ -4,6 +4,7 @@
 #include "src/core/catalogue/embedded.h"
 #include "src/core/catalogue/rows.h"
 #include "src/core/error.h"
+#include "src/core/suggestion.h"
 #include "src/core/toml/table.h"
 
 #include <algorithm>
@@ -31,6 +32,28 @@ std::int64_t extent_or(Table& row, const char* key, std::int64_t otherwise) {
   return row.optional_positive_integer(key) ? extent(row, key) : otherwise;
 }
 
+void read_latent(Table& row, TransformerModel& model) {
+  const std::int64_t key_value_rank = extent_or(row, "key_value_rank", 0);
+  const std::int64_t query_rank = extent_or(row, "query_rank", 0);
+  const std::int64_t rope_size = extent_or(row, "rope_head_size", 0);
+  const std::int64_t value_size = extent_or(row, "value_head_size", model.head_size);
+  if (key_value_rank == 0) {
+    if (query_rank != 0 || rope_size != 0 || value_size != model.head_size) {
+      row.refuse("sizes of latent attention need 'key_value_rank'");
+    }
+    return;
+  }
+  model.latent = LatentAttention{query_rank, key_value_rank, rope_size, value_size};
+}
+
+void read_window(Table& row, TransformerModel& model) {
+  model.window = extent_or(row, "window", 0);
+  model.window_layers = extent_or(row, "window_layers", model.window == 0 ? 0 : model.layers);
+  if (model.window_layers > model.layers || (model.window == 0 && model.window_layers > 0)) {
+    row.refuse("'window_layers' must be at most 'layers', and needs 'window'", "window_layers");
+  }
+}
+
 void read_attention(Table& row, TransformerModel& model) {
   model.heads = extent(row, "heads");
   model.kv_heads = extent(row, "kv_heads");
@@ -42,6 +65,9 @@ void read_attention(Table& row, TransformerModel& model) {
   } else {
     model.head_size = extent(row, "head_size");
   }
+  read_latent(row, model);
+  read_window(row, model);
+  model.relative_positions = row.flag("relative_positions", false);
 }
 
 void read_experts(Table& row, TransformerModel& model) {
@@ -50,6 +76,14 @@ void read_experts(Table& row, TransformerModel& model) {
   if (model.active_experts > model.experts) {
     row.refuse("'active_experts' must be at most 'experts'", "active_experts");
   }
+  if (model.experts == 1) return;  // the keys below have no meaning, and are refused as unknown
+  model.shared_experts = extent_or(row, "shared_experts", 0);
+  model.dense_layers = extent_or(row, "dense_layers", 0);
+  if (model.dense_layers > 0) model.dense_ffn = extent(row, "dense_ffn");
+  if (model.dense_layers >= model.layers) {
+    row.refuse("'dense_layers' must be below 'layers'", "dense_layers");
+  }
+  model.published_active_parameters = row.optional_positive("active_parameters");
 }
 
 TransformerModel read_model(Table& row, std::set<std::string>& taken) {
@@ -100,11 +134,10 @@ const TransformerModel& find_model(const std::vector<TransformerModel>& catalogu
                                    std::string_view id) {
   const auto found = std::ranges::find(catalogue, id, &TransformerModel::id);
   if (found != catalogue.end()) return *found;
-  std::string known;
-  for (const TransformerModel& model : catalogue) {
-    known += (known.empty() ? "" : ", ") + model.id;
-  }
-  throw UserError(fmt::format("no model '{}' is known here; known: {}", id, known));
+  std::vector<std::string> known;
+  for (const TransformerModel& model : catalogue) known.push_back(model.id);
+  throw UserError(fmt::format(
+      "no model '{}' is known here; {} (all: scaleworth list --known)", id, suggestion(id, known)));
 }
 
 }  // namespace scaleworth

@@ -2,7 +2,7 @@
 #include "src/model/inference/served_model.h"
 
 #include "src/core/error.h"
-#include "src/model/transformer/layer_gemms.h"
+#include "src/model/transformer/weights.h"
 
 #include <algorithm>
 #include <array>

@@ -4,52 +4,79 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
 
-std::int64_t query_width(const TransformerModel& model) {
-  return model.heads * model.head_size;
-}
-
-std::int64_t key_value_width(const TransformerModel& model) {
-  return 2 * model.kv_heads * model.head_size;
-}
-
-std::int64_t products_into_ffn(const TransformerModel& model) {
-  return model.gated ? 2 : 1;
-}
-
-double layer_parameters(const TransformerModel& model, std::int64_t experts) {
-  const auto hidden = static_cast<double>(model.hidden);
-  const auto attention = static_cast<double>(2 * query_width(model) + key_value_width(model));
-  const auto block = static_cast<double>((products_into_ffn(model) + 1) * model.ffn);
-  const double router = model.experts > 1 ? static_cast<double>(model.experts) : 0.0;
-  constexpr double norms = 2.0;
-  return hidden * (attention + static_cast<double>(experts) * block + router + norms);
-}
-
-double count_parameters(const TransformerModel& model, std::int64_t experts) {
-  const auto hidden = static_cast<double>(model.hidden);
-  const double embeddings = model.tied_embeddings ? 1.0 : 2.0;
-  constexpr double last_norm = 1.0;
-  return static_cast<double>(model.layers) * layer_parameters(model, experts) +
-         hidden * (embeddings * static_cast<double>(model.vocabulary) +
-                   static_cast<double>(model.positions) + last_norm);
-}
-
-/// Tokens of one expert and experts at work.
-struct ExpertShare {
+/// What a feed-forward block works on: `blocks` of them at once, each on `tokens` tokens.
+struct BlockShare {
   std::int64_t tokens = 0;
-  std::int64_t experts = 1;
+  std::int64_t blocks = 1;
+  std::int64_t ffn = 0;
+  std::int64_t layers = 0;
 };
 
-ExpertShare expert_share(const TransformerModel& model, std::int64_t tokens) {
+class Products {
+ public:
+  Products(const TransformerModel& model, std::int64_t tokens) : model_(model), tokens_(tokens) {}
+
+  void add_attention() {
+    const std::int64_t width = model_.heads * model_.head_size;
+    if (model_.latent) {
+      add_latent(*model_.latent);
+      return;
+    }
+    add("qkv", width + 2 * model_.kv_heads * model_.head_size, model_.hidden, model_.layers);
+    add("attention output", model_.hidden, width, model_.layers);
+  }
+
+  void add_block(const std::string& prefix, const BlockShare& share) {
+    const std::int64_t into = (model_.gated ? 2 : 1) * share.ffn;
+    products_.push_back({prefix + (model_.gated ? "gate and up" : "up"),
+                         share.tokens,
+                         into,
+                         model_.hidden,
+                         share.blocks,
+                         share.layers});
+    products_.push_back(
+        {prefix + "down", share.tokens, model_.hidden, share.ffn, share.blocks, share.layers});
+  }
+
+  void add(const std::string& name, std::int64_t n, std::int64_t k, std::int64_t count) {
+    products_.push_back({name, tokens_, n, k, 1, count});
+  }
+
+  std::vector<LayerGemm> take() { return std::move(products_); }
+
+ private:
+  void add_latent(const LatentAttention& latent) {
+    const std::int64_t queries = model_.heads * (model_.head_size + latent.rope_size);
+    if (latent.query_rank > 0) {
+      add("query down", latent.query_rank, model_.hidden, model_.layers);
+      add("query up", queries, latent.query_rank, model_.layers);
+    } else {
+      add("query", queries, model_.hidden, model_.layers);
+    }
+    add("key-value down", latent.key_value_rank + latent.rope_size, model_.hidden, model_.layers);
+    add("key-value up",
+        model_.heads * (model_.head_size + latent.value_size),
+        latent.key_value_rank,
+        model_.layers);
+    add("attention output", model_.hidden, model_.heads * latent.value_size, model_.layers);
+  }
+
+  const TransformerModel& model_;
+  std::int64_t tokens_;
+  std::vector<LayerGemm> products_;
+};
+
+BlockShare expert_share(const TransformerModel& model, std::int64_t tokens) {
   const std::int64_t taken = tokens * model.active_experts;
   const std::int64_t experts = std::min(model.experts, taken);
-  return {(taken + experts - 1) / experts, experts};
+  return {(taken + experts - 1) / experts, experts, model.ffn, model.layers - model.dense_layers};
 }
 
 }  // namespace
@@ -58,27 +85,19 @@ std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t t
   if (tokens <= 0) {
     throw UserError(fmt::format("{} tokens per GPU: give a positive number", tokens));
   }
-  const ExpertShare share = expert_share(model, tokens);
-  const std::int64_t into = products_into_ffn(model) * model.ffn;
-  const std::int64_t queries = query_width(model);
-  return {{"qkv", tokens, queries + key_value_width(model), model.hidden, 1, model.layers},
-          {"attention output", tokens, model.hidden, queries, 1, model.layers},
-          {model.gated ? "gate and up" : "up",
-           share.tokens,
-           into,
-           model.hidden,
-           share.experts,
-           model.layers},
-          {"down", share.tokens, model.hidden, model.ffn, share.experts, model.layers},
-          {"head", tokens, model.vocabulary, model.hidden, 1, 1}};
-}
-
-double parameter_count(const TransformerModel& model) {
-  return count_parameters(model, model.experts);
-}
-
-double active_parameter_count(const TransformerModel& model) {
-  return count_parameters(model, model.active_experts);
+  Products products(model, tokens);
+  products.add_attention();
+  products.add_block("", expert_share(model, tokens));
+  if (model.shared_experts > 0) {
+    products.add_block(
+        "shared ",
+        {tokens, 1, model.shared_experts * model.ffn, model.layers - model.dense_layers});
+  }
+  if (model.dense_layers > 0) {
+    products.add_block("dense ", {tokens, 1, model.dense_ffn, model.dense_layers});
+  }
+  products.add("head", model.vocabulary, model.hidden, 1);
+  return products.take();
 }
 
 }  // namespace scaleworth::model

@@ -13,7 +13,7 @@ namespace scaleworth::model {
 /// m x k times k x n, `batch` of them at once (experts), `count` times in one forward pass. The
 /// second factor is the weight.
 struct LayerGemm {
-  std::string name;  // "qkv", "attention output", "gate and up", "up", "down", "head"
+  std::string name;  // "qkv", "attention output", "gate and up", "up", "down", "head", ...
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
@@ -28,18 +28,14 @@ struct LayerGemm {
 ///   gate and up       tokens x 2 ffn x hidden ("up": ffn, if not gated)     in each layer
 ///   down              tokens x hidden x ffn                                 in each layer
 ///   head              tokens x vocabulary x hidden                          once
-/// With experts, balanced: each of min(experts, tokens active_experts) works on an equal share of
-/// the tokens x active_experts, rounded up. A training step has each product twice more, for both
-/// gradients. Left out: the products of queries with keys and with values, which fused kernels do,
-/// and the router. Throws UserError unless `tokens` is positive.
+/// Latent attention has four products in place of qkv: "query down", "query up" (one, "query",
+/// where queries are not compressed), "key-value down" and "key-value up". Layers with experts:
+/// balanced, each of min(experts, tokens active_experts) works on an equal share of the
+/// tokens x active_experts, rounded up; "shared ..." are the experts that every token takes, as one
+/// block, and "dense ..." the blocks of the first layers without experts. A training step has each
+/// product twice more, for both gradients. Left out: the products of queries with keys and with
+/// values, which fused kernels do, the router, and the projection of relative positions. Throws
+/// UserError unless `tokens` is positive.
 std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t tokens);
-
-/// Weights, embeddings and norm scales, without biases:
-///   layers ((2 heads + 2 kv_heads) head_size hidden + experts (2 or 3) ffn hidden + router +
-///   norms)
-///   + embeddings (twice unless tied) + positions hidden.
-double parameter_count(const TransformerModel& model);
-/// The same with the experts that one token takes: what its products are made of.
-double active_parameter_count(const TransformerModel& model);
 
 }  // namespace scaleworth::model

@@ -236,6 +236,17 @@ TEST_CASE("mistakes in a row are refused with line and remedy", "[catalogue]") {
   REQUIRE(contains(refusal(""), "no GPU"));
 }
 
+TEST_CASE("a GPU is found by id and by alias, and an unknown one brings a suggestion",
+          "[catalogue]") {
+  REQUIRE(find_gpu(gpu_catalogue(), "a100-sxm-80gb").name == "NVIDIA A100 SXM 80 GB");
+  REQUIRE(find_gpu(gpu_catalogue(), "a100-80gb").id == "a100-sxm-80gb");
+  const std::string message = refusal_of([] { find_gpu(gpu_catalogue(), "h100"); });
+  REQUIRE(contains(message, "did you mean h100-"));
+  REQUIRE(contains(message, "h100-pcie-80gb"));
+  const std::string taken = replaced(minimal, "name = ", "aliases = [\"x1\"]\nname = ");
+  REQUIRE(contains(refusal(taken), "an alias is taken"));
+}
+
 TEST_CASE("a key of a hundred dots is refused before it is parsed", "[catalogue]") {
   std::string deep = "a";
   for (int i = 0; i < 200; ++i) deep += ".a";

@@ -40,6 +40,9 @@ TEST_CASE("what a row leaves out has the plain meaning", "[catalogue]") {
   REQUIRE(models[0].positions == 0);
   REQUIRE(!models[0].gated);
   REQUIRE(!models[0].tied_embeddings);
+  REQUIRE(!models[0].latent);
+  REQUIRE(models[0].window_layers == 0);
+  REQUIRE(models[0].shared_experts == 0);
 }
 
 TEST_CASE("shapes that fit no model are refused with line and remedy", "[catalogue]") {
@@ -54,7 +57,31 @@ TEST_CASE("shapes that fit no model are refused with line and remedy", "[catalog
   REQUIRE(contains(refusal(""), "[[model]]"));
 }
 
-TEST_CASE("an unknown model is refused with those that are known", "[catalogue]") {
+TEST_CASE("experts, windows and latent attention are read together or not at all", "[catalogue]") {
+  const std::string experts = std::string(minimal) + "experts = 4\nactive_experts = 2\n";
+  const auto model =
+      parse_model_catalogue(experts +
+                                "shared_experts = 1\ndense_layers = 1\ndense_ffn = 512\n"
+                                "key_value_rank = 32\nrope_head_size = 8\n",
+                            "models.toml")[0];
+  REQUIRE(model.shared_experts == 1);
+  REQUIRE(model.dense_ffn == 512);
+  REQUIRE(model.latent.value().query_rank == 0);
+  REQUIRE(model.latent.value().value_size == 16);
+  REQUIRE(contains(refusal(experts + "dense_layers = 1\n"), "'dense_ffn'"));
+  REQUIRE(contains(refusal(experts + "dense_layers = 2\ndense_ffn = 8\n"), "below 'layers'"));
+  REQUIRE(contains(refusal(std::string(minimal) + "shared_experts = 1\n"), "unknown key"));
+  REQUIRE(contains(refusal(std::string(minimal) + "query_rank = 8\n"), "'key_value_rank'"));
+  REQUIRE(contains(refusal(std::string(minimal) + "window_layers = 1\n"), "'window'"));
+  REQUIRE(contains(refusal(std::string(minimal) + "window = 8\nwindow_layers = 3\n"), "at most"));
+  REQUIRE(parse_model_catalogue(std::string(minimal) + "window = 8\n", "models.toml")[0]
+              .window_layers == 2);
+}
+
+TEST_CASE("an unknown model is refused with the nearest that are known", "[catalogue]") {
   REQUIRE(find_model(model_catalogue(), "llama-3.1-8b").layers == 32);
-  REQUIRE_THROWS_AS(find_model(model_catalogue(), "llama-9"), UserError);
+  const std::string message =
+      refusal_of([] { find_model(model_catalogue(), "llama-3.1-8B-instruct"); });
+  REQUIRE(contains(message, "did you mean llama-3.1-8b"));
+  REQUIRE(contains(message, "list --known"));
 }

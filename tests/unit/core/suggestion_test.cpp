@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/suggestion.h"
+
+#include "tests/catch.h"
+
+using namespace scaleworth;
+
+namespace {
+
+const std::vector<std::string> known = {"llama-2-7b", "llama-3.1-8b", "mistral-7b", "gpt3-175b"};
+
+}  // namespace
+
+TEST_CASE("a mistyped name is nearest to what was meant", "[suggestion]") {
+  CHECK(nearest_names("gpt-3-157b", known, 1) == std::vector<std::string>{"gpt3-175b"});
+  CHECK(nearest_names("Llama 3.1 8B", known, 1) == std::vector<std::string>{"llama-3.1-8b"});
+  CHECK(nearest_names("mistal", known, 1) == std::vector<std::string>{"mistral-7b"});
+}
+
+TEST_CASE("a part of a name is nearer than any other name", "[suggestion]") {
+  // "7b" is 6 letters from "gpt3175b" and 7 from "mistral7b", which has it within.
+  CHECK(nearest_names("7b", known, 2) == std::vector<std::string>{"llama-2-7b", "mistral-7b"});
+}
+
+TEST_CASE("a suggestion is a question of at most three names", "[suggestion]") {
+  CHECK(suggestion("gpt3", {"gpt3-175b"}) == "did you mean gpt3-175b?");
+  CHECK(suggestion("b", {"a", "b", "c", "d"}) == "did you mean b, a or c?");
+  CHECK(suggestion("", {"a", "b"}) == "did you mean a or b?");
+  CHECK(suggestion("a", {}) == "nothing is known");
+}
