@@ -104,6 +104,9 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void
   return result;
 }
 
+__attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
+    scaleworth::gpu::nccl_profiler_v4();
+
 __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 =
-    scaleworth::gpu::nccl_profiler();
+    scaleworth::gpu::nccl_profiler_v5();
 }

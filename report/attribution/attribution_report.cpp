@@ -12,8 +12,17 @@ namespace {
 
 /// Columns of the CSV that name a number, the same in every report.
 const CsvNames& parameters() {
-  static const CsvNames names{
-      "step", "rank", "waited_for", "part", "cause", "class", "kind", "group", "index", "what"};
+  static const CsvNames names{"step",
+                              "rank",
+                              "waited_for",
+                              "part",
+                              "cause",
+                              "class",
+                              "kind",
+                              "way",
+                              "group",
+                              "index",
+                              "what"};
   return names;
 }
 

@@ -28,7 +28,8 @@ struct CaptureSettings {
   std::string cupti;       // library to use; empty: searched
   std::string next;        // injection library that CUDA_INJECTION64_PATH named before
   CaptureWindow window;
-  int period_ms = 1000;  // between two writes: what a SIGKILL may lose
+  bool nccl_channels = false;  // also when each channel of NCCL's kernels began and ended
+  int period_ms = 1000;        // between two writes: what a SIGKILL may lose
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -63,6 +64,22 @@ std::vector<Result> read_all(const std::vector<FoundFile>& files, const ReadOpti
   return results;
 }
 
+/// Analyses know ranks, not GPUs: what that means for a process that drives several is said.
+void tell_several_devices(Recording& recording) {
+  std::set<std::uint16_t> devices;
+  std::uint16_t last = 0;
+  for (const DeviceEvent& event : recording.device_events) {
+    if (!devices.empty() && event.device == last) continue;
+    devices.insert(event.device);
+    last = event.device;
+  }
+  if (devices.size() > 1)
+    recording.remarks.push_back(
+        fmt::format("its process drives {} GPUs, which count as one rank: an instant belongs to "
+                    "the first class of work that is active on any of them",
+                    devices.size()));
+}
+
 /// An export beside the report that it was made of says everything already.
 void drop_exported_reports(std::vector<FoundFile>& files) {
   std::erase_if(files, [](const FoundFile& file) {
@@ -112,6 +129,7 @@ Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options)
     if (!results[i].refusal.empty()) left_out.add(results[i].refusal);
     for (const std::string& reason : content.left_out) left_out.add(reason);
     for (Recording& recording : content.recordings) {
+      tell_several_devices(recording);
       if (recording.device_events.empty())
         left_out.add(fmt::format("{} holds no work on a GPU: record with CUDA activity on",
                                  recording.origin.file));

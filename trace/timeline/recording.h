@@ -2,6 +2,7 @@
 /// What one rank's recording says, whatever tool wrote it: events on the GPU and on the host.
 #pragma once
 
+#include "src/core/attribution/nccl_use.h"
 #include "src/core/attribution/work_class.h"
 #include "src/core/span.h"
 #include "trace/timeline/name_table.h"
@@ -69,6 +70,10 @@ struct Communication {
   std::optional<std::int64_t> output_bytes;
   std::optional<std::int32_t> peer;  // of a send or receive: rank in the group
   std::optional<std::int32_t> root;  // of a one-sided collective: rank in the group
+  NameId algorithm = NameId::none;   // as NCCL chose: "RING"
+  NameId protocol = NameId::none;    // "LL128"
+  std::optional<std::int32_t> channels{};
+  std::uint32_t nccl_use = no_index;  // into Recording::nccl_uses
 };
 
 struct Copy {
@@ -130,6 +135,7 @@ struct Recording {
   std::vector<DeviceEvent> device_events;  // by start
   std::vector<HostEvent> host_events;      // by start
   std::vector<Communication> communications;
+  std::vector<attribution::NcclUse> nccl_uses;
   std::vector<Copy> copies;
   std::vector<Synchronization> synchronizations;
   std::map<NameId, ProcessGroup> groups;  // by Communication::group

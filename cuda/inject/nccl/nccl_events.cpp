@@ -78,6 +78,7 @@ std::optional<SaidCollective> said_of_event(NcclContext& context,
     said.row.channels = collective.channels;
     said.row.root = static_cast<std::uint32_t>(collective.root);
     said.row.sequence = context.collectives++;
+    said.row.call = ++context.calls;
     said.row.fields = collective_has_sequence;
     const bool rooted = said.function == "Broadcast" || said.function == "Reduce";
     if (rooted) said.row.fields |= collective_has_root;
@@ -89,9 +90,46 @@ std::optional<SaidCollective> said_of_event(NcclContext& context,
   said.function = text(transfer.function);
   said.row.channels = transfer.channels;
   said.row.peer = static_cast<std::uint32_t>(transfer.peer);
+  said.row.call = ++context.calls;
   said.row.fields = collective_has_peer;
   set_bytes(transfer.count, transfer.type, said.row);
   return said;
+}
+
+int wanted_nccl_events(bool channels) {
+  std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
+                         nccl_event_network_operation | nccl_event_network_step;
+  if (channels) events |= nccl_event_kernel_channel;
+  return static_cast<int>(events);
+}
+
+NetworkRow row_of_operation(const NcclContext& context,
+                            const NcclEvent& event,
+                            std::uint64_t call,
+                            std::uint64_t time_ns) {
+  NetworkRow row;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.call = call;
+  row.rank = context.rank;
+  row.channel = event.network_operation.channel;
+  row.peer = static_cast<std::uint32_t>(event.network_operation.peer);
+  row.sends = event.network_operation.is_send != 0 ? 1 : 0;
+  return row;
+}
+
+ChannelRow row_of_channel(const NcclContext& context,
+                          const NcclEvent& event,
+                          std::uint64_t call,
+                          std::uint64_t time_ns) {
+  ChannelRow row;
+  row.gpu_start_ns = event.kernel_channel.gpu_time_ns;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.call = call;
+  row.rank = context.rank;
+  row.channel = event.kernel_channel.channel;
+  return row;
 }
 
 }  // namespace scaleworth::gpu

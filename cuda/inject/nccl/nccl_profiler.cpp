@@ -2,10 +2,14 @@
 #include "cuda/inject/nccl/nccl_profiler.h"
 
 #include "cuda/inject/nccl/nccl_events.h"
+#include "cuda/inject/nccl/nccl_handle.h"
+#include "cuda/inject/nccl/network_operation.h"
 #include "cuda/inject/process/exit_paths.h"
 #include "cuda/inject/process/process_facts.h"
 #include "cuda/inject/session/session.h"
 
+#include <chrono>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -15,8 +19,17 @@
 namespace scaleworth::gpu {
 namespace {
 
+using trace::recording::ChannelRow;
+using trace::recording::NetworkRow;
+using Kind = NcclHandle::Kind;
+
 std::uint32_t this_thread() {
   return static_cast<std::uint32_t>(::gettid());
+}
+
+std::uint64_t steady_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 ncclResult_t begin_communicator(void** context,
@@ -37,7 +50,7 @@ ncclResult_t begin_communicator(void** context,
   made->rank = static_cast<std::uint32_t>(rank);
   made->ranks = static_cast<std::uint32_t>(ranks);
   session->inbox().add(said_of_creation(*made, realtime_ns(), this_thread()));
-  *wanted_events = static_cast<int>(nccl_event_collective | nccl_event_point_to_point);
+  *wanted_events = wanted_nccl_events(session->settings().nccl_channels);
   *context = made.release();
   return ncclSuccess;
 } catch (const std::exception& error) {
@@ -45,24 +58,102 @@ ncclResult_t begin_communicator(void** context,
   return ncclSuccess;  // another result would cost the program its communicator
 }
 
+void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
+  auto said = said_of_event(context, event, realtime_ns(), this_thread());
+  if (!said || !session.recording()) return nullptr;
+  const std::uint64_t call = said->row.call;
+  session.inbox().add(std::move(*said));
+  return NcclHandle::of_call(call);
+}
+
+/// Context and parent are addresses of the process that enqueued the operation: where that is
+/// another one, they must not be looked at.
+void* begin_operation(Session& session, const NcclContext* context, const NcclEvent& event) {
+  if (event.network_operation.process != ::getpid()) {
+    session.inbox().remark(
+        "NCCL relays traffic of other processes of this node here (PXN): what it waited for is "
+        "not recorded");
+    return nullptr;
+  }
+  const NcclHandle parent(event.parent);
+  if (context == nullptr || parent.kind() != Kind::call) return nullptr;
+  const NetworkRow row = row_of_operation(*context, event, parent.call(), realtime_ns());
+  return NcclHandle::of(new NetworkOperation(row, steady_ns()), Kind::operation);
+}
+
+void* begin_step(const NcclEvent& event) {
+  const NcclHandle parent(event.parent);
+  if (parent.kind() != Kind::operation) return nullptr;
+  return NcclHandle::of(parent.object<NetworkOperation>()->begin_step(steady_ns()), Kind::step);
+}
+
+void* begin_channel(const NcclContext* context, const NcclEvent& event) {
+  const NcclHandle parent(event.parent);
+  if (context == nullptr || parent.kind() != Kind::call) return nullptr;
+  return NcclHandle::of(
+      new ChannelRow(row_of_channel(*context, event, parent.call(), realtime_ns())), Kind::channel);
+}
+
 ncclResult_t start_event(void* context, void** handle, NcclEvent* event) try {
-  *handle = nullptr;  // no stop, no states
+  *handle = nullptr;
   Session* session = Session::existing();
-  if (context == nullptr || session == nullptr) return ncclSuccess;
-  auto said =
-      said_of_event(*static_cast<NcclContext*>(context), *event, realtime_ns(), this_thread());
-  if (said && session->recording()) session->inbox().add(std::move(*said));
+  if (session == nullptr) return ncclSuccess;
+  auto* own = static_cast<NcclContext*>(context);
+  if (event->kind == nccl_event_network_operation) {
+    *handle = begin_operation(*session, own, *event);
+  } else if (event->kind == nccl_event_network_step) {
+    *handle = begin_step(*event);
+  } else if (event->kind == nccl_event_kernel_channel) {
+    *handle = begin_channel(own, *event);
+  } else if (own != nullptr) {
+    *handle = begin_call(*session, *own, *event);
+  }
   return ncclSuccess;
 } catch (const std::exception& error) {
   complain(error.what());
   return ncclSuccess;
 }
 
-ncclResult_t stop_event(void* /*handle*/) {
+ncclResult_t stop_event(void* kept) try {
+  const NcclHandle handle(kept);
+  if (handle.kind() == Kind::step) {
+    auto* step = handle.object<NetworkOperation::Step>();
+    step->operation->end_step(*step, steady_ns());
+  } else if (handle.kind() == Kind::operation) {
+    const std::unique_ptr<NetworkOperation> operation(handle.object<NetworkOperation>());
+    Session* session = Session::existing();
+    if (session != nullptr) session->inbox().add(operation->end(steady_ns()));
+  } else if (handle.kind() == Kind::channel) {
+    delete handle.object<ChannelRow>();
+  }
+  return ncclSuccess;
+} catch (const std::exception& error) {
+  complain(error.what());
   return ncclSuccess;
 }
 
-ncclResult_t record_event_state(void* /*handle*/, int /*state*/, void* /*arguments*/) {
+ncclResult_t record_event_state(void* kept, int state, void* arguments) try {
+  const NcclHandle handle(kept);
+  const auto* values = static_cast<const NcclStateArguments*>(arguments);
+  if (handle.kind() == Kind::step) {
+    const auto wait = network_wait(state);
+    if (!wait) return ncclSuccess;
+    // NCCL sets the size of a transfer just before these, and repeats it with the others.
+    const bool sized = state == nccl_state_send_network || state == nccl_state_receive_flush;
+    auto* step = handle.object<NetworkOperation::Step>();
+    step->operation->enter(
+        *step, *wait, sized && values != nullptr ? values->step_bytes : 0, steady_ns());
+  } else if (handle.kind() == Kind::channel && state == nccl_state_kernel_channel_end &&
+             values != nullptr) {
+    ChannelRow row = *handle.object<ChannelRow>();
+    Session* session = Session::existing();
+    if (session == nullptr || values->gpu_time_ns < row.gpu_start_ns) return ncclSuccess;
+    row.gpu_duration_ns = values->gpu_time_ns - row.gpu_start_ns;
+    session->inbox().add(row);
+  }
+  return ncclSuccess;
+} catch (const std::exception& error) {
+  complain(error.what());
   return ncclSuccess;
 }
 
@@ -71,9 +162,37 @@ ncclResult_t end_communicator(void* context) {
   return ncclSuccess;
 }
 
+ncclResult_t begin_communicator_v4(void** context,
+                                   int* wanted_events,
+                                   const char* communicator_name,
+                                   std::uint64_t communicator,
+                                   int nodes,
+                                   int ranks,
+                                   int rank,
+                                   NcclLogger logger) {
+  return begin_communicator(
+      context, communicator, wanted_events, communicator_name, nodes, ranks, rank, logger);
+}
+
+ncclResult_t start_event_v4(void* context, void** handle, NcclEventV4* event) {
+  NcclEvent same{};
+  std::memcpy(&same, event, sizeof(*event));
+  same.kind = event->kind;
+  return start_event(context, handle, &same);
+}
+
 }  // namespace
 
-NcclProfilerV5 nccl_profiler() {
+NcclProfilerV4 nccl_profiler_v4() {
+  return {"scaleworth",
+          &begin_communicator_v4,
+          &start_event_v4,
+          &stop_event,
+          &record_event_state,
+          &end_communicator};
+}
+
+NcclProfilerV5 nccl_profiler_v5() {
   return {"scaleworth",
           &begin_communicator,
           &start_event,

@@ -6,7 +6,9 @@
 
 namespace scaleworth::gpu {
 
-/// The table of functions that NCCL looks for; every one of them succeeds whatever happens.
-NcclProfilerV5 nccl_profiler();
+/// The tables of functions that NCCL looks for, 2.28 the newer one and 2.27 the older; every one of
+/// them succeeds whatever happens.
+NcclProfilerV4 nccl_profiler_v4();
+NcclProfilerV5 nccl_profiler_v5();
 
 }  // namespace scaleworth::gpu

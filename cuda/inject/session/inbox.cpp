@@ -6,22 +6,30 @@
 
 namespace scaleworth::gpu {
 
-void Inbox::add(SaidCollective said) {
+template <class Row>
+void Inbox::put(std::vector<Row>& rows, Row row) {
   const std::scoped_lock lock(mutex_);
-  if (collectives_.size() < most_of_a_kind) {
-    collectives_.push_back(std::move(said));
+  if (rows.size() < most_of_a_kind) {
+    rows.push_back(std::move(row));
   } else {
     ++dropped_;
   }
 }
 
+void Inbox::add(SaidCollective said) {
+  put(collectives_, std::move(said));
+}
+
 void Inbox::add(SaidMark said) {
-  const std::scoped_lock lock(mutex_);
-  if (marks_.size() < most_of_a_kind) {
-    marks_.push_back(std::move(said));
-  } else {
-    ++dropped_;
-  }
+  put(marks_, std::move(said));
+}
+
+void Inbox::add(const trace::recording::NetworkRow& row) {
+  put(networks_, row);
+}
+
+void Inbox::add(const trace::recording::ChannelRow& row) {
+  put(channels_, row);
 }
 
 void Inbox::add(SaidWindow said) {
@@ -48,6 +56,10 @@ void Inbox::empty_into(
     collectives.swap(collectives_);
     marks.swap(marks_);
     windows.swap(windows_);
+    batch.networks.insert(batch.networks.end(), networks_.begin(), networks_.end());
+    batch.channels.insert(batch.channels.end(), channels_.begin(), channels_.end());
+    networks_.clear();
+    channels_.clear();
     for (const std::string& line : remarks_) batch.facts.emplace_back("remark", line);
     remarks_ago_.insert(remarks_ago_.end(), remarks_.begin(), remarks_.end());
     remarks_.clear();

@@ -36,6 +36,8 @@ class Inbox {
   void add(SaidCollective said);
   void add(SaidMark said);
   void add(SaidWindow said);
+  void add(const trace::recording::NetworkRow& row);
+  void add(const trace::recording::ChannelRow& row);
   /// One line for people, once per text.
   void remark(const std::string& line);
 
@@ -46,10 +48,16 @@ class Inbox {
 
  private:
   static constexpr std::size_t most_of_a_kind = 1U << 18U;
+  /// Adds `row` to `rows` while there is room.
+  template <class Row>
+  void put(std::vector<Row>& rows, Row row);
+
   std::mutex mutex_;
   std::vector<SaidCollective> collectives_;
   std::vector<SaidMark> marks_;
   std::vector<SaidWindow> windows_;
+  std::vector<trace::recording::NetworkRow> networks_;
+  std::vector<trace::recording::ChannelRow> channels_;
   std::vector<std::string> remarks_;      // not written yet
   std::vector<std::string> remarks_ago_;  // written
   std::uint64_t dropped_ = 0;

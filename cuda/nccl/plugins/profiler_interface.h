@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// NCCL's profiler plugin interface, version 5, which no installed header declares: our own
-/// declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1,
-/// src/include/plugin/profiler/profiler_v5.h, nccl_profiler.h.
+/// NCCL's profiler plugin interface, versions 4 (NCCL 2.27) and 5 (2.28), which no installed header
+/// declares: our own declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1 and
+/// v2.27.7-1, src/include/plugin/profiler/profiler_v5.h, profiler_v4.h, nccl_profiler.h.
 #pragma once
 
 #include "cuda/nccl/plugins/tuner_interface.h"
@@ -13,9 +13,25 @@
 
 namespace scaleworth::gpu {
 
-/// The kinds of events that are asked for: a collective, or a send or receive, is being enqueued.
+/// The kinds of events that are asked for. A collective, or a send or receive, is being enqueued;
+/// one channel of it begins its sends or receives over the network; one transfer of these; one
+/// channel of its kernel has begun.
 inline constexpr std::uint64_t nccl_event_collective = 2;
 inline constexpr std::uint64_t nccl_event_point_to_point = 4;
+inline constexpr std::uint64_t nccl_event_network_operation = 8;
+inline constexpr std::uint64_t nccl_event_network_step = 16;
+inline constexpr std::uint64_t nccl_event_kernel_channel = 64;
+
+/// What a network step begins to wait for. "Send": the GPU's data, the receiver's credit, the
+/// network. "Receive": the network, the flush to the GPU's memory, the GPU taking the data.
+inline constexpr int nccl_state_send_gpu = 8;
+inline constexpr int nccl_state_send_network = 9;
+inline constexpr int nccl_state_receive_network = 10;
+inline constexpr int nccl_state_receive_flush = 11;
+inline constexpr int nccl_state_receive_gpu = 12;
+inline constexpr int nccl_state_send_peer = 20;
+/// A kernel's channel has ended.
+inline constexpr int nccl_state_kernel_channel_end = 22;
 
 /// Of a collective.
 struct NcclCollectiveEvent {
@@ -44,6 +60,30 @@ struct NcclPointToPointEvent {
   void* group;
 };
 
+struct NcclNetworkOperationEvent {
+  std::int32_t process;  // that enqueued it: another one's where this process relays (PXN)
+  std::uint8_t channel;
+  int peer;
+  int steps;
+  int step_bytes;  // at most, per step
+  int is_send;
+};
+
+struct NcclNetworkStepEvent {
+  int step;
+};
+
+struct NcclKernelChannelEvent {
+  std::uint8_t channel;
+  std::uint64_t gpu_time_ns;  // of the GPU's own timer
+};
+
+/// What comes with a state.
+union NcclStateArguments {
+  std::size_t step_bytes;
+  std::uint64_t gpu_time_ns;
+};
+
 struct NcclEvent {
   std::uint64_t kind;
   void* parent;
@@ -51,10 +91,35 @@ struct NcclEvent {
   union {
     NcclCollectiveEvent collective;  // the largest of NCCL's union
     NcclPointToPointEvent point_to_point;
+    NcclNetworkOperationEvent network_operation;
+    NcclNetworkStepEvent network_step;
+    NcclKernelChannelEvent kernel_channel;
   };
 };
 
-/// States and their arguments are not asked for.
+/// Version 4: as above, but that the kind has one byte and what is behind it is padding, and that
+/// collectives and messages lack their group.
+struct NcclEventV4 {
+  alignas(8) std::uint8_t kind;
+  std::byte rest[103];
+};
+
+struct NcclProfilerV4 {
+  const char* name;
+  ncclResult_t (*init)(void** context,
+                       int* wanted_events,
+                       const char* communicator_name,
+                       std::uint64_t communicator,
+                       int nodes,
+                       int ranks,
+                       int rank,
+                       NcclLogger logger);
+  ncclResult_t (*start_event)(void* context, void** handle, NcclEventV4* event);
+  ncclResult_t (*stop_event)(void* handle);
+  ncclResult_t (*record_event_state)(void* handle, int state, void* arguments);
+  ncclResult_t (*finalize)(void* context);
+};
+
 struct NcclProfilerV5 {
   const char* name;
   ncclResult_t (*init)(void** context,
@@ -79,9 +144,18 @@ static_assert(offsetof(NcclCollectiveEvent, algorithm) == 64);
 static_assert(offsetof(NcclPointToPointEvent, count) == 24);
 static_assert(offsetof(NcclPointToPointEvent, peer) == 32);
 static_assert(offsetof(NcclPointToPointEvent, channels) == 36);
+static_assert(offsetof(NcclNetworkOperationEvent, channel) == 4);
+static_assert(offsetof(NcclNetworkOperationEvent, peer) == 8);
+static_assert(offsetof(NcclNetworkOperationEvent, is_send) == 20);
+static_assert(offsetof(NcclKernelChannelEvent, gpu_time_ns) == 8);
+static_assert(sizeof(NcclStateArguments) == 8);
+static_assert(sizeof(NcclEventV4) ==
+              offsetof(NcclEvent, collective) + offsetof(NcclCollectiveEvent, group));
+static_assert(offsetof(NcclPointToPointEvent, group) <= offsetof(NcclCollectiveEvent, group));
 static_assert(offsetof(NcclEvent, collective) == 24);
 static_assert(offsetof(NcclEvent, point_to_point) == 24);
 static_assert(sizeof(NcclEvent) == 112);
+static_assert(sizeof(NcclProfilerV4) == 6 * sizeof(void*));
 static_assert(sizeof(NcclProfilerV5) == 6 * sizeof(void*));
 
 }  // namespace scaleworth::gpu

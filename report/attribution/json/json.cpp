@@ -58,6 +58,19 @@ Json class_time(const attribution::ClassifiedTime& one) {
           {"largest", largest}};
 }
 
+/// Per network operation: they run side by side.
+Json nccl_use(const std::optional<attribution::NcclUse>& use) {
+  if (!use) return nullptr;
+  return {{"network_operations", use->operations},
+          {"sent_bytes", use->sent_bytes},
+          {"operation_ns", use->mean(use->duration).count()},
+          {"gpu_wait_ns", use->mean(use->gpu_wait).count()},
+          {"peer_wait_ns", use->mean(use->peer_wait).count()},
+          {"network_wait_ns", use->mean(use->network_wait).count()},
+          {"channels_apart_ns",
+           use->channels_apart ? Json(use->channels_apart->count()) : Json(nullptr)}};
+}
+
 Json collective(const attribution::CollectiveWait& one) {
   Json participants = Json::array();
   for (const auto& part : one.participants) {
@@ -65,13 +78,17 @@ Json collective(const attribution::CollectiveWait& one) {
                             {"start_ns", part.start.count()},
                             {"end_ns", part.end.count()},
                             {"wait_ns", part.wait.count()},
-                            {"transfer_ns", part.transfer.count()}});
+                            {"transfer_ns", part.transfer.count()},
+                            {"nccl", nccl_use(part.nccl)}});
   }
   return {{"kind", attribution::collective_kind_name(one.kind)},
           {"group", json_note(one.group)},
           {"step", one.step < 0 ? Json(nullptr) : Json(one.step)},
           {"index", one.index},
           {"size_bytes", one.bytes ? Json(*one.bytes) : Json(nullptr)},
+          {"algorithm", json_note(one.algorithm)},
+          {"protocol", json_note(one.protocol)},
+          {"channels", one.channels ? Json(*one.channels) : Json(nullptr)},
           {"last_arriver", one.last_arriver ? Json(one.last_arriver->index) : Json(nullptr)},
           {"spread_of_starts_ns", one.spread_of_starts.count()},
           {"spread_of_ends_ns", one.spread_of_ends.count()},

@@ -23,6 +23,11 @@ Command add_trace_command(CLI::App& app) {
                       options->capture_range,
                       "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
                       "cudaProfilerStart and cudaProfilerStop");
+  command->add_flag(
+      "--nccl-channels",
+      options->nccl_channels,
+      "also when each channel of NCCL's kernels ends; costs each collective a round of "
+      "NCCL's network thread");
   command->add_option(
       "--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
   command->add_option(

@@ -99,6 +99,7 @@ TracedEnvironment traced_environment(const TraceOptions& options,
   settings.cupti =
       options.cupti_library.empty() ? "" : fs::absolute(options.cupti_library).string();
   settings.window = window_of(options);
+  settings.nccl_channels = options.nccl_channels;
   TracedEnvironment result;
   const std::string earlier = present(cuda_variable);
   if (!earlier.empty() && earlier != library.string()) {

@@ -2,6 +2,7 @@
 /// One collective over all its ranks: who came when, who waited, what the transfer took.
 #pragma once
 
+#include "src/core/attribution/nccl_use.h"
 #include "src/core/attribution/step_ledger.h"
 #include "src/core/attribution/work_class.h"
 
@@ -19,6 +20,9 @@ struct CollectiveWait {
   std::int32_t step = -1;  // in which it ended; -1 outside of all steps
   std::int64_t index = 0;  // the how-manieth of its group
   std::optional<std::int64_t> bytes;
+  std::string algorithm;  // as NCCL said it chose ("RING"); empty where it did not say
+  std::string protocol;   // "LL128"
+  std::optional<std::int32_t> channels;
 
   /// One rank's part, on the common clock:
   ///   wait = min(m, end) - start, transfer = end - max(start, m), m = the latest start of those
@@ -29,6 +33,7 @@ struct CollectiveWait {
     Nanoseconds end{};
     Nanoseconds wait{};
     Nanoseconds transfer{};
+    std::optional<NcclUse> nccl{};  // what NCCL told of this rank's part
   };
   std::vector<Participant> participants;  // by rank
 

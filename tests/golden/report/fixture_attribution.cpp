@@ -59,6 +59,20 @@ StepLedger ledger(int step, int rank) {
   return one;
 }
 
+/// 32 operations of 720 us each, which waited 500 us for the network, 40 us for the peer and 100 us
+/// for the GPU.
+NcclUse nccl_use(int rank) {
+  NcclUse use;
+  use.operations = 32;
+  use.sent_bytes = 96 << 20;
+  use.duration = 32 * 720us;
+  use.gpu_wait = 32 * 100us;
+  use.peer_wait = 32 * 40us;
+  use.network_wait = 32 * 500us;
+  if (rank == 0) use.channels_apart = 11us;
+  return use;
+}
+
 CollectiveWait collective(int step, int index) {
   CollectiveWait one;
   one.kind = index == 0 ? CollectiveKind::all_reduce : CollectiveKind::all_gather;
@@ -75,7 +89,13 @@ CollectiveWait collective(int step, int index) {
     part.end = begin + lateness + 750us;
     part.wait = begin + lateness - part.start;
     part.transfer = 750us;
+    if (index == 0) part.nccl = nccl_use(rank);
     one.participants.push_back(part);
+  }
+  if (index == 0) {
+    one.algorithm = "RING";
+    one.protocol = "SIMPLE";
+    one.channels = 16;
   }
   if (index == 0) one.last_arriver = Rank{late};
   one.spread_of_starts = lateness;

@@ -4,6 +4,7 @@
 #include "src/core/interrupt.h"
 #include "trace/analysis/collectives/calls.h"
 #include "trace/analysis/waits/arrival_finder.h"
+#include "trace/analysis/waits/nccl_told.h"
 
 #include <algorithm>
 #include <numeric>
@@ -158,6 +159,7 @@ class Splitter {
       waits_.by_rank[matched.members[i].rank].push_back(split);
     }
     describe(matched, collective, wait);
+    add_what_nccl_told(job_, matched, wait);
     waits_.collectives.push_back(std::move(wait));
   }
 

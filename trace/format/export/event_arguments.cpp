@@ -77,6 +77,10 @@ void EventArguments::add_communication(const Communication& communication) {
   if (communication.input_bytes || communication.output_bytes) text("dtype", "Byte");
   if (communication.group != NameId::none) add_group(communication.group);
   if (communication.sequence) number("Seq", *communication.sequence);
+  if (communication.algorithm != NameId::none)
+    text("Algorithm", recording_.names.at(communication.algorithm));
+  if (communication.protocol != NameId::none)
+    text("Protocol", recording_.names.at(communication.protocol));
   if (communication.root) number("Root Rank", *communication.root);
   if (!communication.peer) return;
   number(communication.kind == CollectiveKind::receive ? "Src Rank" : "Dst Rank",

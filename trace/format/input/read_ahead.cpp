@@ -17,11 +17,12 @@ namespace scaleworth::trace {
 
 namespace {
 
-constexpr std::size_t blocks = 4;
+constexpr std::size_t blocks = 8;
 constexpr std::size_t block_bytes = bytes_read_ahead / blocks;
 
 /// One thread fills its blocks, another empties them. A block belongs to the filler until it is
-/// counted as filled and to the emptier until it is counted as emptied.
+/// counted as filled and to the emptier until it is counted as emptied. Who sleeps is woken for
+/// half of the blocks at once: where processors are scarce each waking costs a turn in their queue.
 class BlockQueue {
  public:
   /// Fills blocks until `source` ends, throws, or nobody wants more.
@@ -61,7 +62,7 @@ class BlockQueue {
     taken_ = 0;
     lock.lock();
     ++emptied_;
-    changed_.notify_one();
+    if (filled_ - emptied_ == blocks / 2) changed_.notify_one();
     return bytes;
   }
 
@@ -83,7 +84,7 @@ class BlockQueue {
     const std::scoped_lock lock(mutex_);
     if (ring_[filled_ % blocks].size > 0) ++filled_;
     ended_ = !more;
-    changed_.notify_one();
+    if (ended_ || filled_ - emptied_ >= blocks / 2) changed_.notify_one();
     return more;
   }
 

@@ -10,7 +10,7 @@ namespace scaleworth::trace {
 inline constexpr std::size_t bytes_before_reading_ahead = std::size_t{2} << 20;
 
 /// The most that is read and not yet taken.
-inline constexpr std::size_t bytes_read_ahead = std::size_t{1} << 20;
+inline constexpr std::size_t bytes_read_ahead = std::size_t{2} << 20;
 
 /// The same bytes, the same damage and the same exceptions at the same place as `source` itself.
 /// The thread ends with the stream or with the object, whichever is first. Where there is but one

@@ -61,6 +61,41 @@ TEST_CASE("each rank's process has a file that knows its rank and its collective
   }
 }
 
+TEST_CASE("what a collective's network operations waited for is in the file", "[capture]") {
+  const Traced traced = run_traced({"init", "network", "exit_3"});
+  REQUIRE(WEXITSTATUS(traced.status) == 3);
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.communications.size() == 1);
+  const trace::Communication& all_reduce = recording.communications.front();
+  REQUIRE(recording.names.at(all_reduce.algorithm) == "RING");
+  REQUIRE(recording.names.at(all_reduce.protocol) == "LL");
+  REQUIRE(all_reduce.channels == 2);
+  const attribution::NcclUse& use = recording.nccl_uses.at(all_reduce.nccl_use);
+  REQUIRE(use.operations == 2);
+  REQUIRE(use.sent_bytes == 1000);
+  REQUIRE(use.network_wait >= std::chrono::milliseconds(4));  // four transfers of a millisecond
+  REQUIRE(use.gpu_wait + use.peer_wait + use.network_wait <= use.duration);
+  REQUIRE_FALSE(use.channels_apart);
+  REQUIRE(has_remark(recording, "NCCL relays traffic of other processes"));
+}
+
+TEST_CASE("channels of NCCL's kernels are recorded where they are asked for", "[capture]") {
+  const Traced traced =
+      run_traced({"init", "network"}, {}, [](auto& settings) { settings.nccl_channels = true; });
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.nccl_uses.size() == 1);
+  REQUIRE(recording.nccl_uses.front().channels_apart == std::chrono::nanoseconds(700));
+}
+
+TEST_CASE("NCCL of the plugin interface before is understood too", "[capture]") {
+  const Traced traced = run_traced({"init", "all_reduce_of_version_4"});
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.communications.size() == 1);
+  REQUIRE(recording.communications.front().input_bytes == 2000);
+  REQUIRE(recording.names.at(recording.communications.front().algorithm) == "RING");
+  REQUIRE(recording.groups.begin()->second.size == 3);
+}
+
 TEST_CASE("SIGKILL leaves what was launched more than a period ago", "[capture]") {
   const Traced traced = run_traced({"init", "threads", "wait", "kill"});
   REQUIRE(WIFSIGNALED(traced.status));

@@ -116,26 +116,131 @@ void ranks() {
   for (const pid_t child : children) ::waitpid(child, nullptr, 0);
 }
 
-/// As NCCL: a communicator, then an all-reduce whose kernel is launched on the same thread.
-void all_reduce() {
-  using namespace scaleworth::gpu;
-  void* library = open_named("NCCL_PROFILER_PLUGIN");
-  if (library == nullptr) return;
-  const auto* plugin = static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5"));
-  void* context = nullptr;
-  int wanted = 0;
-  plugin->init(&context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
+using namespace scaleworth::gpu;
+
+constexpr const char* nccl_kernel =
+    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+NcclEvent all_reduce_event() {
   NcclEvent event{};
   event.kind = nccl_event_collective;
   event.collective = {};
   event.collective.function = "AllReduce";
   event.collective.count = 1000;
   event.collective.type = "ncclBfloat16";
+  event.collective.channels = 2;
   event.collective.algorithm = "RING";
   event.collective.protocol = "LL";
+  return event;
+}
+
+/// As NCCL: a communicator, then an all-reduce whose kernel is launched on the same thread.
+void all_reduce() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  const auto* plugin = static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5"));
+  void* context = nullptr;
+  int wanted = 0;
+  plugin->init(&context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
+  NcclEvent event = all_reduce_event();
   void* handle = nullptr;
   plugin->start_event(context, &handle, &event);
-  launch("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
+  launch(nccl_kernel);
+  plugin->finalize(context);
+}
+
+/// The functions of either version, as NCCL's network thread calls them.
+struct NetworkPlugin {
+  const NcclProfilerV5* plugin;
+  void* context;
+
+  void* start(NcclEvent event, void* parent) const {
+    event.parent = parent;
+    void* handle = &event;
+    plugin->start_event(context, &handle, &event);
+    return handle;
+  }
+  void state(void* handle, int state, std::size_t bytes) const {
+    NcclStateArguments arguments{};
+    arguments.step_bytes = bytes;
+    plugin->record_event_state(handle, state, &arguments);
+  }
+};
+
+/// One channel's sends or receives: two transfers of 500 bytes, each through its states.
+void network_operation(const NetworkPlugin& nccl, void* call, bool sends) {
+  NcclEvent event{};
+  event.kind = nccl_event_network_operation;
+  event.network_operation = {::getpid(), 1, 2, 2, 512, sends ? 1 : 0};
+  void* operation = nccl.start(event, call);
+  for (int i = 0; i < 2; ++i) {
+    NcclEvent transfer{};
+    transfer.kind = nccl_event_network_step;
+    transfer.network_step = {i};
+    void* step = nccl.start(transfer, operation);
+    nccl.state(step, sends ? nccl_state_send_gpu : nccl_state_receive_network, 9999);
+    nccl.state(step, sends ? nccl_state_send_network : nccl_state_receive_flush, 500);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!sends) nccl.state(step, nccl_state_receive_gpu, 9999);
+    nccl.plugin->stop_event(step);
+  }
+  nccl.plugin->stop_event(operation);
+}
+
+void kernel_channel(const NetworkPlugin& nccl, void* call, std::uint64_t gpu_end_ns) {
+  NcclEvent event{};
+  event.kind = nccl_event_kernel_channel;
+  event.kernel_channel = {1, 5000};
+  void* channel = nccl.start(event, call);
+  NcclStateArguments arguments{};
+  arguments.gpu_time_ns = gpu_end_ns;
+  nccl.plugin->record_event_state(channel, nccl_state_kernel_channel_end, &arguments);
+  nccl.plugin->stop_event(channel);
+}
+
+/// An all-reduce whose data goes over the network, and traffic that is relayed for another process.
+void network() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5")), nullptr};
+  int wanted = 0;
+  nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 2, 2, 1, nullptr);
+  void* call = nccl.start(all_reduce_event(), nullptr);
+  launch(nccl_kernel);
+  nccl.plugin->stop_event(call);
+  std::thread progress([&] {
+    network_operation(nccl, call, true);
+    network_operation(nccl, call, false);
+    if ((wanted & static_cast<int>(nccl_event_kernel_channel)) != 0) {
+      kernel_channel(nccl, call, 9000);
+      kernel_channel(nccl, call, 9700);
+    }
+    const NetworkPlugin other{nccl.plugin, reinterpret_cast<void*>(std::uintptr_t{8})};
+    NcclEvent relayed{};
+    relayed.kind = nccl_event_network_operation;
+    relayed.network_operation.process = ::getpid() + 1;
+    if (other.start(relayed, reinterpret_cast<void*>(std::uintptr_t{9})) != nullptr) std::_Exit(8);
+  });
+  progress.join();
+  nccl.plugin->finalize(nccl.context);
+}
+
+/// As NCCL 2.27, whose events have one byte for the kind and anything behind it.
+void all_reduce_of_version_4() {
+  void* library = open_named("NCCL_PROFILER_PLUGIN");
+  if (library == nullptr) return;
+  const auto* plugin = static_cast<NcclProfilerV4*>(::dlsym(library, "ncclProfiler_v4"));
+  void* context = nullptr;
+  int wanted = 0;
+  plugin->init(&context, &wanted, nullptr, 0xc0ffee, 1, 3, 0, nullptr);
+  NcclEvent event = all_reduce_event();
+  event.kind |= 0xabcd00U;
+  NcclEventV4 older{};
+  std::memcpy(&older, &event, sizeof(older));
+  void* handle = nullptr;
+  plugin->start_event(context, &handle, &older);
+  launch(nccl_kernel);
+  plugin->stop_event(handle);
   plugin->finalize(context);
 }
 
@@ -160,6 +265,8 @@ constexpr Word words[] = {
     {"fork", &fork_child},
     {"ranks", &ranks},
     {"all_reduce", &all_reduce},
+    {"all_reduce_of_version_4", &all_reduce_of_version_4},
+    {"network", &network},
     {"nvtx", &real_nvtx_range},
     {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},
     {"ignore", [] { std::signal(SIGTERM, SIG_IGN); }},

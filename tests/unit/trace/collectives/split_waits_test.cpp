@@ -118,6 +118,29 @@ TEST_CASE("A message has a late sender, a late receiver, or was left in a buffer
   CHECK(waits_of(split(message(10, 15, 30, 51)).collectives[0]) == std::vector{0, 0});
 }
 
+TEST_CASE("What NCCL told goes with the collective where its ranks agree") {
+  Job job = job_of(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    Recording& recording = job.recordings[rank];
+    Communication& known =
+        add_group_call(recording, CollectiveKind::all_reduce, {0, 50}, "world", 0);
+    known.algorithm = recording.names.intern("RING");
+    known.protocol = recording.names.intern(rank == 0 ? "LL" : "SIMPLE");
+    known.channels = 4;
+  }
+  job.recordings[1].nccl_uses.push_back({.operations = 8, .network_wait = nanoseconds(80)});
+  job.recordings[1].communications.front().nccl_use = 0;
+  const Waits waits = split(job);
+  REQUIRE(waits.collectives.size() == 1);
+  const attribution::CollectiveWait& collective = waits.collectives[0];
+  CHECK(collective.algorithm == "RING");
+  CHECK(collective.protocol.empty());
+  CHECK(collective.channels == 4);
+  CHECK_FALSE(collective.participants[0].nccl);
+  CHECK(collective.participants[1].nccl->mean(collective.participants[1].nccl->network_wait) ==
+        nanoseconds(10));
+}
+
 TEST_CASE("Calls without partners are transfer that is not known") {
   Job job = job_of(2);
   add_call(job.recordings[0], CollectiveKind::all_reduce, 5, 9);

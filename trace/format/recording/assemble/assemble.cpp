@@ -176,6 +176,8 @@ void Assembler::add_host_work(const Batch& batch) {
   waits_.insert(waits_.end(), batch.waits.begin(), batch.waits.end());
   marks_.insert(marks_.end(), batch.marks.begin(), batch.marks.end());
   collectives_.insert(collectives_.end(), batch.collectives.begin(), batch.collectives.end());
+  nccl_uses_.add(batch.networks);
+  nccl_uses_.add(batch.channels);
 }
 
 void Assembler::join_waits() {
@@ -256,9 +258,14 @@ Recording Assembler::finish(const std::string& file) {
   });
   std::vector<CollectiveCall> calls;
   for (const CollectiveRow& row : collectives_) {
-    if (row.time_ns <= latest_time) calls.push_back({row, name(row.function), thread(row.thread)});
+    if (row.time_ns > latest_time) continue;
+    calls.push_back(
+        {row, name(row.function), name(row.algorithm), name(row.protocol), thread(row.thread)});
   }
-  join_collectives(recording_, std::move(calls));
+  nccl_uses_.sort();
+  if (nccl_uses_.impossible() > 0)
+    recording_.losses["impossible_network_operations"] += nccl_uses_.impossible();
+  join_collectives(recording_, std::move(calls), nccl_uses_);
   add_facts(file);
   add_device();
   sort_events(recording_);

@@ -2,6 +2,7 @@
 /// From the rows of a capture to a Recording: names resolved, waits and ranges joined with calls.
 #pragma once
 
+#include "trace/format/recording/assemble/nccl_uses.h"
 #include "trace/format/recording/rows/rows.h"
 #include "trace/timeline/recording.h"
 
@@ -43,6 +44,7 @@ class Assembler {
   std::unordered_map<std::uint64_t, EventRow> event_records_;  // by event_use
   std::vector<MarkRow> marks_;
   std::vector<CollectiveRow> collectives_;
+  NcclUses nccl_uses_;
 };
 
 }  // namespace scaleworth::trace::recording

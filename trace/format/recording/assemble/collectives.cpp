@@ -79,7 +79,7 @@ std::vector<Launch> launches_of_nccl(const Recording& recording) {
 
 class Joiner {
  public:
-  explicit Joiner(Recording& recording) : recording_(recording) {}
+  Joiner(Recording& recording, const NcclUses& uses) : recording_(recording), uses_(uses) {}
 
   void join(std::span<const CollectiveCall> calls, std::span<const Launch> launches) {
     if (calls.empty()) return;
@@ -109,15 +109,31 @@ class Joiner {
       result.sequence = static_cast<std::int64_t>(row.sequence);
     if ((row.fields & collective_has_peer) != 0) result.peer = static_cast<std::int32_t>(row.peer);
     if ((row.fields & collective_has_root) != 0) result.root = static_cast<std::int32_t>(row.root);
+    result.algorithm = call.algorithm;
+    result.protocol = call.protocol;
+    if (row.channels > 0) result.channels = static_cast<std::int32_t>(row.channels);
     return result;
   }
 
   void attach(std::span<const CollectiveCall> calls, const Launch& launch) {
     Communication all = communication(calls.front());
     for (const CollectiveCall& call : calls.subspan(1)) merge(all, communication(call));
+    add_nccl_use(calls, all);
     recording_.device_events[launch.event].communication =
         static_cast<std::uint32_t>(recording_.communications.size());
     recording_.communications.push_back(std::move(all));
+  }
+
+  void add_nccl_use(std::span<const CollectiveCall> calls, Communication& all) {
+    std::optional<attribution::NcclUse> sum;
+    for (const CollectiveCall& call : calls) {
+      const auto use = uses_.of(call.row);
+      if (use && !sum) sum.emplace();
+      if (use) add_use(*use, *sum);
+    }
+    if (!sum) return;
+    all.nccl_use = static_cast<std::uint32_t>(recording_.nccl_uses.size());
+    recording_.nccl_uses.push_back(*sum);
   }
 
   static void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& more) {
@@ -133,6 +149,9 @@ class Joiner {
     add(all.output_bytes, more.output_bytes);
     if (all.peer != more.peer) all.peer.reset();
     if (all.root != more.root) all.root.reset();
+    if (all.algorithm != more.algorithm) all.algorithm = NameId::none;
+    if (all.protocol != more.protocol) all.protocol = NameId::none;
+    if (all.channels != more.channels) all.channels.reset();
     if (all.kind == more.kind) return;
     const auto point_to_point = [](CollectiveKind kind) {
       return kind == CollectiveKind::send || kind == CollectiveKind::receive ||
@@ -144,6 +163,7 @@ class Joiner {
 
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 60U;
   Recording& recording_;
+  const NcclUses& uses_;
 };
 
 void note_communicators(Recording& recording, const std::vector<CollectiveCall>& calls) {
@@ -168,7 +188,9 @@ void keep_transfers(const Recording& recording, std::vector<CollectiveCall>& cal
 
 }  // namespace
 
-void join_collectives(Recording& recording, std::vector<CollectiveCall> calls) {
+void join_collectives(Recording& recording,
+                      std::vector<CollectiveCall> calls,
+                      const NcclUses& uses) {
   note_communicators(recording, calls);
   keep_transfers(recording, calls);
   if (calls.empty()) return;
@@ -179,7 +201,7 @@ void join_collectives(Recording& recording, std::vector<CollectiveCall> calls) {
   std::stable_sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
     return std::tuple(a.thread, a.time) < std::tuple(b.thread, b.time);
   });
-  Joiner joiner(recording);
+  Joiner joiner(recording, uses);
   std::size_t call = 0;
   std::size_t launch = 0;
   while (call < calls.size()) {

@@ -2,6 +2,7 @@
 /// Which kernel carried out which collective: joins what NCCL said on the host with what ran.
 #pragma once
 
+#include "trace/format/recording/assemble/nccl_uses.h"
 #include "trace/format/recording/rows/rows.h"
 #include "trace/timeline/recording.h"
 
@@ -13,6 +14,8 @@ namespace scaleworth::trace::recording {
 struct CollectiveCall {
   CollectiveRow row;
   NameId function = NameId::none;
+  NameId algorithm = NameId::none;
+  NameId protocol = NameId::none;
   std::uint32_t thread = 0;
 };
 
@@ -21,7 +24,9 @@ struct CollectiveCall {
 /// group; bytes add up), as many kernels as calls take one each in order, and anything else stays
 /// without, counted in losses. Where the plugin spoke, ranges are not used. Kernels of graphs are
 /// left alone: NCCL spoke when they were captured, not when they ran. Call after host events are
-/// in and before sorting.
-void join_collectives(Recording& recording, std::vector<CollectiveCall> calls);
+/// in and before sorting. `uses` says what was told of the calls' traffic.
+void join_collectives(Recording& recording,
+                      std::vector<CollectiveCall> calls,
+                      const NcclUses& uses);
 
 }  // namespace scaleworth::trace::recording

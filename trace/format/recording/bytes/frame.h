@@ -38,6 +38,8 @@ enum class FrameKind : std::uint32_t {
   marks = 14,
   collectives = 15,
   end = 16,  // the process ended its recording itself; the payload is empty
+  networks = 17,
+  channels = 18,
 };
 
 std::string file_header(std::uint32_t version = format_version);

@@ -87,6 +87,10 @@ std::optional<bool> take_context(FrameKind kind, std::string_view bytes, Batch& 
       return take_rows(bytes, MarkColumns{}, batch.marks);
     case FrameKind::collectives:
       return take_rows(bytes, CollectiveColumns{}, batch.collectives);
+    case FrameKind::networks:
+      return take_rows(bytes, NetworkColumns{}, batch.networks);
+    case FrameKind::channels:
+      return take_rows(bytes, ChannelColumns{}, batch.channels);
     case FrameKind::end:
       return bytes.empty();
     default:

@@ -61,6 +61,8 @@ void append_batch(const Batch& batch, std::string& out) {
   append_rows(FrameKind::overheads, batch.overheads, OverheadColumns{}, out);
   append_rows(FrameKind::marks, batch.marks, MarkColumns{}, out);
   append_rows(FrameKind::collectives, batch.collectives, CollectiveColumns{}, out);
+  append_rows(FrameKind::networks, batch.networks, NetworkColumns{}, out);
+  append_rows(FrameKind::channels, batch.channels, ChannelColumns{}, out);
 }
 
 void append_end(std::string& out) {

@@ -14,6 +14,8 @@ void Batch::clear() {
   overheads.clear();
   marks.clear();
   collectives.clear();
+  networks.clear();
+  channels.clear();
   clocks.clear();
   windows.clear();
   names.clear();

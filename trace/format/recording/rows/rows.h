@@ -145,6 +145,38 @@ struct CollectiveRow {
   std::uint32_t thread = 0;
   std::uint32_t range = 0;  // MarkRow::id, of CollectiveSource::range
   CollectiveSource source = CollectiveSource::range;
+  /// The how-manieth call of its communicator and rank, from 1; 0 where nothing refers to it.
+  std::uint64_t call = 0;
+};
+
+/// One channel's sends or receives of a call over the network, and what the oldest transfer under
+/// way waited for: the four times are parts of the duration.
+struct NetworkRow {
+  std::uint64_t time_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t communicator = 0;
+  std::uint64_t call = 0;  // CollectiveRow::call
+  std::uint64_t bytes = 0;
+  std::uint64_t gpu_wait_ns = 0;      // for data from the GPU, or for the GPU to take it
+  std::uint64_t peer_wait_ns = 0;     // for the receiver's credit
+  std::uint64_t network_wait_ns = 0;  // for the network, or for what the peer had not sent
+  std::uint64_t flush_wait_ns = 0;    // for received data to be visible to the GPU
+  std::uint32_t rank = 0;
+  std::uint32_t channel = 0;
+  std::uint32_t peer = 0;
+  std::uint32_t steps = 0;
+  std::uint32_t sends = 0;  // 1: sends, 0: receives
+};
+
+/// One channel of a call's kernel, by the GPU's own timer.
+struct ChannelRow {
+  std::uint64_t gpu_start_ns = 0;
+  std::uint64_t gpu_duration_ns = 0;
+  std::uint64_t time_ns = 0;  // when NCCL saw the start
+  std::uint64_t communicator = 0;
+  std::uint64_t call = 0;  // CollectiveRow::call
+  std::uint32_t rank = 0;
+  std::uint32_t channel = 0;
 };
 
 /// The clocks of the process, read together.
@@ -176,6 +208,8 @@ struct Batch {
   std::vector<OverheadRow> overheads;
   std::vector<MarkRow> marks;
   std::vector<CollectiveRow> collectives;
+  std::vector<NetworkRow> networks;
+  std::vector<ChannelRow> channels;
   std::vector<ClockRow> clocks;
   std::vector<WindowRow> windows;
   std::vector<std::string> names;  // that follow those of the batches before

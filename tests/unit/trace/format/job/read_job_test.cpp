@@ -160,3 +160,16 @@ TEST_CASE("A framework's timeline is told from PyTorch's, and holds all ranks in
   CHECK(job.recordings[7].origin.pipeline_stage == 3);
   CHECK(job.recordings[7].origin.data_parallel_rank == 1);
 }
+
+TEST_CASE("A process that drives several GPUs is said to count as one rank", "[read_job]") {
+  const TestFolder folder;
+  std::string two = kineto(0);
+  const std::string event =
+      R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 30, "dur": 5,)"
+      R"( "args": {"device": 1, "stream": 7, "correlation": 2}}, )";
+  two.insert(two.find(R"({"ph")"), event);
+  folder.write("two.json", two);
+  const Job job = read({folder.path()});
+  REQUIRE(job.recordings.front().remarks.size() == 1);
+  CHECK(says(job.recordings.front().remarks.front(), "drives 2 GPUs, which count as one rank"));
+}
