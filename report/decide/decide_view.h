@@ -33,6 +33,7 @@ Table losses_table(const DecideView& view);
 Table growth_table(const DecideView& view);
 Table knees_table(const DecideView& view);
 Table laws_table(const DecideView& view);
+Table law_rows_table(const DecideView& view);
 Table bake_off_table(const DecideView& view);
 
 /// A measure with so many decimals where it has no interval.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
 #include "report/decide/knee_json.h"
+#include "report/decide/laws/law_json.h"
 #include "report/json/parts.h"
 
 namespace scaleworth::report {
@@ -176,6 +177,7 @@ std::string decision_json(const DecideView& view) {
       {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},
       {"losses", json_array(decision.losses, loss)},
       {"laws", laws(decision)},
+      {"law_evidence", law_evidence_json(decision.evidence)},
       {"bake_off",
        decision.bake_off ? json_array(decision.bake_off->laws, candidate) : Json(nullptr)},
       {"remarks", decision.remarks}};

@@ -56,26 +56,19 @@ void add_table_cause(Decision& decision) {
           : fmt::format("no part of the time lost anything at {}", decision.cause_count);
 }
 
-std::vector<model::LawPoint> law_points(const std::vector<DecisionRow>& rows) {
-  std::vector<model::LawPoint> points;
-  for (const DecisionRow& row : rows) {
-    points.push_back({row.count, row.same_work.value.value(), row.relative_sd});
-  }
-  return points;
-}
-
 void add_laws(Decision& decision, const DecisionRequest& request) {
   std::vector<model::MeasuredSpeedup> speedups;
   for (const DecisionRow& row : decision.rows) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
   }
-  const std::vector<model::LawPoint> points = law_points(decision.rows);
+  const std::vector<model::LawPoint> points = points_of_laws(decision.rows);
   if (const auto serial = model::plain_amdahl_serial(speedups)) {
     decision.amdahl = PlainAmdahl{*serial,
                                   model::amdahl_ceiling(*serial),
                                   model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
   }
   decision.fit = model::fit_contention(points);
+  decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   decision.bake_off = model::bake_off(points);
   model::CurveRequest curve;
   curve.max_count = request.law_counts;
@@ -116,6 +109,10 @@ void add_cliff(Decision& decision) {
 void add_remarks(Decision& decision) {
   add_superlinear(decision);
   add_cliff(decision);
+  if (decision.law) {
+    const auto far = extrapolation_remarks(*decision.law, decision.rows.back().count);
+    decision.remarks.insert(decision.remarks.end(), far.begin(), far.end());
+  }
   const int smallest = decision.rows.front().count;
   if (smallest > 1) {
     decision.remarks.push_back(fmt::format(
@@ -147,7 +144,7 @@ void add_table_knees(Decision& decision, const DecisionRequest& request) {
   decision.knees =
       table_knees(decision.rows,
                   knee_request(request),
-                  told ? model::estimate_contention(law_points(decision.rows)) : std::nullopt);
+                  told ? model::estimate_contention(points_of_laws(decision.rows)) : std::nullopt);
 }
 
 std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,

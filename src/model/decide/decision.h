@@ -9,6 +9,7 @@
 #include "src/model/decide/choice/rubric.h"
 #include "src/model/decide/cost_curve.h"
 #include "src/model/decide/knee/knee_set.h"
+#include "src/model/decide/laws/evidence.h"
 #include "src/model/decide/table/losses.h"
 #include "src/model/decide/table/metrics.h"
 #include "src/model/scaling/contention/law.h"
@@ -62,6 +63,7 @@ struct Decision {
   std::optional<PlainAmdahl> amdahl;
   std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
   std::optional<model::ContentionFit> fit;
+  LawEvidence evidence;
   std::optional<model::BakeOff> bake_off;  // from five counts on
   std::vector<std::string> remarks;
 

@@ -5,6 +5,7 @@
 
 #include "src/model/scaling/curve.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,12 +21,17 @@ double relative_time(double serial, double coherency, int ranks);
 double contention_efficiency(double serial, double coherency, int ranks);
 
 /// The time that constant work takes at one count. `relative_sd` is the standard deviation of
-/// `time` over itself where repetitions show it.
+/// `time` (of a median: not of one repetition) over itself where repetitions show it.
 struct LawPoint {
   int ranks = 1;
   double time = 0.0;  // s
   std::optional<double> relative_sd;
+  std::size_t repeats = 0;  // that `relative_sd` is from; 0: enough
 };
+
+std::size_t different_counts(const std::vector<LawPoint>& points);
+/// From so many different counts on there are intervals: one more than parameters.
+inline constexpr std::size_t minimum_counts = 4;
 
 struct ContentionFit {
   double single = 0.0;  // T1, s
@@ -40,11 +46,11 @@ struct ContentionFit {
 /// is not positive.
 std::optional<ContentionFit> fit_contention(const std::vector<LawPoint>& points);
 
-/// The fit with its uncertainty.
+/// The fit with draws from its uncertainty.
 struct ContentionEstimate {
   ContentionFit best;
   std::vector<ContentionFit> draws;
-  Interval<double> serial;
+  Interval<double> serial;  // quantiles of the draws, as is the next
   Interval<double> coherency;
   /// Share of the loss at the largest count that s, rather than c, explains: s / (s + c K).
   Interval<double> serial_share;
@@ -57,13 +63,14 @@ struct ContentionEstimate {
 /// unknown: then the residual standard deviation on n - 3 degrees of freedom, with Student's
 /// heavier tails. Absent for fewer than four different counts.
 std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint>& points,
-                                                      std::uint64_t seed = 1);
+                                                      std::uint64_t seed = 1,
+                                                      int draws = 400);
 
-/// The law with intervals and its curve. `not_identifiable` gives the reason when there are fewer
-/// than four counts, or when the 95 % interval of `serial_share` is wider than 0.8: either
-/// parameter could explain nearly all of the loss, and K* would be guesswork. `next_count` is then
-/// the unmeasured count, at most twice the largest, that most increases the determinant of the
-/// information matrix (D-optimal).
+/// The law with intervals (of T1, s and c by profile likelihood, of the curve and K* from the
+/// draws) and its curve. `not_identifiable` gives the reason when there are fewer than four counts,
+/// or when the 95 % interval of `serial_share` is wider than 0.8: either parameter could explain
+/// nearly all of the loss, and K* would be guesswork. `next_count` is then that of
+/// `next_measurement`.
 ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveRequest& request);
 
 }  // namespace scaleworth::model

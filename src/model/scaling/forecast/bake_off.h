@@ -30,6 +30,9 @@ struct BakeOff {
 /// inside it. The worst forecast decides, for a cliff at the end hides in a mean.
 inline constexpr double cliff_error = 0.25;
 
+/// Laws held against published tables miss by a multiple beyond so many times the measured range.
+inline constexpr double farthest_extrapolation = 4.0;
+
 /// Fits constant, Amdahl, logarithmic, contention-coherency and their union by least relative
 /// squares (NNLS) to the points below each count and predicts the time there, from the fifth count
 /// on, at most the last twenty; long tables are thinned evenly to 500 counts. The law that predicts

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+/// "0.0539 [0.05, 0.06]" of a law's parameter.
+void add_parameter(Table& table, const std::string& law, const std::string& name, Cell value) {
+  table.rows.push_back({{law, name, std::move(value)}});
+}
+
+void add_contention(Table& table, const DecideView& view) {
+  const std::string name = "contention-coherency";
+  const auto& decision = view.decision;
+  if (!decision.fit || !decision.law) return;
+  const auto& law = *decision.law;
+  add_parameter(
+      table, name, "T1 (s)", law.single ? number(*law.single) : number(decision.fit->single));
+  add_parameter(table, name, "s", law.serial ? number(*law.serial) : number(decision.fit->serial));
+  add_parameter(
+      table, name, "c", law.coherency ? number(*law.coherency) : number(decision.fit->coherency));
+  add_parameter(table, name, "residual", number(decision.fit->residual));
+  if (law.correlation)
+    add_parameter(table, name, "correlation of s and c", number(*law.correlation));
+  if (law.fastest) add_parameter(table, name, "fastest count", number(*law.fastest));
+  if (law.cost_optimal) add_parameter(table, name, "cost-optimal count", number(*law.cost_optimal));
+  if (law.cost_optimal_range) {
+    add_parameter(table, name, "cost-optimal, least", number(law.cost_optimal_range->low));
+    add_parameter(table, name, "cost-optimal, most", number(law.cost_optimal_range->high));
+  }
+}
+
+constexpr std::size_t most_listed = 32;
+
+/// "9.25 [8.1, 11.4]", "9.25 [1, no end]".
+Cell count_estimate(const model::CountEstimate& at) {
+  const double low = at.low.value_or(1.0);
+  if (!at.high) return fmt::format("{:.1f} [{:.1f}, no end]", at.count, low);
+  return number(Estimate<double>{at.count, Interval<double>{low, *at.high}, 0});
+}
+
+void add_counts(Table& table, const DecideView& view) {
+  const std::string name = "contention-coherency";
+  const decide::LawEvidence& evidence = view.decision.evidence;
+  if (!view.decision.law || view.decision.law->curve.empty()) return;
+  if (evidence.least_time)
+    add_parameter(table, name, "count of least time", count_estimate(*evidence.least_time));
+  if (evidence.least_cost)
+    add_parameter(table, name, "count of least cost", count_estimate(*evidence.least_cost));
+}
+
+std::string next_note(const model::NextMeasurement& next) {
+  std::string text = fmt::format("Measure {} next: ", next.count);
+  if (!next.width_before) return text + "it tells the parameters apart best (D-optimal).";
+  return text + fmt::format(
+                    "for {} it narrows the interval of the count of least cost from "
+                    "{:.2g} to {:.2g} counts, the most per dollar.",
+                    decision_money(*next.cost),
+                    *next.width_before,
+                    *next.width_after);
+}
+
+void add_throughput(Table& table, const DecideView& view) {
+  const std::string name = "the same, of throughput";
+  const auto& fit = view.decision.evidence.throughput;
+  if (!fit) return;
+  const auto cell = [&](const model::ThroughputParameter& one) {
+    return number(Estimate<double>{one.value, one.interval, fit->residuals.size()});
+  };
+  add_parameter(table, name, "throughput at 1 (per s)", cell(fit->single));
+  add_parameter(table, name, "s", cell(fit->contention));
+  add_parameter(table, name, "c", cell(fit->coherency));
+  add_parameter(table, name, "residual (per s)", number(fit->residual_sd));
+  if (fit->peak_load) add_parameter(table, name, "count of the peak", number(*fit->peak_load));
+  table.notes.push_back(fmt::format(
+      "Of throughput: least squares with additive noise, Student t intervals on {} degrees of "
+      "freedom; the largest counts weigh most. Others fit it so; the relative fit decides.",
+      fit->degrees));
+}
+
+}  // namespace
+
+Table laws_table(const DecideView& view) {
+  Table table{"law",
+              "Laws fitted to the rows",
+              {{"law", "law", Role::parameter, Unit::plain},
+               {"parameter", "parameter", Role::parameter, Unit::plain},
+               decision_column("value", "value", Unit::plain, {})}};
+  table.columns.back().digits = 4;
+  add_contention(table, view);
+  add_counts(table, view);
+  add_throughput(table, view);
+  if (const auto& amdahl = view.decision.amdahl) {
+    const std::string name = "Amdahl, plain least squares";
+    add_parameter(table, name, "s", number(amdahl->serial));
+    add_parameter(table, name, "ceiling", cell_or_absent(amdahl->ceiling));
+    add_parameter(
+        table, name, "speed-up at the largest count", number(amdahl->predicted_at_largest));
+  }
+  const auto& law = view.decision.law;
+  if (law && !law->basis.empty()) table.notes.push_back(law->basis + ".");
+  if (law && !law->not_identifiable.empty()) {
+    table.notes.push_back("Not identifiable: " + law->not_identifiable + ".");
+  }
+  if (view.decision.evidence.next && law && law->not_identifiable.empty()) {
+    table.notes.push_back(next_note(*view.decision.evidence.next));
+  }
+  if (!table.rows.empty()) {
+    table.notes.push_back(
+        "The plain fit weighs every row alike and pins the baseline; it is the one that textbooks "
+        "print.");
+  }
+  return table;
+}
+
+Table law_rows_table(const DecideView& view) {
+  Table table{"law_row",
+              "The contention-coherency law row by row",
+              {{"count", "count", Role::parameter, Unit::count},
+               decision_column("measured_s", "measured", Unit::seconds, {}),
+               decision_column("fitted_s", "fitted", Unit::seconds, {}),
+               decision_column("residual", "off by", Unit::percent, 2),
+               decision_column("left_out_error", "off by when left out", Unit::percent, 2)}};
+  table.columns[1].digits = 4;
+  table.columns[2].digits = 4;
+  for (const decide::LawRow& row : view.decision.evidence.rows) {
+    table.rows.push_back({{number(row.count),
+                           number(row.measured),
+                           number(row.fitted),
+                           number(row.residual),
+                           cell_or_absent(row.left_out)},
+                          table.rows.size() >= most_listed});
+  }
+  return table;
+}
+
+Table bake_off_table(const DecideView& view) {
+  Table table{"bake_off",
+              "Laws held against counts that they were not fitted to",
+              {{"law", "law", Role::parameter, Unit::plain},
+               decision_column("held_out_error", "mean error one count ahead", Unit::percent, 1),
+               decision_column("worst_error", "worst", Unit::percent, 1),
+               decision_column("residual", "residual of the fit", Unit::percent, 1)}};
+  if (!view.decision.bake_off) return table;
+  for (const model::CandidateLaw& law : view.decision.bake_off->laws) {
+    table.rows.push_back(
+        {{law.name, number(law.held_out), number(law.worst), number(law.residual)}});
+  }
+  table.notes = {fmt::format(
+      "Each count from the fifth on is predicted from the smaller ones ({} in all); the best "
+      "law is the one that predicts best, whatever fits best.",
+      view.decision.bake_off->forecasts)};
+  return table;
+}
+
+}  // namespace scaleworth::report
