@@ -6,6 +6,9 @@
 /// Prints what passed and CPU time of all threads, per event, for each stage, and the peak of
 /// memory per event. Asserts nothing.
 #include "src/core/error.h"
+#include "trace/analysis/culprits/find_culprits.h"
+#include "trace/analysis/efficiency/measure_efficiency.h"
+#include "trace/analysis/ledger/build_ledger.h"
 #include "trace/attribute.h"
 #include "trace/classify/classify.h"
 #include "trace/format/read_job.h"
@@ -186,17 +189,35 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
   stages.push_back(timed("classify", [&] {
     for (Recording& recording : job.recordings) classify(recording, rules);
   }));
-  stages.push_back(timed("attribute", [&] { attributed = trace::attribute(job); }));
+  // The stages of trace::attribute, one by one.
+  attribution::Attribution& result = attributed.result;
+  stages.push_back(timed("match", [&] { attributed.matching = match_collectives(job); }));
+  stages.push_back(
+      timed("align", [&] { attributed.alignment = align_clocks(job, attributed.matching); }));
+  const Alignment& alignment = attributed.alignment;
+  stages.push_back(timed("steps", [&] { attributed.steps = find_steps(job, alignment.map); }));
+  stages.push_back(
+      timed("waits", [&] { attributed.waits = split_waits(job, attributed.matching, alignment); }));
+  stages.push_back(timed("ledger", [&] {
+    result.ledger = build_job_ledger(job, attributed.steps, attributed.waits, alignment.map);
+  }));
+  stages.push_back(timed("culprits", [&] {
+    result.culprits =
+        find_culprits(job, attributed.steps, attributed.waits, alignment, result.ledger);
+  }));
+  stages.push_back(timed("efficiency", [&] {
+    measure_efficiency(job, attributed.steps, attributed.waits, alignment, result.culprits);
+  }));
   double events = 0.0;
   for (const Recording& recording : job.recordings)
     events += static_cast<double>(recording.device_events.size() + recording.host_events.size());
   fmt::print("{:.0f} events of {} ranks, {} steps, {} collectives\n",
              events,
              job.recordings.size(),
-             attributed.result.step_choice.steps,
-             attributed.result.collectives.size());
+             attributed.steps.choice.steps,
+             attributed.waits.collectives.size());
   for (const Stage& stage : stages)
-    fmt::print("{:9}  {:7.2f} s passed, {:4.0f} ns per event; {:7.2f} s of CPU time, {:4.0f} ns\n",
+    fmt::print("{:10}  {:7.2f} s passed, {:4.0f} ns per event; {:7.2f} s of CPU time, {:4.0f} ns\n",
                stage.name,
                stage.passed,
                1e9 * stage.passed / events,

@@ -33,8 +33,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
         source.name(),
         frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage()));
   }
-  std::vector<Recording> result;
-  Recording& recording = result.emplace_back(assembler.finish(source.name()));
+  Recording recording = assembler.finish(source.name());
   if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;
   if (malformed > 0) recording.losses["malformed_frames"] += malformed;
   if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
@@ -45,7 +44,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
         "the process did not end its recording (killed, _exit, or still running): up to about its "
         "last second is missing");
   }
-  return result;
+  return recording::split_by_device(std::move(recording), assembler.device_ranks());
 }
 
 }  // namespace scaleworth::trace

@@ -10,8 +10,9 @@
 
 namespace scaleworth::trace {
 
-/// The one recording of the file: a file is a process. What a killed process or a full disk left
-/// unfinished, and what the capture lost, stands in its losses and remarks. Throws UserError naming
+/// The recording of the file: a file is a process. Of a process that drives several GPUs, each of
+/// them one rank of a communicator, one recording per GPU. What a killed process or a full disk left
+/// unfinished, and what the capture lost, stands in losses and remarks. Throws UserError naming
 /// file, position and remedy when it is no such file or of a newer version.
 std::vector<Recording> read_recording(ByteSource& source);
 /// As other readers are called; our files hold no operators that rules would choose from.

@@ -59,6 +59,40 @@ TEST_CASE("a kernel and its launch read as they were written, the name demangled
   REQUIRE(recording.origin.device == 2);
 }
 
+TEST_CASE("a process whose GPUs are a rank each gives a recording for each", "[recording]") {
+  Batch batch;
+  batch.names = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(args)", "cuLaunchKernelEx", "AllReduce"};
+  for (const std::uint32_t device : {0U, 1U}) {
+    const std::uint64_t time = day + 10'000 * device;
+    batch.collectives.push_back({.time_ns = time,
+                                 .communicator = 0xabc,
+                                 .function = 3,
+                                 .rank = 4 + device,
+                                 .ranks = 8,
+                                 .thread = 1,
+                                 .source = CollectiveSource::plugin});
+    batch.calls.push_back({.start_ns = time + 10,
+                           .duration_ns = 5,
+                           .correlation = 1 + device,
+                           .name = 2,
+                           .thread = 1,
+                           .layer = CallLayer::driver});
+    batch.kernels.push_back({.start_ns = time + 100,
+                             .duration_ns = 50,
+                             .correlation = 1 + device,
+                             .name = 1,
+                             .device = device});
+  }
+  const std::string bytes = file_of({batch});
+  MemorySource source(bytes);
+  const auto recordings = read_recording(source);
+  REQUIRE(recordings.size() == 2);
+  CHECK(recordings[0].origin.rank == 4);
+  CHECK(recordings[1].origin.rank == 5);
+  CHECK(recordings[1].origin.world_size == 8);
+  CHECK(recordings[1].host_events.size() == 1);
+}
+
 TEST_CASE("names of later batches go on where those before ended", "[recording]") {
   Batch later;
   later.names = {"second"};

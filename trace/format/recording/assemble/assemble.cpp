@@ -265,7 +265,7 @@ Recording Assembler::finish(const std::string& file) {
   nccl_uses_.sort();
   if (nccl_uses_.impossible() > 0)
     recording_.losses["impossible_network_operations"] += nccl_uses_.impossible();
-  join_collectives(recording_, std::move(calls), nccl_uses_);
+  device_ranks_ = join_collectives(recording_, std::move(calls), nccl_uses_);
   add_facts(file);
   add_device();
   sort_events(recording_);

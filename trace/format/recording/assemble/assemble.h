@@ -2,6 +2,7 @@
 /// From the rows of a capture to a Recording: names resolved, waits and ranges joined with calls.
 #pragma once
 
+#include "trace/format/recording/assemble/devices.h"
 #include "trace/format/recording/assemble/nccl_uses.h"
 #include "trace/format/recording/rows/rows.h"
 #include "trace/timeline/recording.h"
@@ -19,6 +20,8 @@ class Assembler {
   void add(const Batch& batch);
   /// When all is in: events sorted. `file` is for the origin. To be called once.
   Recording finish(const std::string& file);
+  /// What NCCL told of the ranks of the process's devices, by communicator; after `finish`.
+  const std::map<std::uint64_t, DeviceRanks>& device_ranks() const { return device_ranks_; }
 
  private:
   void add_texts(const Batch& batch);
@@ -45,6 +48,7 @@ class Assembler {
   std::vector<MarkRow> marks_;
   std::vector<CollectiveRow> collectives_;
   NcclUses nccl_uses_;
+  std::map<std::uint64_t, DeviceRanks> device_ranks_;
 };
 
 }  // namespace scaleworth::trace::recording

@@ -93,6 +93,8 @@ class Joiner {
     }
   }
 
+  std::map<std::uint64_t, DeviceRanks> take_seen() { return std::move(seen_); }
+
  private:
   Communication communication(const CollectiveCall& call) {
     Communication result;
@@ -119,6 +121,7 @@ class Joiner {
     Communication all = communication(calls.front());
     for (const CollectiveCall& call : calls.subspan(1)) merge(all, communication(call));
     add_nccl_use(calls, all);
+    note_ranks(calls, recording_.device_events[launch.event].device);
     recording_.device_events[launch.event].communication =
         static_cast<std::uint32_t>(recording_.communications.size());
     recording_.communications.push_back(std::move(all));
@@ -134,6 +137,15 @@ class Joiner {
     if (!sum) return;
     all.nccl_use = static_cast<std::uint32_t>(recording_.nccl_uses.size());
     recording_.nccl_uses.push_back(*sum);
+  }
+
+  void note_ranks(std::span<const CollectiveCall> calls, std::uint16_t device) {
+    for (const CollectiveCall& call : calls) {
+      if (call.row.source != CollectiveSource::plugin) continue;
+      DeviceRanks& seen = seen_[call.row.communicator];
+      seen.size = static_cast<std::int32_t>(call.row.ranks);
+      seen.ranks[device].insert(static_cast<std::int32_t>(call.row.rank));
+    }
   }
 
   static void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& more) {
@@ -164,6 +176,7 @@ class Joiner {
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 60U;
   Recording& recording_;
   const NcclUses& uses_;
+  std::map<std::uint64_t, DeviceRanks> seen_;
 };
 
 void note_communicators(Recording& recording, const std::vector<CollectiveCall>& calls) {
@@ -188,12 +201,12 @@ void keep_transfers(const Recording& recording, std::vector<CollectiveCall>& cal
 
 }  // namespace
 
-void join_collectives(Recording& recording,
-                      std::vector<CollectiveCall> calls,
-                      const NcclUses& uses) {
+std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
+                                                      std::vector<CollectiveCall> calls,
+                                                      const NcclUses& uses) {
   note_communicators(recording, calls);
   keep_transfers(recording, calls);
-  if (calls.empty()) return;
+  if (calls.empty()) return {};
   std::vector<Launch> launches = launches_of_nccl(recording);
   std::stable_sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.thread, a.row.time_ns) < std::tuple(b.thread, b.row.time_ns);
@@ -225,6 +238,7 @@ void join_collectives(Recording& recording,
     joiner.join(std::span(calls).subspan(first_call, call - first_call),
                 std::span(launches).subspan(first_launch, launch - first_launch));
   }
+  return joiner.take_seen();
 }
 
 }  // namespace scaleworth::trace::recording

@@ -2,10 +2,13 @@
 /// Which kernel carried out which collective: joins what NCCL said on the host with what ran.
 #pragma once
 
+#include "trace/format/recording/assemble/devices.h"
 #include "trace/format/recording/assemble/nccl_uses.h"
 #include "trace/format/recording/rows/rows.h"
 #include "trace/timeline/recording.h"
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 namespace scaleworth::trace::recording {
@@ -25,8 +28,9 @@ struct CollectiveCall {
 /// without, counted in losses. Where the plugin spoke, ranges are not used. Kernels of graphs are
 /// left alone: NCCL spoke when they were captured, not when they ran. Call after host events are
 /// in and before sorting. `uses` says what was told of the calls' traffic.
-void join_collectives(Recording& recording,
-                      std::vector<CollectiveCall> calls,
-                      const NcclUses& uses);
+/// Returns, by communicator, which ranks ran on which device, as far as the plugin told.
+std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
+                                                      std::vector<CollectiveCall> calls,
+                                                      const NcclUses& uses);
 
 }  // namespace scaleworth::trace::recording
