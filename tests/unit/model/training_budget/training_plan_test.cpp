@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/training_budget/compute_optimal.h"
+#include "src/model/training_budget/training_plan.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"
@@ -64,4 +64,31 @@ TEST_CASE("dollars buy FLOPs at a price, a peak and an MFU", "[training]") {
       affordable_flops(Dollars(1e6), dollars_per_hour(2.0), FlopPerSecond(989.4e12), 1.4),
       UserError);
   CHECK_THROWS_AS(optimal_pair_by_rule(Flops(0)), UserError);
+}
+
+TEST_CASE("a plan holds the spread of the approaches and how far they are from their data",
+          "[training]") {
+  TrainingQuestion question;
+  question.flops = gopher;
+  const TrainingPlan plan = plan_training(question);
+  CHECK_THAT(plan.parameters.low, WithinRel(40.31e9, 1e-3));
+  CHECK_THAT(plan.parameters.high, WithinRel(72.25e9, 1e-3));
+  CHECK_THAT(plan.tokens.high, WithinRel(2.3815e12, 1e-3));
+  CHECK_THAT(plan.extrapolation, WithinRel(192.0, 1e-12));
+  CHECK_FALSE(plan.days.has_value());
+}
+
+TEST_CASE("a budget in dollars lasts for days on a count of GPUs", "[training]") {
+  // 5e5 GPU-hours on 1024 GPUs: 20.345 days.
+  TrainingQuestion question;
+  question.dollars = Dollars(1e6);
+  question.means = TrainingMeans{dollars_per_hour(2.0), FlopPerSecond(989.4e12), 0.4, 1024};
+  const TrainingPlan plan = plan_training(question);
+  CHECK_THAT(*plan.gpu_hours, WithinRel(5e5, 1e-12));
+  CHECK_THAT(*plan.days, WithinRel(20.345, 1e-4));
+  question.flops = gopher;
+  CHECK_THROWS_AS(plan_training(question), UserError);
+  question.flops.reset();
+  question.means.reset();
+  CHECK_THROWS_AS(plan_training(question), UserError);
 }
