@@ -28,31 +28,57 @@ constexpr std::array formats{Format{"fp32", 4.0},
                              Format{"mxfp4", 0.5 + 1.0 / 32.0},
                              Format{"int4", 0.5}};
 
+struct HeadSizes {
+  double cached;  // elements of a token in one layer
+  double decode;  // elements of one head that meet: of a query with a key, a score with a value
+  double prefill;
+};
+
+HeadSizes head_sizes(const TransformerModel& model) {
+  const auto head = static_cast<double>(model.head_size);
+  if (!model.latent) {
+    return {2.0 * static_cast<double>(model.kv_heads) * head, 2.0 * head, 2.0 * head};
+  }
+  // A decode step meets the compressed vectors themselves; expanding them again for every step
+  // would cost more than it saves.
+  const auto rank = static_cast<double>(model.latent->key_value_rank);
+  const auto rope = static_cast<double>(model.latent->rope_size);
+  return {
+      rank + rope, 2.0 * rank + rope, head + rope + static_cast<double>(model.latent->value_size)};
+}
+
+void add_attention(ServedModel& served,
+                   const TransformerModel& model,
+                   std::int64_t layers,
+                   std::int64_t window) {
+  if (layers < 1) return;
+  const HeadSizes sizes = head_sizes(model);
+  const double pair = 2.0 * static_cast<double>(model.heads);
+  served.attention.push_back(
+      {layers, window, sizes.cached, pair * sizes.decode, pair * sizes.prefill});
+}
+
 }  // namespace
 
 ServedModel served_model(const TransformerModel& model) {
-  const auto hidden = static_cast<double>(model.hidden);
-  const double embedding = hidden * static_cast<double>(model.vocabulary);
-  const bool routed = model.experts > 1;
+  const model::Weights weights = model::weights(model);
   ServedModel served;
   served.parameters = model::parameter_count(model);
-  served.head_weights = embedding;
+  served.shared_weights = weights.attention + weights.relative_positions + weights.feed_forward +
+                          weights.router + weights.norms;
+  served.head_weights = model::head_weight_count(model);
   served.layers = model.layers;
   served.hidden = model.hidden;
-  served.cache_shards = model.kv_heads;
-  double elsewhere = (model.tied_embeddings ? 1.0 : 2.0) * embedding +
-                     static_cast<double>(model.positions) * hidden;
-  if (routed) {
-    served.expert_weights = (model.gated ? 3.0 : 2.0) * static_cast<double>(model.ffn) * hidden;
-    served.expert_layers = model.layers;
+  served.cache_shards = model.latent ? 1 : model.kv_heads;
+  if (model.experts > 1) {
+    served.expert_layers = model.layers - model.dense_layers;
     served.experts = model.experts;
     served.active_experts = model.active_experts;
-    elsewhere += served.expert_weights * static_cast<double>(model.layers * model.experts);
+    served.expert_weights =
+        weights.experts / static_cast<double>(served.expert_layers * model.experts);
   }
-  served.shared_weights = served.parameters - elsewhere;
-  const auto pair = 4.0 * static_cast<double>(model.heads * model.head_size);
-  served.attention.push_back(
-      {model.layers, 0, 2.0 * static_cast<double>(model.kv_heads * model.head_size), pair, pair});
+  add_attention(served, model, model.layers - model.window_layers, 0);
+  add_attention(served, model, model.window_layers, model.window);
   return served;
 }
 

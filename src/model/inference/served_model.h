@@ -22,7 +22,8 @@ struct ServedModel {
   std::int64_t active_experts = 1;
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
-  std::int64_t cache_shards = 1;  // GPUs that tensor parallelism divides the cache among, at most
+  std::int64_t cache_shards =
+      1;  // GPUs that plain tensor parallelism divides the cache among, at most
 
   /// Cache and attention of layers that are alike.
   struct Attention {
@@ -35,8 +36,11 @@ struct ServedModel {
   std::vector<Attention> attention;
 };
 
-/// By the shapes: keys and values are 2 kv_heads head_size elements per token and layer (MHA, GQA,
-/// MQA), a pair of tokens costs 4 heads head_size FLOPs per layer, causal.
+/// By the shapes. MHA, GQA, MQA: keys and values are 2 kv_heads head_size elements per token and
+/// layer, a pair of tokens costs 4 heads head_size FLOPs. Latent attention (MLA): key_value_rank +
+/// rope_size elements, whatever the heads; a pair costs 2 heads (head_size + rope_size +
+/// value_size) in a prompt and, with the projections absorbed into queries and outputs, 2 heads (2
+/// key_value_rank + rope_size) in a decode step. Source: arXiv 2405.04434, section 2.1.
 ServedModel served_model(const TransformerModel& model);
 
 /// Elements of keys and values that one token leaves behind, over all layers (windows not yet

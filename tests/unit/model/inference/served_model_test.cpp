@@ -18,6 +18,35 @@ TEST_CASE("the cache of a token follows from the heads of keys and values", "[in
   CHECK(cached_elements_per_token(served_model(one_head)) == 8192.0);
 }
 
+TEST_CASE("latent attention keeps one compressed vector for each token and layer", "[inference]") {
+  // DeepSeek-V3: (512 + 64) elements * 61 layers * 2 B.
+  const Server server = example::server("deepseek-v3");
+  CHECK(cache_bytes(server, 1.0).value() == 576.0 * 61 * 2);
+  // 128 heads meet 512 + 64 and 512 elements in a decode step, 192 and 128 in a prompt.
+  const Phase step = decode_step(server, 1.0, 1000.0);
+  CHECK(step.attention.flops.value() == 2.0 * 128 * 1088 * 61 * 1000);
+  CHECK(prefill(server, 1.0).attention.flops.value() == 2.0 * 128 * 320 * 61);
+}
+
+TEST_CASE("experts apart from shared ones and dense layers are read as a batch takes them",
+          "[inference]") {
+  // DeepSeek-V3: 256 experts of 3 * 2048 * 7168 weights in 58 of 61 layers, 8 for each token;
+  // 32 tokens take 256 (1 - (1 - 8/256)^32) = 163.3 of them.
+  const ServedModel model = example::server("deepseek-v3").model;
+  CHECK(model.expert_layers == 58);
+  CHECK(model.expert_weights == 3.0 * 2048 * 7168);
+  CHECK_THAT(expected_experts(model, 32.0), WithinAbs(163.3, 0.05));
+  // 37e9 of 671e9 are active, input embeddings included.
+  CHECK_THAT(active_weights(model) + 129280.0 * 7168, WithinRel(37.5e9, 0.01));
+}
+
+TEST_CASE("layers with a window keep no more than they see", "[inference]") {
+  // GPT-OSS alternates full layers and windows of 128 tokens: 18 of 36 each.
+  const Server server = example::server("gpt-oss-120b");
+  const double layer = 2.0 * 8 * 64 * 2;
+  CHECK(cache_bytes(server, 1000.0).value() == layer * 18 * (1000 + 128));
+}
+
 TEST_CASE("a step reads all weights but the input embeddings", "[inference]") {
   // Llama 3.1 8B: 32 layers of 218,112,000, a last norm of 4096 and a head of 128256 * 4096.
   const ServedModel model = example::server("llama-3.1-8b").model;
