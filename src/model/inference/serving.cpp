@@ -47,7 +47,7 @@ std::vector<double> batches_of(const ServingQuestion& question, const ServingMem
 }
 
 std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
-  if (point.fits == false) return "its caches do not fit at full length";
+  if (point.fits == false) return "does not fit into memory at full length";
   if (limits.first_token && point.time_to_first_token > *limits.first_token) {
     return "the first token comes too late";
   }

@@ -54,7 +54,7 @@ OptimalPair optimal_pair(const LossLaw& law, Flops budget) {
 
 OptimalPair optimal_pair_by_rule(Flops budget) {
   OptimalPair pair{"20 tokens per parameter",
-                   "Hoffmann et al., arXiv 2203.15556, approaches 1 and 2",
+                   "arXiv 2203.15556, on which its approaches 1 and 2 agree",
                    std::sqrt(product_of(budget) / tokens_per_parameter),
                    0.0,
                    std::nullopt};

@@ -28,18 +28,17 @@ struct LossLaw {
 inline constexpr std::array loss_laws{
     // The paper prints 0.34 and 0.28; rounded so, the pair moves by a fifth.
     LossLaw{"hoffmann-2022",
-            "parametric fit, Hoffmann 2022",
-            "Hoffmann et al., arXiv 2203.15556, approach 3; exponents before rounding, as its TeX "
-            "source gives them (quoted by arXiv 2404.10102)",
+            "Hoffmann 2022, parametric fit",
+            "arXiv 2203.15556, approach 3; exponents before rounding, as its TeX source gives them "
+            "(quoted by arXiv 2404.10102)",
             1.6934,
             406.4,
             410.7,
             0.3392,
             0.2849},
     LossLaw{"besiroglu-2024",
-            "parametric refit, Besiroglu 2024",
-            "Besiroglu et al., arXiv 2404.10102 (standard errors: E 0.03, A 125, B 1293, alpha and "
-            "beta 0.02)",
+            "Besiroglu 2024, refit",
+            "arXiv 2404.10102; standard errors: E 0.03, A 125, B 1293, alpha and beta 0.02",
             1.8172,
             482.01,
             2085.43,

@@ -38,7 +38,7 @@ TEST_CASE("a model that does not fit says on how many GPUs it would", "[inferenc
   const ServingAnswer answer = serve(question("llama-3.1-70b", 1));
   CHECK(answer.memory.least_gpus == 2);
   CHECK_FALSE(answer.chosen.has_value());
-  CHECK(answer.batches.front().excluded == "its caches do not fit at full length");
+  CHECK(answer.batches.front().excluded == "does not fit into memory at full length");
 }
 
 TEST_CASE("a limit on the time per token excludes larger batches", "[inference]") {

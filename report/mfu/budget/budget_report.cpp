@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/mfu/budget/budget_report.h"
+
+#include "report/mfu/budget/budget_view.h"
+
+namespace scaleworth::report {
+
+std::string render_budget(const model::TrainingQuestion& question,
+                          const model::TrainingPlan& plan,
+                          const BudgetNames& names,
+                          const Telling& telling) {
+  const BudgetView view{question, plan, names};
+  const Document document = compose_budget(view);
+  return tell_document({document, document, budget_json(view), {}, {"law"}}, telling);
+}
+
+}  // namespace scaleworth::report

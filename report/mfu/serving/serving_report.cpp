@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/mfu/serving/serving_report.h"
+
+#include "report/mfu/serving/serving_view.h"
+
+namespace scaleworth::report {
+
+std::string render_serving(const inference::ServingQuestion& question,
+                           const inference::ServingAnswer& answer,
+                           const ServingNames& names,
+                           const Telling& telling) {
+  const ServingView asked{question, answer, names, telling.details};
+  const ServingView whole{question, answer, names, true};
+  return tell_document({compose_serving(asked),
+                        compose_serving(whole),
+                        serving_json(whole),
+                        serving_charts(whole),
+                        {"batch", "phase", "part"}},
+                       telling);
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Servers and training budgets whose reports are kept.
+#pragma once
+
+#include "report/mfu/budget/budget_report.h"
+#include "report/mfu/serving/serving_report.h"
+
+namespace scaleworth::report::fixture {
+
+/// Llama 3.1 70B in fp8 on four H100 with a link, a price, a load and an API beside it.
+inference::ServingQuestion loaded_server();
+/// Llama 3.1 70B in bf16 on one H100, which does not hold it; no price.
+inference::ServingQuestion too_small_server();
+ServingNames server_names();
+
+/// A million dollars on H100 at 40 % MFU, with Llama 3.1 8B to judge.
+model::TrainingQuestion million_dollars();
+BudgetNames budget_names();
+
+}  // namespace scaleworth::report::fixture
