@@ -33,6 +33,8 @@ constexpr std::array bytes_steps{Step{0x1p40, 0x1p-40, "TiB"},
                                  Step{0.0, 1.0, "B"}};
 constexpr std::array byte_rate_steps{
     Step{0.9995e12, 1e-12, "TB/s"}, Step{0.9995e8, 1e-9, "GB/s"}, Step{0.0, 1e-6, "MB/s"}};
+constexpr std::array flop_steps{
+    Step{0.9995e12, 1e-12, "TFLOP"}, Step{0.9995e8, 1e-9, "GFLOP"}, Step{0.0, 1e-6, "MFLOP"}};
 constexpr std::array flop_rate_steps{
     Step{0.9995e12, 1e-12, "TFLOP/s"}, Step{0.9995e8, 1e-9, "GFLOP/s"}, Step{0.0, 1e-6, "MFLOP/s"}};
 constexpr std::array intensity_steps{Step{0.0, 1.0, "FLOP/B"}};
@@ -55,6 +57,8 @@ std::span<const Step> steps(Unit unit) {
       return bytes_steps;
     case Unit::bytes_per_second:
       return byte_rate_steps;
+    case Unit::flop:
+      return flop_steps;
     case Unit::flop_per_second:
       return flop_rate_steps;
     case Unit::flop_per_byte:
@@ -172,6 +176,8 @@ std::string base_symbol(Unit unit) {
       return "B";
     case Unit::bytes_per_second:
       return "B/s";
+    case Unit::flop:
+      return "FLOP";
     case Unit::flop_per_second:
       return "FLOP/s";
     case Unit::flop_per_byte:

@@ -19,6 +19,7 @@ enum class Unit {
   hours,  // held in hours and never scaled: the unit that prices are in
   bytes,  // binary multiples: KiB, MiB, GiB
   bytes_per_second,
+  flop,
   flop_per_second,
   flop_per_byte,
   tokens_per_second,

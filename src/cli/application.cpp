@@ -53,6 +53,7 @@ int run_application(int argc, char** argv) {
   commands.push_back(add_trace_command(app));
   commands.push_back(add_attribute_command(app));
   commands.push_back(add_decide_command(app));
+  commands.push_back(add_mfu_command(app));
   commands.push_back(add_report_command(app));
   commands.push_back(add_list_command(app));
   install_interrupt_handlers();

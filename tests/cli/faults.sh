@@ -254,6 +254,26 @@ case "$case_name" in
     expect_code 2
     expect_one_line
     ;;
+  the_use_of_gpus_is_told_from_a_throughput)
+    run 10 mfu --model gpt3-175b --gpu a100-80gb --gpus 1024 --tokens-per-second 140000 --price 2.00 --tokens 300e9
+    expect_code 0
+    grep -q '^MFU 47.2 %' "$work/out" || fail "the utilisation is not the hand-computed one"
+    grep -q '300 billion tokens take 24.8 days' "$work/out" || fail "the days are not those of the tokens"
+    for format in md csv json html; do
+      run 10 mfu --model deepseek-v3 --gpu h100-sxm-80gb --gpus 2048 --step-seconds 10 --batch-tokens 31e6 --dtype fp8 \
+        --recompute selective --convention causal --measured-peak 700 --format $format
+      expect_code 0
+    done
+    for wrong in '--gpu a100 --model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt-2 --tokens-per-second 1' \
+        '--gpu a100-80gb --model gpt2' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --convention plam' \
+        '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --dtype fp8' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --sequence 4096' \
+        '--model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --measured-peak /nonexistent'; do
+      # shellcheck disable=SC2086
+      run 10 mfu $wrong
+      expect_code 2
+      expect_one_line
+    done
+    ;;
   *) echo "unknown case $case_name"; exit 2 ;;
 esac
 echo "ok: $case_name"

@@ -30,6 +30,8 @@ Command add_trace_command(CLI::App& app);
 Command add_attribute_command(CLI::App& app);
 /// From a scaling table or coefficients to the count to buy, and why.
 Command add_decide_command(CLI::App& app);
+/// From an architecture and a throughput to MFU, HFU and what training costs.
+Command add_mfu_command(CLI::App& app);
 Command add_report_command(CLI::App& app);
 Command add_list_command(CLI::App& app);
 

@@ -5,6 +5,7 @@
 #include "tests/golden/report/fixture.h"
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/golden/report/fixture_decide.h"
+#include "tests/golden/report/fixture_mfu.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -162,4 +163,21 @@ TEST_CASE("the decision of the rubric, which lacks a cause, is as committed", "[
       "decide_rubric.txt",
       render_decision(
           fixture::rubric_decision(), Format::text, fixture::table_options("strong.csv")));
+}
+
+TEST_CASE("the utilisation of a training run is as committed", "[golden]") {
+  const model::TrainingRun run = fixture::gpt3_run();
+  const model::TrainingUse use = model::use_of_training(run);
+  MfuReportOptions options = fixture::mfu_options();
+  require_golden("mfu.txt", render_mfu(run, use, Format::text, options));
+  require_golden("mfu.csv", render_mfu(run, use, Format::csv, options));
+  options.details = true;
+  require_golden("mfu_details.txt", render_mfu(run, use, Format::text, options));
+}
+
+TEST_CASE("the utilisation with recomputation against two peaks is as committed", "[golden]") {
+  const model::TrainingRun run = fixture::gpt3_recomputing_run();
+  const model::TrainingUse use = model::use_of_training(run);
+  require_golden("mfu_recomputing.md",
+                 render_mfu(run, use, Format::markdown, fixture::mfu_options()));
 }

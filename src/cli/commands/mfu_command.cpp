@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/commands/commands.h"
+#include "src/cli/mfu/mfu.h"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace scaleworth::cli {
+namespace {
+
+void add_run(CLI::App& command, MfuOptions& options) {
+  command
+      .add_option("--model", options.model, "architecture by its id; all: scaleworth list --known")
+      ->required();
+  command.add_option("--model-file",
+                     options.model_file,
+                     "TOML with [[model]] tables in place of the models built in");
+  command.add_option("--gpu", options.gpu, "GPU by its id or alias; unknown here: with --peak");
+  command.add_option(
+      "--datasheets", options.datasheets, "TOML with [[gpu]] tables in place of the GPUs built in");
+  command.add_option("--gpus", options.gpus, "how many work on the step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--step-seconds", options.step_seconds, "instead: seconds of one step ...")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--sequence", options.sequence, "tokens of one sequence (the model's own)")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_counting(CLI::App& command, MfuOptions& options) {
+  command.add_option("--dtype",
+                     options.number_format,
+                     "number format of the products: bf16, fp16, fp8, tf32, fp32 ... (bf16)");
+  command
+      .add_option("--convention",
+                  options.convention,
+                  "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
+                  "torchtitan, llm-foundry, megatron")
+      ->capture_default_str();
+  command
+      .add_option("--recompute",
+                  options.recomputation,
+                  "what the backward pass computes again: none, selective (attention) or full")
+      ->check(CLI::IsMember({"none", "selective", "full"}))
+      ->capture_default_str();
+  command.add_option("--peak", options.peak_tflops, "dense peak of one GPU, TFLOP/s")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--measured-peak",
+                     options.measured_peak,
+                     "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
+}
+
+void add_money(CLI::App& command, MfuOptions& options) {
+  command.add_option("--price", options.price_usd_per_hour, "USD for one GPU for one hour")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and dollars")
+      ->check(CLI::PositiveNumber);
+}
+
+}  // namespace
+
+Command add_mfu_command(CLI::App& app) {
+  auto options = std::make_shared<MfuOptions>();
+  CLI::App* command = app.add_subcommand(
+      "mfu", "model FLOPs, MFU, HFU and the cost of training, from a model and its throughput");
+  add_run(*command, *options);
+  add_counting(*command, *options);
+  add_money(*command, *options);
+  command
+      ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
+      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+      ->capture_default_str();
+  command->add_flag("--details", options->details, "every table (text and md)");
+  return {command, [options](const Arguments&) { return tell_utilisation(*options); }};
+}
+
+}  // namespace scaleworth::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Utilisations as published, recomputed from architecture and throughput.
+#include "src/core/csv.h"
+#include "src/model/mfu/training_use.h"
+#include "tests/catch.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+
+constexpr double points = 0.01;
+constexpr double a100 = 312e12;
+constexpr std::int64_t sequence = 2048;
+
+using Row = std::map<std::string, std::string>;
+
+/// None, with the reason on the output (ctest then shows the case as skipped), without the table.
+std::vector<Row> read_rows(const std::string& name) {
+  const auto path =
+      std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models" / name;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (text.empty()) std::cout << "skipped: no public table at " << path << "\n";
+  CsvReader reader(text, name);
+  const auto header = reader.next();
+  std::vector<Row> rows;
+  while (const auto cells = reader.next()) {
+    Row row;
+    for (std::size_t at = 0; at < cells->size(); ++at) row[header->at(at)] = cells->at(at);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+double value(const Row& row, const char* key) {
+  return std::stod(row.at(key));
+}
+
+/// A GPT of the row's shape, with the vocabulary that Megatron pads to.
+TrainingRun run_of(const Row& row, const char* seconds, Convention convention) {
+  TransformerModel gpt;
+  gpt.layers = std::stoll(row.at("layers"));
+  gpt.hidden = std::stoll(row.at("hidden"));
+  gpt.heads = std::stoll(row.at("heads"));
+  gpt.kv_heads = gpt.heads;
+  gpt.head_size = gpt.hidden / gpt.heads;
+  gpt.ffn = 4 * gpt.hidden;
+  gpt.vocabulary = 51200;
+  gpt.tied_embeddings = true;
+  gpt.sequence = sequence;
+  gpt.published_parameters = 1.0;
+  TrainingRun run;
+  run.model = gpt;
+  run.gpus = std::stoll(row.at("gpus"));
+  run.tokens_per_second = value(row, "batch") * sequence / value(row, seconds);
+  run.convention = convention;
+  run.peaks = {{FlopPerSecond(a100), "A100"}};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("Korthikanti's four models: MFU and HFU within 0.2 points", "[mfu]") {
+  for (const Row& row : read_rows("korthikanti2022_table5.csv")) {
+    INFO(row.at("model"));
+    TrainingRun run = run_of(row, "iter_s_seqpar_selective", Convention::korthikanti);
+    run.recomputation = Recomputation::selective;
+    const Utilisation use = use_of_training(run).against.front();
+    CHECK_THAT(use.mfu, WithinAbs(value(row, "MFU_pct") * points, 0.2 * points));
+    CHECK_THAT(use.hfu, WithinAbs(value(row, "HFU_pct") * points, 0.2 * points));
+    CHECK_THAT(use.mfu, WithinAbs(value(row, "recomputed_MFU_pct") * points, 0.06 * points));
+    CHECK_THAT(use.hfu, WithinAbs(value(row, "recomputed_HFU_pct") * points, 0.06 * points));
+    const TrainingRun full = run_of(row, "iter_s_full_recompute", Convention::korthikanti);
+    CHECK_THAT(use_of_training(full).against.front().mfu,
+               WithinAbs(value(row, "recomputed_MFU_full_recompute_pct") * points, 0.06 * points));
+  }
+}
+
+TEST_CASE("Megatron's table 1: all rows' HFU within 0.2 points, and the MFU that it hides",
+          "[mfu]") {
+  for (const Row& row : read_rows("megatron_sc21_table1.csv")) {
+    INFO(row.at("params_B"));
+    const TrainingRun run = run_of(row, "derived_iter_s", Convention::narayanan);
+    const TrainingUse use = use_of_training(run);
+    const double achieved = value(row, "achieved_tflops_per_gpu_incl_recompute") * 1e12;
+    CHECK_THAT(use.against.front().hfu, WithinAbs(achieved / a100, 0.2 * points));
+    CHECK_THAT(use.against.front().mfu,
+               WithinAbs(value(row, "derived_MFU_pct_no_recompute") * points, 0.2 * points));
+    CHECK_THAT(use.hardware_rate.value() * static_cast<double>(run.gpus),
+               WithinRel(value(row, "aggregate_pflops") * 1e15, 0.006));
+  }
+}
