@@ -32,6 +32,9 @@ Table spot_table(const DecideView& view);
 Table losses_table(const DecideView& view);
 Table growth_table(const DecideView& view);
 Table knees_table(const DecideView& view);
+Table remedies_table(const DecideView& view);
+Table gap_table(const DecideView& view);
+Table fits_table(const DecideView& view);
 Table laws_table(const DecideView& view);
 Table law_rows_table(const DecideView& view);
 Table bake_off_table(const DecideView& view);
@@ -47,6 +50,12 @@ std::string decision_time(const DecideView& view, Seconds time);
 std::string decision_money(Dollars money);
 /// "1 to 8, 16": runs of consecutive counts of `all` as ranges.
 std::string count_ranges(const std::vector<int>& counts);
+/// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
+std::string judged_knee(const decide::KneeSet& knees);
+/// What would move the knee and what would not, and how the communication divides; empty where
+/// nothing is known of it.
+std::string remedy_line(const DecideView& view);
+std::string latency_line(const DecideView& view);
 /// "communication 54.7 %, idle 45.3 %".
 std::string mixture_text(const model::ScalingCause& cause);
 

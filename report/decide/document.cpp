@@ -69,10 +69,12 @@ Document compose_decision(const DecideView& view) {
   std::vector<Section> sections{
       section_of("counts", "Counts", {decision_rows_table(view), marginal_table(view)}),
       section_of("money", "Ways to pay", {regimes_table(view), spot_table(view)}),
-      section_of("knees", "Knees", {knees_table(view)}),
+      section_of("knees", "Knees", {knees_table(view), remedies_table(view)}),
       section_of("causes",
                  "Causes",
                  {losses_table(view),
+                  all ? gap_table(view) : Table{},
+                  all ? fits_table(view) : Table{},
                   all ? growth_table(view) : Table{},
                   all ? laws_table(view) : Table{},
                   all ? law_rows_table(view) : Table{},

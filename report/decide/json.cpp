@@ -170,6 +170,7 @@ std::string decision_json(const DecideView& view) {
       {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
       {"knees", knees_json(decision.knees)},
       {"cause", cause(decision)},
+      {"diagnosis", diagnosis_json(decision.diagnosis)},
       {"no_cause", json_note(decision.no_cause)},
       {"rows", json_array(decision.rows, row)},
       {"marginal", json_array(decision.steps, step)},

@@ -33,6 +33,52 @@ Json reading(const decide::KneedleReading& one) {
   return {{"from", one.from}, {"to", one.to}, {"count", json_value(one.knee)}};
 }
 
+Json interval(const std::optional<Interval<double>>& one) {
+  return one ? Json{json_value(one->low), json_value(one->high)} : Json(nullptr);
+}
+
+Json gap(const decide::Gap& one) {
+  const auto loss = [](const decide::CauseLoss& each) {
+    return Json{{"cause", decide::cause_name(each.cause)},
+                {"lost_s", json_value(each.lost_s)},
+                {"share", json_value(each.share)},
+                {"share_by_fits", interval(each.spread)}};
+  };
+  return {{"count", one.count},
+          {"lost_s", json_value(one.lost_s)},
+          {"causes", json_array(one.losses, loss)},
+          {"latency_share_of_communication", json_value(one.latency_share)}};
+}
+
+Json fit(const decide::LawReading& one) {
+  return {{"fit", one.fit},
+          {"serial", json_value(one.serial)},
+          {"serial_folds", json_value(one.serial_folds)},
+          {"overhead_folds", json_value(one.overhead_folds)},
+          {"unexplained_folds", json_value(one.unexplained_folds)},
+          {"serial_share_of_seconds", json_value(one.serial_share)},
+          {"residual", json_value(one.residual)},
+          {"holds", one.holds}};
+}
+
+Json spread(const decide::LawSpread& one) {
+  return {{"count", one.count},
+          {"missing_folds", json_value(one.missing)},
+          {"serial_share_by_fits", interval(one.by_fits)},
+          {"serial_share_with_noise", interval(one.serial_share)},
+          {"fits", json_array(one.readings, fit)}};
+}
+
+Json remedy(const decide::Remedy& one) {
+  return {{"cause", decide::cause_name(one.cause)},
+          {"change", decide::remedy_change(one.cause)},
+          {"means", decide::remedy_means(one.cause, std::nullopt)},
+          {"before", knee(one.before)},
+          {"after", knee(one.after)},
+          {"saves", json_value(one.saved)},
+          {"moves", one.moves}};
+}
+
 }  // namespace
 
 Json knees_json(const decide::KneeSet& set) {
@@ -41,6 +87,13 @@ Json knees_json(const decide::KneeSet& set) {
           {"threshold_given", set.request.threshold_given},
           {"definitions", json_array(set.knees, knee)},
           {"kneedle_for_comparison", json_array(set.kneedle, reading)}};
+}
+
+Json diagnosis_json(const decide::Diagnosis& diagnosis) {
+  return {{"by_law_alone", diagnosis.by_law},
+          {"gaps", json_array(diagnosis.gaps, gap)},
+          {"fits", diagnosis.spread ? spread(*diagnosis.spread) : Json(nullptr)},
+          {"remedies", json_array(diagnosis.remedies, remedy)}};
 }
 
 }  // namespace scaleworth::report

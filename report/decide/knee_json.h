@@ -8,5 +8,6 @@
 namespace scaleworth::report {
 
 Json knees_json(const decide::KneeSet& set);
+Json diagnosis_json(const decide::Diagnosis& diagnosis);
 
 }  // namespace scaleworth::report

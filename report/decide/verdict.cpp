@@ -73,8 +73,11 @@ std::string against(const DecideView& view,
 
 std::string cause_line(const Decision& decision) {
   if (!decision.cause || decision.cause->mixture.empty()) return "";
-  const std::string origin =
-      decision.coefficients ? "by the coefficients given" : "from the parts of the table";
+  const std::string origin = decision.coefficients ? "by the coefficients given"
+                             : decision.diagnosis.by_law
+                                 ? "by every fit that the totals allow, not "
+                                   "by a measurement of the parts"
+                                 : "from the parts of the table";
   if (!decision.cause->owner.empty()) {
     return fmt::format("The gap from ideal at {} is {}, {:.1f} % of it ({}).",
                        decision.cause_count,
@@ -161,6 +164,8 @@ Verdict judge_decision(const DecideView& view) {
         fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
   }
   lines.push_back(cause_line(decision));
+  lines.push_back(latency_line(view));
+  lines.push_back(remedy_line(view));
   lines.push_back(plateau_line(decision));
   lines.push_back(speed_line(decision));
   lines.push_back(quality_line(decision));

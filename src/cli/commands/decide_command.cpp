@@ -60,6 +60,17 @@ void add_money(CLI::App& command, DecideOptions& options) {
       ->capture_default_str();
 }
 
+void add_message(CLI::App& command, DecideOptions& options) {
+  command
+      .add_option(
+          "--alpha-us", options.alpha_us, "latency of one hop, us: tells latency from bandwidth")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--beta-gbs", options.beta_gbs, "bandwidth of one link, GB/s")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--message-mb", options.message_mb, "MB of the collective that dominates")
+      ->check(CLI::PositiveNumber);
+}
+
 void add_rubric(CLI::App& command, DecideOptions& options) {
   command.add_option("--deadline-hours", options.deadline_hours, "exclude what takes longer");
   command.add_option("--budget", options.budget_usd, "exclude what costs more, USD");
@@ -83,6 +94,7 @@ Command add_decide_command(CLI::App& app) {
       "decide", "speed-up, efficiency, cost, cause and the count to buy, from a scaling table");
   add_input(*command, *options);
   add_money(*command, *options);
+  add_message(*command, *options);
   add_rubric(*command, *options);
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")

@@ -51,6 +51,18 @@ std::optional<decide::SpotTerms> spot_of(const DecideOptions& options) {
                             Seconds(options.notice_s)}};
 }
 
+std::optional<decide::MessageTerms> message_of(const DecideOptions& options) {
+  if (!options.alpha_us && !options.beta_gbs && !options.message_mb) return std::nullopt;
+  if (!options.alpha_us || !options.beta_gbs || !options.message_mb) {
+    throw UserError(
+        "latency and bandwidth need --alpha-us (per hop), --beta-gbs (of a link) and --message-mb "
+        "together; scaleworth comm measures the first two");
+  }
+  return decide::MessageTerms{Seconds(*options.alpha_us * 1e-6),
+                              BytesPerSecond(*options.beta_gbs * 1e9),
+                              Bytes(*options.message_mb * 1e6)};
+}
+
 decide::Rubric rubric_of(const DecideOptions& options) {
   decide::Rubric rubric;
   rubric.efficiency_threshold = options.efficiency_threshold;
@@ -75,6 +87,7 @@ decide::DecisionRequest request_of(const DecideOptions& options) {
   for (const std::string& text : options.regimes) request.regimes.push_back(regime_of(text));
   request.rubric = rubric_of(options);
   request.spot = spot_of(options);
+  request.message = message_of(options);
   request.shown_counts = options.counts;
   return request;
 }

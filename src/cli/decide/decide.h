@@ -26,6 +26,9 @@ struct DecideOptions {
   double checkpoint_s = 120.0;
   double restart_s = 600.0;
   double notice_s = 0.0;
+  std::optional<double> alpha_us;
+  std::optional<double> beta_gbs;
+  std::optional<double> message_mb;
   std::optional<double> deadline_hours;
   std::optional<double> budget_usd;
   std::optional<double> work;

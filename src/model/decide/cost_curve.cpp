@@ -2,7 +2,6 @@
 #include "src/model/decide/cost_curve.h"
 
 #include "src/core/error.h"
-#include "src/model/scaling/cause.h"
 #include "src/model/scaling/contention/law.h"
 
 #include <cmath>
@@ -45,19 +44,6 @@ ScalingTable curve_table(const Coefficients& law, int max_count) {
     table.rows.push_back(row);
   }
   return table;
-}
-
-model::ScalingCause coefficient_cause(const Coefficients& law, int count) {
-  const double serial = law.serial * (1.0 - 1.0 / count);
-  const double communication = law.communication * (count - 1.0);
-  const double all = serial + communication;
-  model::ScalingCause cause;
-  if (!(all > 0.0)) return cause;
-  cause.mixture = {{"serial work", serial / all}, {"communication", communication / all}};
-  if (communication > serial) std::swap(cause.mixture[0], cause.mixture[1]);
-  cause.explained = cause.mixture.front().second;
-  if (cause.explained >= model::owner_threshold) cause.owner = cause.mixture.front().first;
-  return cause;
 }
 
 std::optional<double> continuous_optimum(const Coefficients& law, const model::Prices& prices) {

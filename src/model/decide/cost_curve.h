@@ -22,10 +22,6 @@ struct Coefficients {
 ScalingTable curve_table(const Coefficients& coefficients, int max_count);
 inline constexpr int most_curve_counts = 100000;
 
-/// The loss at `count` > 1 by what the coefficients mean: T1 s (1 - 1/K) is serial work,
-/// T1 c (K - 1) communication.
-model::ScalingCause coefficient_cause(const Coefficients& coefficients, int count);
-
 /// The continuous count of least cost: p (s - c) + 2 p c K + f c - f (1 - s)/K^2 = 0 for prices p
 /// per rank and f per wall-clock hour, by bisection between 1 and sqrt((1-s)/c), above which time
 /// grows. 1 where cost rises from there on; absent where it falls for ever or p = f = 0.

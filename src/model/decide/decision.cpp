@@ -39,23 +39,6 @@ void add_money(Decision& decision, const DecisionRequest& request) {
   }
 }
 
-/// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
-void add_table_cause(Decision& decision) {
-  decision.losses = row_losses(decision.rows);
-  decision.growth = part_growth(decision.rows);
-  decision.cause_count = decision.rows.back().count;
-  if (decision.rows.size() < 2) {
-    decision.no_cause = "one count: no loss to explain; measure a second one";
-    return;
-  }
-  decision.cause = loss_cause(decision.losses, decision.cause_count);
-  if (decision.cause) return;
-  decision.no_cause =
-      decision.losses.empty()
-          ? "the table has no parts: add compute_s, comm_s and idle_s to say why the curve bends"
-          : fmt::format("no part of the time lost anything at {}", decision.cause_count);
-}
-
 void add_laws(Decision& decision, const DecisionRequest& request) {
   std::vector<model::MeasuredSpeedup> speedups;
   for (const DecisionRow& row : decision.rows) {
@@ -91,8 +74,12 @@ void add_superlinear(Decision& decision) {
   }
 }
 
+bool beyond_cliff(const Decision& decision) {
+  return decision.bake_off && decision.bake_off->laws.front().worst > model::cliff_error;
+}
+
 void add_cliff(Decision& decision) {
-  if (!decision.bake_off || decision.bake_off->laws.front().worst <= model::cliff_error) return;
+  if (!beyond_cliff(decision)) return;
   if (decision.law) {
     decision.law->curve.clear();
     decision.law->fastest.reset();
@@ -147,6 +134,32 @@ void add_table_knees(Decision& decision, const DecisionRequest& request) {
                   told ? model::estimate_contention(points_of_laws(decision.rows)) : std::nullopt);
 }
 
+void take_cause(Decision& decision) {
+  decision.cause = decision.diagnosis.cause;
+  decision.no_cause = decision.diagnosis.no_cause;
+}
+
+/// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
+void add_table_cause(Decision& decision, const DecisionRequest& request) {
+  decision.losses = row_losses(decision.rows);
+  decision.growth = part_growth(decision.rows);
+  decision.cause_count = decision.rows.back().count;
+  decision.diagnosis = diagnose_table(
+      decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  take_cause(decision);
+}
+
+void add_curve_cause(Decision& decision,
+                     const Coefficients& coefficients,
+                     const DecisionRequest& request) {
+  std::vector<int> shown;
+  for (const DecisionRow& row : decision.shown) shown.push_back(row.count);
+  decision.cause_count = decision.rubric.chosen.value_or(decision.fastest);
+  decision.diagnosis =
+      diagnose_curve(coefficients, decision.cause_count, shown, decision.knees, request.message);
+  take_cause(decision);
+}
+
 std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
                                  const std::vector<int>& counts) {
   if (counts.empty()) return doublings(rows);
@@ -186,10 +199,10 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
   decision.rubric = apply_rubric(decision.rows, request.rubric);
-  add_table_cause(decision);
   add_laws(decision, request);
   add_remarks(decision);
   add_table_knees(decision, request);
+  add_table_cause(decision, request);
   return decision;
 }
 
@@ -207,10 +220,9 @@ Decision decide_curve(const Coefficients& coefficients,
     decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
   }
   decision.rubric = apply_rubric(decision.rows, request.rubric);
-  decision.cause_count = decision.rubric.chosen.value_or(decision.fastest);
-  decision.cause = coefficient_cause(coefficients, decision.cause_count);
   add_remarks(decision);
   decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
+  add_curve_cause(decision, coefficients, request);
   return decision;
 }
 

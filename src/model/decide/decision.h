@@ -4,6 +4,7 @@
 
 #include "src/model/analysis.h"
 #include "src/model/cost/spot.h"
+#include "src/model/decide/cause/diagnosis.h"
 #include "src/model/decide/choice/marginal.h"
 #include "src/model/decide/choice/regimes.h"
 #include "src/model/decide/choice/rubric.h"
@@ -31,8 +32,9 @@ struct DecisionRequest {
   Rubric rubric;
   std::vector<Regime> regimes;
   std::optional<SpotTerms> spot;
-  std::vector<int> shown_counts;  // of coefficients; empty: the doublings
-  int law_counts = 64;            // the law's curve reaches to here
+  std::optional<MessageTerms> message;  // of the collective that dominates
+  std::vector<int> shown_counts;        // of coefficients; empty: the doublings
+  int law_counts = 64;                  // the law's curve reaches to here
 };
 
 /// Amdahl's law by plain least squares against the rows.
@@ -55,6 +57,7 @@ struct Decision {
   RubricResult rubric;
   int fastest = 1;
   KneeSet knees;
+  Diagnosis diagnosis;
   std::vector<RowLoss> losses;
   std::vector<PartGrowth> growth;
   std::optional<model::ScalingCause> cause;  // at `cause_count`

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decide/table/losses.h"
 
-#include "src/model/scaling/cause.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -108,27 +106,6 @@ std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
     growths.push_back({part, exponent, line.slope, line.intercept});
   }
   return growths;
-}
-
-std::optional<model::ScalingCause> loss_cause(const std::vector<RowLoss>& losses, int count) {
-  const auto at = std::find_if(
-      losses.begin(), losses.end(), [&](const RowLoss& loss) { return loss.count == count; });
-  if (at == losses.end()) return std::nullopt;
-  model::ScalingCause cause;
-  for (const TimePart part : all_time_parts) {
-    const auto& share = at->share[static_cast<std::size_t>(part)];
-    if (share && *share > 0.0) {
-      const char* name = part == TimePart::compute ? "compute slow-down" : time_part_name(part);
-      cause.mixture.emplace_back(name, *share);
-    }
-  }
-  if (cause.mixture.empty()) return std::nullopt;
-  std::stable_sort(cause.mixture.begin(), cause.mixture.end(), [](const auto& a, const auto& b) {
-    return a.second > b.second;
-  });
-  cause.explained = cause.mixture.front().second;
-  if (cause.explained >= model::owner_threshold) cause.owner = cause.mixture.front().first;
-  return cause;
 }
 
 }  // namespace scaleworth::decide

@@ -2,11 +2,9 @@
 /// Where the time went that separates each row from the ideal, from the table's parts.
 #pragma once
 
-#include "src/model/analysis.h"
 #include "src/model/decide/table/metrics.h"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace scaleworth::decide {
@@ -35,9 +33,5 @@ struct PartGrowth {
 
 /// Communication, idle and I/O, each where at least three rows have it.
 std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows);
-
-/// The cause at `count`: the part with at least `model::owner_threshold` of the losses, else the
-/// mixture alone. Absent without parts or losses there.
-std::optional<model::ScalingCause> loss_cause(const std::vector<RowLoss>& losses, int count);
 
 }  // namespace scaleworth::decide

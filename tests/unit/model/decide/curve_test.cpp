@@ -117,12 +117,15 @@ TEST_CASE("doublings that save time and money are free, the others have a price 
 
 TEST_CASE("a curve's cause follows from its coefficients", "[decide]") {
   // At 8: s (1 - 1/8) = .02625, c 7 = .0105, together .03675: 71.4 % and 28.6 %, no single owner.
-  const model::ScalingCause mixed = coefficient_cause(published_curve, 8);
+  const auto cause = [](const Coefficients& coefficients) {
+    return gap_cause(coefficient_gap(coefficients, 8, std::nullopt)).value();
+  };
+  const model::ScalingCause mixed = cause(published_curve);
   CHECK(mixed.owner.empty());
   CHECK(mixed.mixture.front().first == "serial work");
   CHECK_THAT(mixed.explained, WithinAbs(0.7143, 5e-5));
-  CHECK(coefficient_cause({0.03, 0.0, Seconds(1)}, 8).owner == "serial work");
-  CHECK(coefficient_cause({0.0, 0.01, Seconds(1)}, 8).owner == "communication");
+  CHECK(cause({0.03, 0.0, Seconds(1)}).owner == "serial work");
+  CHECK(cause({0.0, 0.01, Seconds(1)}).owner == "communication");
 }
 
 TEST_CASE("coefficients out of their range are refused", "[decide]") {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+std::string count_or_never(const decide::Knee& knee) {
+  return knee.count ? fmt::format("{}", *knee.count) : "beyond every count";
+}
+
+std::string saving(const decide::Remedy& remedy) {
+  if (!remedy.saved || *remedy.saved < 0.0005) return "";
+  const bool cost = remedy.before.kind == decide::KneeKind::cost;
+  return fmt::format(" ({:.1f} % {})", 100.0 * *remedy.saved, cost ? "cheaper" : "less time at it");
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+std::string judged_knee(const decide::KneeSet& knees) {
+  const decide::KneeKind kind = decide::judged_by(knees.request);
+  if (kind == decide::KneeKind::cost) return "cost optimum";
+  return "knee at " + decide::knee_name(kind, knees.request);
+}
+
+std::string remedy_line(const DecideView& view) {
+  const auto& diagnosis = view.decision.diagnosis;
+  if (diagnosis.remedies.empty()) return "";
+  const decide::Remedy& best = diagnosis.remedies.front();
+  const std::string knee = judged_knee(view.decision.knees);
+  const std::string by = diagnosis.cause ? "" : "By the law with c alone: ";
+  std::vector<std::string> others;
+  std::vector<std::string> useless;
+  for (const decide::Remedy& remedy : diagnosis.remedies) {
+    const std::string change = decide::remedy_change(remedy.cause);
+    if (!remedy.moves) useless.push_back(change);
+    if (remedy.moves && &remedy != &best) {
+      others.push_back(fmt::format("{} (to {})", change, count_or_never(remedy.after)));
+    }
+  }
+  if (!best.moves) {
+    return fmt::format("{}No single change moves the {} from {}: {}.",
+                       by,
+                       knee,
+                       count_or_never(best.before),
+                       joined(useless));
+  }
+  const auto latency =
+      diagnosis.decisive ? diagnosis.decisive->latency_share : std::optional<double>();
+  std::string text = fmt::format("{}{} would move the {} from {} to {}{}: {}.",
+                                 by,
+                                 decide::remedy_change(best.cause),
+                                 knee,
+                                 count_or_never(best.before),
+                                 count_or_never(best.after),
+                                 saving(best),
+                                 decide::remedy_means(best.cause, latency));
+  if (by.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  if (!others.empty()) text += fmt::format(" Next: {}.", joined(others));
+  if (!useless.empty()) text += fmt::format(" Would not: {}.", joined(useless));
+  return text;
+}
+
+std::string latency_line(const DecideView& view) {
+  const auto& diagnosis = view.decision.diagnosis;
+  if (!diagnosis.message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
+  const decide::Gap& gap = *diagnosis.decisive;
+  const Bytes balanced = decide::balanced_message(*diagnosis.message, gap.count);
+  return fmt::format(
+      "A ring's communication at {} is {:.0f} % latency and {:.0f} % bandwidth by the terms given; "
+      "they are equal at messages of {:.3g} MB.",
+      gap.count,
+      100.0 * *gap.latency_share,
+      100.0 * (1.0 - *gap.latency_share),
+      balanced.value() / 1e6);
+}
+
+}  // namespace scaleworth::report

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_view.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+
+using decide::Cause;
+
+constexpr std::size_t most_listed = 32;
+constexpr std::array causes{Cause::serial,
+                            Cause::communication,
+                            Cause::overhead,
+                            Cause::idle,
+                            Cause::host,
+                            Cause::io,
+                            Cause::slowdown};
+
+const decide::CauseLoss* loss_of(const decide::Gap& gap, Cause cause) {
+  const auto found = std::find_if(
+      gap.losses.begin(), gap.losses.end(), [&](const auto& loss) { return loss.cause == cause; });
+  return found == gap.losses.end() ? nullptr : &*found;
+}
+
+Number share_of(const decide::CauseLoss& loss) {
+  Number share = number(loss.share);
+  if (loss.spread) share.interval = loss.spread;
+  return share;
+}
+
+void add_shares(Table& table, const std::vector<decide::Gap>& gaps, Cause cause) {
+  const bool any = std::any_of(gaps.begin(), gaps.end(), [&](const decide::Gap& gap) {
+    return loss_of(gap, cause) != nullptr;
+  });
+  if (!any) return;
+  const std::string name = decide::cause_name(cause);
+  table.columns.push_back(decision_column("gap_share_" + name, name, Unit::percent, 1));
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const decide::CauseLoss* loss = loss_of(gaps[i], cause);
+    table.rows[i].cells.push_back(loss ? Cell{share_of(*loss)} : Cell{number(0.0)});
+  }
+}
+
+}  // namespace
+
+Table gap_table(const DecideView& view) {
+  const auto& gaps = view.decision.diagnosis.gaps;
+  Table table{"gap",
+              "The gap from ideal at each count, by cause",
+              {{"count", "count", Role::parameter, Unit::count},
+               decision_column("gap_s", "lost", Unit::seconds, {})}};
+  for (const decide::Gap& gap : gaps) {
+    table.rows.push_back(
+        {{number(gap.count), number(gap.lost_s)}, table.rows.size() >= most_listed});
+  }
+  for (const Cause cause : causes) add_shares(table, gaps, cause);
+  const bool latency = std::any_of(
+      gaps.begin(), gaps.end(), [](const decide::Gap& gap) { return gap.latency_share; });
+  if (latency) {
+    table.columns.push_back(
+        decision_column("latency_share", "of communication: latency", Unit::percent, 1));
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      table.rows[i].cells.push_back(cell_or_absent(gaps[i].latency_share));
+    }
+  }
+  return table;
+}
+
+Table fits_table(const DecideView& view) {
+  const auto& spread = view.decision.diagnosis.spread;
+  Table table{"fit",
+              "",
+              {{"law", "fit", Role::parameter, Unit::plain},
+               decision_column("fit_s", "s", Unit::plain, 4),
+               decision_column("serial_folds", "serial", Unit::plain, 2),
+               decision_column("serial_part", "serial", Unit::percent, 1),
+               decision_column("overhead_folds", "overhead", Unit::plain, 2),
+               decision_column("overhead_part", "overhead", Unit::percent, 1),
+               decision_column("unexplained_folds", "rest", Unit::plain, 2),
+               decision_column("serial_seconds_part", "serial seconds", Unit::percent, 1),
+               decision_column("fit_residual", "residual", Unit::percent, 1),
+               decision_column("fit_holds", "holds", Unit::plain, {})}};
+  if (!spread || !(spread->missing > 0.0)) return table;
+  table.title = fmt::format(
+      "Folds missing at {} ({:.2f}), by the choice of fit", spread->count, spread->missing);
+  for (const decide::LawReading& one : spread->readings) {
+    table.rows.push_back({{one.fit,
+                           number(one.serial),
+                           number(one.serial_folds),
+                           number(one.serial_folds / spread->missing),
+                           number(one.overhead_folds),
+                           number(one.overhead_folds / spread->missing),
+                           number(one.unexplained_folds),
+                           number(one.serial_share),
+                           number(one.residual),
+                           std::string(one.holds ? "yes" : "no")}});
+  }
+  table.notes = {
+      "By least relative squares with T1 free, but for the plain one. Serial work is taken away "
+      "first; what a law without an overhead leaves counts as overhead. "
+      "A fit that does not hold leaves more than the noise of the rows."};
+  if (spread->serial_share) {
+    table.notes.push_back(
+        fmt::format("Serial share of the lost seconds by the fits that hold and 95 % of their "
+                    "draws: {:.0f} % to {:.0f} %.",
+                    100.0 * spread->serial_share->low,
+                    100.0 * spread->serial_share->high));
+  }
+  return table;
+}
+
+Table remedies_table(const DecideView& view) {
+  const auto& remedies = view.decision.diagnosis.remedies;
+  const decide::KneeSet& set = view.decision.knees;
+  const bool exact = set.by_law && set.draws.empty();
+  Table table{"remedy",
+              "",
+              {{"parameter", "change", Role::parameter, Unit::plain},
+               decision_column("remedy_count", "count", Unit::count, {})}};
+  if (remedies.empty()) return table;
+  const decide::Knee& before = remedies.front().before;
+  table.title = fmt::format("What would move the {} from {}",
+                            judged_knee(set),
+                            before.count ? fmt::format("{}", *before.count) : "beyond every count");
+  if (set.by_law) table.columns.push_back(decision_column("remedy_at", "at", Unit::plain, 2));
+  if (!exact) {
+    table.columns.push_back(decision_column("remedy_low", "from", Unit::plain, 1));
+    table.columns.push_back(decision_column("remedy_high", "to", Unit::plain, 1));
+  }
+  const bool cost = before.kind == decide::KneeKind::cost;
+  table.columns.push_back(decision_column(
+      "remedy_saves", cost ? "saves of the cost" : "saves of the time at it", Unit::percent, 1));
+  table.columns.push_back(decision_column("remedy_moves", "moves it", Unit::plain, {}));
+  for (const decide::Remedy& remedy : remedies) {
+    std::vector<Cell> cells{std::string(decide::remedy_change(remedy.cause)),
+                            cell_or_absent(remedy.after.count)};
+    if (set.by_law) cells.push_back(cell_or_absent(remedy.after.position));
+    if (!exact) {
+      cells.push_back(number(remedy.after.low));
+      cells.push_back(cell_or_absent(remedy.after.high));
+    }
+    cells.push_back(cell_or_absent(remedy.saved));
+    cells.push_back(std::string(remedy.moves ? "yes" : "no"));
+    table.rows.push_back({std::move(cells)});
+  }
+  return table;
+}
+
+}  // namespace scaleworth::report

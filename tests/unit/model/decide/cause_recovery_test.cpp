@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Synthetic curves of known causes: how often the cause is named, and never another.
+#include "tests/catch.h"
+#include "tests/unit/model/decide/tables.h"
+
+#include <array>
+#include <cmath>
+#include <random>
+
+using namespace scaleworth;
+using namespace scaleworth::decide;
+using namespace scaleworth::decide::example;
+
+namespace {
+
+constexpr int curves = 60;  // of each cause, 300 in all
+constexpr std::array few_counts{1, 2, 4, 8, 16, 32, 64};
+constexpr std::array many_counts{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+
+/// Seconds that each cause adds at a count, of 1000 s at one rank.
+struct Losses {
+  double serial = 0.0;
+  double slowdown = 0.0;
+  double communication = 0.0;
+  double idle = 0.0;
+  double io = 0.0;
+};
+
+/// Growths as they occur: level, log2(K)/K, linear, like the work per rank, level.
+Losses lost(const Losses& weights, double k) {
+  return {1000.0 * weights.serial * (1.0 - 1.0 / k),
+          1000.0 * weights.slowdown * std::log2(k) / k,
+          1000.0 * weights.communication * (k - 1.0),
+          1000.0 * weights.idle * (1.0 - 1.0 / k),
+          1000.0 * weights.io * (1.0 - 1.0 / k)};
+}
+
+/// A weight with which the cause takes `strength` times the ideal time at 64.
+Losses weighted(std::size_t cause, double strength) {
+  Losses weights;
+  const std::array all{
+      &weights.serial, &weights.slowdown, &weights.communication, &weights.idle, &weights.io};
+  constexpr std::array at_64{63.0 / 64.0, 6.0 / 64.0, 63.0, 63.0 / 64.0, 63.0 / 64.0};
+  *all[cause] = strength / 64.0 / at_64[cause];
+  return weights;
+}
+
+class Noise {
+ public:
+  Noise(double sd, std::uint64_t seed) : sd_(sd), generator_(seed) {}
+  double operator()() { return 1.0 + sd_ * normal_(generator_); }
+  double strength() { return std::uniform_real_distribution<double>(1.0, 4.0)(generator_); }
+
+ private:
+  double sd_;
+  std::mt19937_64 generator_;
+  std::normal_distribution<double> normal_;
+};
+
+Losses sum(const Losses& a, const Losses& b) {
+  return {a.serial + b.serial,
+          a.slowdown + b.slowdown,
+          a.communication + b.communication,
+          a.idle + b.idle,
+          a.io + b.io};
+}
+
+/// "none" where no cause is told, "" for a mixture.
+std::string owner_of(const std::vector<DecisionRow>& rows) {
+  KneeSet knees;
+  knees.by_law = false;  // no remedies
+  const Diagnosis diagnosis = diagnose_table(rows, row_losses(rows), knees, true, std::nullopt);
+  return diagnosis.cause ? diagnosis.cause->owner : "none";
+}
+
+/// As the diagnosis of a table with parts does, less what it would say of the totals.
+std::string owner_by_parts(const std::vector<DecisionRow>& rows) {
+  const auto gaps = part_gaps(rows, row_losses(rows), split_compute(rows), std::nullopt);
+  return gap_cause(gaps.back()).value().owner;
+}
+
+template <class Counts>
+std::string with_parts(const Counts& counts, const Losses& weights, Noise& noise) {
+  std::vector<Observation> rows;
+  for (const int count : counts) {
+    const Losses at = lost(weights, count);
+    Observation row = breakdown(count,
+                                (1000.0 / count + at.serial + at.slowdown) * noise(),
+                                at.communication * noise(),
+                                at.idle * noise());
+    row.parts_s[static_cast<std::size_t>(TimePart::io)] = at.io * noise();
+    rows.push_back(row);
+  }
+  return owner_by_parts(decision_rows(assemble(rows), {}));
+}
+
+template <class Counts>
+std::string totals(const Counts& counts, const Losses& weights, Noise& noise) {
+  std::vector<Observation> rows;
+  for (const int count : counts) {
+    const Losses at = lost(weights, count);
+    rows.push_back(observation(count, (1000.0 / count + at.serial + at.communication) * noise()));
+  }
+  return owner_of(decision_rows(assemble(rows), {}));
+}
+
+}  // namespace
+
+TEST_CASE("a single cause with 1 % noise in every part is named, each of five", "[cause]") {
+  const std::array<std::string, 5> names{
+      "serial work", "compute slow-down", "communication", "idle", "I/O"};
+  for (std::size_t cause = 0; cause < names.size(); ++cause) {
+    int named = 0;
+    Noise noise(0.01, 11 + cause);
+    for (int i = 0; i < curves; ++i) {
+      named += with_parts(few_counts, weighted(cause, noise.strength()), noise) == names[cause];
+    }
+    INFO(names[cause] << " was named on " << named << " of " << curves);
+    CHECK(named >= 0.95 * curves);
+  }
+}
+
+TEST_CASE("two equal causes with 2 % noise are a mixture", "[cause]") {
+  int mixed = 0;
+  Noise noise(0.02, 23);
+  for (int i = 0; i < curves; ++i) {
+    const double strength = noise.strength();
+    const auto first = static_cast<std::size_t>(i) % 5;
+    const std::size_t second = (first + 1 + static_cast<std::size_t>(i / 5) % 4) % 5;
+    const Losses weights = sum(weighted(first, strength), weighted(second, strength));
+    mixed += with_parts(few_counts, weights, noise).empty();
+  }
+  INFO("a mixture on " << mixed << " of " << curves);
+  CHECK(mixed >= 0.95 * curves);
+}
+
+TEST_CASE("totals of twelve counts with 0.5 % noise name serial work and growing overhead",
+          "[cause]") {
+  int serial = 0;
+  int overhead = 0;
+  Noise noise(0.005, 31);
+  constexpr int each = 100;
+  for (int i = 0; i < each; ++i) {
+    const double strength = 1.0 + noise.strength();
+    serial += totals(many_counts, weighted(0, strength), noise) == "serial work";
+    overhead += totals(many_counts, weighted(2, strength), noise) == "growing overhead";
+  }
+  INFO("serial work on " << serial << ", overhead on " << overhead << " of " << each);
+  CHECK(serial >= 0.95 * each);
+  CHECK(overhead >= 0.95 * each);
+}
+
+TEST_CASE("noisy totals of few counts never name a wrong owner, and no owner of a mixture",
+          "[cause]") {
+  int wrong = 0;
+  Noise noise(0.02, 41);
+  for (int i = 0; i < curves; ++i) {
+    const double strength = noise.strength();
+    const Losses mixture = sum(weighted(0, strength), weighted(2, strength));
+    wrong += totals(few_counts, weighted(0, strength), noise) == "growing overhead";
+    wrong += totals(few_counts, weighted(2, strength), noise) == "serial work";
+    wrong += totals(few_counts, mixture, noise) != "none";
+  }
+  INFO("a wrong owner on " << wrong);
+  CHECK(wrong <= 0.01 * 3 * curves);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/decide/cause/diagnosis.h"
+#include "src/model/scaling/contention/law.h"
+#include "tests/catch.h"
+#include "tests/unit/model/decide/tables.h"
+
+#include <cmath>
+
+using namespace scaleworth;
+using namespace scaleworth::decide;
+using namespace scaleworth::decide::example;
+
+namespace {
+
+/// 1 MB over 10 GB/s takes 100 us.
+constexpr MessageTerms message{Seconds(5e-6), BytesPerSecond(10e9), Bytes(1e6)};
+
+Decision rubric() {
+  DecisionRequest request;
+  request.metrics.prices = hourly(1.0);
+  request.rubric.efficiency_threshold = 0.70;
+  return decide_table(assemble(strong_observations()), request);
+}
+
+const LawReading& reading(const LawSpread& spread, const std::string& fit) {
+  for (const LawReading& one : spread.readings) {
+    if (one.fit.find(fit) != std::string::npos) return one;
+  }
+  FAIL("no such fit: " << fit);
+  return spread.readings.front();
+}
+
+double share(const Gap& gap, Cause cause) {
+  for (const CauseLoss& loss : gap.losses) {
+    if (loss.cause == cause) return loss.share;
+  }
+  return 0.0;
+}
+
+const Remedy& remedy(const std::vector<Remedy>& remedies, Cause cause) {
+  for (const Remedy& one : remedies) {
+    if (one.cause == cause) return one;
+  }
+  FAIL("no remedy for " << cause_name(cause));
+  return remedies.front();
+}
+
+attribution::Efficiency factors(double balance, double host, double dependency, double transfer) {
+  attribution::Efficiency efficiency;
+  efficiency.load_balance = balance;
+  efficiency.host = host;
+  efficiency.dependency = dependency;
+  efficiency.transfer = transfer;
+  efficiency.serialization = host * dependency;
+  efficiency.parallel = balance * host * dependency * transfer;
+  efficiency.runtime = std::chrono::seconds(10);
+  efficiency.useful = {std::chrono::seconds(4), std::chrono::seconds(4)};
+  return efficiency;
+}
+
+}  // namespace
+
+TEST_CASE("the missing folds divide as published by each fit", "[cause]") {
+  const Decision decision = rubric();
+  REQUIRE(decision.diagnosis.spread);
+  const LawSpread& spread = *decision.diagnosis.spread;
+  CHECK(spread.count == 32);
+  CHECK(printed(spread.missing, 2) == "17.60");
+  const LawReading& plain = reading(spread, "plain");
+  CHECK(printed(plain.serial_folds, 2) == "17.23");
+  CHECK(printed(100.0 * plain.serial_folds / spread.missing, 1) == "97.9");
+  CHECK(printed(plain.overhead_folds, 2) == "0.37");
+  const LawReading& relative = reading(spread, "and c (K-1)");
+  CHECK(printed(relative.serial_folds, 2) == "15.33");
+  CHECK(printed(100.0 * relative.serial_folds / spread.missing, 0) == "87");
+  CHECK(printed(relative.overhead_folds, 2) == "2.04");
+  CHECK(printed(100.0 * relative.overhead_folds / spread.missing, 0) == "12");
+  CHECK(printed(relative.serial, 4) == "0.0297");
+}
+
+TEST_CASE("totals that fits read differently name no owner and say what separates them",
+          "[cause]") {
+  const Decision decision = rubric();
+  CHECK_FALSE(decision.cause);
+  CHECK(decision.no_cause.find("only a communication measurement separates them") !=
+        std::string::npos);
+  CHECK(decision.rubric.chosen == 8);
+  const LawSpread& spread = *decision.diagnosis.spread;
+  // The fit with c: .0297 (1 - 1/32) against .00027 * 31; the plain fit: .0376122 * 31/32 of
+  // .0694444 - .03125.
+  CHECK_THAT(reading(spread, "and c (K-1)").serial_share, WithinAbs(0.775, 0.005));
+  CHECK_THAT(reading(spread, "plain").serial_share, WithinAbs(0.954, 5e-4));
+  CHECK(spread.by_fits.low < 0.775);
+  CHECK(spread.by_fits.high > 0.953);
+}
+
+TEST_CASE("hiding communication moves the published optimum from 8 to 12, halving serial work to 9",
+          "[cause]") {
+  DecisionRequest request;
+  request.metrics.prices = hourly(2.10, 9.0);
+  const Decision decision = decide_curve(published_curve, 64, request);
+  const auto& remedies = decision.diagnosis.remedies;
+  REQUIRE(remedies.size() == 2);
+  CHECK(remedies[0].cause == Cause::communication);
+  CHECK(remedies[0].before.count == 8);
+  // c = 0: K = sqrt(f (1-s)/(p s)) = sqrt(8.73/.063) = 11.7716; C(12) = 34.2 * .1108333 = 3.7905.
+  CHECK(remedies[0].after.count == 12);
+  CHECK(printed(*remedies[0].after.position, 4) == "11.7716");
+  CHECK(printed(*remedies[0].saved, 4) == printed(1.0 - 3.7905 / 4.173150, 4));
+  // s = .015: .04185 + .0063 K = 8.865/K^2 at 9.37; C(9) = 27.9 * .1364444 = 3.8068.
+  CHECK(remedies[1].after.count == 9);
+  CHECK(printed(*remedies[1].saved, 4) == printed(1.0 - 3.8068 / 4.173150, 4));
+  CHECK(remedies[0].moves);
+  CHECK(remedies[1].moves);
+}
+
+TEST_CASE("overlap does nothing for serial work, nor less serial work for communication",
+          "[cause]") {
+  DecisionRequest request;
+  request.metrics.prices = hourly(2.10, 9.0);
+  const Decision serial = decide_curve({0.05, 0.0, Seconds(3600)}, 64, request);
+  CHECK(remedy(serial.diagnosis.remedies, Cause::serial).moves);
+  CHECK_FALSE(remedy(serial.diagnosis.remedies, Cause::communication).moves);
+  const Decision communication = decide_curve({0.0, 0.002, Seconds(3600)}, 64, request);
+  CHECK(remedy(communication.diagnosis.remedies, Cause::communication).moves);
+  CHECK_FALSE(remedy(communication.diagnosis.remedies, Cause::serial).moves);
+}
+
+TEST_CASE("of measured parts the one that moves the knee farthest comes first", "[cause]") {
+  DecisionRequest request;
+  request.metrics.prices = hourly(3.20);
+  const Decision decision = decide_table(breakdown_table(), request);
+  const auto& remedies = decision.diagnosis.remedies;
+  REQUIRE(remedies.size() == 2);  // no I/O, and compute lost nothing
+  CHECK(remedies[0].cause == Cause::communication);
+  CHECK(remedies[1].cause == Cause::idle);
+  CHECK(remedies[0].before.kind == KneeKind::efficiency);  // the price cancels: no cost optimum
+  CHECK(remedies[0].moves);
+  CHECK(remedies[1].moves);
+  CHECK(*remedies[0].after.position > *remedies[1].after.position);
+}
+
+TEST_CASE("parts without a law give knees among the measured counts", "[cause]") {
+  const ScalingTable table =
+      assemble({breakdown(1, 800, 0, 0), breakdown(4, 200, 10, 60), breakdown(16, 50, 10, 190)});
+  const auto& remedies = decide_table(table, {}).diagnosis.remedies;
+  // E: 1, .741, .2; without idle 1, .952, .833; without communication 1, .769, .208.
+  CHECK(remedies.front().cause == Cause::idle);
+  CHECK(remedies.front().before.count == 4);
+  CHECK(remedies.front().after.count == 16);
+  CHECK_FALSE(remedies.front().after.high);
+  CHECK_FALSE(remedy(remedies, Cause::communication).moves);
+}
+
+TEST_CASE("compute that does not shrink is serial work, compute that shrinks less a slow-down",
+          "[cause]") {
+  const auto owner = [](double (*compute)(double)) {
+    std::vector<Observation> rows;
+    for (const int count : {1, 2, 4, 8, 16, 32, 64}) {
+      rows.push_back(breakdown(count, 1000.0 * compute(count), 0.2 * (count > 1), 0.0));
+    }
+    return decide_table(assemble(rows), {}).cause->owner;
+  };
+  CHECK(owner([](double k) { return 0.05 + 0.95 / k; }) == "serial work");
+  CHECK(owner([](double k) { return (1.0 + 0.15 * std::log2(k)) / k; }) == "compute slow-down");
+}
+
+TEST_CASE("a ring's communication divides into latency and bandwidth by its message", "[cause]") {
+  // 4 ranks: 5 us against 100 us/4 = 25 us; balanced at 5 us * 10 GB/s * 4 = 200 kB.
+  CHECK_THAT(latency_share(message, 4), WithinAbs(5.0 / 30.0, 1e-12));
+  CHECK_THAT(balanced_message(message, 4).value(), WithinRel(2e5, 1e-12));
+  CHECK_THAT(latency_share({message.latency, message.bandwidth, Bytes(2e5)}, 4),
+             WithinAbs(0.5, 1e-12));
+  CHECK_THROWS_AS(latency_share(message, 1), UserError);
+  CHECK_THROWS_AS(latency_share({Seconds(0), message.bandwidth, message.message}, 2), UserError);
+  CHECK(remedy_means(Cause::communication, 0.9) == "fewer and larger messages, a tree");
+  CHECK(remedy_means(Cause::communication, 0.1) == "overlap it, send fewer bytes");
+}
+
+TEST_CASE("POP factors divide the gap by their logarithms", "[cause]") {
+  // ln .5 = -.6931 idle, ln .8 = -.2231 communication, host and dependency 1: 75.6 and 24.4 %.
+  const Gap gap = pop_gap(factors(0.5, 1.0, 1.0, 0.8), 8, nullptr, 1.0);
+  CHECK_THAT(share(gap, Cause::idle), WithinAbs(0.7565, 5e-5));
+  CHECK_THAT(share(gap, Cause::communication), WithinAbs(0.2435, 5e-5));
+  CHECK(gap.losses.size() == 2);
+  CHECK_THAT(gap.lost_s, WithinAbs(6.0, 1e-9));  // 10 s, 40 % efficient
+  CHECK_THROWS_AS(pop_gap(factors(0.5, 0.0, 1.0, 0.8), 8, nullptr, 1.0), UserError);
+}
+
+TEST_CASE("POP factors against a baseline count what got worse, and slower kernels", "[cause]") {
+  const attribution::Efficiency before = factors(0.9, 1.0, 1.0, 1.0);
+  attribution::Efficiency after = factors(0.9, 0.8, 1.0, 1.0);
+  after.useful = {std::chrono::seconds(5), std::chrono::seconds(5)};  // 10 s for the work of 8 s
+  // ln .8 = -.2231 host, ln 1.25 = .2231 slower kernels: halves; balance is no worse than before.
+  const Gap gap = pop_gap(after, 2, &before, 1.0);
+  CHECK_THAT(share(gap, Cause::host), WithinAbs(0.5, 1e-12));
+  CHECK_THAT(share(gap, Cause::slowdown), WithinAbs(0.5, 1e-12));
+  CHECK(share(gap, Cause::idle) == 0.0);
+  attribution::Efficiency idle = after;
+  idle.useful.clear();
+  CHECK_THROWS_AS(pop_gap(idle, 2, &before, 1.0), UserError);
+}
