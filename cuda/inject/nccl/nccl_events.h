@@ -21,7 +21,8 @@ struct NcclContext {
   /// Collectives that were enqueued: the same number on all ranks, because NCCL requires the same
   /// order of all of them.
   std::atomic<std::uint64_t> collectives{0};
-  /// Collectives, sends and receives, by which network operations name theirs.
+  /// Number of the last collective, send or receive, by which network operations name theirs; no
+  /// other communicator of the process has the same.
   std::atomic<std::uint64_t> calls{0};
 };
 

@@ -49,6 +49,7 @@ ncclResult_t begin_communicator(void** context,
   made->communicator = communicator;
   made->rank = static_cast<std::uint32_t>(rank);
   made->ranks = static_cast<std::uint32_t>(ranks);
+  made->calls = std::uint64_t{session->next_communicator()} << 32U;
   session->inbox().add(said_of_creation(*made, realtime_ns(), this_thread()));
   *wanted_events = wanted_nccl_events(session->settings().nccl_channels);
   *context = made.release();

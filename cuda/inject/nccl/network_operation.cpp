@@ -58,17 +58,26 @@ NetworkOperation::Step* NetworkOperation::begin_step(std::uint64_t now_ns) {
   return &begun;
 }
 
+void NetworkOperation::end_lead(const Step& step) {
+  if (!leads_ || &step != &steps_.front() || step.wait == NetworkWait::nothing) return;
+  leads_ = false;
+  row_.lead_ns = accounted_ns_ - began_ns_;
+}
+
 void NetworkOperation::enter(Step& step,
                              NetworkWait wait,
                              std::uint64_t bytes,
                              std::uint64_t now_ns) {
   account(now_ns);
+  if (step.wait != wait) end_lead(step);
   step.wait = wait;
   row_.bytes += bytes;
 }
 
 void NetworkOperation::end_step(Step& ended, std::uint64_t now_ns) {
   account(now_ns);
+  end_lead(ended);
+  leads_ = leads_ && &ended != &steps_.front();  // its place is used again
   ended.under_way = false;
   while (oldest_ < begun_ && !step(oldest_).under_way) ++oldest_;
 }

@@ -43,6 +43,8 @@ class NetworkOperation {
 
  private:
   void account(std::uint64_t now_ns);
+  /// The first transfer waits for something else now, or has ended.
+  void end_lead(const Step& step);
   Step& step(std::uint64_t number) { return steps_[number % steps_.size()]; }
 
   trace::recording::NetworkRow row_;
@@ -51,6 +53,7 @@ class NetworkOperation {
   std::array<Step, 16> steps_;  // NCCL has 8 under way at most (NCCL_STEPS of 2.28)
   std::uint64_t begun_ = 0;     // transfers, since the beginning
   std::uint64_t oldest_ = 0;    // under way
+  bool leads_ = true;           // the first transfer waits for what it waited for first
 };
 
 }  // namespace scaleworth::gpu

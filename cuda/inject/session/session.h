@@ -36,6 +36,8 @@ class Session {
   std::optional<bool> traces_device() const;
 
   Inbox& inbox() { return inbox_; }
+  /// How many communicators of NCCL were begun before.
+  std::uint32_t next_communicator() { return communicators_++; }
   WindowControl& window() { return window_; }
   const trace::CaptureSettings& settings() const { return settings_; }
   /// Whether rows of now are inside of the window.
@@ -78,6 +80,7 @@ class Session {
   bool decoder_asks_ = false;
   trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
   std::string bytes_;
+  std::atomic<std::uint32_t> communicators_{0};
   std::atomic<bool> open_{false};
   std::atomic<bool> finishing_{false};
   std::atomic<bool> finished_{false};

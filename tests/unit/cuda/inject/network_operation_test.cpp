@@ -28,6 +28,7 @@ TEST_CASE("an operation waits for what its oldest transfer waits for", "[capture
   CHECK(row.network_wait_ns == 35);
   CHECK(row.flush_wait_ns == 0);
   CHECK(row.duration_ns == 80);
+  CHECK(row.lead_ns == 30);
   CHECK(row.steps == 2);
   CHECK(row.bytes == 768);
 }
@@ -44,6 +45,16 @@ TEST_CASE("a transfer that ends before an older one changes nothing until that h
   const NetworkRow row = operation.end(30);
   CHECK(row.network_wait_ns == 30);
   CHECK(row.gpu_wait_ns == 0);
+}
+
+TEST_CASE("the lead ends with the first transfer's first wait, once", "[capture]") {
+  NetworkOperation operation({}, 0);
+  auto* first = operation.begin_step(2);
+  operation.enter(*first, NetworkWait::network, 0, 3);
+  operation.enter(*first, NetworkWait::network, 0, 5);
+  operation.end_step(*first, 9);
+  for (int i = 0; i < 20; ++i) operation.end_step(*operation.begin_step(10), 11);
+  CHECK(operation.end(20).lead_ns == 9);
 }
 
 TEST_CASE("transfers beyond those that are followed are passed over", "[capture]") {

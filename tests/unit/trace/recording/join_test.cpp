@@ -175,6 +175,30 @@ TEST_CASE("what NCCL told of a call's traffic is summed for its kernel", "[recor
   CHECK(second.channels_apart->count() == 7);
 }
 
+TEST_CASE("what operations waited for before their kernel began is left out", "[recording]") {
+  Batch batch = with_names();
+  batch.collectives = {said(1000, 3, 4096)};
+  batch.collectives[0].call = 1;
+  // Both begin at 1400, the kernel at 1600; the first wait of the one lasts until 1650, of the
+  // other until 1500.
+  NetworkRow sends{.time_ns = 1400, .duration_ns = 400, .communicator = 0xabcdU, .call = 1};
+  sends.gpu_wait_ns = 300;
+  sends.network_wait_ns = 100;
+  sends.sends = 1;
+  sends.lead_ns = 250;
+  NetworkRow receives{.time_ns = 1400, .duration_ns = 400, .communicator = 0xabcdU, .call = 1};
+  receives.network_wait_ns = 150;
+  receives.gpu_wait_ns = 250;
+  receives.lead_ns = 100;
+  batch.networks = {sends, receives};
+  launch(batch, 1500, 5);
+  const Recording recording = assemble(batch);
+  const attribution::NcclUse& use = recording.nccl_uses.at(recording.communications[0].nccl_use);
+  CHECK(use.gpu_wait.count() == 300 - 200 + 250);
+  CHECK(use.network_wait.count() == 100 + 150 - 100);
+  CHECK(use.duration.count() == 800 - 200 - 100);
+}
+
 TEST_CASE("network operations that waited longer than they lasted are counted and left out",
           "[recording]") {
   Batch batch = with_names();

@@ -120,17 +120,19 @@ class Joiner {
   void attach(std::span<const CollectiveCall> calls, const Launch& launch) {
     Communication all = communication(calls.front());
     for (const CollectiveCall& call : calls.subspan(1)) merge(all, communication(call));
-    add_nccl_use(calls, all);
+    add_nccl_use(calls, recording_.device_events[launch.event].start, all);
     note_ranks(calls, recording_.device_events[launch.event].device);
     recording_.device_events[launch.event].communication =
         static_cast<std::uint32_t>(recording_.communications.size());
     recording_.communications.push_back(std::move(all));
   }
 
-  void add_nccl_use(std::span<const CollectiveCall> calls, Communication& all) {
+  void add_nccl_use(std::span<const CollectiveCall> calls,
+                    nanoseconds kernel_start,
+                    Communication& all) {
     std::optional<attribution::NcclUse> sum;
     for (const CollectiveCall& call : calls) {
-      const auto use = uses_.of(call.row);
+      const auto use = uses_.of(call.row, kernel_start);
       if (use && !sum) sum.emplace();
       if (use) add_use(*use, *sum);
     }

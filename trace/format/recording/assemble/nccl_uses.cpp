@@ -13,7 +13,7 @@ constexpr std::uint64_t most = std::uint64_t{1} << 61U;  // nanoseconds or bytes
 
 bool possible(const NetworkRow& row) {
   std::uint64_t left = row.duration_ns;
-  if (left > most || row.bytes > most) return false;
+  if (left > most || row.bytes > most || row.time_ns > most || row.lead_ns > left) return false;
   for (const std::uint64_t wait :
        {row.gpu_wait_ns, row.peer_wait_ns, row.network_wait_ns, row.flush_wait_ns}) {
     if (wait > left) return false;
@@ -71,7 +71,8 @@ void NcclUses::add(std::span<const NetworkRow> rows) {
     use.gpu_wait = time(row.gpu_wait_ns);
     use.peer_wait = time(row.peer_wait_ns);
     use.network_wait = time(row.network_wait_ns + row.flush_wait_ns);
-    networks_.push_back({{row.communicator, row.call, row.rank}, use});
+    networks_.push_back(
+        {{row.communicator, row.call, row.rank}, use, row.time_ns, row.lead_ns, row.sends != 0});
   }
 }
 
@@ -92,14 +93,25 @@ void NcclUses::sort() {
   std::stable_sort(channels_.begin(), channels_.end(), by_call);
 }
 
-std::optional<NcclUse> NcclUses::of(const CollectiveRow& row) const {
+NcclUse NcclUses::since(const Network& network, Nanoseconds kernel_start) {
+  NcclUse use = network.use;
+  Nanoseconds& first_wait = network.sends ? use.gpu_wait : use.network_wait;
+  const Nanoseconds early = kernel_start - time(network.start_ns);
+  const Nanoseconds before =
+      std::clamp(early, Nanoseconds{}, std::min(time(network.lead_ns), first_wait));
+  first_wait -= before;
+  use.duration -= before;
+  return use;
+}
+
+std::optional<NcclUse> NcclUses::of(const CollectiveRow& row, Nanoseconds kernel_start) const {
   if (row.call == 0) return std::nullopt;
   const Call call(row.communicator, row.call, row.rank);
   const auto networks = entries_of(networks_, call);
   const auto channels = entries_of(channels_, call);
   if (networks.empty() && channels.empty()) return std::nullopt;
   NcclUse all;
-  for (const Network& network : networks) add_use(network.use, all);
+  for (const Network& network : networks) add_use(since(network, kernel_start), all);
   if (!channels.empty()) {
     const auto [first, last] =
         std::minmax_element(channels.begin(), channels.end(), [](const auto& a, const auto& b) {

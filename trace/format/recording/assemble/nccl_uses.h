@@ -5,6 +5,7 @@
 #include "src/core/attribution/nccl_use.h"
 #include "trace/format/recording/rows/rows.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,8 +20,10 @@ class NcclUses {
   void add(std::span<const ChannelRow> rows);
   /// To be called after the last `add`, before `of`.
   void sort();
-  /// Absent when nothing was told of the call.
-  std::optional<attribution::NcclUse> of(const CollectiveRow& call) const;
+  /// Absent when nothing was told of the call. What operations waited for before the call's kernel
+  /// began is left out: they begin when it is launched.
+  std::optional<attribution::NcclUse> of(const CollectiveRow& call,
+                                         std::chrono::nanoseconds kernel_start) const;
   /// Rows that contradict themselves, which are left out.
   std::int64_t impossible() const { return impossible_; }
 
@@ -29,7 +32,12 @@ class NcclUses {
   struct Network {
     Call call;
     attribution::NcclUse use;
+    std::uint64_t start_ns;
+    std::uint64_t lead_ns;
+    bool sends;
   };
+  static attribution::NcclUse since(const Network& network, std::chrono::nanoseconds kernel_start);
+
   struct Channel {
     Call call;
     std::uint64_t gpu_end_ns;

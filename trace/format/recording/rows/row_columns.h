@@ -108,7 +108,8 @@ using NetworkColumns = ColumnList<Delta<&NetworkRow::time_ns>,
                                   Plain<&NetworkRow::gpu_wait_ns>,
                                   Plain<&NetworkRow::peer_wait_ns>,
                                   Plain<&NetworkRow::network_wait_ns>,
-                                  Plain<&NetworkRow::flush_wait_ns>>;
+                                  Plain<&NetworkRow::flush_wait_ns>,
+                                  Plain<&NetworkRow::lead_ns>>;
 using ChannelColumns = ColumnList<Delta<&ChannelRow::gpu_start_ns>,
                                   Plain<&ChannelRow::gpu_duration_ns>,
                                   Delta<&ChannelRow::time_ns>,

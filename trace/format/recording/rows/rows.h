@@ -145,7 +145,7 @@ struct CollectiveRow {
   std::uint32_t thread = 0;
   std::uint32_t range = 0;  // MarkRow::id, of CollectiveSource::range
   CollectiveSource source = CollectiveSource::range;
-  /// The how-manieth call of its communicator and rank, from 1; 0 where nothing refers to it.
+  /// Its number, by which rows of its traffic name it; 0 where none do.
   std::uint64_t call = 0;
 };
 
@@ -166,6 +166,10 @@ struct NetworkRow {
   std::uint32_t peer = 0;
   std::uint32_t steps = 0;
   std::uint32_t sends = 0;  // 1: sends, 0: receives
+  /// From the start, until the first transfer no longer waited for what it waited for first (sends:
+  /// the GPU, receives: the network). NCCL begins operations when it launches the kernel, which may
+  /// be long before that runs.
+  std::uint64_t lead_ns = 0;
 };
 
 /// One channel of a call's kernel, by the GPU's own timer.
