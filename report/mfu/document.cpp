@@ -73,6 +73,7 @@ std::string large_count(double count) {
 std::string large_money(Dollars money) {
   constexpr double million = 1e6;
   if (money.value() >= million) return fmt::format("{:.4g} million USD", money.value() / million);
+  if (money.value() < 1.0) return fmt::format("{:.4g} USD", money.value());
   return fmt::format("{:.{}f} USD", money.value(), money.value() < 1000.0 ? 3 : 0);
 }
 

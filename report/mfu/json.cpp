@@ -61,8 +61,10 @@ Json campaign(const std::optional<model::Campaign>& one) {
 std::string mfu_json(const MfuView& view) {
   const model::TrainingUse& use = view.use;
   const Json json{{"schema_version", mfu_schema_version},
+                  {"kind", "scaleworth mfu"},
                   {"tool_version", view.options.tool_version},
                   {"git_revision", view.options.git_revision},
+                  {"headline", judge_mfu(view).headline},
                   {"model", model_json(view.run.model)},
                   {"run", run_json(view)},
                   {"forward_flop_per_token",

@@ -17,11 +17,11 @@ std::string of_peak(const model::Utilisation& one) {
 
 std::string headline(const MfuView& view) {
   const model::Utilisation& first = view.use.against.front();
-  return fmt::format("MFU {:.1f} %: {:.4g} of {} on each of {} {}{}.",
+  return fmt::format("MFU {:.1f} %: {:.4g} of {} on {} {}{}.",
                      100.0 * first.mfu,
                      view.use.model_rate.value() / tera,
                      of_peak(first),
-                     view.run.gpus,
+                     view.run.gpus == 1 ? "one" : fmt::format("each of {}", view.run.gpus),
                      view.options.gpu,
                      first.mfu > 1.0 ? ", which cannot be" : "");
 }
@@ -29,11 +29,12 @@ std::string headline(const MfuView& view) {
 std::string throughput_line(const MfuView& view) {
   const model::ConventionWords& words = model::words_of(view.run.convention);
   return fmt::format(
-      "{} on each GPU, {} a token by the convention {} ({} attention).",
+      "{} on each GPU, {} a token by the convention {} ({}).",
       format_quantity(number(view.use.tokens_per_second_per_gpu), Unit::tokens_per_second, 4),
       format_quantity(number(view.use.model_flops), Unit::flop, 4),
       words.name,
-      words.attention);
+      words.convention == model::Convention::six_nd ? std::string("without attention")
+                                                    : std::string(words.attention) + " attention");
 }
 
 std::string hardware_line(const MfuView& view) {

@@ -264,7 +264,7 @@ case "$case_name" in
         --recompute selective --convention causal --measured-peak 700 --format $format
       expect_code 0
     done
-    for wrong in '--gpu a100 --model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt-2 --tokens-per-second 1' \
+    for wrong in '--gpu a100 --model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt2 --tokens-per-second -1' '--gpu a100-80gb --model gpt-2 --tokens-per-second 1' \
         '--gpu a100-80gb --model gpt2' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --convention plam' \
         '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --dtype fp8' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --sequence 4096' \
         '--model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --measured-peak /nonexistent'; do

@@ -45,7 +45,17 @@ case "$case_name" in
   an_unknown_model)
     run 20 "$rehearsal" roofline --machine cuda --model llama-99 --out "$work/run"
     expect_code 2
-    expect_error 'llama-3.1-8b'
+    expect_error 'did you mean llama-'
+    ;;
+  products_are_a_measured_peak)
+    run 120 "$rehearsal" roofline --quiet --only roofline.gpu.gemm --out "$work/run"
+    expect_code 0
+    run 20 "$program" mfu --model gpt3-175b --gpu h100-sxm-80gb --gpus 1024 --tokens-per-second 200000 --measured-peak "$work/run"
+    expect_code 0
+    expect_out 'MFU [0-9.]+ % of [0-9.]+ TFLOP/s .measured: steady bf16 products in'
+    run 20 "$program" mfu --model gpt2 --gpu h100-sxm-80gb --tokens-per-second 1 --measured-peak "$work/run" --dtype fp16
+    expect_code 2
+    expect_error 'no steady fp16 products'
     ;;
   a_probe_of_the_host)
     run 20 "$rehearsal" roofline --machine cuda --only roofline.memory --out "$work/run"

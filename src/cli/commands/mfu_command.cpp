@@ -19,19 +19,13 @@ void add_run(CLI::App& command, MfuOptions& options) {
   command.add_option("--gpu", options.gpu, "GPU by its id or alias; unknown here: with --peak");
   command.add_option(
       "--datasheets", options.datasheets, "TOML with [[gpu]] tables in place of the GPUs built in");
-  command.add_option("--gpus", options.gpus, "how many work on the step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      .add_option("--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--step-seconds", options.step_seconds, "instead: seconds of one step ...")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--sequence", options.sequence, "tokens of one sequence (the model's own)")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--gpus", options.gpus, "how many work on the step")->capture_default_str();
+  command.add_option(
+      "--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs");
+  command.add_option("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
+  command.add_option(
+      "--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
+  command.add_option("--sequence", options.sequence, "tokens of one sequence (the model's own)");
 }
 
 void add_counting(CLI::App& command, MfuOptions& options) {
@@ -50,18 +44,15 @@ void add_counting(CLI::App& command, MfuOptions& options) {
                   "what the backward pass computes again: none, selective (attention) or full")
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
-  command.add_option("--peak", options.peak_tflops, "dense peak of one GPU, TFLOP/s")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--peak", options.peak_tflops, "dense peak of one GPU, TFLOP/s");
   command.add_option("--measured-peak",
                      options.measured_peak,
                      "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
 }
 
 void add_money(CLI::App& command, MfuOptions& options) {
-  command.add_option("--price", options.price_usd_per_hour, "USD for one GPU for one hour")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and dollars")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
+  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and dollars");
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& pe
   run.model = options.model_file.empty()
                   ? find_model(model_catalogue(), options.model)
                   : find_model(load_model_catalogue(options.model_file), options.model);
+  if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);
   run.gpus = options.gpus;
   run.tokens_per_second = tokens_per_second(options);
