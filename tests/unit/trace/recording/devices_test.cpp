@@ -85,6 +85,19 @@ TEST_CASE("a process with one GPU is left as it is", "[recording]") {
   CHECK(split_by_device(std::move(recording), seen({2}, {3})).front().origin.rank == 0);
 }
 
+TEST_CASE("more GPUs than a node has are not told apart", "[recording]") {
+  Recording recording;
+  std::map<std::uint64_t, DeviceRanks> communicators;
+  for (std::uint16_t device = 0; device < 33; ++device) {
+    DeviceEvent event;
+    event.device = device;
+    recording.device_events.push_back(event);
+    communicators[1].size = 33;
+    communicators[1].ranks[device] = {device};
+  }
+  CHECK(split_by_device(std::move(recording), communicators).size() == 1);
+}
+
 TEST_CASE("the largest communicator numbers the ranks", "[recording]") {
   auto communicators = seen({0}, {1});
   communicators[0xdef] = {8, {{0, {6}}, {1, {7}}}};

@@ -9,6 +9,8 @@ namespace scaleworth::trace::recording {
 namespace {
 
 constexpr std::uint16_t several = 0xffff;
+/// What recordings share is copied for each device: no node has more, but a damaged file may.
+constexpr std::size_t most_devices = 32;
 
 using RankOfDevice = std::map<std::uint16_t, std::int32_t>;
 
@@ -102,7 +104,7 @@ std::vector<Recording> split_by_device(Recording whole,
   RankOfDevice ranks;
   std::int32_t size = 0;
   for (const auto& [communicator, candidate] : seen) {
-    if (devices.size() < 2 || candidate.size <= size) continue;
+    if (devices.size() < 2 || devices.size() > most_devices || candidate.size <= size) continue;
     RankOfDevice found = rank_of_device(candidate, devices);
     if (found.empty()) continue;
     ranks = std::move(found);

@@ -18,9 +18,9 @@ struct DeviceRanks {
 };
 
 /// One recording per device where the largest communicator in which every device is one rank of
-/// its own says which; else `whole` as it is. Calls go to the device that they launched work on;
-/// what else a thread did, to the device of all its launches, or to every device where it has
-/// none or several. `seen` by communicator.
+/// its own says which; else, and beyond 32 devices, `whole` as it is. Calls go to the device that
+/// they launched work on; what else a thread did, to the device of all its launches, or to every
+/// device where it has none or several. `seen` by communicator.
 std::vector<Recording> split_by_device(Recording whole,
                                        const std::map<std::uint64_t, DeviceRanks>& seen);
 
