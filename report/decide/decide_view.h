@@ -26,6 +26,10 @@ std::vector<Chart> decision_charts(const DecideView& view);
 // Tables; without rows where there is nothing to tell.
 Table decision_rows_table(const DecideView& view);
 Table marginal_table(const DecideView& view);
+/// Throughput, latencies, layout, batch and price, where the table says them.
+Table facts_table(const DecideView& view);
+/// Seconds and shares of the parts.
+Table parts_table(const DecideView& view);
 Table exclusions_table(const DecideView& view);
 Table regimes_table(const DecideView& view);
 Table spot_table(const DecideView& view);

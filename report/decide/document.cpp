@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
+
+std::string how_compared(const decide::Decision& decision) {
+  if (decision.basis == decide::TimeBasis::work_unit) return "by throughput";
+  return decide::scaling_name(decision.scaling);
+}
+
+/// Latencies, and throughputs that the times were made from, belong on the first page.
+bool facts_matter(const decide::Decision& decision) {
+  return decision.basis == decide::TimeBasis::work_unit ||
+         std::any_of(decision.shown.begin(), decision.shown.end(), [](const auto& row) {
+           return !row.facts.latencies.empty();
+         });
+}
 
 std::string subtitle(const DecideView& view) {
   const decide::Decision& decision = view.decision;
@@ -24,7 +38,7 @@ std::string subtitle(const DecideView& view) {
                      decision.rows.size() == 1 ? "" : "s",
                      decision.rows.front().count,
                      decision.rows.back().count,
-                     decide::scaling_name(decision.scaling));
+                     how_compared(decision));
 }
 
 std::vector<NextCommand> next_commands(const DecideView& view) {
@@ -67,7 +81,12 @@ Document compose_decision(const DecideView& view) {
   document.verdict = judge_decision(view);
   document.next = next_commands(view);
   std::vector<Section> sections{
-      section_of("counts", "Counts", {decision_rows_table(view), marginal_table(view)}),
+      section_of("counts",
+                 "Counts",
+                 {decision_rows_table(view),
+                  all || facts_matter(view.decision) ? facts_table(view) : Table{},
+                  all ? parts_table(view) : Table{},
+                  marginal_table(view)}),
       section_of("money", "Ways to pay", {regimes_table(view), spot_table(view)}),
       section_of("knees", "Knees", {knees_table(view), remedies_table(view)}),
       section_of("causes",

@@ -2,6 +2,7 @@
 #include "report/decide/decide_view.h"
 #include "report/decide/knee_json.h"
 #include "report/decide/laws/law_json.h"
+#include "report/decide/row_json.h"
 #include "report/json/parts.h"
 
 namespace scaleworth::report {
@@ -21,19 +22,21 @@ Json parts(const decide::PartTimes& times) {
 }
 
 Json row(const decide::DecisionRow& one) {
-  return {{"count", one.count},
-          {"time_s", json_value(one.time)},
-          {"same_work_s", json_value(one.same_work)},
-          {"speedup", json_value(one.speedup)},
-          {"efficiency", json_value(one.efficiency)},
-          {"karp_flatt", json_value(one.karp_flatt)},
-          {"cost_usd", json_value(one.cost)},
-          {"cost_per_work_usd", json_value(one.cost_per_work)},
-          {"work_per_usd", json_value(one.work_per_dollar)},
-          {"work_per_s", json_value(one.throughput)},
-          {"energy_per_work_j", json_value(one.energy_per_work)},
-          {"quality", json_value(one.quality)},
-          {"parts", parts(one.parts_s)}};
+  Json json{{"count", one.count},
+            {"time_s", json_value(one.time)},
+            {"same_work_s", json_value(one.same_work)},
+            {"speedup", json_value(one.speedup)},
+            {"efficiency", json_value(one.efficiency)},
+            {"karp_flatt", json_value(one.karp_flatt)},
+            {"cost_usd", json_value(one.cost)},
+            {"cost_per_work_usd", json_value(one.cost_per_work)},
+            {"work_per_usd", json_value(one.work_per_dollar)},
+            {"work_per_s", json_value(one.throughput)},
+            {"energy_per_work_j", json_value(one.energy_per_work)},
+            {"quality", json_value(one.quality)},
+            {"parts", parts(one.parts_s)}};
+  json.update(row_facts_json(one));
+  return json;
 }
 
 Json step(const decide::MarginalStep& one) {
@@ -162,6 +165,8 @@ std::string decision_json(const DecideView& view) {
       {"input", json_note(view.options.input)},
       {"coefficients", coefficients(decision)},
       {"scaling", decide::scaling_name(decision.scaling)},
+      {"times_of", times_of_name(decision.basis)},
+      {"counts_of", counts_of_name(decision.axis)},
       {"verdict",
        {{"answer", answer_name(judged.answer)},
         {"headline", judged.headline},

@@ -110,9 +110,11 @@ Table decision_rows_table(const DecideView& view) {
   Table table{"decision", "What each count does", {count_parameter()}};
   for (const DecisionRow& row : rows) table.rows.push_back({{count_cell(row.count)}});
   append_time(table, view);
-  append(table, rows, decision_column("speedup", "speed-up", Unit::plain, 2), [](const auto& row) {
-    return Cell{row.speedup};
-  });
+  const bool weak = view.decision.scaling == decide::Scaling::weak;
+  append(table,
+         rows,
+         decision_column("speedup", weak ? "scaled speed-up" : "speed-up", Unit::plain, 2),
+         [](const auto& row) { return Cell{row.speedup}; });
   append(table,
          rows,
          decision_column("efficiency", "efficiency", Unit::percent, 2),
@@ -122,7 +124,11 @@ Table decision_rows_table(const DecideView& view) {
   });
   append_economy(table, rows);
   append_parts(table, rows);
-  if (!view.decision.coefficients) {
+  append(table,
+         rows,
+         decision_column("gustafson_serial", "Gustafson serial", Unit::plain, 4),
+         [](const auto& row) { return cell_or_absent(row.gustafson_serial); });
+  if (!view.decision.coefficients && !weak && view.decision.axis != decide::Axis::load) {
     append(table,
            rows,
            decision_column("karp_flatt", "Karp-Flatt", Unit::plain, 4),

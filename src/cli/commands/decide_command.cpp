@@ -13,7 +13,8 @@ namespace {
 void add_input(CLI::App& command, DecideOptions& options) {
   command.add_option("table",
                      options.table,
-                     "CSV with units in the header, TOML with [[row]] tables or JSON; columns: " +
+                     "CSV with units in the header, TOML with [[row]] tables, JSON, or a run "
+                     "directory; columns: " +
                          known_columns());
   command
       .add_option("--where", options.where, "only rows with this cell, COLUMN=VALUE; repeatable")
@@ -21,6 +22,13 @@ void add_input(CLI::App& command, DecideOptions& options) {
   command
       .add_option("--rename", options.rename, "a column under another header, OLD=NEW; repeatable")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--scaling,--mode",
+          options.scaling,
+          "strong or weak: how the work grows, where the table does not say it; which steps "
+          "of a run directory")
+      ->check(CLI::IsMember({"strong", "weak"}));
   command.add_option("--serial", options.serial, "without a table: serial fraction s");
   command.add_option("--comm", options.communication, "without a table: coefficient c");
   command.add_option("--t1-hours", options.t1_hours, "without a table: hours at one rank (1)");
@@ -102,6 +110,8 @@ Command add_decide_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag(
       "--details", options->details, "every table, not only the summary (text and md)");
+  command->add_flag(
+      "--no-intervals", options->no_intervals, "leave out the law's intervals, the slow part");
   return {command, [options](const Arguments&) { return decide_count(*options); }};
 }
 

@@ -89,7 +89,13 @@ decide::DecisionRequest request_of(const DecideOptions& options) {
   request.spot = spot_of(options);
   request.message = message_of(options);
   request.shown_counts = options.counts;
+  request.intervals = !options.no_intervals;
   return request;
+}
+
+std::optional<decide::Scaling> scaling_of(const DecideOptions& options) {
+  if (options.scaling.empty()) return std::nullopt;
+  return options.scaling == "weak" ? decide::Scaling::weak : decide::Scaling::strong;
 }
 
 void check_fixed(const DecideOptions& options, const decide::DecisionRequest& request) {
@@ -122,7 +128,7 @@ decide::Decision decide_file(const DecideOptions& options) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
-  TableFile file = read_table(options.table, {options.where, options.rename});
+  TableFile file = read_table(options.table, {options.where, options.rename}, scaling_of(options));
   decide::DecisionRequest request = request_of(options);
   if (options.work) file.table = decide::of_work(std::move(file.table), *options.work);
   std::optional<DollarsPerSecond> price;
@@ -148,6 +154,7 @@ std::string input_text(const DecideOptions& options) {
   for (const std::string& condition : options.where)
     text += fmt::format(" --where '{}'", condition);
   for (const std::string& one : options.rename) text += fmt::format(" --rename '{}'", one);
+  if (!options.scaling.empty()) text += " --scaling " + options.scaling;
   return text;
 }
 

@@ -12,6 +12,7 @@ struct DecideOptions {
   std::string table;                // empty: coefficients
   std::vector<std::string> where;   // "params=16B"
   std::vector<std::string> rename;  // "load=p"
+  std::string scaling;              // "strong", "weak"; empty: as the table shows
   std::optional<double> serial;
   std::optional<double> communication;
   std::optional<double> t1_hours;
@@ -37,6 +38,7 @@ struct DecideOptions {
   std::string objective;  // empty: by the rubric
   std::string format = "text";
   bool details = false;
+  bool no_intervals = false;
 };
 
 /// Prints the report to stdout; returns the exit code. Throws UserError.

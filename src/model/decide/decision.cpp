@@ -2,6 +2,7 @@
 #include "src/model/decide/decision.h"
 
 #include "src/core/error.h"
+#include "src/model/decide/table/superlinear.h"
 #include "src/model/decide/table/table_remarks.h"
 #include "src/model/scaling/laws/amdahl.h"
 
@@ -51,27 +52,15 @@ void add_laws(Decision& decision, const DecisionRequest& request) {
                                   model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
   }
   decision.fit = model::fit_contention(points);
-  decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   decision.bake_off = model::bake_off(points);
+  if (!request.intervals) return;
+  decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   model::CurveRequest curve;
   curve.max_count = request.law_counts;
   curve.smallest_measured = decision.rows.front().count;
   curve.largest_measured = decision.rows.back().count;
   curve.prices = request.metrics.prices;
   decision.law = model::contention_law(points, curve);
-}
-
-void add_superlinear(Decision& decision) {
-  for (const DecisionRow& row : decision.rows) {
-    const auto& interval = row.efficiency.interval;
-    if (row.count_ratio <= 1.0 || (interval ? interval->low : row.efficiency.value) <= 1.0)
-      continue;
-    decision.remarks.push_back(fmt::format(
-        "{} is superlinear (efficiency {:.3f}): more cache or memory per unit of work, other "
-        "kernels, or a baseline that ran out of memory; kept as it is, so check the baseline",
-        row.count,
-        row.efficiency.value));
-  }
 }
 
 bool beyond_cliff(const Decision& decision) {
@@ -94,7 +83,9 @@ void add_cliff(Decision& decision) {
 }
 
 void add_remarks(Decision& decision) {
-  add_superlinear(decision);
+  for (const std::string& remark : superlinear_remarks(decision.rows)) {
+    if (decision.axis != Axis::load) decision.remarks.push_back(remark);
+  }
   add_cliff(decision);
   if (decision.law) {
     const auto far = extrapolation_remarks(*decision.law, decision.rows.back().count);
@@ -192,6 +183,8 @@ const DecisionRow& Decision::row(int count) const {
 Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
   Decision decision;
   decision.scaling = scaling_of(table);
+  decision.basis = table.basis;
+  decision.axis = table.axis;
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
   decision.shown = decision.rows;

@@ -35,6 +35,7 @@ struct DecisionRequest {
   std::optional<MessageTerms> message;  // of the collective that dominates
   std::vector<int> shown_counts;        // of coefficients; empty: the doublings
   int law_counts = 64;                  // the law's curve reaches to here
+  bool intervals = true;                // of the law and what it leads to, the slow part
 };
 
 /// Amdahl's law by plain least squares against the rows.
@@ -47,6 +48,8 @@ struct PlainAmdahl {
 struct Decision {
   std::optional<Coefficients> coefficients;  // the rows were computed from these
   Scaling scaling = Scaling::strong;
+  TimeBasis basis = TimeBasis::run;
+  Axis axis = Axis::ranks;
   std::vector<DecisionRow> rows;   // every count, ascending
   std::vector<DecisionRow> shown;  // of these what tables list
   std::vector<MarginalStep> steps;

@@ -108,6 +108,19 @@ constexpr std::array known{
     Known{"seq_len", ColumnMeaning::sequence_length},
     Known{"sequence_length", ColumnMeaning::sequence_length},
     Known{"steps", ColumnMeaning::steps},
+    Known{"model", ColumnMeaning::identity},
+    Known{"params", ColumnMeaning::identity},
+    Known{"params_b", ColumnMeaning::identity},
+    Known{"hidden", ColumnMeaning::identity},
+    Known{"hidden_size", ColumnMeaning::identity},
+    Known{"layers", ColumnMeaning::identity},
+    Known{"scheme", ColumnMeaning::identity},
+    Known{"system", ColumnMeaning::identity},
+    Known{"benchmark", ColumnMeaning::identity},
+    Known{"submitter", ColumnMeaning::identity},
+    Known{"chip", ColumnMeaning::identity},
+    Known{"gpu", ColumnMeaning::identity},
+    Known{"accelerator", ColumnMeaning::identity},
 };
 
 constexpr std::array nodes{std::string_view("nodes"), std::string_view("slices")};
@@ -180,6 +193,7 @@ std::optional<TableColumn> table_column(const std::string& header, const std::st
     column.choice = known.size() + (rate->relative ? 2 : rate->flops ? 1 : 0);
     column.factor = rate->factor;
     column.per_rank = rate->per_rank;
+    column.flops = rate->flops;
     column.relative = rate->relative;
     return column;
   }

@@ -34,7 +34,8 @@ enum class ColumnMeaning {
   micro_batch,
   microbatches,
   sequence_length,
-  steps
+  steps,
+  identity  // which program, model or machine a row is of
 };
 
 /// What a number of a column is of, where its name says so.
@@ -48,6 +49,7 @@ struct TableColumn {
   std::size_t choice = 0;  // of several columns of one meaning the one with the least is taken
   Per per = Per::unstated;
   bool per_rank = false;  // a throughput of one rank
+  bool flops = false;     // a throughput in FLOP/s
   bool relative = false;  // a throughput in parts of an unknown peak
   bool nodes = false;     // a count of nodes
   bool load = false;      // a count of users or requests, not of machines

@@ -214,7 +214,7 @@ Observation RowBuilder::build(const RawRow& raw) {
   bool time_per_step = false;
   bool load = false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (!columns_[i]) continue;
+    if (!columns_[i] || columns_[i]->meaning == ColumnMeaning::identity) continue;
     const TableColumn& column = *columns_[i];
     const RawCell& cell = raw.cells[i];
     const bool empty = std::holds_alternative<std::monostate>(cell) || cell == RawCell{""};

@@ -20,13 +20,14 @@ namespace {
 using toml_file::printable;
 
 constexpr std::size_t most_named = 12;
+constexpr std::size_t few_named = 4;
 
-std::string listed(const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::string>& names, std::size_t most = most_named) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
     text += (i == 0 ? "" : ", ") + printable(names[i]);
   }
-  if (names.size() > most_named) text += fmt::format(" and {} more", names.size() - most_named);
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
   return text;
 }
 
@@ -98,18 +99,27 @@ std::map<ColumnMeaning, std::size_t> best_choices(
   return best;
 }
 
-void check_complete(const std::set<ColumnMeaning>& meanings, const std::string& place) {
+/// Beside a time a rate says the work, and FLOPs count what differs between models, too.
+void prefer_flops_beside_time(std::vector<std::optional<TableColumn>>& columns) {
+  const bool timed = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
+    return column && column->meaning == ColumnMeaning::time;
+  });
+  for (auto& column : columns) {
+    if (timed && column && column->flops) column->choice = 0;
+  }
+}
+
+void check_complete(const std::set<ColumnMeaning>& meanings, const RawTable& table) {
   const bool timed = meanings.contains(ColumnMeaning::time) ||
                      meanings.contains(ColumnMeaning::compute) ||
                      meanings.contains(ColumnMeaning::throughput);
   if (meanings.contains(ColumnMeaning::count) && timed) return;
-  throw UserError(
-      fmt::format("{}: the table needs a column for {}; known: {}; "
-                  "--rename COLUMN={} gives one another header",
-                  place,
-                  timed ? "the count, as p" : "the time, as time_s, or a throughput",
-                  known_columns(),
-                  timed ? "p" : "time_s"));
+  throw UserError(fmt::format(
+      "{}: the table needs a column for {}; it has {}; name one so by --rename COLUMN={}",
+      table.place,
+      timed ? "the count, as p" : "the time, as time_s, or a throughput, as tokens_per_s",
+      listed(table.columns),
+      timed ? "p" : "time_s"));
 }
 
 /// "params=22B (also 52B)" of the first column by which two rows differ and that means nothing
@@ -149,11 +159,12 @@ ChosenColumns choose_columns(const RawTable& table) {
     chosen.columns.push_back(name.empty() ? std::nullopt : table_column(name, table.place));
     if (!chosen.columns.back() && !name.empty()) chosen.ignored.push_back(printable(name));
   }
+  prefer_flops_beside_time(chosen.columns);
   const auto best = best_choices(chosen.columns);
   std::set<ColumnMeaning> meanings;
   std::map<std::string, int> latencies;
   for (auto& column : chosen.columns) {
-    if (!column) continue;
+    if (!column || column->meaning == ColumnMeaning::identity) continue;
     const auto preferred = best.find(column->meaning);
     const bool better = preferred != best.end() && column->choice > preferred->second;
     const bool taken = preferred != best.end() && meanings.contains(column->meaning);
@@ -172,8 +183,24 @@ ChosenColumns choose_columns(const RawTable& table) {
     }
     meanings.insert(column->meaning);
   }
-  check_complete(meanings, table.place);
+  check_complete(meanings, table);
   return chosen;
+}
+
+std::string identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& column = chosen.columns[i];
+    if (!column || column->meaning != ColumnMeaning::identity) continue;
+    const std::vector<std::string> values = values_of(table, i);
+    if (values.size() < 2) continue;
+    return fmt::format(
+        "{} differs between the rows ({}): they are not one program on more machines, so speed-up "
+        "compares only what their work has in common; --where {}=... takes one",
+        printable(table.columns[i]),
+        listed(values, few_named),
+        printable(table.columns[i]));
+  }
+  return "";
 }
 
 void refuse_twice(const RawTable& table, const ChosenColumns& chosen) {

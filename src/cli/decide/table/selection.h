@@ -24,6 +24,10 @@ struct ChosenColumns {
 /// `interpret_table`.
 ChosenColumns choose_columns(const RawTable& table);
 
+/// "params_B differs between rows (1.7, 3.6 ...)" of the first column that says which program or
+/// machine a row is of; empty where all rows are of one.
+std::string identity_remark(const RawTable& table, const ChosenColumns& chosen);
+
 /// Throws UserError for the first count that stands twice without a repeat, with the first column
 /// whose cells differ.
 void refuse_twice(const RawTable& table, const ChosenColumns& chosen);

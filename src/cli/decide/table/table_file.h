@@ -4,8 +4,10 @@
 #pragma once
 
 #include "src/cli/decide/table/raw_table.h"
+#include "src/model/decide/table/metrics.h"
 #include "src/model/decide/table/scaling_table.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +35,11 @@ TableFile parse_csv_table(std::string_view text, const std::string& file);
 TableFile parse_toml_table(std::string_view text, const std::string& file);
 TableFile parse_json_table(std::string_view text, const std::string& file);
 
-/// By the file's name: .toml, .json, else CSV. Throws UserError for a file that cannot be read or
-/// exceeds 16 MiB (TOML: 4 MiB).
-TableFile read_table(const std::string& path, const TableSelection& selection = {});
+/// By the file's name: .toml, .json, else CSV; a folder or a run.json is one of our own runs. With
+/// `scaling` declared the table is of that, and a run's steps are those. Throws UserError for a
+/// file that cannot be read or exceeds 16 MiB (TOML: 4 MiB, a run: 1 GiB).
+TableFile read_table(const std::string& path,
+                     const TableSelection& selection = {},
+                     std::optional<decide::Scaling> scaling = {});
 
 }  // namespace scaleworth::cli

@@ -50,8 +50,19 @@ void add_economy(DecisionRow& row, const TableRow& from, const MetricsRequest& r
   if (own.value() > 0.0) row.work_per_dollar = *work / own.value();
 }
 
+bool grows_with_count(double growth, double count_ratio) {
+  return std::abs(growth / count_ratio - 1.0) <= same_work_tolerance;
+}
+
+/// Work of `row` over that of `baseline`: 1 where none is known.
+double work_growth(const TableRow& row, const TableRow& baseline) {
+  if (row.work && baseline.work) return *row.work / *baseline.work;
+  if (row.growth && baseline.growth) return *row.growth / *baseline.growth;
+  return 1.0;
+}
+
 DecisionRow row_of(const TableRow& from, const TableRow& baseline, const MetricsRequest& request) {
-  const double growth = from.work && baseline.work ? *from.work / *baseline.work : 1.0;
+  const double growth = work_growth(from, baseline);
   DecisionRow row;
   row.count = from.count;
   row.count_ratio = static_cast<double>(from.count) / baseline.count;
@@ -70,6 +81,10 @@ DecisionRow row_of(const TableRow& from, const TableRow& baseline, const Metrics
   if (row.count_ratio > 1.0) {
     row.karp_flatt = transform_decreasing(
         row.speedup, [&](double s) { return model::karp_flatt(s, row.count_ratio); });
+    if (grows_with_count(growth, row.count_ratio)) {
+      row.gustafson_serial = transform_decreasing(
+          row.speedup, [&](double s) { return (row.count_ratio - s) / (row.count_ratio - 1.0); });
+    }
   }
   add_economy(row, from, request);
   return row;
@@ -91,13 +106,30 @@ Scaling scaling_of(const ScalingTable& table) {
   bool strong = true;
   bool weak = true;
   for (const TableRow& row : table.rows) {
-    if (!row.work || !first.work) continue;
-    const double growth = *row.work / *first.work;
+    const double growth = work_growth(row, first);
     const double counts = static_cast<double>(row.count) / first.count;
     strong = strong && std::abs(growth - 1.0) <= same_work_tolerance;
-    weak = weak && std::abs(growth / counts - 1.0) <= same_work_tolerance;
+    weak = weak && grows_with_count(growth, counts);
   }
   return strong ? Scaling::strong : weak ? Scaling::weak : Scaling::mixed;
+}
+
+ScalingTable declare_scaling(ScalingTable table, Scaling declared) {
+  const bool counted = table.rows.front().work.has_value();
+  if (declared == Scaling::weak && !counted) {
+    for (TableRow& row : table.rows) {
+      row.growth = static_cast<double>(row.count) / table.rows.front().count;
+    }
+  }
+  const Scaling found = scaling_of(table);
+  if (found != declared && table.rows.size() > 1) {
+    throw UserError(
+        fmt::format("--scaling says {}, but the table shows {}; leave it out, or correct "
+                    "the work or the batch",
+                    scaling_name(declared),
+                    scaling_name(found)));
+  }
+  return table;
 }
 
 const char* scaling_name(Scaling scaling) {

@@ -18,7 +18,10 @@ struct DecisionRow {
   Estimate<double> speedup;     // baseline's time over `same_work`; exactly 1 at the baseline
   Estimate<double> efficiency;  // speed-up over count ratio; above 1 is kept
   std::optional<Estimate<double>> karp_flatt;  // beyond the baseline only
-  std::optional<Estimate<Dollars>> cost;       // of the baseline's work
+  /// Gustafson's serial fraction (K - S) / (K - 1), K the count ratio and S the scaled speed-up:
+  /// of the time at this count. Beyond the baseline and where the work grows with the count only.
+  std::optional<Estimate<double>> gustafson_serial;
+  std::optional<Estimate<Dollars>> cost;  // of the baseline's work
   std::optional<Dollars> cost_per_work;
   std::optional<double> work_per_dollar;
   std::optional<double> throughput;       // work per second
@@ -45,6 +48,9 @@ std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsR
 enum class Scaling { strong, weak, mixed };
 /// Within 1 %: strong for equal work (or none given), weak for work in proportion to the count.
 Scaling scaling_of(const ScalingTable& table);
+/// `table` with its rows' work declared: weak without work in the rows means work in proportion to
+/// the count. Throws UserError where the work of the rows says otherwise.
+ScalingTable declare_scaling(ScalingTable table, Scaling declared);
 /// "strong scaling", "weak scaling", "work that grows otherwise".
 const char* scaling_name(Scaling scaling);
 

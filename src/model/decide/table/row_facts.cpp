@@ -31,6 +31,10 @@ std::string product_text(const Layout& layout, std::int64_t product) {
 
 }  // namespace
 
+Layout layout_of_replica(const Layout& layout) {
+  return {layout.tensor, layout.pipeline, layout.context, std::nullopt, layout.expert};
+}
+
 std::string layout_text(const Layout& layout) {
   std::string text;
   const auto add = [&](const char* name, const std::optional<int>& value) {

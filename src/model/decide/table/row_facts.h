@@ -22,6 +22,9 @@ struct Layout {
   bool empty() const { return *this == Layout{}; }
 };
 
+/// All but the data-parallel replicas, which are what a count adds: another one is another program.
+Layout layout_of_replica(const Layout& layout);
+
 /// "TP 8, PP 16, DP 64"; empty where nothing is said.
 std::string layout_text(const Layout& layout);
 

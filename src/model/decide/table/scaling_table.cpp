@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/statistics/interval.h"
 #include "src/core/statistics/quantile.h"
+#include "src/model/decide/table/spread.h"
 #include "src/model/decide/table/work.h"
 
 #include <algorithm>
@@ -16,6 +17,9 @@
 
 namespace scaleworth::decide {
 namespace {
+
+constexpr double most_time_s = 1e15;
+constexpr double most_work = 1e40;
 
 [[noreturn]] void refuse(const Observation& at, const std::string& what) {
   throw UserError(fmt::format("{}: {}", at.place, what));
@@ -36,11 +40,19 @@ void check_parts(const Observation& at) {
   }
 }
 
+/// Ratios of what lies within 1/most to most stay within what a double holds.
+void check_range(const Observation& at, double value, const char* what, double most) {
+  if (value >= 1.0 / most && value <= most) return;
+  refuse(at,
+         fmt::format("{} is {:g}; it must lie within {:g} to {:g}", what, value, 1.0 / most, most));
+}
+
 double time_of(const Observation& at) {
   const std::optional<double> sum = sum_of(at.parts_s);
   if (!at.time_s && !sum) refuse(at, "no time and no parts; fill in time_s");
   const double time = at.time_s ? *at.time_s : *sum;
   if (!(time > 0.0)) refuse(at, fmt::format("the time is {:g} s; it must be above 0", time));
+  check_range(at, time, "the time in s", most_time_s);
   if (sum && std::abs(*sum - time) > parts_tolerance * time) {
     refuse(at,
            fmt::format("the parts add up to {:g} s, the time is {:g} s; correct them or give the "
@@ -76,15 +88,6 @@ void check(const Observation& at, Axis axis) {
   if (!trouble.empty()) refuse(at, "the layout is " + trouble);
 }
 
-std::optional<double> relative_sd(const std::vector<double>& times) {
-  if (times.size() < 2) return std::nullopt;
-  double mean = 0.0;
-  for (const double time : times) mean += time / static_cast<double>(times.size());
-  double squares = 0.0;
-  for (const double time : times) squares += (time - mean) * (time - mean);
-  return std::sqrt(squares / static_cast<double>(times.size() - 1)) / mean;
-}
-
 /// Mean share of each part over the repeats, scaled to `time`.
 PartTimes merged_parts(const std::vector<const Observation*>& repeats, double time) {
   PartTimes parts{};
@@ -111,6 +114,7 @@ TableRow merge(const std::vector<const Observation*>& repeats) {
   row.count = repeats.front()->count;
   row.work = repeats.front()->work;
   for (const Observation* at : repeats) {
+    if (at->work) check_range(*at, *at->work, "the work", most_work);
     if (at->work != row.work) refuse(*at, "the work differs from that of the same count above");
     const std::string differing = disagreement(at->facts, repeats.front()->facts);
     if (!differing.empty()) refuse(*at, differing + " differs from that of the same count above");
@@ -151,11 +155,15 @@ bool ScalingTable::has_parts() const {
   return std::all_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.has_parts(); });
 }
 
+void check_rows(const std::vector<Observation>& observations, Axis axis) {
+  for (const Observation& at : observations) check(at, axis);
+}
+
 ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind) {
   if (observations.empty()) {
     throw UserError("the table has no rows; give at least one count and time");
   }
-  for (const Observation& at : observations) check(at, kind.axis);
+  check_rows(observations, kind.axis);
   const WorkFilledIn filled = fill_in_work(observations, kind);
   std::map<int, std::vector<const Observation*>> by_count;
   std::set<std::pair<int, int>> seen;

@@ -58,6 +58,8 @@ struct TableRow {
   PartTimes parts_s{};                // they add up to `time`
   std::optional<double> quality;      // least of the repeats
   std::optional<double> work;
+  /// Work over that of the smallest count, where it is declared and not counted.
+  std::optional<double> growth;
   std::optional<double> energy_j;
   RowFacts facts;
 
@@ -86,6 +88,9 @@ struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
 };
+
+/// Throws UserError with the place of the first row that `assemble` refuses by itself.
+void check_rows(const std::vector<Observation>& observations, Axis axis);
 
 /// Repeats of a count become the median with its order-statistic interval (absent below six). A
 /// time that is missing is the sum of the parts; where no row has a time it is work / throughput,

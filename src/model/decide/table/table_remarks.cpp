@@ -2,6 +2,7 @@
 #include "src/model/decide/table/table_remarks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,9 +12,10 @@ namespace {
 std::string basis_remark(const ScalingTable& table) {
   if (table.basis != TimeBasis::work_unit) return "";
   return fmt::format(
-      "no time in the table: times are those of {:g} units of work, by the throughput; --work N "
+      "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "
+      "N "
       "gives those of a whole run",
-      *table.rows.front().work);
+      std::log10(*table.rows.front().work));
 }
 
 std::string batch_remark(const ScalingTable& table) {
@@ -33,12 +35,7 @@ std::string batch_remark(const ScalingTable& table) {
 }
 
 std::string layout_remark(const ScalingTable& table) {
-  // Data-parallel replicas are what a count adds; the rest is another program.
-  const auto fixed_part = [](const TableRow& row) {
-    Layout layout = row.facts.layout;
-    layout.data.reset();
-    return layout;
-  };
+  const auto fixed_part = [](const TableRow& row) { return layout_of_replica(row.facts.layout); };
   const TableRow& first = table.rows.front();
   const auto other = std::find_if(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
     return !(fixed_part(row) == fixed_part(first));

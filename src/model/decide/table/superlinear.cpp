@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decide/table/superlinear.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+
+bool is_superlinear(const DecisionRow& row) {
+  const auto& interval = row.efficiency.interval;
+  return row.count_ratio > 1.0 && (interval ? interval->low : row.efficiency.value) > 1.0;
+}
+
+/// The part that gained most seconds of the same work against its share of the baseline's.
+std::optional<TimePart> gaining_part(const DecisionRow& row, const DecisionRow& baseline) {
+  const double growth = row.time.value / row.same_work.value;
+  std::optional<TimePart> gaining;
+  double most = 0.0;
+  for (const TimePart part : all_time_parts) {
+    const auto i = static_cast<std::size_t>(part);
+    if (!row.parts_s[i] || !baseline.parts_s[i]) continue;
+    const double gain = *baseline.parts_s[i] * growth / row.count_ratio - *row.parts_s[i];
+    if (gain > most) {
+      most = gain;
+      gaining = part;
+    }
+  }
+  return gaining;
+}
+
+std::string reason(const DecisionRow& row, const DecisionRow& baseline) {
+  const Layout layout = layout_of_replica(row.facts.layout);
+  if (!layout.empty() && !(layout == layout_of_replica(baseline.facts.layout))) {
+    return "its layout is another than the baseline's, so it is another program";
+  }
+  if (const auto part = gaining_part(row, baseline)) {
+    if (*part == TimePart::compute) {
+      return "its compute alone shrank by more than the counts: more cache or memory per unit of "
+             "work, or other kernels";
+    }
+    return fmt::format(
+        "the baseline's {} is more than its share: the baseline is slow, so measure "
+        "it again",
+        time_part_name(*part));
+  }
+  if (row.time.samples < 2 && row.efficiency.value <= superlinear_noise) {
+    return "one run each, so it may be noise: repeat both";
+  }
+  return "more cache or memory per unit of work, other kernels, or a baseline that ran out of "
+         "memory; parts of the time would tell which";
+}
+
+}  // namespace
+
+std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows) {
+  std::vector<std::string> remarks;
+  const auto baseline = std::find_if(
+      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
+  if (baseline == rows.end()) return remarks;
+  for (const DecisionRow& row : rows) {
+    if (!is_superlinear(row)) continue;
+    remarks.push_back(fmt::format("{} is superlinear (efficiency {:.3f}), kept as it is: {}",
+                                  row.count,
+                                  row.efficiency.value,
+                                  reason(row, *baseline)));
+  }
+  return remarks;
+}
+
+}  // namespace scaleworth::decide

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decide/decide_report.h"
+#include "tests/catch.h"
+#include "tests/golden/report/fixture_decide.h"
+#include "tests/schema_check.h"
+#include "tests/unit/model/decide/tables.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+using nlohmann::json;
+
+namespace {
+
+json as_json(const decide::Decision& decision) {
+  return json::parse(render_decision(decision, Format::json, fixture::table_options("table.csv")));
+}
+
+std::string problems(const json& document) {
+  return SchemaChecker(read_schema(SCALEWORTH_DECISION_SCHEMA)).check(document);
+}
+
+/// Every member that a table can fill.
+decide::Decision full_decision() {
+  std::vector<decide::Observation> rows;
+  for (const int count : {1, 2, 4}) {
+    decide::Observation at = decide::example::breakdown(count, 100.0 / count, count, 1.0);
+    at.quality = 0.9;
+    at.work = 100.0 * count;
+    at.energy_j = 500.0;
+    at.facts.layout.data = count;
+    at.facts.batch = 8.0 * count;
+    at.facts.price = dollars_per_hour(2.0);
+    at.facts.latencies = {{"ttft_p99", 0.2}};
+    rows.push_back(at);
+  }
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(2.0);
+  return decide::decide_table(decide::assemble(rows), request);
+}
+
+}  // namespace
+
+TEST_CASE("decisions follow their schema", "[decide]") {
+  CHECK(problems(as_json(fixture::curve_decision())) == "");
+  CHECK(problems(as_json(fixture::breakdown_decision())) == "");
+  CHECK(problems(as_json(fixture::rubric_decision())) == "");
+  CHECK(problems(as_json(decide::decide_table(
+            decide::assemble({decide::example::observation(4, 100)}), {}))) == "");
+}
+
+TEST_CASE("a decision's JSON tells what the table said of each count", "[decide]") {
+  const json document = as_json(full_decision());
+  CHECK(problems(document) == "");
+  CHECK(document["scaling"] == "weak scaling");
+  const json& last = document["rows"][2];
+  CHECK(last["layout"]["data"] == 4);
+  CHECK(last["batch"] == 32.0);
+  CHECK(last["latencies_s"]["ttft_p99"] == 0.2);
+  CHECK_THAT(last["rate_usd_per_hour"].get<double>(), WithinRel(2.0, 1e-12));
+  CHECK(last["gustafson_serial"]["value"].is_number());
+}
+
+TEST_CASE("the schema refuses a decision without its rows, or with numbers as texts", "[decide]") {
+  json document = as_json(fixture::breakdown_decision());
+  document["rows"][0]["speedup"]["value"] = "1.0";
+  CHECK(problems(document) != "");
+  document = as_json(fixture::breakdown_decision());
+  document["rows"][0]["parts"]["other_s"] = 1.0;
+  CHECK(problems(document) != "");
+  document.erase("rows");
+  CHECK(problems(document) != "");
+}
