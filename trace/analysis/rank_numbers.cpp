@@ -41,6 +41,7 @@ void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) 
   for (attribution::StepLedger& one : result.ledger) number(one.rank);
   for (attribution::CollectiveWait& one : result.collectives) {
     for (attribution::CollectiveWait::Participant& part : one.participants) number(part.rank);
+    if (one.sender) number(*one.sender);
     if (one.last_arriver) number(*one.last_arriver);
   }
   for (attribution::Culprit& one : result.culprits.culprits) number(one.rank);

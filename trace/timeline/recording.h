@@ -126,6 +126,10 @@ struct Origin {
   /// other.
   std::optional<std::int32_t> pipeline_stage;
   std::optional<std::int32_t> data_parallel_rank;
+  /// A framework's own timers wrote it: the rank's operations follow each other, whatever track
+  /// they are on; one that meets others may be shown only from when all are there; every step is
+  /// whole.
+  bool framework_timeline = false;
 };
 
 struct Recording {

@@ -104,8 +104,10 @@ Table what_if_table(const AttributionView& view) {
   }
   table.columns[2].own_scale = true;
   table.notes.push_back(fmt::format(
-      "Each change alone; savings do not add up. Gaps that nothing recorded explains stay as they "
-      "are. The replay without a change is {} off the measured {}.",
+      "Each change alone; savings do not add up. Gaps that nothing recorded explains and, unless "
+      "they "
+      "are the change, transfers stay as they are. The replay without a change is {} off the "
+      "measured {}.",
       format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
       format_quantity(number(step), Unit::seconds)));
   return table;

@@ -37,6 +37,7 @@ struct CollectiveWait {
   };
   std::vector<Participant> participants;  // by rank
 
+  std::optional<Rank> sender;        // of a message from one rank to another
   std::optional<Rank> last_arriver;  // absent: a tie within the clock error, or one-sided
   Nanoseconds spread_of_starts{};
   Nanoseconds spread_of_ends{};

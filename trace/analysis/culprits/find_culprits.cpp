@@ -7,6 +7,7 @@
 #include "trace/analysis/culprits/delays.h"
 #include "trace/analysis/culprits/excess.h"
 #include "trace/analysis/culprits/pipeline_stages.h"
+#include "trace/analysis/culprits/pipeline_turns.h"
 #include "trace/analysis/culprits/recurrence.h"
 #include "trace/analysis/culprits/verdict.h"
 #include "trace/analysis/rank_numbers.h"
@@ -47,13 +48,15 @@ class Investigation {
         alignment_(alignment),
         waits_(waits),
         steps_(plan),
-        stages_(job, steps_, ledger) {
+        stages_(job, steps_, ledger),
+        turns_(steps_, waits, ledger, job.recordings.size()) {
     std::vector<ComputeCover> covers;
     for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
       covers.emplace_back(job.recordings[rank], alignment.map, rank);
     found_ = find_delays(steps_, waits, covers, ledger);
     excess_ = measure_excess(job, waits, alignment.map, covers, found_.delays);
     charges_ = charge_delays(found_.delays, excess_, job.recordings.size());
+    bubble_ = turns_.take_off(charges_);
   }
 
   CulpritReport report() {
@@ -121,6 +124,8 @@ class Investigation {
       ++culprit.collectives;
       if (excess_[i]) add_excess(sum, *excess_[i]);
     }
+    // To have waited for its turn made it no later than those that waited for theirs.
+    if (turns_.are_taken()) sum.waited = nanoseconds::zero();
     const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
     culprit.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
     culprit.gpu_seconds = charges_.cost[rank] / 1e9;
@@ -187,6 +192,13 @@ class Investigation {
     if (!alignment_.report.comparable)
       return {no_verdict, "no verdict: " + alignment_.report.reason};
     if (steps() == 0) return {no_verdict, "no verdict: no step was found"};
+    if (lost(bubble_) > lost_in_total())
+      return {
+          no_straggler,
+          fmt::format("no straggler: the ranks of a pipeline wait for their turns (its bubble), "
+                      "which costs {:.1f} % of the GPUs' time, and none works longer than the "
+                      "others",
+                      100.0 * lost(bubble_))};
     return {no_straggler,
             fmt::format("no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, "
                         "and no rank stands out",
@@ -199,9 +211,11 @@ class Investigation {
   const Waits& waits_;
   CountedSteps steps_;
   PipelineStages stages_;
+  PipelineTurns turns_;
   Delays found_;
   std::vector<std::optional<Excess>> excess_;
   Charges charges_;
+  double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to nobody
 };
 
 }  // namespace

@@ -73,6 +73,9 @@ class HostCauses {
   std::map<std::uint32_t, std::unique_ptr<RankEvidence>> ranks_;
 };
 
+/// Time by rank and kind of work.
+using PathShares = std::map<std::pair<std::uint32_t, std::string>, std::int64_t>;
+
 class PathWalk {
  public:
   PathWalk(const Job& job,
@@ -84,7 +87,7 @@ class PathWalk {
         start_(window.whole.start.count()),
         now_(window.whole.end.count()) {}
 
-  std::map<std::pair<std::uint32_t, std::string>, std::int64_t> walk() {
+  PathShares walk() {
     NodeIndex device = last_work();
     NodeIndex host = no_index;
     if (device == no_index) return {};
@@ -195,17 +198,20 @@ class PathWalk {
   std::int64_t start_;
   std::int64_t now_;
   std::uint32_t rank_ = 0;
-  std::map<std::pair<std::uint32_t, std::string>, std::int64_t> shares_;
+  PathShares shares_;
 };
 
 }  // namespace
 
 std::vector<Efficiency::PathShare> critical_path(const Job& job,
                                                  const ClockMap& clocks,
-                                                 const EfficiencyWindow& window,
-                                                 const ReplayGraph& graph) {
+                                                 const std::vector<ReplayedRun>& runs) {
+  PathShares sum;
+  for (const ReplayedRun& run : runs)
+    for (const auto& [key, time] : PathWalk(job, clocks, *run.window, run.graph).walk())
+      sum[key] += time;
   std::vector<Efficiency::PathShare> path;
-  for (const auto& [key, time] : PathWalk(job, clocks, window, graph).walk())
+  for (const auto& [key, time] : sum)
     path.push_back({Rank{static_cast<int>(key.first)}, key.second, nanoseconds(time)});
   std::stable_sort(
       path.begin(), path.end(), [](const auto& a, const auto& b) { return a.time > b.time; });

@@ -2,6 +2,7 @@
 #include "trace/analysis/efficiency/measure_efficiency.h"
 
 #include "trace/analysis/efficiency/critical_path.h"
+#include "trace/analysis/efficiency/predictor.h"
 #include "trace/analysis/efficiency/replay.h"
 #include "trace/analysis/efficiency/replay_graph.h"
 #include "trace/analysis/efficiency/window.h"
@@ -9,8 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,52 +29,19 @@ constexpr std::size_t most_culprits = 3;
 /// A window without steps may hold a whole recording; so many nodes take about 8 GB.
 constexpr std::int64_t most_nodes = 64'000'000;
 
-/// Lengths of the window under changes, in proportion to its unchanged length.
-class Predictor {
- public:
-  Predictor(const ReplayGraph& graph, const EfficiencyWindow& window)
-      : graph_(graph), start_(window.whole.start.count()), unchanged_(length(replay(graph, {}))) {}
-
-  /// The unchanged replay against the recording, as a fraction.
-  double error() const {
-    return unchanged_ / length(recorded_end(graph_, {}).value_or(start_)) - 1.0;
-  }
-
-  /// At most 1, because every change takes something away.
-  double ratio(const Change& change) const {
-    return std::clamp(length(replay(graph_, change)) / unchanged_, 0.0, 1.0);
-  }
-
-  /// Of the ranks but one, whose lateness is taken away.
-  double ratio_on_time(std::uint32_t rank) const {
-    Change on_time;
-    on_time.on_time = rank;
-    const auto recorded_to = recorded_end(graph_, on_time);
-    if (!recorded_to) return 1.0;  // nobody is left to wait for it
-    const double recorded = length(*recorded_to);
-    if (!(recorded > 0.0)) return 1.0;
-    return std::clamp(length(replay(graph_, on_time)) / recorded, 0.0, 1.0);
-  }
-
- private:
-  double length(std::int64_t end) const { return static_cast<double>(end - start_); }
-
-  const ReplayGraph& graph_;
-  std::int64_t start_;
-  double unchanged_;
-};
-
 double in_ns(nanoseconds time) {
   return static_cast<double>(time.count());
 }
 
 std::vector<nanoseconds> useful_by_rank(const Job& job,
                                         const ClockMap& clocks,
-                                        const EfficiencyWindow& window) {
+                                        const EfficiencyWindows& windows) {
   std::vector<nanoseconds> useful;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     const RankView view(job.recordings[rank], clocks, rank);
-    useful.push_back(useful_time(view, window.by_rank[rank]));
+    nanoseconds sum{};
+    for (const EfficiencyWindow& run : windows.runs) sum += useful_time(view, run.by_rank[rank]);
+    useful.push_back(sum);
   }
   return useful;
 }
@@ -113,40 +82,54 @@ double largest_useful(const Efficiency& result, std::optional<std::size_t> witho
 }
 
 /// Longest transfer time of any rank: it takes place even where compute hides all of it.
-double largest_transfer(const Waits& waits, const EfficiencyWindow& window) {
+double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
   double largest = 0.0;
   for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
     double sum = 0.0;
-    for (const CommunicationSplit& split : waits.by_rank[rank]) {
-      const nanoseconds start = std::max(split.split, window.by_rank[rank].start);
-      const nanoseconds end = std::min(split.end, window.by_rank[rank].end);
-      if (start < end && split.known) sum += in_ns(end - start);
+    for (const EfficiencyWindow& run : windows.runs) {
+      for (const CommunicationSplit& split : waits.by_rank[rank]) {
+        const nanoseconds start = std::max(split.split, run.by_rank[rank].start);
+        const nanoseconds end = std::min(split.end, run.by_rank[rank].end);
+        if (start < end && split.known) sum += in_ns(end - start);
+      }
     }
     largest = std::max(largest, sum);
   }
   return largest;
 }
 
-/// A stage of a pipeline that computes longer than the others: all of its replicas at once, because
-/// one alone saves nothing.
-void predict_even_stage(Efficiency& result,
-                        const Predictor& predictor,
-                        const Job& job,
-                        std::int32_t stage) {
-  std::vector<nanoseconds> sorted = result.useful;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  const double usual = in_ns(*middle);
+/// All work of the pipeline as it is, but every stage computing as long as their mean. One stage
+/// alone, or one replica of it, saves little: the next one takes its place.
+void predict_even_stages(Efficiency& result, const Predictor& predictor, const Job& job) {
+  struct Stage {
+    double useful = 0.0;
+    double ranks = 0.0;
+  };
+  std::map<std::int32_t, Stage> stages;
+  const auto stage_of = [&](std::size_t rank) -> const std::optional<std::int32_t>& {
+    return job.recordings[rank].origin.pipeline_stage;
+  };
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    if (!stage_of(rank)) continue;
+    stages[*stage_of(rank)].useful += in_ns(result.useful[rank]);
+    stages[*stage_of(rank)].ranks += 1.0;
+  }
+  double mean = 0.0;
+  for (const auto& [number, stage] : stages)
+    mean += stage.useful / stage.ranks / static_cast<double>(stages.size());
   Change even;
   double longest = 0.0;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const double useful = in_ns(result.useful[rank]);
-    const bool shorter = job.recordings[rank].origin.pipeline_stage == stage && useful > usual;
-    even.compute.push_back(shorter ? usual / useful : 1.0);
-    longest = std::max(longest, shorter ? usual : useful);
+    double factor = 1.0;
+    if (stage_of(rank)) {
+      const Stage& stage = stages[*stage_of(rank)];
+      if (stage.useful > 0.0) factor = mean * stage.ranks / stage.useful;
+    }
+    even.compute.push_back(factor);
+    longest = std::max(longest, factor * in_ns(result.useful[rank]));
   }
   add_what_if(result,
-              fmt::format("with pipeline stage {} computing as long as the median rank", stage),
+              "with the work spread evenly over the pipeline's stages",
               predictor.ratio(even),
               longest / in_ns(result.runtime));
 }
@@ -157,13 +140,13 @@ void predict(Efficiency& result,
              const attribution::CulpritReport& culprits,
              double transfer_floor) {
   std::size_t asked = 0;
-  std::set<std::int32_t> stages;
+  bool evened = false;
   for (const attribution::Culprit& culprit : culprits.culprits) {
     if (!culprit.significant || asked++ >= most_culprits) continue;
     const auto& stage =
         job.recordings[static_cast<std::size_t>(culprit.rank.index)].origin.pipeline_stage;
     if (culprit.cause == attribution::LateCause::pipeline_stage && stage) {
-      if (stages.insert(*stage).second) predict_even_stage(result, predictor, job, *stage);
+      if (!std::exchange(evened, true)) predict_even_stages(result, predictor, job);
       continue;
     }
     const auto rank = static_cast<std::size_t>(culprit.rank.index);
@@ -190,6 +173,14 @@ void predict(Efficiency& result,
   });
 }
 
+std::int64_t events_of(const Job& job, const ClockMap& clocks, const EfficiencyWindows& windows) {
+  std::int64_t events = 0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    for (const EfficiencyWindow& run : windows.runs)
+      events += events_within(RankView(job.recordings[rank], clocks, rank), run.by_rank[rank]);
+  return events;
+}
+
 std::string why_not(const Job& job, const Alignment& alignment) {
   if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
   if (!alignment.report.comparable)
@@ -206,24 +197,26 @@ EfficiencyResult measure_efficiency(const Job& job,
                                     const attribution::CulpritReport& culprits) {
   const std::string reason = why_not(job, alignment);
   if (!reason.empty()) return {std::nullopt, reason};
-  const auto window = choose_window(job, steps, alignment.map);
-  if (!window) return {std::nullopt, "the recordings hold no work of a GPU."};
+  const auto windows = choose_windows(job, steps, alignment.map);
+  if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
   Efficiency result;
-  result.window = window->description;
-  result.runtime = window->length();
-  result.step_time = window->step_time;
-  result.useful = useful_by_rank(job, alignment.map, *window);
+  result.window = windows->description;
+  result.runtime = windows->length();
+  result.step_time = windows->step_time;
+  result.useful = useful_by_rank(job, alignment.map, *windows);
   if (!(largest_useful(result) > 0.0))
     return {std::nullopt, "no kernel ran that is not communication."};
-  std::int64_t events = 0;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    events +=
-        events_within(RankView(job.recordings[rank], alignment.map, rank), window->by_rank[rank]);
+  const std::int64_t events = events_of(job, alignment.map, *windows);
   if (events > most_nodes)
     return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
-  const ReplayGraph graph = build_replay_graph(job, waits, alignment.map, *window);
-  if (graph.devices.empty()) return {std::nullopt, "no GPU work begins in the steps that count."};
-  const Predictor predictor(graph, *window);
+  std::vector<ReplayedRun> runs;
+  bool any_work = false;
+  for (const EfficiencyWindow& run : windows->runs) {
+    runs.push_back({&run, build_replay_graph(job, waits, alignment.map, run)});
+    any_work = any_work || !runs.back().graph.devices.empty();
+  }
+  if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
+  const Predictor predictor(runs);
   result.replay_error = predictor.error();
   if (!(std::abs(result.replay_error) <= largest_replay_error)) {
     return {
@@ -238,8 +231,8 @@ EfficiencyResult measure_efficiency(const Job& job,
   no_host.no_host_delay = true;
   const double runtime = in_ns(result.runtime);
   set_factors(result, runtime * predictor.ratio(no_transfer), runtime * predictor.ratio(no_host));
-  predict(result, predictor, job, culprits, largest_transfer(waits, *window));
-  result.critical_path = critical_path(job, alignment.map, *window, graph);
+  predict(result, predictor, job, culprits, largest_transfer(waits, *windows));
+  result.critical_path = critical_path(job, alignment.map, runs);
   return {std::move(result), ""};
 }
 

@@ -20,7 +20,7 @@ struct EfficiencyResult {
   std::string reason;  // why it is absent
 };
 
-/// POP factors over the longest run of steps that count (window.h), what-ifs and critical path from
+/// POP factors over all runs of steps that count (window.h), what-ifs and critical path from
 /// a replay of the recorded dependencies (replay_graph.h, replay.h). Useful is the union of kernels
 /// that are not communication; with T the window and T0 the same with transfers of no length,
 ///   load balance = mean useful / largest useful, transfer = T0 / T,

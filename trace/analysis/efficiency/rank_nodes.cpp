@@ -18,6 +18,8 @@ constexpr std::uint32_t interrupt_every = 1U << 20;
 constexpr std::int64_t blocked_launch_ns = 500'000;
 /// A delay beyond what the known edges explain, from which on another cause is looked for.
 constexpr std::int64_t unexplained_ns = 10'000;
+/// By so much operations of a framework's timeline overlap that follow each other.
+constexpr std::int64_t timer_error_ns = 20'000;
 
 DeviceNode::Kind kind_of(const DeviceEvent& event) {
   if (event.work_class == attribution::WorkClass::communication)
@@ -211,8 +213,40 @@ void RankNodes::find_targets() {
 }
 
 void RankNodes::find_dependencies() {
+  if (view_.recording().origin.framework_timeline) return follow_timers();
   if (!add_stream_waits(graph_, view_, first_device_, device_end_)) follow_launch_order();
   guess_from_ends();
+  by_end_ = {};
+}
+
+/// An operation begins when all that the rank began before it have ended: the one that ended last,
+/// and the one beside it, such as the other half of a send and receive. Timers and rounding make
+/// some begin a little before that; they are taken to begin then.
+void RankNodes::follow_timers() {
+  const auto& events = view_.recording().device_events;
+  for (NodeIndex index = first_device_; index < device_end_; ++index) {
+    DeviceNode& node = graph_.devices[index];
+    node.before = no_index;
+    auto one = std::upper_bound(
+        by_end_.begin(),
+        by_end_.end(),
+        node.start + timer_error_ns,
+        [&](std::int64_t time, NodeIndex other) { return time < graph_.devices[other].end; });
+    // Beyond so many others at one instant the order is not worth knowing.
+    for (int tries = 64; one != by_end_.begin() && node.before == no_index && tries > 0; --tries) {
+      const NodeIndex cause = *--one;
+      const DeviceNode& before = graph_.devices[cause];
+      if (events[before.event].start >= events[node.event].start) continue;
+      if (node.awaits == no_index) {
+        node.awaits = cause;
+      } else if (before.end > graph_.devices[node.awaits].start) {
+        node.before = cause;
+      } else {
+        break;
+      }
+      node.start = std::clamp(before.end, node.start, node.end);
+    }
+  }
   by_end_ = {};
 }
 

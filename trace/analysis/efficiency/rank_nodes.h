@@ -32,7 +32,7 @@ class RankNodes {
   void chain_hosts();
   void sort_by_end();
   void find_targets();
-  void follow_stream_waits();
+  void follow_timers();
   void follow_launch_order();
   void guess_from_ends();
   /// The device node that ended last, not later than `time`; no_index for none.

@@ -136,7 +136,8 @@ class Replay {
     const DeviceNode& node = graph_.devices[index];
     const std::int64_t start = device_starts_[index];
     if (node.kind != DeviceNode::Kind::communication) return bounded(start + work(node));
-    if (change_.no_communication) return start;
+    if (change_.no_communication)
+      return node.partner == no_index ? start : std::max(start, partner_start(node));
     if (node.meeting != no_index) return meeting_end(index);
     const std::int64_t recorded =
         node.partner == no_index ? node.start : graph_.devices[node.partner].start;

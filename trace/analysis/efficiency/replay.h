@@ -12,9 +12,11 @@ namespace scaleworth::trace {
 
 /// What is different; nothing by default.
 struct Change {
-  bool no_transfer = false;       // communication ends when the last rank has come
-  bool no_host_delay = false;     // work never waits for its launch
-  bool no_communication = false;  // communication takes no time and waits for nobody
+  bool no_transfer = false;    // communication ends when the last rank has come
+  bool no_host_delay = false;  // work never waits for its launch
+  /// Communication takes no time, and only messages and one-sided collectives wait, for the data
+  /// that they bring.
+  bool no_communication = false;
   /// This rank is never the one that the others wait for.
   std::optional<std::uint32_t> on_time;
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.

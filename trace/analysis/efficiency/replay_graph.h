@@ -21,7 +21,7 @@ struct DeviceNode {
 
   std::int64_t start = 0;
   std::int64_t end = 0;
-  NodeIndex before = no_index;   // device: the one before it on its stream
+  NodeIndex before = no_index;   // device: the one before it on its stream, or beside `awaits`
   NodeIndex launch = no_index;   // host: the call that launched it
   NodeIndex awaits = no_index;   // device: on another stream, whose end it waits for
   NodeIndex meeting = no_index;  // collective in which everybody needs everybody
@@ -73,7 +73,8 @@ inline constexpr std::int64_t usual_call_ns = 5000;    // a waiting call's own w
 /// has them. Where it has none, two guesses, which a replay without change shows to be consistent:
 /// communication waits for the compute that was launched before it, and work that began without a
 /// reason right after other work of its rank ended waited for that. O(n log n) for n events of the
-/// window. Throws std::length_error beyond 2^31 nodes.
+/// window. Of frameworks' timelines no guess is needed: a rank's operations follow each other.
+/// Throws std::length_error beyond 2^31 nodes.
 ReplayGraph build_replay_graph(const Job& job,
                                const Waits& waits,
                                const ClockMap& clocks,

@@ -221,7 +221,7 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks) {
 /// only some steps are recorded.
 bool whole_steps(const Job& job) {
   return std::any_of(job.recordings.begin(), job.recordings.end(), [](const Recording& recording) {
-    return recording.step_marks_from == "args.step";
+    return recording.origin.framework_timeline;
   });
 }
 

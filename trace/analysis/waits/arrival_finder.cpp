@@ -29,7 +29,7 @@ nanoseconds spread(const std::vector<nanoseconds>& times) {
 ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
     : job_(job), clocks_(clocks), busy_until_(job.recordings.size()) {
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    if (job.recordings[rank].origin.pipeline_stage)
+    if (job.recordings[rank].origin.framework_timeline)
       busy_until_[rank] = ends_before(job.recordings[rank].device_events);
 }
 

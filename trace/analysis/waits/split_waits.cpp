@@ -196,6 +196,8 @@ class Splitter {
     const auto [early, late] =
         std::minmax_element(participants.begin(), participants.end(), by_end);
     wait.spread_of_ends = late->end - early->end;
+    if (matched.sender && participants.size() == 2)
+      wait.sender = participants[*matched.sender].rank;
     if (collective.everybody_needs_everybody() && collective.last().member &&
         alignment_.report.comparable)
       wait.last_arriver = participants[*collective.last().member].rank;

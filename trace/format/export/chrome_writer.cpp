@@ -81,6 +81,7 @@ std::string distributed_info(const ExportProcess& process) {
   add("device", origin.device);
   add("pipeline_stage", origin.pipeline_stage);
   add("data_parallel_rank", origin.data_parallel_rank);
+  if (origin.framework_timeline) own["framework_timeline"] = true;
   return info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

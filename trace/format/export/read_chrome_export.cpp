@@ -107,6 +107,7 @@ void restore_origin(const std::string& distributed_info, Recording& recording) {
   restore(own, "pipeline_stage", origin.pipeline_stage);
   restore(own, "data_parallel_rank", origin.data_parallel_rank);
   restore(own, "step_marks_from", recording.step_marks_from);
+  origin.framework_timeline = own.value("framework_timeline", false);
   origin.tool += ", exported";
   origin.rank_from = "as exported: " + origin.rank_from;
 }

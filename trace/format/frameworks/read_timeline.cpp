@@ -54,6 +54,7 @@ void Distribution::describe(std::size_t index, const std::string& file) {
   origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
   origin.pipeline_stage = place.pipeline;
   origin.data_parallel_rank = place.data;
+  origin.framework_timeline = true;
   std::int64_t world = 0;
   if (__builtin_mul_overflow(stages * tensor, data, &world) ||
       world > std::numeric_limits<std::int32_t>::max())

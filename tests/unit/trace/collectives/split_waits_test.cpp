@@ -182,6 +182,7 @@ TEST_CASE("A timeline that records calls once all are there has its waits before
   for (std::size_t rank = 0; rank < 2; ++rank) {
     Recording& recording = job.recordings[rank];
     recording.origin.pipeline_stage = 0;
+    recording.origin.framework_timeline = true;
     recording.origin.data_parallel_rank = static_cast<int>(rank);
     add_kernel(recording, "forward-compute", 0, rank == 0 ? 40 : 100);
     add_call(recording, CollectiveKind::all_reduce, 100, 110);

@@ -113,11 +113,12 @@ class SmallJob {
     return measure_efficiency(job_, steps_, waits(), alignment_, culprits);
   }
 
-  /// Length of the window in microseconds under a change.
+  /// Length of the first run of steps in microseconds under a change.
   double replayed(const Change& change) {
-    const auto window = choose_window(job_, steps_, alignment_.map);
-    const ReplayGraph graph = build_replay_graph(job_, waits(), alignment_.map, *window);
-    return static_cast<double>(replay(graph, change) - window->whole.start.count()) * 1e-3;
+    const auto windows = choose_windows(job_, steps_, alignment_.map);
+    const EfficiencyWindow& run = windows.value().runs.front();
+    const ReplayGraph graph = build_replay_graph(job_, waits(), alignment_.map, run);
+    return static_cast<double>(replay(graph, change) - run.whole.start.count()) * 1e-3;
   }
 
  private:

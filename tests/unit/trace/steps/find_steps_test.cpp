@@ -111,7 +111,7 @@ TEST_CASE("steps that a framework recorded as a whole may be any selection", "[s
   Job job = job_of(1);
   for (const std::int32_t number : {1, 5, 9, 33})
     add_mark(job.recordings[0], number, number * 100, number * 100 + 90);
-  job.recordings[0].step_marks_from = "args.step";
+  job.recordings[0].origin.framework_timeline = true;
   const StepPlan plan = steps_of(job);
   CHECK(plan.by_rank.at(0).at(1).end == nanoseconds(590));
   CHECK(plan.choice.excluded == 2);
