@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
 
-#include <algorithm>
+#include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,23 @@ namespace {
 
 std::string count_or_never(const decide::Knee& knee) {
   return knee.count ? fmt::format("{}", *knee.count) : "beyond every count";
+}
+
+/// A whole count of the kind: thresholds are still met below their position.
+int whole(double position, decide::KneeKind kind) {
+  const bool threshold = kind == decide::KneeKind::efficiency || kind == decide::KneeKind::slope;
+  return static_cast<int>(threshold ? std::floor(position) : std::round(position));
+}
+
+/// "11 [10, 12], beyond what was measured"; no interval where it is one count.
+std::string with_range(const decide::Knee& knee, bool by_draws) {
+  std::string text = count_or_never(knee);
+  const int low = whole(knee.low, knee.kind);
+  const auto high = knee.high ? std::optional<int>(whole(*knee.high, knee.kind)) : std::nullopt;
+  if (by_draws && low != high) {
+    text += fmt::format(" [{}, {}]", low, high ? fmt::format("{}", *high) : "open");
+  }
+  return text + (knee.beyond && knee.count ? ", beyond what was measured" : "");
 }
 
 std::string saving(const decide::Remedy& remedy) {
@@ -36,13 +54,14 @@ std::string remedy_line(const DecideView& view) {
   const decide::Remedy& best = diagnosis.remedies.front();
   const std::string knee = judged_knee(view.decision.knees);
   const std::string by = diagnosis.cause ? "" : "By the law with c alone: ";
+  const bool by_draws = !view.decision.knees.draws.empty();
   std::vector<std::string> others;
   std::vector<std::string> useless;
   for (const decide::Remedy& remedy : diagnosis.remedies) {
     const std::string change = decide::remedy_change(remedy.cause);
     if (!remedy.moves) useless.push_back(change);
     if (remedy.moves && &remedy != &best) {
-      others.push_back(fmt::format("{} (to {})", change, count_or_never(remedy.after)));
+      others.push_back(fmt::format("{} (to {})", change, with_range(remedy.after, by_draws)));
     }
   }
   if (!best.moves) {
@@ -59,7 +78,7 @@ std::string remedy_line(const DecideView& view) {
                                  decide::remedy_change(best.cause),
                                  knee,
                                  count_or_never(best.before),
-                                 count_or_never(best.after),
+                                 with_range(best.after, by_draws),
                                  saving(best),
                                  decide::remedy_means(best.cause, latency));
   if (by.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));

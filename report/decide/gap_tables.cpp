@@ -128,8 +128,9 @@ Table remedies_table(const DecideView& view) {
                             before.count ? fmt::format("{}", *before.count) : "beyond every count");
   if (set.by_law) table.columns.push_back(decision_column("remedy_at", "at", Unit::plain, 2));
   if (!exact) {
-    table.columns.push_back(decision_column("remedy_low", "from", Unit::plain, 1));
-    table.columns.push_back(decision_column("remedy_high", "to", Unit::plain, 1));
+    const int decimals = set.by_law ? 1 : 0;
+    table.columns.push_back(decision_column("remedy_low", "from", Unit::plain, decimals));
+    table.columns.push_back(decision_column("remedy_high", "to", Unit::plain, decimals));
   }
   const bool cost = before.kind == decide::KneeKind::cost;
   table.columns.push_back(decision_column(

@@ -69,10 +69,10 @@ Json spread(const decide::LawSpread& one) {
           {"fits", json_array(one.readings, fit)}};
 }
 
-Json remedy(const decide::Remedy& one) {
+Json remedy(const decide::Remedy& one, const std::optional<double>& latency_share) {
   return {{"cause", decide::cause_name(one.cause)},
           {"change", decide::remedy_change(one.cause)},
-          {"means", decide::remedy_means(one.cause, std::nullopt)},
+          {"means", decide::remedy_means(one.cause, latency_share)},
           {"before", knee(one.before)},
           {"after", knee(one.after)},
           {"saves", json_value(one.saved)},
@@ -90,10 +90,13 @@ Json knees_json(const decide::KneeSet& set) {
 }
 
 Json diagnosis_json(const decide::Diagnosis& diagnosis) {
+  const auto told = [&](const decide::Remedy& one) {
+    return remedy(one, diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt);
+  };
   return {{"by_law_alone", diagnosis.by_law},
           {"gaps", json_array(diagnosis.gaps, gap)},
           {"fits", diagnosis.spread ? spread(*diagnosis.spread) : Json(nullptr)},
-          {"remedies", json_array(diagnosis.remedies, remedy)}};
+          {"remedies", json_array(diagnosis.remedies, told)}};
 }
 
 }  // namespace scaleworth::report

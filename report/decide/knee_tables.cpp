@@ -46,8 +46,9 @@ Table knees_table(const DecideView& view) {
                decision_column("knee_count", "count", Unit::count, {})}};
   if (set.by_law) table.columns.push_back(decision_column("knee_position", "at", Unit::plain, 2));
   if (!exact) {
-    table.columns.push_back(decision_column("knee_low", "from", Unit::plain, 1));
-    table.columns.push_back(decision_column("knee_high", "to", Unit::plain, 1));
+    const int decimals = set.by_law ? 1 : 0;
+    table.columns.push_back(decision_column("knee_low", "from", Unit::plain, decimals));
+    table.columns.push_back(decision_column("knee_high", "to", Unit::plain, decimals));
   }
   for (const decide::Knee& knee : set.knees) {
     std::vector<Cell> cells{decide::knee_name(knee.kind, set.request), cell_or_absent(knee.count)};

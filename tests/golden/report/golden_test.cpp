@@ -163,6 +163,10 @@ TEST_CASE("the decision of the rubric, which lacks a cause, is as committed", "[
       "decide_rubric.txt",
       render_decision(
           fixture::rubric_decision(), Format::text, fixture::table_options("strong.csv")));
+  DecideReportOptions options = fixture::table_options("strong.csv");
+  options.details = true;
+  require_golden("decide_rubric_details.txt",
+                 render_decision(fixture::rubric_decision(), Format::text, options));
 }
 
 TEST_CASE("the utilisation of a training run is as committed", "[golden]") {

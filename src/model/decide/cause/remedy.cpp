@@ -41,7 +41,7 @@ std::optional<Remedy> compared(Cause cause,
   const KneeKind kind = judged_by(request);
   const Knee* from = find_knee(before.knees, kind);
   const Knee* to = find_knee(after.knees, kind);
-  if (!from || !to) return std::nullopt;
+  if (!from || !to || !from->count) return std::nullopt;
   Remedy remedy{cause, *from, *to, std::nullopt, false};
   const auto old_worth = worth(before, *from, request);
   const auto new_worth = worth(after, *to, request);

@@ -26,7 +26,7 @@ struct Remedy {
 KneeKind judged_by(const KneeRequest& request);
 
 /// The law T1 (s + (1-s)/K + c (K-1)) without its overhead (c = 0), and with half its serial work
-/// (s/2; what is saved is done in parallel), for each draw alike.
+/// (s/2; what is saved is done in parallel), for each draw alike. None where the knee is nowhere.
 std::vector<Remedy> law_remedies(const LawShape& law,
                                  const std::vector<LawShape>& draws,
                                  Cause overhead,

@@ -8,9 +8,13 @@
 namespace scaleworth::decide {
 namespace {
 
+/// Exact curves are efficient to the last digit but one.
+constexpr double rounding = 1e-9;
+
 bool is_superlinear(const DecisionRow& row) {
   const auto& interval = row.efficiency.interval;
-  return row.count_ratio > 1.0 && (interval ? interval->low : row.efficiency.value) > 1.0;
+  const double least = interval ? interval->low : row.efficiency.value;
+  return row.count_ratio > 1.0 && least > 1.0 + rounding;
 }
 
 /// The part that gained most seconds of the same work against its share of the baseline's.

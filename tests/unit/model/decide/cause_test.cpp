@@ -127,6 +127,14 @@ TEST_CASE("overlap does nothing for serial work, nor less serial work for commun
   CHECK_FALSE(remedy(communication.diagnosis.remedies, Cause::serial).moves);
 }
 
+TEST_CASE("a curve without losses has nothing to remedy and is not superlinear", "[cause]") {
+  DecisionRequest request;
+  request.metrics.prices = hourly(2.10, 9.0);
+  const Decision ideal = decide_curve({0.0, 0.0, Seconds(3600)}, 64, request);
+  CHECK(ideal.diagnosis.remedies.empty());
+  CHECK(ideal.remarks.empty());
+}
+
 TEST_CASE("of measured parts the one that moves the knee farthest comes first", "[cause]") {
   DecisionRequest request;
   request.metrics.prices = hourly(3.20);
