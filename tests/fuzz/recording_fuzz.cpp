@@ -12,10 +12,13 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace {
 
 using namespace scaleworth::trace;
+namespace attribution = scaleworth::attribution;
 
 class Bytes : public ByteSource {
  public:
@@ -50,13 +53,20 @@ void judge(const Recording& recording) {
     require(event.end >= event.start);
     require(event.thread < recording.threads.size());
   }
+  for (const Communication& call : recording.communications)
+    require(call.nccl_use == no_index || call.nccl_use < recording.nccl_uses.size());
+  for (const attribution::NcclUse& use : recording.nccl_uses) {
+    require(use.operations >= 0 && use.sent_bytes >= 0);
+    require(use.gpu_wait.count() >= 0 && use.network_wait.count() >= 0);
+    require(use.mean(use.network_wait) <= use.mean(use.duration));
+  }
   require(std::is_sorted(recording.device_events.begin(),
                          recording.device_events.end(),
                          [](const auto& a, const auto& b) { return a.start < b.start; }));
 }
 
 /// The payloads as one byte of kind, two of length, and so on.
-Recording from_frames(std::string_view bytes) {
+std::vector<Recording> from_frames(std::string_view bytes) {
   recording::Assembler assembler;
   while (bytes.size() >= 3) {
     const auto kind = static_cast<recording::FrameKind>(static_cast<unsigned char>(bytes[0]) % 20);
@@ -70,7 +80,8 @@ Recording from_frames(std::string_view bytes) {
     recording::decode_frame(kind, payload, batch);
     assembler.add(batch);
   }
-  return assembler.finish("fuzz.swtrace");
+  Recording whole = assembler.finish("fuzz.swtrace");
+  return recording::split_by_device(std::move(whole), assembler.device_ranks());
 }
 
 }  // namespace
@@ -79,12 +90,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     Bytes source(bytes);
-    judge(read_recording(source).front());
+    for (const Recording& recording : read_recording(source)) judge(recording);
   } catch (const scaleworth::UserError& error) {
     const std::string_view message = error.what();
     require(
         std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; }));
   }
-  judge(from_frames(bytes));
+  for (const Recording& recording : from_frames(bytes)) judge(recording);
   return 0;
 }
