@@ -3,6 +3,7 @@
 #include "src/model/decide/table/row_facts.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -31,7 +32,10 @@ void add_column(Table& table, const std::vector<DecisionRow>& rows, Column colum
 Table by_count(const std::string& id, const std::string& title, const DecideView& view) {
   Table table{id, title, {{"count", "count", Role::parameter, Unit::count}}};
   for (const DecisionRow& row : view.decision.shown) {
-    table.rows.push_back({{number(row.count)}, table.rows.size() >= most_listed});
+    const std::size_t place = table.rows.size() + 1;
+    const bool kept = view.decision.shown.size() <= most_listed || std::has_single_bit(place) ||
+                      place == view.decision.shown.size();
+    table.rows.push_back({{number(row.count)}, !kept});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 #include "report/decide/decide_view.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -51,11 +52,16 @@ Cell share_cell(const DecisionRow& row, decide::TimePart part) {
   return time ? Cell{number(*time / row.time.value.value())} : Cell{};
 }
 
+/// Of a long table the summary has the 1st, 2nd, 4th, 8th ... and the last row.
 void limit(Table& table) {
   if (table.rows.size() <= most_listed) return;
-  for (std::size_t i = most_listed; i < table.rows.size(); ++i) table.rows[i].detail = true;
-  table.notes.push_back(
-      fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - most_listed));
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const bool kept = std::has_single_bit(i + 1) || i + 1 == table.rows.size();
+    table.rows[i].detail = !kept;
+    listed += kept ? 1 : 0;
+  }
+  table.notes.push_back(fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - listed));
 }
 
 void append_time(Table& table, const DecideView& view) {

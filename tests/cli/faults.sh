@@ -250,6 +250,23 @@ case "$case_name" in
     run 10 decide "$work/absent.csv"
     expect_code 2
     expect_one_line
+    mkdir -p "$work/no-run"
+    run 10 decide "$work/no-run"
+    expect_code 2
+    expect_one_line
+    expect_error 'give a run directory or its run.json'
+    head -c 4096 /bin/sh >"$work/binary.csv"
+    run 10 decide "$work/binary.csv"
+    expect_code 2
+    expect_one_line
+    expect_error 'binary.csv: no text in UTF-8'
+    printf 'size,gpus,time_s\n1B,8,10\n2B,8,20\n' >"$work/models.csv"
+    run 10 decide "$work/models.csv"
+    expect_code 2
+    expect_one_line
+    expect_error "models.csv:3: count 8 stands already at .*--where 'size=1B'"
+    run 10 decide "$work/models.csv" --where size=2B
+    expect_code 0
     run 10 decide
     expect_code 2
     expect_one_line

@@ -187,11 +187,17 @@ ScalingTable assemble(const std::vector<Observation>& observations, TableKind ki
 }
 
 ScalingTable of_work(ScalingTable table, double work) {
-  if (table.basis != TimeBasis::work_unit) return table;
+  const bool counted = std::all_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return row.work.has_value();
+  });
+  if (table.basis == TimeBasis::run || !counted) return table;
   if (!(work > 0.0)) throw UserError("the work must be above 0, as --work 1200000");
   for (TableRow& row : table.rows) {
     const double factor = work / *row.work;
     row.time = transform(row.time, [&](Seconds time) { return time * factor; });
+    for (auto& part : row.parts_s) {
+      if (part) part = *part * factor;
+    }
     row.work = work;
     if (row.energy_j) row.energy_j = *row.energy_j * factor;
   }

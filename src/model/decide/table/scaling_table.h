@@ -101,8 +101,8 @@ void check_rows(const std::vector<Observation>& observations, Axis axis);
 /// positive, work or facts that differ between repeats, and a layout that is not the count.
 ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind = {});
 
-/// The table for `work` units, where its times are those of some units; else as it is. Throws
-/// UserError for work that is not above 0.
+/// The table of a run of `work` units, where its times are those of some units or of steps whose
+/// work is known; else as it is. Throws UserError for work that is not above 0.
 ScalingTable of_work(ScalingTable table, double work);
 
 }  // namespace scaleworth::decide

@@ -10,6 +10,11 @@ namespace scaleworth::decide {
 namespace {
 
 std::string basis_remark(const ScalingTable& table) {
+  if (table.basis == TimeBasis::step && table.rows.front().work) {
+    return "times and costs are those of one step; --work N gives those of a run of N units "
+           "(tokens, "
+           "items) in such steps";
+  }
   if (table.basis != TimeBasis::work_unit) return "";
   return fmt::format(
       "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "

@@ -99,7 +99,8 @@ TEST_CASE("a batch or a layout that changes with the count is said", "[decide]")
   CHECK(mentions(run[0], "from 8 to 16, and times are compared as they are"));
   CHECK(mentions(run[1], "none given at 1, TP 2 at 2"));
   const auto step = table_remarks(assemble(rows, {TimeBasis::step, Axis::ranks}));
-  CHECK(mentions(step[0], "work per second of a step"));
+  CHECK(mentions(step[0], "times and costs are those of one step"));
+  CHECK(mentions(step[1], "work per second of a step"));
 }
 
 TEST_CASE("our own runs are tables with parts", "[decide]") {
@@ -113,6 +114,10 @@ TEST_CASE("our own runs are tables with parts", "[decide]") {
   CHECK_THAT(*strong.rows[1].parts_s[1], WithinRel(0.18, 1e-12));
   CHECK_THAT(*strong.rows[1].parts_s[2], WithinRel(0.06, 1e-12));
   CHECK(mentions(strong.remarks.front(), "--scaling weak"));
+  // A run of 1000 units takes ten steps of 100.
+  const ScalingTable whole = of_work(strong, 1000.0);
+  CHECK_THAT(whole.rows[1].time.value.value(), WithinRel(6.0, 1e-12));
+  CHECK_THAT(*whole.rows[1].parts_s[1], WithinRel(1.8, 1e-12));
   CHECK(scaling_of(run_table(modes, Scaling::weak)) == Scaling::weak);
   CHECK_THROWS_AS(run_table({}, {}), UserError);
   CHECK_THROWS_AS(run_table({modes[0]}, Scaling::weak), UserError);
