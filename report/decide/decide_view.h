@@ -41,6 +41,9 @@ Table gap_table(const DecideView& view);
 Table fits_table(const DecideView& view);
 Table laws_table(const DecideView& view);
 Table law_rows_table(const DecideView& view);
+Table outlook_table(const DecideView& view);
+Table ring_table(const DecideView& view);
+Table bounds_table(const DecideView& view);
 Table bake_off_table(const DecideView& view);
 
 /// A measure with so many decimals where it has no interval.

@@ -97,6 +97,9 @@ Document compose_decision(const DecideView& view) {
                   all ? growth_table(view) : Table{},
                   all ? laws_table(view) : Table{},
                   all ? law_rows_table(view) : Table{},
+                  all ? outlook_table(view) : Table{},
+                  all ? ring_table(view) : Table{},
+                  all ? bounds_table(view) : Table{},
                   all ? bake_off_table(view) : Table{}}),
       section_of("excluded", "Excluded", {all ? exclusions_table(view) : Table{}}),
       remarks(view.decision)};

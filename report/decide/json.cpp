@@ -146,7 +146,8 @@ Json coefficients(const Decision& decision) {
 
 Json candidate(const model::CandidateLaw& law) {
   return {{"name", law.name},
-          {"coefficients_s", law.coefficients},
+          {"formula", law.formula},
+          {"coefficients", law.fitted.coefficients},
           {"held_out_error", json_value(law.held_out)},
           {"worst_error", json_value(law.worst)},
           {"residual", json_value(law.residual)}};
@@ -184,6 +185,8 @@ std::string decision_json(const DecideView& view) {
       {"losses", json_array(decision.losses, loss)},
       {"laws", laws(decision)},
       {"law_evidence", law_evidence_json(decision.evidence)},
+      {"further_laws", further_laws_json(decision.further)},
+      {"outlook", outlook_json(decision.outlook)},
       {"bake_off",
        decision.bake_off ? json_array(decision.bake_off->laws, candidate) : Json(nullptr)},
       {"remarks", decision.remarks}};

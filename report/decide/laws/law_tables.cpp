@@ -51,15 +51,15 @@ void add_counts(Table& table, const DecideView& view) {
     add_parameter(table, name, "count of least cost", count_estimate(*evidence.least_cost));
 }
 
+/// The widths are linearised and mean little where the interval is wide; their ratio still ranks.
 std::string next_note(const model::NextMeasurement& next) {
   std::string text = fmt::format("Measure {} next: ", next.count);
   if (!next.width_before) return text + "it tells the parameters apart best (D-optimal).";
   return text + fmt::format(
-                    "for {} it narrows the interval of the count of least cost from "
-                    "{:.2g} to {:.2g} counts, the most per dollar.",
+                    "for {} it narrows the interval of the count of least cost by {:.0f} "
+                    "%, the most per dollar.",
                     decision_money(*next.cost),
-                    *next.width_before,
-                    *next.width_after);
+                    100.0 * (1.0 - *next.width_after / *next.width_before));
 }
 
 void add_throughput(Table& table, const DecideView& view) {
@@ -80,6 +80,39 @@ void add_throughput(Table& table, const DecideView& view) {
       fit->degrees));
 }
 
+void add_gustafson(Table& table, const DecideView& view) {
+  const auto& fit = view.decision.further.gustafson;
+  if (!fit) return;
+  const std::string name = "Gustafson";
+  add_parameter(table, name, "s of the parallel run", number(fit->serial));
+  add_parameter(table,
+                name,
+                fmt::format("s of {:g}'s problem at one rank", fit->largest_count),
+                number(fit->amdahl_serial));
+  add_parameter(table, name, "residual", number(fit->residual));
+}
+
+void add_micro_batches(Table& table, const DecideView& view) {
+  const auto& fit = view.decision.further.micro_batches;
+  if (!fit) return;
+  const std::string name = "micro-batches, a m + b";
+  add_parameter(table, name, "a (s)", number(fit->per_micro_batch));
+  add_parameter(table, name, "b (s)", number(fit->fixed));
+  add_parameter(table, name, "b / a (micro-batches)", cell_or_absent(fit->lost_micro_batches));
+  add_parameter(table, name, "residual", number(fit->residual));
+  if (fit->per_micro_batch.interval) return;
+  table.notes.push_back("Micro-batches: two runs are met exactly; a third would give intervals.");
+}
+
+void add_informed(Table& table, const DecideView& view) {
+  const auto& fit = view.decision.further.informed;
+  if (!fit) return;
+  const std::string name = "Amdahl and measured communication";
+  add_parameter(table, name, "T1 (s)", number(fit->single));
+  add_parameter(table, name, "s", number(fit->serial));
+  add_parameter(table, name, "residual", number(fit->residual));
+}
+
 }  // namespace
 
 Table laws_table(const DecideView& view) {
@@ -92,6 +125,9 @@ Table laws_table(const DecideView& view) {
   add_contention(table, view);
   add_counts(table, view);
   add_throughput(table, view);
+  add_gustafson(table, view);
+  add_micro_batches(table, view);
+  add_informed(table, view);
   if (const auto& amdahl = view.decision.amdahl) {
     const std::string name = "Amdahl, plain least squares";
     add_parameter(table, name, "s", number(amdahl->serial));

@@ -79,6 +79,18 @@ void add_message(CLI::App& command, DecideOptions& options) {
       ->check(CLI::PositiveNumber);
 }
 
+void add_law_inputs(CLI::App& command, DecideOptions& options) {
+  command
+      .add_option("--messages",
+                  options.messages,
+                  "such collectives in the time of a row: a law with their time known")
+      ->check(CLI::PositiveNumber);
+  command.add_option(
+      "--work-rank-hours", options.work_rank_hours, "hours of all operations at one rank");
+  command.add_option(
+      "--depth-hours", options.depth_hours, "hours of the longest chain of dependent operations");
+}
+
 void add_rubric(CLI::App& command, DecideOptions& options) {
   command.add_option("--deadline-hours", options.deadline_hours, "exclude what takes longer");
   command.add_option("--budget", options.budget_usd, "exclude what costs more, USD");
@@ -104,6 +116,7 @@ Command add_decide_command(CLI::App& app) {
   add_money(*command, *options);
   add_message(*command, *options);
   add_rubric(*command, *options);
+  add_law_inputs(*command, *options);
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))

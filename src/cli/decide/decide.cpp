@@ -3,6 +3,7 @@
 
 #include "report/decide/decide_report.h"
 #include "src/cli/colour.h"
+#include "src/cli/decide/law_inputs.h"
 #include "src/cli/decide/table/table_file.h"
 #include "src/cli/exit_code.h"
 #include "src/core/error.h"
@@ -90,6 +91,7 @@ decide::DecisionRequest request_of(const DecideOptions& options) {
   request.message = message_of(options);
   request.shown_counts = options.counts;
   request.intervals = !options.no_intervals;
+  request.law_inputs = law_inputs(options);
   return request;
 }
 

@@ -36,6 +36,9 @@ struct DecideOptions {
   std::optional<double> efficiency_threshold;
   std::optional<double> quality_tolerance;
   std::string objective;  // empty: by the rubric
+  std::optional<double> messages;
+  std::optional<double> work_rank_hours;
+  std::optional<double> depth_hours;
   std::string format = "text";
   bool details = false;
   bool no_intervals = false;

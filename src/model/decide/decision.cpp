@@ -52,7 +52,10 @@ void add_laws(Decision& decision, const DecisionRequest& request) {
                                   model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
   }
   decision.fit = model::fit_contention(points);
-  decision.bake_off = model::bake_off(points);
+  decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
+  decision.bake_off =
+      model::bake_off(points, informed_families(decision.scaling, request.law_inputs));
+  decision.outlook = outlook(decision.rows, decision.scaling, decision.bake_off);
   if (!request.intervals) return;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   model::CurveRequest curve;

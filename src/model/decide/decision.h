@@ -11,6 +11,8 @@
 #include "src/model/decide/cost_curve.h"
 #include "src/model/decide/knee/knee_set.h"
 #include "src/model/decide/laws/evidence.h"
+#include "src/model/decide/laws/further_laws.h"
+#include "src/model/decide/laws/outlook.h"
 #include "src/model/decide/table/losses.h"
 #include "src/model/decide/table/metrics.h"
 #include "src/model/scaling/contention/law.h"
@@ -33,9 +35,10 @@ struct DecisionRequest {
   std::vector<Regime> regimes;
   std::optional<SpotTerms> spot;
   std::optional<MessageTerms> message;  // of the collective that dominates
-  std::vector<int> shown_counts;        // of coefficients; empty: the doublings
-  int law_counts = 64;                  // the law's curve reaches to here
-  bool intervals = true;                // of the law and what it leads to, the slow part
+  LawInputs law_inputs;
+  std::vector<int> shown_counts;  // of coefficients; empty: the doublings
+  int law_counts = 64;            // the law's curve reaches to here
+  bool intervals = true;          // of the law and what it leads to, the slow part
 };
 
 /// Amdahl's law by plain least squares against the rows.
@@ -70,6 +73,8 @@ struct Decision {
   std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
   std::optional<model::ContentionFit> fit;
   LawEvidence evidence;
+  FurtherLaws further;
+  std::optional<Outlook> outlook;          // beyond the measured counts
   std::optional<model::BakeOff> bake_off;  // from five counts on
   std::vector<std::string> remarks;
 

@@ -2,8 +2,10 @@
 #include "src/model/scaling/forecast/bake_off.h"
 
 #include "src/core/error.h"
+#include "src/model/scaling/forecast/normal_form.h"
 #include "tests/catch.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace scaleworth;
@@ -35,7 +37,67 @@ TEST_CASE("logarithmic growth at work per rank is told from linear growth", "[sc
       bake_off(points({1, 2, 4, 8, 16, 32}, [](int k) { return 10.0 + 0.3 * std::log2(k); }));
   REQUIRE(result);
   CHECK(result->laws.front().name == "constant and logarithm");
-  CHECK_THAT(result->laws.front().coefficients[2], WithinAbs(0.3, 1e-9));
+  CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.3, 1e-9));
+}
+
+TEST_CASE("the normal form finds the term of a curve of unknown shape", "[scaling]") {
+  // K T = 3 + 0.2 K^(4/3) log2 K.
+  const auto data = points({1, 2, 4, 8, 16, 32}, [](int k) {
+    return (3.0 + 0.2 * std::pow(k, 4.0 / 3.0) * std::log2(k)) / k;
+  });
+  const FittedLaw law = fit_normal_form(data);
+  CHECK_THAT(law.coefficients[0], WithinAbs(3.0, 1e-6));
+  CHECK_THAT(law.coefficients[1], WithinAbs(0.2, 1e-6));
+  CHECK_THAT(law.coefficients[2], WithinAbs(4.0 / 3.0, 1e-12));
+  CHECK(law.coefficients[3] == 1.0);
+  // Four points would meet one of 42 terms by chance: none is taken.
+  const std::vector<LawPoint> four(data.begin(), data.begin() + 4);
+  CHECK(fit_normal_form(four).coefficients[1] == 0.0);
+}
+
+TEST_CASE("the normal form of a constant rate has no term", "[scaling]") {
+  const FittedLaw law = fit_normal_form(points({1, 2, 4, 8, 16}, [](int k) { return 7.0 / k; }));
+  CHECK_THAT(law.time(64), WithinRel(7.0 / 64, 1e-9));
+}
+
+TEST_CASE("a power of the count is found", "[scaling]") {
+  const auto result =
+      bake_off(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }));
+  REQUIRE(result);
+  CHECK(result->laws.front().name == "power loss");
+  CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.17, 1e-9));
+}
+
+TEST_CASE("communication that is known competes with the other laws", "[scaling]") {
+  const auto ring = [](double k) { return 0.3 * (k - 1.0) + 2.0 * (k - 1.0) / k; };
+  const auto result =
+      bake_off(points({1, 2, 4, 8, 16, 32}, [&](int k) { return 40.0 / k + 1.0 + ring(k); }),
+               {informed_family(ring)});
+  REQUIRE(result);
+  const auto& laws = result->laws;
+  const auto informed = std::find_if(laws.begin(), laws.end(), [](const CandidateLaw& law) {
+    return law.name == "Amdahl and measured communication";
+  });
+  REQUIRE(informed != laws.end());
+  CHECK_THAT(informed->held_out, WithinAbs(0.0, 1e-9));
+  CHECK_THAT(informed->fitted.coefficients[1], WithinAbs(1.0, 1e-9));
+}
+
+TEST_CASE("too few counts keep the law that the kind of scaling suggests", "[scaling]") {
+  const auto two = points({1, 2}, [](int k) { return 8.0 / k + 1.0; });
+  CHECK(choose_law({two}, false).family.name == "Amdahl");
+  CHECK(choose_law({two}, true).family.name == "logarithmic loss");
+  CHECK_FALSE(choose_law({two}, true).held_out);
+}
+
+TEST_CASE("another law takes its place when it predicts clearly better", "[scaling]") {
+  const auto amdahl = points({1, 2, 4, 8}, [](int k) { return 0.9 / k + 0.1; });
+  const LawChoice weak = choose_law({amdahl}, true);
+  CHECK(weak.by_forecast);
+  CHECK(weak.family.name == "Amdahl");
+  const LawChoice strong = choose_law({amdahl}, false);
+  CHECK_FALSE(strong.by_forecast);
+  CHECK_THAT(*strong.held_out, WithinAbs(0.0, 1e-9));
 }
 
 TEST_CASE("a cliff is beyond every law", "[scaling]") {

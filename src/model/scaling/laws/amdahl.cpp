@@ -24,8 +24,4 @@ std::optional<double> amdahl_ceiling(double serial) {
   return 1.0 / serial;
 }
 
-double gustafson_speedup(double serial, double count) {
-  return count - serial * (count - 1.0);
-}
-
 }  // namespace scaleworth::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Amdahl's law by plain least squares, the textbook's fit, and Gustafson's law beside it.
+/// Amdahl's law by plain least squares, the textbook's fit.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,5 @@ double amdahl_speedup(double serial, double count);
 
 /// 1/s; absent for s <= 0, where there is none.
 std::optional<double> amdahl_ceiling(double serial);
-
-/// p - s (p - 1), s measured in the parallel run. Source: Gustafson, CACM 31 (1988).
-double gustafson_speedup(double serial, double count);
 
 }  // namespace scaleworth::model

@@ -65,3 +65,81 @@ TEST_CASE("an optimum beyond four times the largest count carries a warning", "[
   REQUIRE(extrapolation_remarks(law, 16).size() == 1);
   CHECK(extrapolation_remarks(law, 16).front().find("4.1 times") != std::string::npos);
 }
+
+TEST_CASE("the law that predicts best is carried on to larger counts, far ones marked",
+          "[decide]") {
+  const Decision decision = decide_table(assemble(strong_observations()), {});
+  REQUIRE(decision.bake_off);
+  REQUIRE(decision.outlook);
+  CHECK(decision.outlook->law == decision.bake_off->laws.front().name);
+  REQUIRE(decision.outlook->points.size() == 3);
+  const OutlookPoint& next = decision.outlook->points[0];
+  CHECK(next.count == 64);
+  CHECK_FALSE(next.far);
+  CHECK_THAT(next.efficiency, WithinRel(3600.0 / next.time.value() / 64.0, 1e-9));
+  CHECK_FALSE(decision.outlook->points[1].far);
+  CHECK(decision.outlook->points[2].far);
+}
+
+TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
+  std::vector<Observation> rows;
+  for (const int k : {1, 2, 4, 8, 16, 32, 64}) {
+    rows.push_back(observation(k, k <= 8 ? 64.0 / k : 8.0 * (k / 8)));
+  }
+  const Decision decision = decide_table(assemble(rows), {});
+  REQUIRE(decision.outlook);
+  CHECK(decision.outlook->points.empty());
+  CHECK(decision.outlook->basis.find("no law") != std::string::npos);
+}
+
+TEST_CASE("two rows are carried on by the usual law without a claim on its error", "[decide]") {
+  const Decision decision =
+      decide_table(assemble({observation(1, 100.0), observation(2, 60.0)}), {});
+  REQUIRE(decision.outlook);
+  CHECK(decision.outlook->law == "Amdahl");
+  CHECK_FALSE(decision.outlook->held_out);
+  // 100 = a + b, 60 = a/2 + b: a = 80, b = 20; T(4) = 40.
+  CHECK_THAT(decision.outlook->points[0].time.value(), WithinRel(40.0, 1e-9));
+}
+
+TEST_CASE("weak scaling is fitted by Gustafson's law as well", "[decide]") {
+  std::vector<Observation> rows;
+  for (const int k : {1, 2, 4, 8}) {
+    Observation at = observation(k, k * 100.0 / model::gustafson_speedup(0.1, k));
+    at.work = 1000.0 * k;
+    rows.push_back(at);
+  }
+  const Decision decision = decide_table(assemble(rows), {});
+  REQUIRE(decision.scaling == Scaling::weak);
+  REQUIRE(decision.further.gustafson);
+  CHECK_THAT(decision.further.gustafson->serial.value, WithinAbs(0.1, 1e-6));
+}
+
+TEST_CASE("rows with micro-batches and one layout are fitted by them", "[decide]") {
+  std::vector<Observation> rows{
+      observation(2240, 60.1), observation(2800, 50.2), observation(3360, 44.4)};
+  rows[0].facts.microbatches = 240;
+  rows[1].facts.microbatches = 192;
+  rows[2].facts.microbatches = 160;
+  const Decision decision = decide_table(assemble(rows), {});
+  REQUIRE(decision.further.micro_batches);
+  CHECK_THAT(decision.further.micro_batches->per_micro_batch.value, WithinAbs(0.2, 0.02));
+  rows[2].facts.layout.pipeline = 35;
+  CHECK_FALSE(decide_table(assemble(rows), {}).further.micro_batches);
+}
+
+TEST_CASE("known communication and the bounds of work and depth stand beside the rows",
+          "[decide]") {
+  DecisionRequest request;
+  request.law_inputs.ring = model::RingCost{Seconds(0.1), 1e-9, Bytes(1e9), 2.0};
+  request.law_inputs.work_depth = model::WorkDepth{Seconds(800), Seconds(20)};
+  const Decision decision = decide_table(breakdown_table(), request);
+  REQUIRE(decision.further.ring.size() == 5);
+  // 2 messages x 2 x 7 hops x 0.1 s, and 2 x 2 x 7/8 s of bytes.
+  CHECK_THAT(decision.further.ring[3].communication.latency.value(), WithinRel(2.8, 1e-12));
+  CHECK_THAT(decision.further.ring[3].share, WithinRel(6.3 / 206.0, 1e-9));
+  CHECK(decision.further.informed);
+  REQUIRE(decision.further.bounds.size() == 5);
+  CHECK(decision.further.bounds[3].bounds.high.value() == 120.0);
+  CHECK_THAT(decision.further.bounds[3].above, WithinRel(206.0 / 120.0 - 1.0, 1e-12));
+}

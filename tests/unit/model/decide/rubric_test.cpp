@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "src/model/scaling/laws/amdahl.h"
+#include "src/model/scaling/laws/gustafson.h"
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/scaling/forecast/normal_form.h"
+
+#include <array>
+#include <cmath>
+
+namespace scaleworth::model {
+namespace {
+
+struct Exponents {
+  double power = 0.0;
+  int logarithm = 0;
+};
+
+constexpr std::array pairs{
+    Exponents{0, 1},       Exponents{0, 2},       Exponents{1.0 / 4, 0}, Exponents{1.0 / 3, 0},
+    Exponents{1.0 / 4, 1}, Exponents{1.0 / 3, 1}, Exponents{1.0 / 4, 2}, Exponents{1.0 / 3, 2},
+    Exponents{1.0 / 2, 0}, Exponents{1.0 / 2, 1}, Exponents{1.0 / 2, 2}, Exponents{2.0 / 3, 0},
+    Exponents{3.0 / 4, 0}, Exponents{2.0 / 3, 1}, Exponents{3.0 / 4, 1}, Exponents{4.0 / 5, 0},
+    Exponents{2.0 / 3, 2}, Exponents{3.0 / 4, 2}, Exponents{1, 0},       Exponents{1, 1},
+    Exponents{1, 2},       Exponents{5.0 / 4, 0}, Exponents{5.0 / 4, 1}, Exponents{4.0 / 3, 0},
+    Exponents{4.0 / 3, 1}, Exponents{3.0 / 2, 0}, Exponents{3.0 / 2, 1}, Exponents{3.0 / 2, 2},
+    Exponents{5.0 / 3, 0}, Exponents{7.0 / 4, 0}, Exponents{2, 0},       Exponents{2, 1},
+    Exponents{2, 2},       Exponents{9.0 / 4, 0}, Exponents{7.0 / 3, 0}, Exponents{5.0 / 2, 0},
+    Exponents{5.0 / 2, 1}, Exponents{5.0 / 2, 2}, Exponents{8.0 / 3, 0}, Exponents{11.0 / 4, 0},
+    Exponents{3, 0},       Exponents{3, 1}};
+static_assert(pairs.size() == 42);
+
+double term_at(const Exponents& term, double k) {
+  return std::pow(k, term.power) * std::pow(std::log2(k), term.logarithm);
+}
+
+/// Sums of the normal equations of y ~ a + b g, relative.
+struct Sums {
+  double ones = 0.0;   // 1 / y^2
+  double terms = 0.0;  // g / y^2
+  double squares = 0.0;
+  double one_target = 0.0;  // 1 / y
+  double term_target = 0.0;
+
+  void add(double y, double g, double sign) {
+    ones += sign / (y * y);
+    terms += sign * g / (y * y);
+    squares += sign * g * g / (y * y);
+    one_target += sign / y;
+    term_target += sign * g / y;
+  }
+};
+
+struct Line {
+  double constant = 0.0;
+  double factor = 0.0;
+};
+
+Line solve(const Sums& sums) {
+  const double determinant = sums.ones * sums.squares - sums.terms * sums.terms;
+  if (determinant > 1e-12 * sums.ones * sums.squares) {
+    const Line line{(sums.squares * sums.one_target - sums.terms * sums.term_target) / determinant,
+                    (sums.ones * sums.term_target - sums.terms * sums.one_target) / determinant};
+    if (line.constant >= 0.0 && line.factor >= 0.0) return line;
+    if (line.constant < 0.0) return {0.0, sums.term_target / sums.squares};
+  }
+  return {sums.one_target / sums.ones, 0.0};
+}
+
+/// One way to write K T(K), with each point's own value.
+struct Hypothesis {
+  Sums sums;
+  std::vector<double> y;
+  std::vector<double> g;
+};
+
+Hypothesis hypothesis_of(std::span<const LawPoint> points, const Exponents* term) {
+  Hypothesis made;
+  for (const LawPoint& at : points) {
+    made.y.push_back(at.ranks * at.time);
+    made.g.push_back(term != nullptr ? term_at(*term, at.ranks) : 0.0);
+    made.sums.add(made.y.back(), made.g.back(), 1.0);
+  }
+  return made;
+}
+
+/// Symmetric error summed over the points, each predicted from the others.
+double left_out_error(const Hypothesis& made) {
+  double error = 0.0;
+  for (std::size_t i = 0; i < made.y.size(); ++i) {
+    Sums others = made.sums;
+    others.add(made.y[i], made.g[i], -1.0);
+    const Line line = solve(others);
+    const double predicted = line.constant + line.factor * made.g[i];
+    error += 2.0 * std::abs(predicted - made.y[i]) / (predicted + made.y[i]);
+  }
+  return error;
+}
+
+}  // namespace
+
+FittedLaw fit_normal_form(std::span<const LawPoint> points) {
+  Exponents chosen;
+  Hypothesis best = hypothesis_of(points, nullptr);
+  if (points.size() >= least_normal_form_points) {
+    double least = left_out_error(best);
+    for (const Exponents& term : pairs) {
+      Hypothesis made = hypothesis_of(points, &term);
+      const double error = left_out_error(made);
+      if (!(error < least)) continue;
+      least = error;
+      chosen = term;
+      best = std::move(made);
+    }
+  }
+  const Line line = solve(best.sums);
+  return {
+      {line.constant, line.factor, chosen.power, static_cast<double>(chosen.logarithm)},
+      [line, chosen](double k) { return (line.constant + line.factor * term_at(chosen, k)) / k; }};
+}
+
+}  // namespace scaleworth::model
