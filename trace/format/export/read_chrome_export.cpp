@@ -87,6 +87,8 @@ void restore(const nlohmann::json& own, const char* name, Value& value) {
   if (found == own.end()) return;
   if constexpr (std::is_same_v<Value, std::string>) {
     if (found->is_string()) value = found->get<std::string>();
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    if (found->is_boolean()) value = found->get<bool>();
   } else if (found->is_number_integer()) {
     value = found->get<typename Value::value_type>();
   }
@@ -107,7 +109,7 @@ void restore_origin(const std::string& distributed_info, Recording& recording) {
   restore(own, "pipeline_stage", origin.pipeline_stage);
   restore(own, "data_parallel_rank", origin.data_parallel_rank);
   restore(own, "step_marks_from", recording.step_marks_from);
-  origin.framework_timeline = own.value("framework_timeline", false);
+  restore(own, "framework_timeline", origin.framework_timeline);
   origin.tool += ", exported";
   origin.rank_from = "as exported: " + origin.rank_from;
 }

@@ -11,7 +11,9 @@
 #include "trace/format/read_job.h"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -314,6 +316,24 @@ TEST_CASE("A file that would be too large shows a shorter window and says so", "
   CHECK_THROWS_AS(export_timeline(job, all, folder.file("b.json"), options), UserError);
   CHECK_FALSE(std::filesystem::exists(folder.file("b.json")));
   CHECK_FALSE(std::filesystem::exists(folder.file("b.json.part")));
+}
+
+TEST_CASE("What an exported file says of itself is believed only where its type is right",
+          "[export]") {
+  const TestFolder folder;
+  Job job = small_job();
+  job.recordings[0].origin.framework_timeline = true;
+  const Attributed all = attributed(job);
+  export_timeline(job, all, folder.file("a.json"));
+  CHECK(read(folder.file("a.json")).recordings[0].origin.framework_timeline);
+  std::stringstream text;
+  text << std::ifstream(folder.file("a.json")).rdbuf();
+  std::string damaged = text.str();
+  const std::string flag = R"("framework_timeline":true)";
+  REQUIRE(damaged.find(flag) != std::string::npos);
+  damaged.replace(damaged.find(flag), flag.size(), R"("framework_timeline":"yes")");
+  std::ofstream(folder.file("b.json")) << damaged;
+  CHECK_FALSE(read(folder.file("b.json")).recordings[0].origin.framework_timeline);
 }
 
 TEST_CASE("Culprits stand over the whole window", "[export]") {
