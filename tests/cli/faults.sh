@@ -291,6 +291,44 @@ case "$case_name" in
       expect_one_line
     done
     ;;
+  the_cost_of_served_tokens_is_told_by_batch)
+    # At batch 32 one H100 spends 61.92 ms on a request: 43.0e-6 USD, against 76.8e-6 of the API.
+    run 10 mfu --model llama-3.1-8b --gpu h100-sxm --inference --batch 32 --price 2.50 --duty 0.4 --burst 2 \
+      --api-price-in 0.05 --api-price-out 0.10
+    expect_code 0
+    grep -q '^At batch 32: 4134 output tokens/s' "$work/out" || fail "the rate is not the hand-computed one"
+    grep -q 'Break-even with the API at 56 % utilisation; yours is 20 %' "$work/out" || fail "the break-even is not the hand-computed one"
+    for format in md csv json html; do
+      run 10 mfu --model deepseek-v3 --gpu h200-sxm --gpus 8 --inference --dtype fp8 --prompt 4000 --output 500 --cached 0.5 \
+        --link-latency-us 12 --link-gb-per-s 350 --max-tpot-ms 50 --price 3 --format $format
+      expect_code 0
+    done
+    run 10 mfu --model llama-3.1-8b --gpu a100-80gb --inference --dtype fp8 --batch 8 --tokens-per-second 500
+    expect_code 0
+    grep -q 'widened to bf16' "$work/out" || fail "nothing says that this GPU has no such products"
+    for wrong in '--inference' '--inference --model gpt2' '--inference --model gpt2 --gpu h100-sxm --prompt 0' '--model gpt2 --gpu h100-sxm --prompt 9' \
+        '--inference --model gpt2 --gpu h100-sxm --dtype fp7' '--inference --model gpt2 --gpu h100-sxm --api-price-in 1' \
+        '--inference --model gpt2 --gpu h100-sxm --tokens-per-second 5' '--inference --model gpt2 --gpu h100-sxm --batch 0' \
+        '--inference --model gpt2 --gpu h100-sxm --duty 0' '--inference --model gpt2 --gpu h100-sxm --budget 1' \
+        '--inference --model gpt2 --peak 100' '--inference --model gpt2 --gpu h100-sxm --link-latency-us 3'; do
+      # shellcheck disable=SC2086
+      run 10 mfu $wrong
+      expect_code 2
+    done
+    ;;
+  a_training_budget_becomes_a_size_and_tokens)
+    run 10 mfu --budget 1e6 --price 2 --gpu h100-sxm --mfu 0.4 --gpus 1024 --model llama-3.1-8b
+    expect_code 0
+    grep -q '^7.12e23 FLOPs are best spent on 44.4 to 80.6 billion parameters' "$work/out" || fail "the size is not the hand-computed one"
+    run 10 mfu --budget-flops 1e21 --format json
+    expect_code 0
+    for wrong in '--budget 1e6' '--budget 1e6 --budget-flops 1e21' '--budget 1e6 --price 2 --gpu h100-sxm' '--budget 1e6 --price 2 --gpu h100-sxm --mfu 1.4' \
+        '--budget 1e6 --price 2 --mfu 0.4' '--budget-flops 0'; do
+      # shellcheck disable=SC2086
+      run 10 mfu $wrong
+      expect_code 2
+    done
+    ;;
   *) echo "unknown case $case_name"; exit 2 ;;
 esac
 echo "ok: $case_name"

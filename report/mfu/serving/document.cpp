@@ -6,6 +6,8 @@
 namespace scaleworth::report {
 namespace {
 
+constexpr std::size_t longest = 60;  // of a command that is repeated
+
 std::string subtitle(const ServingView& view) {
   const auto& question = view.question;
   const auto& group = question.server.group;
@@ -33,8 +35,8 @@ std::string subtitle(const ServingView& view) {
 }
 
 std::vector<NextCommand> next_commands(const ServingView& view) {
-  const std::string command =
-      view.names.command.empty() ? "scaleworth mfu ..." : view.names.command;
+  const bool short_enough = !view.names.command.empty() && view.names.command.size() <= longest;
+  const std::string command = short_enough ? view.names.command : "scaleworth mfu --inference ...";
   std::vector<NextCommand> next;
   if (!view.question.rate) {
     next.push_back({command + " --price USD_PER_GPU_HOUR", "what a million tokens cost"});

@@ -112,6 +112,9 @@ Table batches_table(const ServingView& view) {
       view,
       measure("ceiling_output_tokens_per_s", "at most", Unit::tokens_per_second, 4),
       [](const ServedBatch& one) { return Cell{number(one.point.ceiling_output_tokens_per_s)}; });
+  Column group = measure("prompts_per_pass", "prompts per pass", Unit::count);
+  group.detail = true;
+  append(table, view, group, [](const ServedBatch& one) { return Cell{number(one.point.group)}; });
   append(table, view, measure("bound", "step bound by", Unit::plain), [](const ServedBatch& one) {
     return Cell{std::string(inference::phase_bound_name(one.point.step.bound))};
   });
@@ -123,7 +126,7 @@ Table batches_table(const ServingView& view) {
       "bytes.");
   table.notes.push_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "
-      "token.");
+      "token; prompts go in groups, of as many as make their pass bound by compute.");
   return table;
 }
 
@@ -140,9 +143,10 @@ Table phases_table(const ServingView& view) {
   table.columns[3].digits = 4;
   table.columns[4].own_scale = true;
   for (std::size_t i = 5; i < table.columns.size(); ++i) table.columns[i].own_scale = true;
-  if (view.answer.batches.empty()) return table;
-  add_phase(table, 1.0, "prompt", view.answer.batches.front().point.prefill);
+  double group = 0.0;
   for (const ServedBatch& one : view.answer.batches) {
+    if (one.point.group != group) add_phase(table, one.point.batch, "prompts", one.point.prefill);
+    group = one.point.group;
     add_phase(table, one.point.batch, "step", one.point.step);
   }
   return table;

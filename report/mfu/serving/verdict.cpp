@@ -27,6 +27,11 @@ bool measured(const ServingQuestion& question) {
   return times.prefill || times.decode_step || times.output_tokens_per_s;
 }
 
+std::string rate_text(double tokens_per_s) {
+  return format_number(
+      number(tokens_per_s), Unit::tokens_per_second, scale_for(Unit::tokens_per_second, 1.0), 4);
+}
+
 bool reduced(const ServingQuestion& question) {
   const auto& group = question.server.group;
   return group.compute_efficiency < 1.0 || group.bandwidth_efficiency < 1.0;
@@ -78,9 +83,11 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
                        percent(question.server.group.bandwidth_efficiency));
   }
   return fmt::format(
-      "A roof: no real server reaches it. Published maxima of TensorRT-LLM for 8B and 70B models "
+      "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
+      "they would give at most {} tokens/s. Published maxima of TensorRT-LLM for 8B and 70B models "
       "on "
       "H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
+      rate_text(chosen.point.ceiling_output_tokens_per_s),
       100.0 * least_reached,
       100.0 * most_reached);
 }
@@ -98,17 +105,21 @@ std::string load_line(const ServingView& view) {
   return text + ".";
 }
 
-/// Where the figures are a roof, the break-even of real servers lies higher: its bounds by the
-/// published parts of such ceilings.
-std::string real_break_even(const ServingView& view, double needed) {
+/// Break-even of a server that reaches `part` of the ceiling of a batch.
+double break_even_at(const ServedBatch& chosen, double part) {
+  return *chosen.break_even * chosen.point.output_tokens_per_s /
+         (part * chosen.point.ceiling_output_tokens_per_s);
+}
+
+/// Where the figures are a roof, the break-even of real servers, by the published parts of such
+/// ceilings.
+std::string real_break_even(const ServingView& view, const ServedBatch& chosen) {
   if (!at_the_roof(view.question)) return "";
-  return fmt::format(
-      ". Real servers, at {:.0f} to {:.0f} % of such ceilings, break even between {} "
-      "and {}",
-      100.0 * least_reached,
-      100.0 * most_reached,
-      percent(needed / most_reached),
-      percent(needed / least_reached));
+  return fmt::format(". Real servers, at {:.0f} to {:.0f} % of the ceiling, break even at {} to {}",
+                     100.0 * least_reached,
+                     100.0 * most_reached,
+                     percent(break_even_at(chosen, most_reached)),
+                     percent(break_even_at(chosen, least_reached)));
 }
 
 std::string api_line(const ServingView& view, const ServedBatch& chosen) {
@@ -126,7 +137,7 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
                      percent(view.answer.utilisation),
                      cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
                      at_the_roof(view.question) && cheaper ? " at the roof" : "",
-                     real_break_even(view, needed));
+                     real_break_even(view, chosen));
 }
 
 /// Against an API: yes where serving is cheaper even at the worst published part of the roof, no
@@ -135,8 +146,9 @@ Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.break_even) return Answer::yes;
   const double utilisation = view.answer.utilisation;
   if (utilisation <= *chosen.break_even) return Answer::no;
-  const double worst = at_the_roof(view.question) ? least_reached : 1.0;
-  return utilisation > *chosen.break_even / worst ? Answer::yes : Answer::unknown;
+  const bool sure =
+      !at_the_roof(view.question) || utilisation > break_even_at(chosen, least_reached);
+  return sure ? Answer::yes : Answer::unknown;
 }
 
 std::string ridge_line(const ServingView& view) {
@@ -170,11 +182,7 @@ void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer
 }  // namespace
 
 std::string batch_figures(const OperatingPoint& point) {
-  std::string text = fmt::format("{} output tokens/s",
-                                 format_number(number(point.output_tokens_per_s),
-                                               Unit::tokens_per_second,
-                                               scale_for(Unit::tokens_per_second, 1.0),
-                                               4));
+  std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";
   if (point.time_per_output_token) {
     text += fmt::format(", {} for each token of a request",
                         format_quantity(number(*point.time_per_output_token), Unit::seconds));

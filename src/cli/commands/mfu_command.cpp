@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/commands/commands.h"
+#include "src/cli/mfu/budget.h"
 #include "src/cli/mfu/mfu.h"
+#include "src/cli/mfu/serving.h"
 
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
 
 void add_run(CLI::App& command, MfuOptions& options) {
-  command
-      .add_option("--model", options.model, "architecture by its id; all: scaleworth list --known")
-      ->required();
+  command.add_option(
+      "--model", options.model, "architecture by its id; all: scaleworth list --known");
   command.add_option("--model-file",
                      options.model_file,
                      "TOML with [[model]] tables in place of the models built in");
@@ -59,17 +61,27 @@ void add_money(CLI::App& command, MfuOptions& options) {
 
 Command add_mfu_command(CLI::App& app) {
   auto options = std::make_shared<MfuOptions>();
+  auto serving = std::make_shared<ServingOptions>();
+  auto budget = std::make_shared<BudgetOptions>();
   CLI::App* command = app.add_subcommand(
-      "mfu", "model FLOPs, MFU, HFU and the cost of training, from a model and its throughput");
+      "mfu",
+      "model FLOPs, MFU, HFU and the cost of training or serving, from a model and its GPUs");
   add_run(*command, *options);
   add_counting(*command, *options);
   add_money(*command, *options);
+  budget->add_to(*command);
+  serving->add_to(*command);
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
       ->capture_default_str();
   command->add_flag("--details", options->details, "every table (text and md)");
-  return {command, [options](const Arguments&) { return tell_utilisation(*options); }};
+  return {command, [=](const Arguments& arguments) {
+            const std::string typed = fmt::format("scaleworth {}", fmt::join(arguments, " "));
+            if (serving->asked) return tell_serving(*options, *serving, typed);
+            if (budget->asked()) return tell_budget(*options, *budget, typed);
+            return tell_utilisation(*options);
+          }};
 }
 
 }  // namespace scaleworth::cli

@@ -4,17 +4,11 @@
 #include "report/mfu/mfu_report.h"
 #include "src/cli/colour.h"
 #include "src/cli/exit_code.h"
-#include "src/core/catalogue/gpu_catalogue.h"
-#include "src/core/catalogue/model_catalogue.h"
+#include "src/cli/mfu/sources.h"
 #include "src/core/error.h"
-#include "src/core/run/run_directory.h"
 #include "src/core/version.h"
-#include "src/model/analyse.h"
 #include "src/model/mfu/peaks.h"
 #include "src/model/mfu/training_use.h"
-
-#include <charconv>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -35,44 +29,11 @@ double tokens_per_second(const MfuOptions& options) {
   return *options.batch_tokens / *options.step_seconds;
 }
 
-/// Absent for a GPU that is not known, which --peak makes up for.
-std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
-  if (options.gpu.empty()) return std::nullopt;
-  const std::vector<GpuDatasheet> known =
-      options.datasheets.empty() ? gpu_catalogue() : load_gpu_catalogue(options.datasheets);
-  try {
-    return find_gpu(known, options.gpu);
-  } catch (const UserError& error) {
-    if (options.peak_tflops) return std::nullopt;
-    throw UserError(fmt::format("{}; or give its dense --peak in TFLOP/s", error.what()));
-  }
-}
-
 model::Recomputation recomputation_of(const std::string& name) {
   for (const auto recomputation : {model::Recomputation::none, model::Recomputation::selective}) {
     if (name == model::recomputation_name(recomputation)) return recomputation;
   }
   return model::Recomputation::full;
-}
-
-/// A number in TFLOP/s, or the slowest GPU's steady products in a run.
-std::optional<model::Denominator> measured_peak(const std::string& text,
-                                                const std::string& number_format) {
-  if (text.empty()) return std::nullopt;
-  double value = 0.0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc{} && rest == end) {
-    return model::Denominator{FlopPerSecond(value * tera), "measured, as given"};
-  }
-  const model::Analysis analysis = model::analyse(read_run(text), {});
-  const auto rate = model::slowest_steady_rate(analysis.gpus, number_format);
-  if (!rate) {
-    throw UserError(fmt::format(
-        "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format));
-  }
-  return model::Denominator{*rate,
-                            fmt::format("measured: steady {} products in {}", number_format, text)};
 }
 
 model::PeakChoice peaks_of(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
@@ -89,9 +50,7 @@ model::PeakChoice peaks_of(const MfuOptions& options, const std::optional<GpuDat
 
 model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& peaks) {
   model::TrainingRun run;
-  run.model = options.model_file.empty()
-                  ? find_model(model_catalogue(), options.model)
-                  : find_model(load_model_catalogue(options.model_file), options.model);
+  run.model = model_of(options);
   if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);
   run.gpus = options.gpus;

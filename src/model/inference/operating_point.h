@@ -24,28 +24,29 @@ double mean_context(const Request& request);
 
 /// Times measured on a server in place of the modelled ones; what is absent is modelled.
 struct MeasuredTimes {
-  std::optional<Seconds> prefill;             // one prompt alone
+  std::optional<Seconds> prefill;             // of one prompt alone
   std::optional<Seconds> decode_step;         // at the batch asked
   std::optional<double> output_tokens_per_s;  // of the whole group
 };
 
-/// A batch in steady state: `batch` requests at work at any time, each one's prompt in turn with
-/// the decode steps of the others.
-///   time of the GPUs for one request = prefill + (output - 1) step / batch
+/// A batch in steady state: `batch` requests at work at any time, prompts in turn with the decode
+/// steps. Prompts come in groups, of as many as make a pass bound by compute.
+///   time of the GPUs for one request = pass / group + (output - 1) step / batch
 /// A measured rate takes the place of that time, divided as the model divides it.
 struct OperatingPoint {
   double batch = 1.0;
   std::optional<bool> fits;     // full-length requests in memory; absent when that is unknown
-  Phase prefill;                // modelled
+  double group = 1.0;           // prompts of one pass
+  Phase prefill;                // modelled, of a group
   Phase step;                   // modelled, at the mean context
   Seconds prefill_per_request;  // of the whole group's time
   Seconds decode_per_request;   // steps shared by the batch
   double requests_per_s = 0.0;
   double output_tokens_per_s = 0.0;
   double input_tokens_per_s = 0.0;  // those found in the cache included
-  Seconds time_to_first_token;      // one prompt's pass; no queue
+  Seconds time_to_first_token;      // a group's pass; no queue
   /// Client's view: (end to end - first token) / (output - 1), prompts of the others in between:
-  /// step + (batch - 1) prefill / (output - 1). Absent for one token of output.
+  /// step + (batch - group) / group pass / (output - 1). Absent for one token of output.
   std::optional<Seconds> time_per_output_token;
   /// No server exceeds it at this batch: prompts mixed into decode steps, so that all FLOPs overlap
   /// with all bytes and the prompts' weights are read together with those of a step.

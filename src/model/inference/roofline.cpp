@@ -101,6 +101,9 @@ void check_group(const ServingGroup& group) {
   if (!(group.peak.value() > 0.0) || !(group.bandwidth.value() > 0.0)) {
     throw UserError("a server needs a peak and a memory bandwidth above zero");
   }
+  if (group.memory && !(group.memory->value() > 0.0)) {
+    throw UserError("the memory of a GPU is above zero");
+  }
   const auto part = [](double value) { return value > 0.0 && value <= 1.0; };
   if (!part(group.compute_efficiency) || !part(group.bandwidth_efficiency) ||
       !part(group.memory_part)) {
@@ -133,22 +136,41 @@ Phase decode_step(const Server& server, double batch, double context) {
   return phase_of(server, products, attention, batch);
 }
 
-Phase prefill(const Server& server, double tokens, double cached) {
-  if (!(tokens >= 1.0) || !(cached >= 0.0)) {
-    throw UserError(fmt::format("a prompt needs at least one new token, not {:g}", tokens));
+Phase prefill(const Server& server, double tokens, double cached, double prompts) {
+  if (!(tokens >= 1.0) || !(cached >= 0.0) || !(prompts >= 1.0)) {
+    throw UserError(fmt::format(
+        "a pass needs at least one prompt and one new token, not {:g}, {:g}", prompts, tokens));
   }
   const ServedModel& model = server.model;
   const double weight = bytes_of_element(server.formats.weights);
   const double layers = active_weights(model) - model.head_weights;
-  const PhaseWork products{Flops(flops_per_weight * (tokens * layers + model.head_weights)),
-                           Bytes(weights_read(model, tokens) * weight)};
+  const PhaseWork products{
+      Flops(prompts * flops_per_weight * (tokens * layers + model.head_weights)),
+      Bytes(weights_read(model, prompts * tokens) * weight)};
   double pair_flops = 0.0;
   for (const auto& kind : model.attention) {
     pair_flops += static_cast<double>(kind.layers) * kind.prefill_flops_per_pair *
                   pairs_of_prompt(kind, tokens, cached);
   }
-  const PhaseWork attention{Flops(pair_flops), cache_bytes(server, tokens + cached)};
-  return phase_of(server, products, attention, tokens);
+  const PhaseWork attention{Flops(prompts * pair_flops),
+                            cache_bytes(server, tokens + cached) * prompts};
+  return phase_of(server, products, attention, prompts * tokens);
+}
+
+double prompts_at_ridge(const Server& server, double tokens, double cached, double most) {
+  const auto enough = [&](double prompts) {
+    const Phase pass = prefill(server, tokens, cached, prompts);
+    return pass.compute >= pass.memory;
+  };
+  // What weights a group reads grows ever slower: reading loses to computing at most once.
+  double low = 0.0;
+  double high = std::max(std::floor(most), 1.0);
+  if (!enough(high)) return high;
+  while (high - low > 1.0) {
+    const double middle = std::floor(0.5 * (low + high));
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 Bytes cache_bytes(const Server& server, double context) {

@@ -47,11 +47,17 @@ struct Phase {
 ///   bytes = weights_read(batch) + batch context cache
 Phase decode_step(const Server& server, double batch, double context);
 
-/// One prompt of `tokens` new tokens behind `cached` that are in the cache already; logits of the
-/// last token only, causal attention, keys and values read and written once.
-///   FLOPs = 2 tokens (active weights - head) + 2 head + pairs; pairs = tokens (cached + (tokens +
-///   1) / 2)
-Phase prefill(const Server& server, double tokens, double cached = 0.0);
+/// A pass over `prompts` prompts at once, each of `tokens` new tokens behind `cached` that are in
+/// the cache already; logits of the last token only, causal attention, keys and values read and
+/// written once, weights read once for all prompts.
+///   FLOPs = prompts (2 tokens (active weights - head) + 2 head + pairs)
+///   pairs = tokens (cached + (tokens + 1) / 2)
+/// Throws UserError for no new token or no prompt.
+Phase prefill(const Server& server, double tokens, double cached = 0.0, double prompts = 1.0);
+
+/// The fewest prompts that make their pass bound by compute, but no more than `most`: beyond them a
+/// group only delays its first tokens. Throws UserError as `prefill`.
+double prompts_at_ridge(const Server& server, double tokens, double cached, double most);
 
 /// Bytes of cached keys and values of a sequence of `context` tokens; windows keep no more than
 /// they see.

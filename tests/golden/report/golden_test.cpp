@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_report.h"
 #include "report/report.h"
-#include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/golden/report/fixture_decide.h"
 #include "tests/golden/report/fixture_mfu.h"
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include "tests/golden/report/require_golden.h"
 
 using namespace scaleworth;
 using namespace scaleworth::report;
-
-namespace {
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/// Compares with the committed text; with UPDATE_GOLDEN set, rewrites it instead.
-void require_golden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(GOLDEN_DIRECTORY) + "/" + name;
-  if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << actual;
-  }
-  INFO("after an intended change run this program with --update: " << path);
-  REQUIRE(actual == read(path));
-}
-
-}  // namespace
 
 TEST_CASE("the text report of a complete run is as committed", "[golden]") {
   require_golden("complete.txt",

@@ -28,6 +28,16 @@ TEST_CASE("a batch in steady state shares its steps, not its prompts", "[inferen
   CHECK(point.ceiling_output_tokens_per_s > point.output_tokens_per_s);
 }
 
+TEST_CASE("prompts of a group wait for each other and save each other's weights", "[inference]") {
+  // Three prompts of 128 tokens in a pass of 5.434 ms: 1.811 ms each instead of 4.486.
+  const Server server = example::server("llama-3.1-8b");
+  const OperatingPoint point = operate(server, {128.0, 128.0, 0.0}, 32.0);
+  CHECK(point.group == 3.0);
+  CHECK_THAT(point.prefill_per_request.value(), WithinAbs(1.811e-3, 1e-6));
+  CHECK_THAT(point.time_to_first_token.value(), WithinAbs(5.434e-3, 2e-6));
+  CHECK(operate(server, {128.0, 128.0, 0.0}, 1.0).group == 1.0);
+}
+
 TEST_CASE("one token of output is the prompt's alone", "[inference]") {
   const OperatingPoint point = operate(example::server("llama-3.1-8b"), {1024.0, 1.0, 0.0}, 8.0);
   CHECK(point.decode_per_request.value() == 0.0);
@@ -89,4 +99,6 @@ TEST_CASE("loads and requests without meaning are refused", "[inference]") {
   CHECK_THROWS_AS(load_multiplier({1.0, 0.5}), UserError);
   CHECK_THROWS_AS(check_request({0.0, 1.0, 0.0}), UserError);
   CHECK_THROWS_AS(check_request({1.0, 1.0, 1.0}), UserError);
+  CHECK_THROWS_AS(check_request({1e13, 1.0, 0.0}), UserError);
+  CHECK_THROWS_AS(operate(example::server("llama-3.1-8b"), chat, 1e13), UserError);
 }

@@ -40,6 +40,19 @@ TEST_CASE("what is found in the cache is attended to but not computed", "[infere
   CHECK(second.products.flops == first.products.flops);
 }
 
+TEST_CASE("short prompts share a pass until it is bound by compute", "[inference]") {
+  // 128 tokens compute for 1.811 ms and leave 5 us of cache; weights take 4.4806 ms to read:
+  // 4.4806 / 1.806 = 2.48, so three prompts.
+  const Server server = example::server("llama-3.1-8b");
+  CHECK(prompts_at_ridge(server, 128.0, 0.0, 64.0) == 3.0);
+  CHECK(prompts_at_ridge(server, 128.0, 0.0, 2.0) == 2.0);
+  CHECK(prompts_at_ridge(server, 1024.0, 0.0, 64.0) == 1.0);
+  const Phase one = prefill(server, 128.0);
+  const Phase three = prefill(server, 128.0, 0.0, 3.0);
+  CHECK_THAT(three.compute.value(), WithinRel(3.0 * one.compute.value(), 1e-12));
+  CHECK(three.products.bytes == one.products.bytes);
+}
+
 TEST_CASE("a window bounds the cache and the pairs of a prompt", "[inference]") {
   Server server = example::server("llama-2-7b");
   server.model.attention.front().window = 4;
