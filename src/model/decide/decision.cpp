@@ -2,6 +2,7 @@
 #include "src/model/decide/decision.h"
 
 #include "src/core/error.h"
+#include "src/model/decide/laws/micro_batch_remarks.h"
 #include "src/model/decide/table/superlinear.h"
 #include "src/model/decide/table/table_remarks.h"
 #include "src/model/scaling/laws/amdahl.h"
@@ -94,6 +95,8 @@ void add_remarks(Decision& decision) {
     const auto far = extrapolation_remarks(*decision.law, decision.rows.back().count);
     decision.remarks.insert(decision.remarks.end(), far.begin(), far.end());
   }
+  const auto regimes = micro_batch_remarks(decision.rows, decision.scaling);
+  decision.remarks.insert(decision.remarks.end(), regimes.begin(), regimes.end());
   const int smallest = decision.rows.front().count;
   if (smallest > 1) {
     decision.remarks.push_back(fmt::format(
