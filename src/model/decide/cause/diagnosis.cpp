@@ -16,12 +16,12 @@ std::string undecided(const LawSpread& spread) {
   }
   return fmt::format(
       "the table has no parts, and the fits that its totals allow put {} of the gap at {} on "
-      "serial "
-      "work ({:.0f} % to {:.0f} % with their noise); only a communication measurement separates "
+      "serial work ({:.0f} % to {:.0f} % with their noise); only a communication measurement "
+      "separates "
       "them: {}",
-      spread.by_fits.low <= spread.by_fits.high
+      spread.by_fits
           ? fmt::format(
-                "{:.0f} % to {:.0f} %", 100.0 * spread.by_fits.low, 100.0 * spread.by_fits.high)
+                "{:.0f} % to {:.0f} %", 100.0 * spread.by_fits->low, 100.0 * spread.by_fits->high)
           : "no certain part",
       spread.count,
       100.0 * spread.serial_share->low,

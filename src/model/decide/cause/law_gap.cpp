@@ -128,13 +128,11 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
     spread.readings.push_back(reading_of(fits.fits[i], end));
   }
   spread.serial_share = level_share(points, fits, end.ratio);
-  spread.by_fits = {1.0, 0.0};
   for (const LawReading& reading : spread.readings) {
-    if (reading.holds) widen(spread.by_fits, reading.serial_share);
-  }
-  if (spread.serial_share && spread.by_fits.low <= spread.by_fits.high) {
-    widen(*spread.serial_share, spread.by_fits.low);
-    widen(*spread.serial_share, spread.by_fits.high);
+    if (!reading.holds) continue;
+    if (!spread.by_fits) spread.by_fits = {reading.serial_share, reading.serial_share};
+    widen(*spread.by_fits, reading.serial_share);
+    if (spread.serial_share) widen(*spread.serial_share, reading.serial_share);
   }
   spread.gap = gap_of(better_overhead(fits), spread, end.ratio);
   return spread;

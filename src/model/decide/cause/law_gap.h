@@ -27,7 +27,8 @@ struct LawSpread {
   int count = 1;         // the largest
   double missing = 0.0;  // folds
   std::vector<LawReading> readings;
-  Interval<double> by_fits;  // serial share by the readings that hold, noise left out
+  /// Serial share by the readings that hold, noise left out; absent where none does.
+  std::optional<Interval<double>> by_fits;
   /// The same with their draws; absent where the rows do not tell their noise.
   std::optional<Interval<double>> serial_share;
   Gap gap;  // by the law with c or with a logarithm, whichever fits better, with the spread

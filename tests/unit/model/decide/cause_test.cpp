@@ -91,8 +91,8 @@ TEST_CASE("totals that fits read differently name no owner and say what separate
   // .0694444 - .03125.
   CHECK_THAT(reading(spread, "and c (K-1)").serial_share, WithinAbs(0.775, 0.005));
   CHECK_THAT(reading(spread, "plain").serial_share, WithinAbs(0.954, 5e-4));
-  CHECK(spread.by_fits.low < 0.775);
-  CHECK(spread.by_fits.high > 0.953);
+  CHECK(spread.by_fits->low < 0.775);
+  CHECK(spread.by_fits->high > 0.953);
 }
 
 TEST_CASE("hiding communication moves the published optimum from 8 to 12, halving serial work to 9",
