@@ -7,6 +7,7 @@
 #include "src/core/error.h"
 #include "src/core/version.h"
 
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -135,6 +136,10 @@ void add_demand(inference::ServingQuestion& question,
                 const MfuOptions& options,
                 const ServingOptions& serving) {
   question.request = {serving.prompt_tokens, serving.output_tokens, serving.cached_part};
+  for (const double batch : serving.batches) {
+    if (batch != std::floor(batch))
+      throw UserError(fmt::format("--batch {:g}: not a whole number", batch));
+  }
   question.batches = serving.batches;
   if (options.price_usd_per_hour) {
     question.rate =

@@ -110,7 +110,7 @@ void check_group(const ServingGroup& group) {
     throw UserError("an efficiency or a part of memory is a number above 0 and at most 1");
   }
   if (group.link &&
-      (group.link->latency.value() < 0.0 || !(group.link->bus_bandwidth.value() > 0.0))) {
+      (!(group.link->latency.value() >= 0.0) || !(group.link->bus_bandwidth.value() > 0.0))) {
     throw UserError("a link needs a latency of 0 or more and a bus bandwidth above zero");
   }
 }

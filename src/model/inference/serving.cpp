@@ -9,12 +9,13 @@
 namespace scaleworth::inference {
 namespace {
 
+constexpr double most_gpus = 1e9;
 constexpr double default_largest = 1024.0;  // where the memory is unknown
 
 std::optional<int> gpus_that_hold(const Server& server, Bytes needed) {
   if (!server.group.memory) return std::nullopt;
   const double each = (*server.group.memory * server.group.memory_part).value();
-  return static_cast<int>(std::ceil(needed.value() / each));
+  return static_cast<int>(std::min(std::ceil(needed.value() / each), most_gpus));
 }
 
 ServingMemory memory_of(const ServingQuestion& question) {
@@ -44,6 +45,14 @@ std::vector<double> batches_of(const ServingQuestion& question, const ServingMem
   std::sort(batches.begin(), batches.end());
   batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   return batches;
+}
+
+void check_limits(const LatencyLimits& limits) {
+  for (const auto& limit : {limits.first_token, limits.per_token}) {
+    if (limit && !(limit->value() > 0.0)) {
+      throw UserError("a limit on a latency is a time above zero");
+    }
+  }
 }
 
 std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
@@ -93,6 +102,7 @@ void choose(ServingAnswer& answer, const ServingQuestion& question) {
 }  // namespace
 
 ServingAnswer serve(const ServingQuestion& question) {
+  check_limits(question.limits);
   check_request(question.request);
   check_group(question.server.group);
   if (anything_measured(question.measured) && question.batches.size() != 1) {

@@ -5,6 +5,8 @@
 #include "tests/catch.h"
 #include "tests/unit/model/inference/servers.h"
 
+#include <cmath>
+
 using namespace scaleworth;
 using namespace scaleworth::inference;
 
@@ -49,6 +51,15 @@ TEST_CASE("a limit on the time per token excludes larger batches", "[inference]"
   // At 64: 7.365 + 63 * 14.73 / 255 = 11.0 ms; at 16: 5.202 + 0.866 ms.
   CHECK(answer.batches[1].excluded == "tokens come too slowly");
   CHECK(answer.chosen == 0);
+}
+
+TEST_CASE("limits and links that are no times are refused", "[inference]") {
+  ServingQuestion asked = question("llama-3.1-8b", 2);
+  asked.limits.per_token = Seconds(std::nan(""));
+  CHECK_THROWS_AS(serve(asked), UserError);
+  asked.limits = {};
+  asked.server.group.link = GroupLink{Seconds(std::nan("")), BytesPerSecond(1e9)};
+  CHECK_THROWS_AS(serve(asked), UserError);
 }
 
 TEST_CASE("utilisation meets the break-even of the chosen batch", "[inference]") {
