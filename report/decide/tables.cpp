@@ -78,19 +78,28 @@ void append_time(Table& table, const DecideView& view) {
   table.columns.back().digits = 4;
 }
 
+/// Beside costs with intervals the rates of the same money would not fit on a page.
+Column rate_column(const std::vector<DecisionRow>& rows, Column column) {
+  column.detail = std::any_of(rows.begin(), rows.end(), [](const DecisionRow& row) {
+    return row.cost && row.cost->interval;
+  });
+  return column;
+}
+
 void append_economy(Table& table, const std::vector<DecisionRow>& rows) {
   append(table, rows, decision_column("cost_usd", "cost", Unit::dollars, 3), [](const auto& row) {
     return cell_or_absent(row.cost);
   });
   append(table,
          rows,
-         decision_column("cost_per_million_work", "cost of 10^6 work", Unit::dollars, 4),
+         rate_column(
+             rows, decision_column("cost_per_million_work", "cost of 10^6 work", Unit::dollars, 4)),
          [](const auto& row) {
            return row.cost_per_work ? Cell{number(*row.cost_per_work * million)} : Cell{};
          });
   append(table,
          rows,
-         decision_column("work_per_usd", "work per USD", Unit::count, {}),
+         rate_column(rows, decision_column("work_per_usd", "work per USD", Unit::count, {})),
          [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
   append(table,
          rows,

@@ -2,6 +2,8 @@
 #include "src/core/error.h"
 #include "src/core/toml/node.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -30,6 +32,33 @@ void refuse_hostile_text(std::string_view text, const std::string& file) {
       throw UserError(
           fmt::format("{}:{}: more than {} dots in one line: split it", file, line, most_dots));
     }
+  }
+}
+
+/// A bracket at the start of a line with anything but a name behind it meets an assumption of
+/// toml++ 3.3.0 (parse_table_header to parse_key) that it does not check.
+void refuse_nameless_header(std::string_view line, const std::string& place) {
+  constexpr std::string_view blank = " \t";
+  constexpr std::string_view names =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"']";
+  const auto skip_blanks = [&] {
+    line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+  };
+  skip_blanks();
+  if (!line.starts_with('[')) return;
+  line.remove_prefix(1);
+  if (line.starts_with('[')) line.remove_prefix(1);
+  skip_blanks();
+  if (!line.empty() && names.find(line.front()) != std::string_view::npos) return;
+  throw UserError(place +
+                  ": a bracket that begins a line has a table's name behind it, as [[row]]");
+}
+
+void refuse_nameless_headers(std::string_view text, const std::string& file) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find_first_of("\n"), text.size());
+    refuse_nameless_header(text.substr(0, end), fmt::format("{}:{}", file, line));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
@@ -73,6 +102,7 @@ std::shared_ptr<const Node> convert(const toml::node& node, const std::string& f
 
 std::shared_ptr<const Node> parse_document(std::string_view text, const std::string& file) {
   refuse_hostile_text(text, file);
+  refuse_nameless_headers(text, file);
   try {
     const toml::table table = toml::parse(text, std::string_view(file));
     return convert(table, file);

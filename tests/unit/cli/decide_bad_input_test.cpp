@@ -86,6 +86,18 @@ TEST_CASE("files that are no table are refused in one line", "[decide]") {
         "t.json: row 2: a row is an object, as {\"p\": 1, \"time_s\": 800}");
 }
 
+TEST_CASE("brackets without a name are refused before the parser sees them", "[decide]") {
+  const auto toml = [](std::string_view text) {
+    return line_of([&] { parse_toml_table(text, "t.toml"); });
+  };
+  const std::string message =
+      ": a bracket that begins a line has a table's name behind it, as [[row]]";
+  CHECK(toml("[[[row]]]\np = 1\n") == "t.toml:1" + message);
+  CHECK(toml("[[row]]\np = 1\n  [\x01\n") == "t.toml:3" + message);
+  CHECK(toml("[\n[row]\n") == "t.toml:1" + message);
+  CHECK(toml("[ 'row' ]\np = 1\n").starts_with("t.toml: no rows"));
+}
+
 TEST_CASE("a million rows are refused at the first one too many", "[decide]") {
   std::string text = "p,time_s\n";
   for (int i = 1; i <= 1000000; ++i) text += "1,1\n";
