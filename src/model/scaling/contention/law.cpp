@@ -20,6 +20,7 @@ namespace scaleworth::model {
 namespace {
 
 constexpr double widest_serial_share = 0.8;
+constexpr const char* narrows_most = ", which narrows the cost-optimal count most per dollar";
 
 /// `targets` are the times over the measured times: all 1 for the fit, 1 + noise for a draw.
 std::optional<ContentionFit> law_of(const Eigen::Vector3d& x,
@@ -140,6 +141,15 @@ void describe_fit(ScalingLaw& law,
   law.correlation = estimate.correlation;
 }
 
+/// By three counts, which a fit meets exactly; absent where prices ask for no count inside.
+std::optional<int> count_for_the_optimum(const std::vector<LawPoint>& points,
+                                         const std::optional<Prices>& prices) {
+  const std::optional<ContentionFit> fit = fit_contention(points);
+  if (!fit || !prices) return std::nullopt;
+  const NextMeasurement next = next_measurement(points, *fit, prices);
+  return next.width_before ? std::optional<int>(next.count) : std::nullopt;
+}
+
 }  // namespace
 
 std::size_t different_counts(const std::vector<LawPoint>& points) {
@@ -193,13 +203,15 @@ ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveReques
   const std::size_t counts = different_counts(points);
   const std::optional<ContentionEstimate> estimate = estimate_contention(points);
   if (!estimate) {
-    law.next_count = 2 * largest_count(points);
+    const std::optional<int> designed = count_for_the_optimum(points, request.prices);
+    law.next_count = designed.value_or(2 * largest_count(points));
     law.not_identifiable = fmt::format(
-        "{} {} measured, s, c and T1 with intervals need at least {}: measure {} ranks next",
+        "{} {} measured, s, c and T1 with intervals need at least {}: measure {} ranks next{}",
         counts,
         counts == 1 ? "count" : "counts",
         minimum_counts,
-        *law.next_count);
+        *law.next_count,
+        designed ? narrows_most : "");
     return law;
   }
   law.residual = estimate->best.residual;
@@ -222,7 +234,7 @@ ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveReques
         largest_count(points),
         100.0 * widest_serial_share,
         *law.next_count,
-        next.width_before ? ", which narrows the cost-optimal count most per dollar" : "");
+        next.width_before ? narrows_most : "");
     return law;
   }
   describe_fit(law, *estimate, *intervals, counts);

@@ -70,7 +70,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint
 /// draws) and its curve. `not_identifiable` gives the reason when there are fewer than four counts,
 /// or when the 95 % interval of `serial_share` is wider than 0.8: either parameter could explain
 /// nearly all of the loss, and K* would be guesswork. `next_count` is then that of
-/// `next_measurement`.
+/// `next_measurement`; below four counts only where prices ask for a count, else twice the largest.
 ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveRequest& request);
 
 }  // namespace scaleworth::model

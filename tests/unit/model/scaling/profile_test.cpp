@@ -154,6 +154,18 @@ TEST_CASE("with prices the next count narrows the cost-optimal count the most pe
              WithinRel(*next.width_before - *next.width_after, 1e-6));
 }
 
+TEST_CASE("three counts with prices name the count that tells most about the optimum",
+          "[scaling]") {
+  CurveRequest request;
+  request.largest_measured = 4;
+  request.prices = published;
+  const auto three = exact({1, 2, 4}, 0.03, 0.0015);
+  const ScalingLaw law = contention_law(three, request);
+  CHECK(law.curve.empty());
+  CHECK(law.next_count == next_measurement(three, *fit_contention(three), published).count);
+  CHECK(law.not_identifiable.find("most per dollar") != std::string::npos);
+}
+
 TEST_CASE("without a price per hour of wall clock the next count is the most informative",
           "[scaling]") {
   const auto at = exact({1, 2, 4, 8}, 0.03, 0.0015);
