@@ -17,6 +17,8 @@ struct DecideReportOptions {
   bool has_price = false;
   std::optional<decide::SpotTerms> spot_terms;  // what the spot figures stand on
   decide::Rubric rubric;
+  std::string currency = "USD";
+  std::string grid;   // where the carbon intensity comes from
   std::string input;  // the table's file; empty for coefficients
   std::string tool_version;
   std::string git_revision;

@@ -33,6 +33,9 @@ Table parts_table(const DecideView& view);
 Table exclusions_table(const DecideView& view);
 Table regimes_table(const DecideView& view);
 Table spot_table(const DecideView& view);
+Table bill_table(const DecideView& view);
+Table sensitivity_table(const DecideView& view);
+Table energy_table(const DecideView& view);
 Table losses_table(const DecideView& view);
 Table growth_table(const DecideView& view);
 Table knees_table(const DecideView& view);
@@ -46,6 +49,11 @@ Table ring_table(const DecideView& view);
 Table bounds_table(const DecideView& view);
 Table bake_off_table(const DecideView& view);
 
+/// The column that names a row by a count.
+Column count_parameter(const std::string& id = "count");
+Cell count_cell(int count);
+/// Of a table beyond 32 rows the short formats have the 1st, 2nd, 4th, 8th ... and the last row.
+void limit_rows(Table& table);
 /// A measure with so many decimals where it has no interval.
 Column decision_column(const std::string& id,
                        const std::string& header,
@@ -55,6 +63,10 @@ Column decision_column(const std::string& id,
 std::string decision_time(const DecideView& view, Seconds time);
 /// Three decimals: "4.173 USD".
 std::string decision_money(Dollars money);
+/// USD per hour.
+double hourly_price(DollarsPerSecond price);
+/// "60 % of the price, used 80 % of the hours".
+std::string regime_terms(const decide::Regime& regime);
 /// "1 to 8, 16": runs of consecutive counts of `all` as ranges.
 std::string count_ranges(const std::vector<int>& counts);
 /// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
@@ -63,6 +75,18 @@ std::string judged_knee(const decide::KneeSet& knees);
 /// nothing is known of it.
 std::string remedy_line(const DecideView& view);
 std::string latency_line(const DecideView& view);
+/// The cheapest count on spot and, with a deadline, the cheapest that meets it surely enough.
+std::vector<std::string> spot_lines(const DecideView& view);
+/// What the chosen count gives up against the fastest and the cheapest.
+std::string gives_up_line(const DecideView& view);
+/// That no count meets the deadline, and how near the fastest comes; else empty.
+std::string deadline_line(const DecideView& view);
+/// "passes", "unproven", or the gate that the count fails, in a word.
+std::string gate_mark(const decide::Decision& decision, int count);
+/// Energy and carbon of the chosen count, and of the most frugal; empty unless all have energy.
+std::string energy_line(const DecideView& view);
+/// What the value of time is of the chosen count's cost; empty without one.
+std::string waiting_line(const DecideView& view);
 /// "communication 54.7 %, idle 45.3 %".
 std::string mixture_text(const model::ScalingCause& cause);
 

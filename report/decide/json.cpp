@@ -2,6 +2,7 @@
 #include "report/decide/decide_view.h"
 #include "report/decide/knee_json.h"
 #include "report/decide/laws/law_json.h"
+#include "report/decide/money/currency.h"
 #include "report/decide/row_json.h"
 #include "report/json/parts.h"
 
@@ -21,6 +22,22 @@ Json parts(const decide::PartTimes& times) {
           {"io_s", json_value(times[3])}};
 }
 
+Json sensitivity(const decide::Sensitivity& one) {
+  return {{"input", one.name},
+          {"unit", json_note(one.unit)},
+          {"value", json_value(one.value)},
+          {"stays_from", json_value(one.low)},
+          {"stays_to", json_value(one.high)},
+          {"elasticity", json_value(one.elasticity)}};
+}
+
+Json energy(const model::JobEnergy& one) {
+  return {{"machines_j", json_value(one.joules)},
+          {"building_kwh", json_value(one.facility_kwh)},
+          {"co2e_g", json_value(one.grams)},
+          {"origin", one.metered ? "meter" : "rating"}};
+}
+
 Json row(const decide::DecisionRow& one) {
   Json json{{"count", one.count},
             {"time_s", json_value(one.time)},
@@ -33,6 +50,7 @@ Json row(const decide::DecisionRow& one) {
             {"work_per_usd", json_value(one.work_per_dollar)},
             {"work_per_s", json_value(one.throughput)},
             {"energy_per_work_j", json_value(one.energy_per_work)},
+            {"energy", one.energy ? energy(*one.energy) : Json(nullptr)},
             {"quality", json_value(one.quality)},
             {"parts", parts(one.parts_s)}};
   json.update(row_facts_json(one));
@@ -59,14 +77,21 @@ Json choice(const model::CostChoice& one) {
 }
 
 Json regime(const decide::RegimeResult& one) {
+  const auto* part = std::get_if<decide::PricePart>(&one.regime.terms);
   return {{"name", one.regime.name},
-          {"price_part", json_value(one.regime.factor)},
-          {"costs_usd", json_array(one.costs, [](Dollars cost) { return json_value(cost); })},
-          {"choice", choice(one.choice)}};
+          {"terms", regime_terms(one.regime)},
+          {"price_part", part ? json_value(part->part) : Json(nullptr)},
+          {"price_per_used_hour_usd", json_value(hourly_price(one.per_rank))},
+          {"break_even_utilisation", json_value(one.break_even)},
+          {"costs_usd", json_array(one.costs, [](auto cost) { return json_value(cost); })},
+          {"choice", one.choice ? choice(*one.choice) : Json(nullptr)},
+          {"cheapest_in_time", json_value(one.cheapest_in_time)}};
 }
 
 Json spot_count(const model::SpotCount& one) {
-  Json json{{"count", one.ranks}, {"expected_usd", json_value(one.cost)}};
+  Json json{{"count", one.ranks},
+            {"expected_usd", json_value(one.cost)},
+            {"probability_in_time", json_value(one.in_time)}};
   json["expected_s"] = one.plan ? json_value(one.plan->expected) : Json(nullptr);
   json["interval_s"] = one.plan ? json_value(one.plan->interval) : Json(nullptr);
   json["segments"] = one.plan ? Json(one.plan->segments) : Json(nullptr);
@@ -76,12 +101,22 @@ Json spot_count(const model::SpotCount& one) {
 Json spot(const model::SpotChoice& one) {
   return {{"cheapest", json_value(one.cheapest)},
           {"fastest", json_value(one.fastest)},
+          {"cheapest_in_time", json_value(one.cheapest_in_time)},
+          {"surest", json_value(one.surest)},
           {"counts", json_array(one.counts, spot_count)}};
+}
+
+Json bill(const model::BillTerms& one) {
+  return {{"per_rank_hour_usd", json_value(hourly_price(one.per_rank))},
+          {"fixed_per_hour_usd", json_value(hourly_price(one.fixed))},
+          {"storage_per_hour_usd", json_value(hourly_price(one.storage))},
+          {"value_of_time_per_hour_usd", json_value(hourly_price(one.value_of_time))},
+          {"egress_per_run_usd", json_value(one.egress)}};
 }
 
 Json rubric(const decide::RubricResult& one) {
   const auto exclusion = [](const decide::Exclusion& e) {
-    return Json{{"reason", e.reason}, {"counts", e.counts}};
+    return Json{{"reason", e.reason}, {"mark", e.mark}, {"counts", e.counts}};
   };
   return {{"objective", decide::objective_name(one.objective)},
           {"chosen", json_value(one.chosen)},
@@ -168,6 +203,7 @@ std::string decision_json(const DecideView& view) {
       {"scaling", decide::scaling_name(decision.scaling)},
       {"times_of", times_of_name(decision.basis)},
       {"counts_of", counts_of_name(decision.axis)},
+      {"currency", view.options.currency},  // of every amount, whatever the key says
       {"verdict",
        {{"answer", answer_name(judged.answer)},
         {"headline", judged.headline},
@@ -180,8 +216,12 @@ std::string decision_json(const DecideView& view) {
       {"no_cause", json_note(decision.no_cause)},
       {"rows", json_array(decision.rows, row)},
       {"marginal", json_array(decision.steps, step)},
+      {"bill", decision.bill ? bill(*decision.bill) : Json(nullptr)},
       {"regimes", json_array(decision.regimes, regime)},
       {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},
+      {"grid", json_note(view.options.grid)},
+      {"sensitivities", json_array(decision.sensitivities, sensitivity)},
+      {"spot_sensitivities", json_array(decision.spot_sensitivities, sensitivity)},
       {"losses", json_array(decision.losses, loss)},
       {"laws", laws(decision)},
       {"law_evidence", law_evidence_json(decision.evidence)},
@@ -191,7 +231,9 @@ std::string decision_json(const DecideView& view) {
        decision.bake_off ? json_array(decision.bake_off->laws, candidate) : Json(nullptr)},
       {"remarks", decision.remarks}};
   // Names from files may be in any encoding; a replacement character beats an exception.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json labelled = json;
+  label_amounts(labelled, view.options.currency);
+  return labelled.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace scaleworth::report

@@ -12,16 +12,7 @@ namespace {
 using decide::DecisionRow;
 
 constexpr double seconds_per_hour = 3600.0;
-constexpr std::size_t most_listed = 32;
 constexpr double million = 1e6;
-
-Column count_parameter(const std::string& id = "count", const std::string& header = "count") {
-  return {id, header, Role::parameter, Unit::count};
-}
-
-Cell count_cell(int count) {
-  return number(count);
-}
 
 /// A column whose cell may be missing in some rows; left out where all are.
 struct OptionalColumn {
@@ -50,18 +41,6 @@ void append(Table& table, const std::vector<DecisionRow>& rows, Column column, M
 Cell share_cell(const DecisionRow& row, decide::TimePart part) {
   const auto& time = row.parts_s[static_cast<std::size_t>(part)];
   return time ? Cell{number(*time / row.time.value.value())} : Cell{};
-}
-
-/// Of a long table the summary has the 1st, 2nd, 4th, 8th ... and the last row.
-void limit(Table& table) {
-  if (table.rows.size() <= most_listed) return;
-  std::size_t listed = 0;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const bool kept = std::has_single_bit(i + 1) || i + 1 == table.rows.size();
-    table.rows[i].detail = !kept;
-    listed += kept ? 1 : 0;
-  }
-  table.notes.push_back(fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - listed));
 }
 
 void append_time(Table& table, const DecideView& view) {
@@ -101,10 +80,6 @@ void append_economy(Table& table, const std::vector<DecisionRow>& rows) {
          rows,
          rate_column(rows, decision_column("work_per_usd", "work per USD", Unit::count, {})),
          [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
-  append(table,
-         rows,
-         decision_column("energy_per_work_j", "J per work", Unit::plain, {}),
-         [](const auto& row) { return cell_or_absent(row.energy_per_work); });
 }
 
 void append_parts(Table& table, const std::vector<DecisionRow>& rows) {
@@ -134,6 +109,12 @@ Table decision_rows_table(const DecideView& view) {
          rows,
          decision_column("efficiency", "efficiency", Unit::percent, 2),
          [](const auto& row) { return Cell{row.efficiency}; });
+  if (view.options.details) {
+    append(table,
+           rows,
+           decision_column("cost_multiplier", "1/E", Unit::plain, 3),
+           [](const auto& row) { return Cell{number(1.0 / row.efficiency.value)}; });
+  }
   append(table, rows, decision_column("quality", "quality", Unit::plain, {}), [](const auto& row) {
     return cell_or_absent(row.quality);
   });
@@ -149,7 +130,13 @@ Table decision_rows_table(const DecideView& view) {
            decision_column("karp_flatt", "Karp-Flatt", Unit::plain, 4),
            [](const auto& row) { return cell_or_absent(row.karp_flatt); });
   }
-  limit(table);
+  const auto& rubric = view.decision.rubric;
+  if (!rubric.exclusions.empty() || !rubric.unproven.empty()) {
+    append(table, rows, decision_column("gate", "gate", Unit::plain, {}), [&](const auto& row) {
+      return Cell{gate_mark(view.decision, row.count)};
+    });
+  }
+  limit_rows(table);
   return table;
 }
 
@@ -164,8 +151,6 @@ Table marginal_table(const DecideView& view) {
                decision_column("speedup_per_usd", "speed-up per USD", Unit::plain, 2),
                decision_column("usd_per_hour_saved", "USD per hour saved", Unit::plain, 2),
                decision_column("kind", "so it is", Unit::plain, {})}};
-  table.columns[0].header = "from";
-  table.columns[1].header = "to";
   for (const decide::MarginalStep& step : view.decision.steps) {
     table.rows.push_back({{count_cell(step.from),
                            count_cell(step.to),
@@ -177,7 +162,7 @@ Table marginal_table(const DecideView& view) {
                            std::string(decide::step_kind_name(step.kind))}});
   }
   table.notes = {"A free step saves time and money and comes before any other; no ratio ranks it."};
-  limit(table);
+  limit_rows(table);
   return table;
 }
 
@@ -190,76 +175,7 @@ Table exclusions_table(const DecideView& view) {
       table.rows.push_back({{count_cell(count), exclusion.reason}});
     }
   }
-  limit(table);
-  return table;
-}
-
-Table regimes_table(const DecideView& view) {
-  const auto& decision = view.decision;
-  Table table{"regime", "The same work under several price lists", {}};
-  table.columns = {{"regime", "regime", Role::parameter, Unit::plain},
-                   decision_column("price_part", "part of the price", Unit::plain, {}),
-                   decision_column("cheapest", "cheapest count", Unit::count, {}),
-                   decision_column("cheapest_usd", "its cost", Unit::dollars, 4)};
-  const bool few = decision.rows.size() <= 12;
-  for (const DecisionRow& row : decision.rows) {
-    if (few) {
-      table.columns.push_back(decision_column(fmt::format("cost_at_{}_usd", row.count),
-                                              fmt::format("at {}", row.count),
-                                              Unit::dollars,
-                                              4));
-    }
-  }
-  for (const decide::RegimeResult& result : decision.regimes) {
-    Row row{{result.regime.name, number(result.regime.factor), count_cell(result.choice.cheapest)}};
-    for (std::size_t i = 0; i < result.costs.size(); ++i) {
-      if (decision.rows[i].count == result.choice.cheapest) {
-        row.cells.insert(row.cells.begin() + 3, number(result.costs[i]));
-      }
-    }
-    for (const Dollars cost : result.costs) {
-      if (few) row.cells.push_back(number(cost));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-Table spot_table(const DecideView& view) {
-  Table table{"spot",
-              "On machines that may be taken away",
-              {count_parameter(),
-               decision_column("expected_h", "expected", Unit::hours, 3),
-               decision_column("overhead", "longer by", Unit::percent, 1),
-               decision_column("checkpoint_every_s", "work between checkpoints", Unit::seconds, {}),
-               decision_column("segments", "segments", Unit::count, {}),
-               decision_column("expected_usd", "expected cost", Unit::dollars, 3)}};
-  if (!view.decision.spot || !view.options.spot_terms) return table;
-  for (const DecisionRow& row : view.decision.shown) {
-    const auto& counts = view.decision.spot->counts;
-    const auto at = std::find_if(
-        counts.begin(), counts.end(), [&](const auto& one) { return one.ranks == row.count; });
-    Row cells{{count_cell(row.count), Cell{}, Cell{}, Cell{}, Cell{}, Cell{}}};
-    if (at->plan) {
-      cells.cells = {count_cell(row.count),
-                     number(at->plan->expected.value() / seconds_per_hour),
-                     number(at->plan->overhead),
-                     number(at->plan->interval),
-                     count_cell(at->plan->segments),
-                     number(*at->cost)};
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  const model::Preemption& terms = view.options.spot_terms->preemption;
-  table.notes = {fmt::format(
-      "Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint {:g} s, "
-      "restart "
-      "{:g} s, notice {:g} s (--checkpoint-s, --restart-s, --notice-s). n/a: does not finish.",
-      terms.per_hour,
-      terms.checkpoint.value(),
-      terms.restart.value(),
-      terms.notice.value())};
-  limit(table);
+  limit_rows(table);
   return table;
 }
 

@@ -50,27 +50,6 @@ std::string headline(const DecideView& view, const DecisionRow& chosen) {
   return fmt::format("Take {}, {}: {}.", chosen.count, what, figures(view, chosen));
 }
 
-std::string against(const DecideView& view,
-                    const DecisionRow& chosen,
-                    const char* name,
-                    const DecisionRow& other) {
-  if (other.count == chosen.count) {
-    return fmt::format("{} is the {} count.", chosen.count, name);
-  }
-  const Seconds later = chosen.same_work.value - other.same_work.value;
-  std::string text = fmt::format("Against the {}, {}: {} {}",
-                                 name,
-                                 other.count,
-                                 decision_time(view, Seconds(std::abs(later.value()))),
-                                 later.value() > 0.0 ? "slower" : "faster");
-  if (chosen.cost && other.cost) {
-    const double dearer = chosen.cost->value.value() - other.cost->value.value();
-    text += fmt::format(
-        ", {} {}", decision_money(Dollars(std::abs(dearer))), dearer > 0.0 ? "dearer" : "cheaper");
-  }
-  return text + ".";
-}
-
 std::string cause_line(const Decision& decision) {
   if (!decision.cause || decision.cause->mixture.empty()) return "";
   const std::string origin = decision.coefficients ? "by the coefficients given"
@@ -124,23 +103,6 @@ std::string quality_line(const Decision& decision) {
   return text;
 }
 
-std::string spot_line(const DecideView& view) {
-  const Decision& decision = view.decision;
-  if (!decision.spot) return "";
-  if (!decision.spot->cheapest) return "On spot no count is expected to finish.";
-  const auto& counts = decision.spot->counts;
-  const auto at = std::find_if(counts.begin(), counts.end(), [&](const auto& one) {
-    return one.ranks == *decision.spot->cheapest;
-  });
-  const auto& deadline = view.options.rubric.deadline;
-  const bool late = deadline && at->plan->expected > *deadline;
-  return fmt::format("On spot the cheapest is {}: expected {} and {:.3f} h{}.",
-                     at->ranks,
-                     decision_money(*at->cost),
-                     at->plan->expected.value() / 3600.0,
-                     late ? ", beyond the deadline, which the choice on spot leaves aside" : "");
-}
-
 }  // namespace
 
 Verdict judge_decision(const DecideView& view) {
@@ -151,13 +113,11 @@ Verdict judge_decision(const DecideView& view) {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
     verdict.headline = headline(view, chosen);
     verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
-    lines.push_back(against(view, chosen, "fastest", decision.row(decision.fastest)));
-    if (decision.choice) {
-      lines.push_back(against(view, chosen, "cheapest", decision.row(decision.choice->cheapest)));
-    }
+    lines.push_back(gives_up_line(view));
   } else {
     verdict.answer = Answer::no;
     verdict.headline = "No count passes every gate.";
+    lines.push_back(deadline_line(view));
   }
   for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(
@@ -169,7 +129,9 @@ Verdict judge_decision(const DecideView& view) {
   lines.push_back(plateau_line(decision));
   lines.push_back(speed_line(decision));
   lines.push_back(quality_line(decision));
-  lines.push_back(spot_line(view));
+  for (const std::string& line : spot_lines(view)) lines.push_back(line);
+  lines.push_back(waiting_line(view));
+  lines.push_back(energy_line(view));
   std::erase(lines, "");
   return verdict;
 }

@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
 
+#include <bit>
+
 #include <fmt/format.h>
 
 namespace scaleworth::report {
+
+Column count_parameter(const std::string& id) {
+  return {id, id, Role::parameter, Unit::count};
+}
+
+Cell count_cell(int count) {
+  return number(count);
+}
+
+void limit_rows(Table& table) {
+  constexpr std::size_t most_listed = 32;
+  if (table.rows.size() <= most_listed) return;
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const bool kept = std::has_single_bit(i + 1) || i + 1 == table.rows.size();
+    table.rows[i].detail = !kept;
+    listed += kept ? 1 : 0;
+  }
+  table.notes.push_back(fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - listed));
+}
 
 Column decision_column(const std::string& id,
                        const std::string& header,
@@ -17,6 +39,10 @@ Column decision_column(const std::string& id,
 std::string decision_time(const DecideView& view, Seconds time) {
   if (view.decision.coefficients) return fmt::format("{:.3f} h", time.value() / 3600.0);
   return format_quantity(number(time), Unit::seconds, 4);
+}
+
+double hourly_price(DollarsPerSecond price) {
+  return price.value() * 3600.0;
 }
 
 std::string decision_money(Dollars money) {

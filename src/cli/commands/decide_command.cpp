@@ -3,7 +3,10 @@
 #include "src/cli/decide/decide.h"
 #include "src/cli/decide/table/columns.h"
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -42,30 +45,11 @@ void add_input(CLI::App& command, DecideOptions& options) {
       "--work", options.work, "items of the whole run, where the table does not say");
 }
 
-void add_money(CLI::App& command, DecideOptions& options) {
-  command
-      .add_option(
-          "--price,--rate-per-worker", options.price_usd_per_hour, "USD for one rank for one hour")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--fixed", options.fixed_usd_per_hour, "USD for each hour of wall clock")
-      ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--regime",
-                  options.regimes,
-                  "price lists side by side, as parts of the price: on-demand,spot:0.30")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--spot-price", options.spot_usd_per_hour, "USD for one rank-hour on spot")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--preemption-per-hour",
-                     options.preemptions_per_hour,
-                     "reclaims of one rank per hour on spot");
-  command.add_option("--checkpoint-s", options.checkpoint_s, "spot: seconds to write the state")
-      ->capture_default_str();
-  command.add_option("--restart-s", options.restart_s, "spot: seconds from a reclaim to work")
-      ->capture_default_str();
-  command.add_option("--notice-s", options.notice_s, "spot: seconds of warning before a reclaim")
-      ->capture_default_str();
+std::string currency_label(const std::string& text) {
+  const bool letters =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  return letters && !text.empty() && text.size() <= 8 ? ""
+                                                      : "a currency has 1 to 8 letters, as EUR";
 }
 
 void add_message(CLI::App& command, DecideOptions& options) {
@@ -92,8 +76,32 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
 }
 
 void add_rubric(CLI::App& command, DecideOptions& options) {
-  command.add_option("--deadline-hours", options.deadline_hours, "exclude what takes longer");
-  command.add_option("--budget", options.budget_usd, "exclude what costs more, USD");
+  command.add_option("--deadline-hours",
+                     options.deadline_hours,
+                     "exclude what takes longer, by the upper end of its interval");
+  command
+      .add_option("--deadline-probability",
+                  options.deadline_probability,
+                  "with which the deadline is to be met on spot")
+      ->capture_default_str();
+  command.add_option(
+      "--budget", options.budget_usd, "exclude what is billed more, USD, by the upper end");
+  command
+      .add_option("--max-latency-ms",
+                  options.max_latency_ms,
+                  "exclude what answers later, or is unmeasured")
+      ->check(CLI::PositiveNumber);
+  command.add_option(
+      "--latency", options.latency, "which latency of the table that is (p99, else the only one)");
+  command
+      .add_option(
+          "--min-throughput", options.min_throughput, "exclude what does less work per second")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--energy-budget-kwh",
+                  options.energy_budget_kwh,
+                  "exclude what takes more energy, kWh of the building")
+      ->check(CLI::PositiveNumber);
   command.add_option(
       "--efficiency-threshold", options.efficiency_threshold, "exclude what is below, as 0.70");
   command.add_option("--quality-tolerance",
@@ -113,10 +121,17 @@ Command add_decide_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "decide", "speed-up, efficiency, cost, cause and the count to buy, from a scaling table");
   add_input(*command, *options);
-  add_money(*command, *options);
+  add_money_flags(*command, options->money);
+  add_energy_flags(*command, options->energy);
   add_message(*command, *options);
   add_rubric(*command, *options);
   add_law_inputs(*command, *options);
+  command
+      ->add_option("--currency",
+                   options->currency,
+                   "label of all amounts in place of USD; nothing is converted")
+      ->check(currency_label)
+      ->capture_default_str();
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))

@@ -12,7 +12,6 @@
 #include "src/model/decide/table/table_prices.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -23,34 +22,6 @@ constexpr double seconds_per_hour = 3600.0;
 constexpr int default_counts = 64;
 /// A law's curve beyond this would cost more memory than it tells.
 constexpr int most_law_counts = 4096;
-
-decide::Regime regime_of(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  decide::Regime regime{text.substr(0, colon), 1.0};
-  if (colon == std::string::npos) {
-    if (text == "on-demand") return regime;
-    throw UserError("--regime " + text + ": give its part of the price, as " + text + ":0.30");
-  }
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, regime.factor);
-  if (error != std::errc{} || rest != end || regime.name.empty()) {
-    throw UserError("--regime " + text + ": write NAME:PART, as spot:0.30");
-  }
-  return regime;
-}
-
-std::optional<decide::SpotTerms> spot_of(const DecideOptions& options) {
-  if (!options.spot_usd_per_hour && !options.preemptions_per_hour) return std::nullopt;
-  if (!options.spot_usd_per_hour || !options.preemptions_per_hour) {
-    throw UserError(
-        "spot needs both --spot-price (USD per hour) and --preemption-per-hour (per rank)");
-  }
-  return decide::SpotTerms{dollars_per_hour(*options.spot_usd_per_hour),
-                           {*options.preemptions_per_hour,
-                            Seconds(options.checkpoint_s),
-                            Seconds(options.restart_s),
-                            Seconds(options.notice_s)}};
-}
 
 std::optional<decide::MessageTerms> message_of(const DecideOptions& options) {
   if (!options.alpha_us && !options.beta_gbs && !options.message_mb) return std::nullopt;
@@ -69,7 +40,13 @@ decide::Rubric rubric_of(const DecideOptions& options) {
   rubric.efficiency_threshold = options.efficiency_threshold;
   rubric.quality_tolerance = options.quality_tolerance;
   if (options.deadline_hours) rubric.deadline = Seconds(*options.deadline_hours * seconds_per_hour);
+  rubric.deadline_probability = options.deadline_probability;
+  rubric.value_of_time = dollars_per_hour(options.money.value_of_time_usd_per_hour);
   if (options.budget_usd) rubric.budget = Dollars(*options.budget_usd);
+  rubric.energy_budget_kwh = options.energy_budget_kwh;
+  if (options.max_latency_ms) rubric.max_latency = Seconds(*options.max_latency_ms * 1e-3);
+  rubric.latency = options.latency;
+  rubric.min_throughput = options.min_throughput;
   for (const auto objective :
        {decide::Objective::cost, decide::Objective::time, decide::Objective::energy}) {
     if (options.objective == decide::objective_name(objective)) rubric.objective = objective;
@@ -81,13 +58,10 @@ decide::DecisionRequest request_of(const DecideOptions& options) {
   decide::DecisionRequest request;
   request.metrics.baseline = options.baseline;
   request.metrics.work = options.work;
-  if (options.price_usd_per_hour) {
-    request.metrics.prices = model::Prices{dollars_per_hour(*options.price_usd_per_hour),
-                                           dollars_per_hour(options.fixed_usd_per_hour)};
-  }
-  for (const std::string& text : options.regimes) request.regimes.push_back(regime_of(text));
+  request.metrics.power = power_of(options.energy, options.money.pue);
+  request.regimes = regimes_of(options.money);
   request.rubric = rubric_of(options);
-  request.spot = spot_of(options);
+  request.spot = spot_of(options.money);
   request.message = message_of(options);
   request.shown_counts = options.counts;
   request.intervals = !options.no_intervals;
@@ -100,10 +74,26 @@ std::optional<decide::Scaling> scaling_of(const DecideOptions& options) {
   return options.scaling == "weak" ? decide::Scaling::weak : decide::Scaling::strong;
 }
 
-void check_fixed(const DecideOptions& options, const decide::DecisionRequest& request) {
-  if (options.fixed_usd_per_hour > 0.0 && !request.metrics.prices) {
-    throw UserError("--fixed comes on top of a price; give --price in USD per rank and hour");
+/// `table` is null for coefficients.
+void add_prices(decide::DecisionRequest& request,
+                const MoneyOptions& options,
+                const decide::ScalingTable* table) {
+  model::BillTerms bill = bill_of(options);
+  std::optional<DollarsPerSecond> price;
+  if (options.price_usd_per_hour) price = dollars_per_hour(*options.price_usd_per_hour);
+  if (table) {
+    const auto prices = decide::table_prices(*table, price, bill.fixed);
+    price = prices ? std::optional(prices->per_rank) : std::nullopt;
   }
+  if (!price) {
+    if (!(model::prices_of(bill).fixed.value() > 0.0) && !(bill.egress.value() > 0.0)) return;
+    throw UserError(
+        "--fixed, --value-of-time, storage and egress come on top of a price; give --price in "
+        "USD per rank and hour");
+  }
+  bill.per_rank = *price;
+  request.bill = bill;
+  request.metrics.prices = model::prices_of(bill);
 }
 
 decide::Decision decide_coefficients(const DecideOptions& options) {
@@ -120,8 +110,8 @@ decide::Decision decide_coefficients(const DecideOptions& options) {
   if (!options.max_count) {
     for (const int count : options.counts) most = std::max(most, count);
   }
-  const decide::DecisionRequest request = request_of(options);
-  check_fixed(options, request);
+  decide::DecisionRequest request = request_of(options);
+  add_prices(request, options.money, nullptr);
   return decide::decide_curve(coefficients, most, request);
 }
 
@@ -133,11 +123,7 @@ decide::Decision decide_file(const DecideOptions& options) {
   TableFile file = read_table(options.table, {options.where, options.rename}, scaling_of(options));
   decide::DecisionRequest request = request_of(options);
   if (options.work) file.table = decide::of_work(std::move(file.table), *options.work);
-  std::optional<DollarsPerSecond> price;
-  if (options.price_usd_per_hour) price = dollars_per_hour(*options.price_usd_per_hour);
-  request.metrics.prices =
-      decide::table_prices(file.table, price, dollars_per_hour(options.fixed_usd_per_hour));
-  check_fixed(options, request);
+  add_prices(request, options.money, &file.table);
   const std::int64_t largest = file.table.rows.back().count;
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);
@@ -167,8 +153,10 @@ report::DecideReportOptions report_options(const DecideOptions& options,
   report.details = options.details;
   report.input = input_text(options);
   report.has_price = decision.choice.has_value();
-  report.spot_terms = spot_of(options);
+  report.spot_terms = spot_of(options.money);
   report.rubric = rubric_of(options);
+  report.grid = grid_text(options.energy);
+  report.currency = options.currency;
   report.tool_version = tool_version();
   report.git_revision = git_revision();
   return report;

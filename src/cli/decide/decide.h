@@ -2,6 +2,9 @@
 /// The body of `scaleworth decide`: a table or coefficients in, an argument for a count out.
 #pragma once
 
+#include "src/cli/decide/energy.h"
+#include "src/cli/decide/money.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,18 +22,18 @@ struct DecideOptions {
   std::vector<int> counts;
   std::optional<int> max_count;
   std::optional<int> baseline;
-  std::optional<double> price_usd_per_hour;
-  double fixed_usd_per_hour = 0.0;
-  std::vector<std::string> regimes;  // "spot:0.30"
-  std::optional<double> spot_usd_per_hour;
-  std::optional<double> preemptions_per_hour;
-  double checkpoint_s = 120.0;
-  double restart_s = 600.0;
-  double notice_s = 0.0;
+  MoneyOptions money;
+  EnergyOptions energy;
+  std::optional<double> energy_budget_kwh;
+  std::optional<double> max_latency_ms;
+  std::string latency;
+  std::optional<double> min_throughput;
+  std::string currency = "USD";
   std::optional<double> alpha_us;
   std::optional<double> beta_gbs;
   std::optional<double> message_mb;
   std::optional<double> deadline_hours;
+  double deadline_probability = 0.95;
   std::optional<double> budget_usd;
   std::optional<double> work;
   std::optional<double> efficiency_threshold;

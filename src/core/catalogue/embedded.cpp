@@ -7,6 +7,8 @@ extern const char scaleworth_asset_gpus[];
 extern const char scaleworth_asset_gpus_end[];
 extern const char scaleworth_asset_models[];
 extern const char scaleworth_asset_models_end[];
+extern const char scaleworth_asset_grid[];
+extern const char scaleworth_asset_grid_end[];
 }
 
 namespace scaleworth {
@@ -25,6 +27,10 @@ std::string_view embedded_gpus_toml() {
 
 std::string_view embedded_models_toml() {
   return between(scaleworth_asset_models, scaleworth_asset_models_end);
+}
+
+std::string_view embedded_grid_toml() {
+  return between(scaleworth_asset_grid, scaleworth_asset_grid_end);
 }
 
 }  // namespace scaleworth

@@ -8,5 +8,6 @@ namespace scaleworth {
 
 std::string_view embedded_gpus_toml();
 std::string_view embedded_models_toml();
+std::string_view embedded_grid_toml();
 
 }  // namespace scaleworth

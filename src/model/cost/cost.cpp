@@ -40,20 +40,21 @@ bool on_plateau(const Costed& candidate, const Costed& cheapest) {
 }  // namespace
 
 Prices prices_at(const Prices& prices, const CountTime& at) {
-  return {prices.per_rank * at.price_factor, prices.fixed};
+  return {prices.per_rank * at.price_factor, prices.fixed, prices.per_job};
 }
 
 Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
   if (ranks < 1) throw UserError("a cost needs at least one rank");
-  if (prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0) {
+  if (prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0 || prices.per_job.value() < 0.0) {
     throw UserError("a price is negative; give --price and --fixed as dollars per hour, 0 or more");
   }
-  return (prices.per_rank * static_cast<double>(ranks) + prices.fixed) * time;
+  return (prices.per_rank * static_cast<double>(ranks) + prices.fixed) * time + prices.per_job;
 }
 
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second) {
   if (!(tokens_per_second > 0.0)) throw UserError("a cost per token needs a rate above zero");
-  return job_cost(prices, ranks, Seconds(1e6 / tokens_per_second));
+  const Prices running{prices.per_rank, prices.fixed};
+  return job_cost(running, ranks, Seconds(1e6 / tokens_per_second));
 }
 
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times) {

@@ -11,16 +11,18 @@
 namespace scaleworth::model {
 
 /// The bill of a job: `per_rank` for every rank, `fixed` for every hour of wall clock (storage, the
-/// people who wait) whatever the count.
+/// people who wait) whatever the count, `per_job` once (data that leaves), whatever the time.
 struct Prices {
   DollarsPerSecond per_rank;
   DollarsPerSecond fixed;
+  Dollars per_job = Dollars(0.0);
 };
 
-/// C(K) = (K p + f) T. Throws UserError for fewer than one rank or a negative price.
+/// C(K) = (K p + f) T + e. Throws UserError for fewer than one rank or a negative price.
 Dollars job_cost(const Prices& prices, int ranks, Seconds time);
 
-/// C(K) for one million tokens at `tokens_per_second` of all ranks together (> 0, else UserError).
+/// C(K) for one million tokens at `tokens_per_second` of all ranks together (> 0, else UserError),
+/// without what is paid once per job.
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second);
 
 /// The time that one count takes for the work that all counts of a comparison share.

@@ -2,6 +2,7 @@
 #include "src/model/cost/spot.h"
 
 #include "src/core/error.h"
+#include "src/model/cost/spot_deadline.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,31 @@ void check(const Preemption& preemption) {
   }
 }
 
+void check(const Deadline& deadline) {
+  if (!(deadline.latest.value() > 0.0)) throw UserError("the deadline must be above 0");
+  if (!(deadline.probability > 0.0 && deadline.probability < 1.0)) {
+    throw UserError(
+        "the probability of meeting the deadline must lie between 0 and 1, as "
+        "--deadline-probability 0.95");
+  }
+}
+
+double chance(const Preemption& preemption, const CountTime& at, Seconds latest) {
+  const Seconds work = at.time.interval ? at.time.interval->high : at.time.value;
+  const auto plan = plan_spot(preemption, at.ranks, work);
+  return plan ? probability_in_time(preemption, at.ranks, *plan, work, latest) : 0.0;
+}
+
+/// The count of least `measure` among those that pass; the first where equal.
+template <class Measure, class Passes>
+std::optional<int> least_of(const std::vector<SpotCount>& counts, Measure measure, Passes passes) {
+  const SpotCount* best = nullptr;
+  for (const SpotCount& at : counts) {
+    if (passes(at) && (!best || measure(at) < measure(*best))) best = &at;
+  }
+  return best ? std::optional(best->ranks) : std::nullopt;
+}
+
 }  // namespace
 
 Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
@@ -101,22 +127,31 @@ std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Secon
 
 SpotChoice choose_spot_count(const Prices& prices,
                              const Preemption& preemption,
-                             const std::vector<CountTime>& times) {
+                             const std::vector<CountTime>& times,
+                             const std::optional<Deadline>& deadline) {
+  if (deadline) check(*deadline);
   SpotChoice choice;
-  const SpotCount* cheapest = nullptr;
-  const SpotCount* fastest = nullptr;
   choice.counts.reserve(times.size());
   for (const CountTime& at : times) {
-    SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), std::nullopt};
+    SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), {}, {}};
     if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);
+    if (deadline) count.in_time = chance(preemption, at, deadline->latest);
     choice.counts.push_back(count);
-    const SpotCount& kept = choice.counts.back();
-    if (!kept.plan) continue;
-    if (!cheapest || *kept.cost < *cheapest->cost) cheapest = &kept;
-    if (!fastest || kept.plan->expected < fastest->plan->expected) fastest = &kept;
   }
-  if (cheapest) choice.cheapest = cheapest->ranks;
-  if (fastest) choice.fastest = fastest->ranks;
+  const auto least = [&](auto measure, auto passes) {
+    return least_of(choice.counts, measure, passes);
+  };
+  const auto cost = [](const SpotCount& at) { return at.cost->value(); };
+  const auto time = [](const SpotCount& at) { return at.plan->expected.value(); };
+  const auto doubt = [](const SpotCount& at) { return -*at.in_time; };
+  const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };
+  choice.cheapest = least(cost, finishes);
+  choice.fastest = least(time, finishes);
+  if (!deadline) return choice;
+  choice.surest = least(doubt, finishes);
+  choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
+    return finishes(at) && *at.in_time >= deadline->probability;
+  });
   return choice;
 }
 

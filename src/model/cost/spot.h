@@ -52,8 +52,15 @@ std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Secon
 /// One count under reclaims.
 struct SpotCount {
   int ranks = 1;
-  std::optional<SpotPlan> plan;  // absent: does not finish
-  std::optional<Dollars> cost;   // expected, at the spot price
+  std::optional<SpotPlan> plan;   // absent: does not finish
+  std::optional<Dollars> cost;    // expected, at the spot price
+  std::optional<double> in_time;  // chance of meeting the deadline, where there is one
+};
+
+/// A time that a job must keep, and how surely.
+struct Deadline {
+  Seconds latest;
+  double probability = 0.95;
 };
 
 /// Every count, and K* by expected cost among those that finish.
@@ -61,11 +68,16 @@ struct SpotChoice {
   std::vector<SpotCount> counts;
   std::optional<int> cheapest;
   std::optional<int> fastest;
+  std::optional<int> cheapest_in_time;  // by expected cost, of those that are sure enough
+  std::optional<int> surest;            // with a deadline: the count that meets it most likely
 };
 
-/// `prices.per_rank` is the spot price; the fixed rate runs for the expected time.
+/// `prices.per_rank` is the spot price; the fixed rate runs for the expected time. The chance of
+/// meeting the deadline is that of the work at the upper end of its interval. Throws UserError for
+/// a deadline that is not positive or a probability out of (0, 1).
 SpotChoice choose_spot_count(const Prices& prices,
                              const Preemption& preemption,
-                             const std::vector<CountTime>& times);
+                             const std::vector<CountTime>& times,
+                             const std::optional<Deadline>& deadline = std::nullopt);
 
 }  // namespace scaleworth::model

@@ -34,11 +34,16 @@ void add_money(Decision& decision, const DecisionRequest& request) {
   }
   const std::vector<model::CountTime> times = count_times(decision.rows);
   decision.choice = model::choose_count(*prices, times);
-  decision.regimes = compare_regimes(decision.rows, *prices, request.regimes);
+  decision.bill = request.bill;
+  const std::optional<model::Deadline> deadline = deadline_of(request.rubric);
+  decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
-    decision.spot = model::choose_spot_count(
-        {request.spot->price_per_rank, prices->fixed}, request.spot->preemption, times);
+    const model::Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
+    decision.spot = model::choose_spot_count(spot, request.spot->preemption, times, deadline);
   }
+  const CostBasis basis{times, *prices, decision.coefficients};
+  decision.sensitivities = cost_sensitivities(basis);
+  if (request.spot) decision.spot_sensitivities = spot_sensitivities(basis, *request.spot);
 }
 
 void add_laws(Decision& decision, const DecisionRequest& request) {
@@ -195,6 +200,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.rows = decision_rows(table, request.metrics);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
+  decision.power = request.metrics.power;
   decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
   decision.rubric = apply_rubric(decision.rows, request.rubric);
@@ -213,6 +219,7 @@ Decision decide_curve(const Coefficients& coefficients,
   decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
   decision.shown = rows_of(decision.rows, request.shown_counts);
   decision.steps = marginal_steps(doublings(decision.rows));
+  decision.power = request.metrics.power;
   decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
   if (request.metrics.prices) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "src/model/analysis.h"
+#include "src/model/cost/bill.h"
 #include "src/model/cost/spot.h"
 #include "src/model/decide/cause/diagnosis.h"
+#include "src/model/decide/choice/cost_inputs.h"
 #include "src/model/decide/choice/marginal.h"
 #include "src/model/decide/choice/regimes.h"
 #include "src/model/decide/choice/rubric.h"
@@ -24,13 +26,9 @@
 
 namespace scaleworth::decide {
 
-struct SpotTerms {
-  DollarsPerSecond price_per_rank;
-  model::Preemption preemption;
-};
-
 struct DecisionRequest {
   MetricsRequest metrics;
+  std::optional<model::BillTerms> bill;  // the lines of `metrics.prices`, where they are known
   Rubric rubric;
   std::vector<Regime> regimes;
   std::optional<SpotTerms> spot;
@@ -58,8 +56,12 @@ struct Decision {
   std::vector<MarginalStep> steps;
   std::optional<model::CostChoice> choice;   // with prices
   std::optional<double> continuous_optimum;  // coefficients with prices
+  std::optional<model::BillTerms> bill;
+  model::PowerTerms power;
   std::vector<RegimeResult> regimes;
   std::optional<model::SpotChoice> spot;
+  std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices
+  std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
   RubricResult rubric;
   int fastest = 1;
   KneeSet knees;

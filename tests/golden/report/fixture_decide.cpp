@@ -32,7 +32,9 @@ DecideReportOptions curve_options() {
 decide::Decision breakdown_decision() {
   decide::DecisionRequest request;
   request.metrics.prices = decide::example::hourly(3.20);
-  request.regimes = {{"on-demand", 1.0}, {"spot", 0.30}, {"owned", 0.60}};
+  request.regimes = {{"on-demand", decide::PricePart{1.0, {}}},
+                     {"spot", decide::PricePart{0.30, {}}},
+                     {"owned", decide::PricePart{0.60, {}}}};
   return decide::decide_table(decide::example::breakdown_table(), request);
 }
 

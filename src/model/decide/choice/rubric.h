@@ -2,6 +2,7 @@
 /// The gates that a count must pass, and the choice among those that do.
 #pragma once
 
+#include "src/model/cost/spot.h"
 #include "src/model/decide/table/metrics.h"
 
 #include <optional>
@@ -16,8 +17,14 @@ struct Rubric {
   std::optional<double> efficiency_threshold;
   /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
   std::optional<double> quality_tolerance;
-  std::optional<Seconds> deadline;  // of the same work, against the upper end of the interval
-  std::optional<Dollars> budget;    // for the same work, against the upper end of the interval
+  std::optional<Seconds> deadline;     // of the same work, against the upper end of the interval
+  double deadline_probability = 0.95;  // with which it is met on machines that may be taken away
+  std::optional<Dollars> budget;       // for the same work, against the upper end of the interval
+  std::optional<double> energy_budget_kwh;  // of the building, against the upper end
+  std::optional<Seconds> max_latency;
+  std::string latency;                   // its name; empty: "p99", else the only one
+  std::optional<double> min_throughput;  // work per second
+  DollarsPerSecond value_of_time = DollarsPerSecond(0.0);  // in every cost, but in no budget
   /// Absent: time where an efficiency threshold or a budget bounds what is paid for it, else cost;
   /// time where there is no price.
   std::optional<Objective> objective;
@@ -27,6 +34,7 @@ struct Rubric {
 struct Exclusion {
   std::string reason;
   std::vector<int> counts;
+  std::string mark;  // the reason in a word or two
 };
 
 struct RubricResult {
@@ -43,8 +51,11 @@ struct RubricResult {
 /// The chosen count is the best by the objective among the rows that pass every gate; the smaller
 /// where equal. A row without quality passes, and is unproven. Throws UserError for a threshold, a
 /// tolerance, a deadline or a budget that is not positive (tolerance: negative), a budget or an
-/// objective of cost without prices, or an objective of energy without energy in every row.
+/// objective of cost without prices, or an energy budget or objective without energy in every row.
 RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& rubric);
+
+/// The deadline of a rubric that has one.
+std::optional<model::Deadline> deadline_of(const Rubric& rubric);
 
 /// "cost", "time", "energy".
 const char* objective_name(Objective objective);

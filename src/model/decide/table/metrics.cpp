@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/statistics/ratio.h"
+#include "src/model/decide/table/row_energy.h"
 #include "src/model/scaling/metrics.h"
 
 #include <algorithm>
@@ -35,10 +36,13 @@ void check_work(const ScalingTable& table) {
   }
 }
 
-void add_economy(DecisionRow& row, const TableRow& from, const MetricsRequest& request) {
+void add_economy(DecisionRow& row,
+                 const TableRow& from,
+                 double growth,
+                 const MetricsRequest& request) {
   const std::optional<double> work = from.work ? from.work : request.work;
   if (work) row.throughput = *work / from.time.value.value();
-  if (work && from.energy_j) row.energy_per_work = *from.energy_j / *work;
+  if (work && row.energy) row.energy_per_work = row.energy->joules.value * growth / *work;
   if (!request.prices) return;
   const model::Prices prices =
       model::prices_at(*request.prices, {row.count, row.same_work, row.price_factor});
@@ -61,7 +65,10 @@ double work_growth(const TableRow& row, const TableRow& baseline) {
   return 1.0;
 }
 
-DecisionRow row_of(const TableRow& from, const TableRow& baseline, const MetricsRequest& request) {
+DecisionRow row_of(const TableRow& from,
+                   const TableRow& baseline,
+                   Axis machines,
+                   const MetricsRequest& request) {
   const double growth = work_growth(from, baseline);
   DecisionRow row;
   row.count = from.count;
@@ -86,7 +93,9 @@ DecisionRow row_of(const TableRow& from, const TableRow& baseline, const Metrics
           row.speedup, [&](double s) { return (row.count_ratio - s) / (row.count_ratio - 1.0); });
     }
   }
-  add_economy(row, from, request);
+  const int ranks = machines == Axis::load ? 1 : row.count;
+  row.energy = row_energy(row, ranks, from.energy_j, growth, request.power);
+  add_economy(row, from, growth, request);
   return row;
 }
 
@@ -97,7 +106,7 @@ std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsR
   const TableRow& baseline = baseline_of(table, request.baseline);
   std::vector<DecisionRow> rows;
   rows.reserve(table.rows.size());
-  for (const TableRow& row : table.rows) rows.push_back(row_of(row, baseline, request));
+  for (const TableRow& row : table.rows) rows.push_back(row_of(row, baseline, table.axis, request));
   return rows;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/model/cost/cost.h"
+#include "src/model/cost/energy.h"
 #include "src/model/decide/table/scaling_table.h"
 
 #include <optional>
@@ -24,8 +25,9 @@ struct DecisionRow {
   std::optional<Estimate<Dollars>> cost;  // of the baseline's work
   std::optional<Dollars> cost_per_work;
   std::optional<double> work_per_dollar;
-  std::optional<double> throughput;       // work per second
-  std::optional<double> energy_per_work;  // J
+  std::optional<double> throughput;        // work per second
+  std::optional<model::JobEnergy> energy;  // of the baseline's work
+  std::optional<double> energy_per_work;   // J
   std::optional<double> quality;
   std::optional<double> relative_sd;
   PartTimes parts_s{};
@@ -37,6 +39,7 @@ struct MetricsRequest {
   std::optional<int> baseline;          // absent: the smallest count
   std::optional<model::Prices> prices;  // absent: no costs
   std::optional<double> work;           // of every row whose table does not say it
+  model::PowerTerms power;              // of rows without meters; the building and the grid of all
 };
 
 /// One row per row of the table. With work in the rows the speed-up is the ratio of throughputs, so

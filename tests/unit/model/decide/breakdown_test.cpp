@@ -145,7 +145,9 @@ TEST_CASE("each single cause is named", "[decide]") {
 }
 
 TEST_CASE("the price cancels without a wall-clock term and not with one", "[decide]") {
-  const std::vector<Regime> regimes{{"on-demand", 1.0}, {"spot", 0.30}, {"owned", 0.60}};
+  const std::vector<Regime> regimes{{"on-demand", PricePart{1.0, {}}},
+                                    {"spot", PricePart{0.30, {}}},
+                                    {"owned", PricePart{0.60, {}}}};
   const std::vector<std::string> expected = {".7111 .7644 .9244 1.4649 3.3422",
                                              ".2133 .2293 .2773 .4395 1.0027",
                                              ".4267 .4587 .5547 .8789 2.0053"};
@@ -153,16 +155,16 @@ TEST_CASE("the price cancels without a wall-clock term and not with one", "[deci
   REQUIRE(free.regimes.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     std::string line;
-    for (const Dollars cost : free.regimes[i].costs) {
-      const std::string text = printed(cost.value(), 4);
+    for (const std::optional<Dollars> cost : free.regimes[i].costs) {
+      const std::string text = printed(cost->value(), 4);
       line += (line.empty() ? "" : " ") + (text[0] == '0' ? text.substr(1) : text);
     }
     CHECK(line == expected[i]);
-    CHECK(free.regimes[i].choice.cheapest == 1);
-    CHECK(free.regimes[i].choice.price_cancels);
+    CHECK(free.regimes[i].choice->cheapest == 1);
+    CHECK(free.regimes[i].choice->price_cancels);
   }
   const Decision billed = decided(2.0, regimes);
-  CHECK(billed.regimes[0].choice.cheapest == 2);
-  CHECK(billed.regimes[1].choice.cheapest == 4);
-  CHECK(billed.regimes[2].choice.cheapest == 2);
+  CHECK(billed.regimes[0].choice->cheapest == 2);
+  CHECK(billed.regimes[1].choice->cheapest == 4);
+  CHECK(billed.regimes[2].choice->cheapest == 2);
 }

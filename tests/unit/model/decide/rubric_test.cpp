@@ -151,6 +151,6 @@ TEST_CASE("gates that cannot be judged are refused", "[decide]") {
   asked.rubric.objective = Objective::energy;
   CHECK_THROWS_AS(decide_table(table, asked), UserError);
   asked = request();
-  asked.regimes = {{"spot", 0.0}};
+  asked.regimes = {{"spot", PricePart{0.0, {}}}};
   CHECK_THROWS_AS(decide_table(table, asked), UserError);
 }

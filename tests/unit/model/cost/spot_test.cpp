@@ -3,39 +3,19 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/model/cost/simulated_spot.h"
 
 #include <cmath>
-#include <random>
 
 using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
 
-/// Wall time of one job of equal segments, each repeated until no reclaim falls into it.
-double simulated(std::mt19937_64& random,
-                 const SpotPlan& plan,
-                 const Preemption& terms,
-                 double mean) {
-  std::exponential_distribution<double> reclaim(1.0 / mean);
-  double wall = 0.0;
-  for (int segment = 1; segment <= plan.segments; ++segment) {
-    const bool saves = segment < plan.segments;
-    const double work = plan.interval.value() + (saves ? terms.checkpoint.value() : 0.0);
-    double needed = work;
-    for (double next = reclaim(random); next < needed; next = reclaim(random)) {
-      wall += next;
-      needed = terms.restart.value() + work;
-    }
-    wall += needed;
-  }
-  return wall;
-}
-
 double simulated_mean(const SpotPlan& plan, const Preemption& terms, double mean, int jobs) {
   std::mt19937_64 random(7);
   double sum = 0.0;
-  for (int job = 0; job < jobs; ++job) sum += simulated(random, plan, terms, mean);
+  for (int job = 0; job < jobs; ++job) sum += simulated::job(random, plan, terms, mean);
   return sum / jobs;
 }
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decide/choice/gates.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace scaleworth::decide {
+namespace {
+
+/// Differences of printed qualities (0.871 - 0.866) miss round tolerances by rounding alone.
+constexpr double rounding = 1e-9;
+
+template <class T>
+T upper(const Estimate<T>& estimate) {
+  return estimate.interval ? estimate.interval->high : estimate.value;
+}
+
+void require(bool holds, const char* message) {
+  if (!holds) throw UserError(message);
+}
+
+bool positive(double value) {
+  return value > 0.0 && std::isfinite(value);
+}
+
+template <class Has>
+bool every(const std::vector<DecisionRow>& rows, Has has) {
+  return std::all_of(rows.begin(), rows.end(), has);
+}
+
+void check_bounds(const Rubric& rubric) {
+  require(!rubric.efficiency_threshold || positive(*rubric.efficiency_threshold),
+          "the efficiency threshold must be above 0, as 0.7");
+  require(!rubric.quality_tolerance || *rubric.quality_tolerance >= 0.0,
+          "the quality tolerance must be 0 or more, as 0.005");
+  require(!rubric.deadline || positive(rubric.deadline->value()), "the deadline must be above 0");
+  require(!rubric.budget || positive(rubric.budget->value()), "the budget must be above 0 USD");
+  require(!rubric.energy_budget_kwh || positive(*rubric.energy_budget_kwh),
+          "the energy budget must be above 0 kWh");
+  require(!rubric.max_latency || positive(rubric.max_latency->value()),
+          "the largest latency must be above 0 ms");
+  require(!rubric.min_throughput || positive(*rubric.min_throughput),
+          "the least throughput must be above 0 per second");
+}
+
+void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+  const bool costed = every(rows, [](const DecisionRow& row) { return row.cost.has_value(); });
+  require(costed || !rubric.budget, "a budget needs a price; give --price in USD per hour");
+  require(costed || rubric.objective != Objective::cost,
+          "the objective cost needs a price; give --price in USD per hour");
+  const bool powered = every(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
+  require(powered || rubric.objective != Objective::energy,
+          "the objective energy needs energy_j in every row, or --watts-per-rank");
+  require(powered || !rubric.energy_budget_kwh,
+          "an energy budget needs energy_j in every row, or --watts-per-rank");
+  const bool flowing =
+      every(rows, [](const DecisionRow& row) { return row.throughput.has_value(); });
+  require(flowing || !rubric.min_throughput,
+          "a least throughput needs work or throughput in the table, or --work");
+}
+
+/// The latency that the rubric bounds: the one it names, else p99, else the only one.
+std::string latency_name(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+  std::set<std::string> known;
+  for (const DecisionRow& row : rows) {
+    for (const Latency& latency : row.facts.latencies) known.insert(latency.name);
+  }
+  if (known.empty()) {
+    throw UserError("a largest latency needs a latency in the table, as the column latency_p99_ms");
+  }
+  const std::string wanted = rubric.latency.empty() ? "p99" : rubric.latency;
+  if (known.contains(wanted)) return wanted;
+  if (rubric.latency.empty() && known.size() == 1) return *known.begin();
+  throw UserError(fmt::format(
+      "the table has no latency {}; choose by --latency among {}", wanted, fmt::join(known, ", ")));
+}
+
+Gate quality_gate(double quality, double tolerance) {
+  return {fmt::format("quality differs from the baseline's by more than {:g}", tolerance),
+          "quality",
+          [=](const DecisionRow& row) {
+            return !row.quality || within(*row.quality, quality, tolerance);
+          }};
+}
+
+Gate efficiency_gate(double least) {
+  return {fmt::format("efficiency below {:g}", least), "inefficient", [=](const DecisionRow& row) {
+            return row.efficiency.value >= least;
+          }};
+}
+
+Gate deadline_gate(Seconds latest) {
+  return {fmt::format("slower than the deadline of {:g} s", latest.value()),
+          "too late",
+          [=](const DecisionRow& row) { return upper(row.same_work) <= latest; }};
+}
+
+Gate budget_gate(Dollars most, DollarsPerSecond unbilled) {
+  return {fmt::format("dearer than the budget of {:g} USD", most.value()),
+          "too dear",
+          [=](const DecisionRow& row) {
+            return upper(*row.cost) - unbilled * upper(row.same_work) <= most;
+          }};
+}
+
+Gate energy_gate(double most_kwh) {
+  return {fmt::format("more energy than the budget of {:g} kWh", most_kwh),
+          "energy",
+          [=](const DecisionRow& row) { return upper(row.energy->facility_kwh) <= most_kwh; }};
+}
+
+Gate latency_gate(const std::string& name, Seconds most) {
+  return {fmt::format("latency {} above {:g} ms or not measured", name, as_milliseconds(most)),
+          "latency",
+          [=](const DecisionRow& row) {
+            const auto latency = row.facts.latency_s(name);
+            return latency && *latency <= most.value();
+          }};
+}
+
+Gate throughput_gate(double least) {
+  return {fmt::format("throughput below {:g} per second", least),
+          "throughput",
+          [=](const DecisionRow& row) { return *row.throughput >= least; }};
+}
+
+}  // namespace
+
+bool within(double quality, double baseline, double tolerance) {
+  return std::abs(quality - baseline) <= tolerance + rounding;
+}
+
+std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows) {
+  const auto found = std::find_if(
+      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
+  return found == rows.end() ? std::nullopt : found->quality;
+}
+
+std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+  check_bounds(rubric);
+  check_numbers(rows, rubric);
+  std::vector<Gate> gates;
+  const std::optional<double> quality = baseline_quality(rows);
+  if (rubric.quality_tolerance && quality) {
+    gates.push_back(quality_gate(*quality, *rubric.quality_tolerance));
+  }
+  if (rubric.efficiency_threshold) gates.push_back(efficiency_gate(*rubric.efficiency_threshold));
+  if (rubric.deadline) gates.push_back(deadline_gate(*rubric.deadline));
+  if (rubric.max_latency) {
+    gates.push_back(latency_gate(latency_name(rows, rubric), *rubric.max_latency));
+  }
+  if (rubric.min_throughput) gates.push_back(throughput_gate(*rubric.min_throughput));
+  if (rubric.budget) gates.push_back(budget_gate(*rubric.budget, rubric.value_of_time));
+  if (rubric.energy_budget_kwh) gates.push_back(energy_gate(*rubric.energy_budget_kwh));
+  return gates;
+}
+
+}  // namespace scaleworth::decide
