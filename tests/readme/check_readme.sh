@@ -44,7 +44,7 @@ while IFS= read -r line; do
     : >"$expected.old"
   fi
 done <README.md
-[ "$blocks" -ge 2 ] || { echo "README.md names $blocks outputs instead of two"; exit 1; }
+[ "$blocks" -ge 3 ] || { echo "README.md names $blocks outputs instead of three"; exit 1; }
 [ -z "$marker" ] || { echo "README.md does not end the block of $marker"; exit 1; }
 if [ "${3:-}" = --update ]; then
   cat "$expected" >README.md

@@ -104,7 +104,9 @@ Table spot_table(const DecideView& view) {
       terms.checkpoint.value(),
       terms.restart.value(),
       terms.notice.value(),
-      deadline ? " In time: the chance of meeting the deadline, exact for this process." : "")};
+      deadline ? " In time: the chance of meeting the deadline, by "
+                 "numerical inversion of this process's transform (to 0.001)."
+               : "")};
   limit_rows(table);
   return table;
 }
