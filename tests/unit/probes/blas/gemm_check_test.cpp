@@ -80,7 +80,8 @@ TEST_CASE("only plain products can be checked", "[gemm]") {
   CHECK_THROWS_AS(find_mismatch(product), std::invalid_argument);
 }
 
-TEST_CASE("operands are random within [-1, 1), reproducible, and differ between seeds", "[gemm]") {
+TEST_CASE("operands are random from -1 to below 1, reproducible, and differ between seeds",
+          "[gemm]") {
   GemmOperands<float> one(64, 64, 64, 1);
   GemmOperands<float> same(64, 64, 64, 1);
   GemmOperands<float> other(64, 64, 64, 2);

@@ -85,7 +85,8 @@ TEST_CASE("a training that no batch fits ends with the reason", "[training]") {
   REQUIRE_THROWS_AS(measure_device_training(group, quick(1), {}, recorder), OutOfMemory);
 }
 
-TEST_CASE("ways of running a step take turns; one that cannot be had is left out", "[training]") {
+TEST_CASE("ways of running a step take turns, and one that cannot be had is left out",
+          "[training]") {
   Gpus group(2);
   KeepingRecorder recorder;
   measure_step_variants(group, quick(2), {}, recorder);

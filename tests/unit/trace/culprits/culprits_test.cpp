@@ -94,7 +94,8 @@ TEST_CASE("Delays in the future and unknown ones take nothing") {
   CHECK(charges.cost[2] == 100.0);
 }
 
-TEST_CASE("Longer computing is slower or more kernels, in proportion; shares sum to the excess") {
+TEST_CASE(
+    "Longer computing is slower or more kernels, in proportion, and shares sum to the excess") {
   Excess excess;
   excess.compute = nanoseconds(100);
   excess.host[static_cast<std::size_t>(attribution::HostCause::allocation)] = nanoseconds(30);

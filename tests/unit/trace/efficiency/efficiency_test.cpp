@@ -359,7 +359,8 @@ TEST_CASE("a node keeps its time when nothing changes", "[efficiency]") {
   }
 }
 
-TEST_CASE("factors multiply, lie in (0, 1], and paths sum, whatever the job", "[efficiency]") {
+TEST_CASE("factors multiply, lie above 0 and at most at 1, and paths sum, whatever the job",
+          "[efficiency]") {
   for (unsigned seed = 0; seed < 100; ++seed) {
     SmallJob job = random_job(2 + seed % 4, 5, seed);
     const EfficiencyResult result = job.measure(blame(static_cast<int>(seed % 2)));
