@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_report.h"
 
-#include "report/csv/tidy.h"
 #include "report/decide/decide_view.h"
 #include "report/decide/money/currency.h"
-#include "report/formats.h"
-#include "report/html/page.h"
+#include "report/tell_document.h"
 
 namespace scaleworth::report {
 namespace {
-
-/// Columns of the CSV that name a number, the same in every report.
-const CsvNames& parameters() {
-  static const CsvNames names{"count", "from", "to", "regime", "part", "law", "parameter", "input"};
-  return names;
-}
 
 Document labelled(const DecideView& view) {
   Document document = compose_decision(view);
@@ -23,13 +15,6 @@ Document labelled(const DecideView& view) {
   label_amounts(document, currency);
   document.subtitle += "; amounts in " + currency + " as given, nothing is converted";
   return document;
-}
-
-/// The unit of an amount is a cell of its own there.
-std::string labelled_csv(const DecideView& view) {
-  std::string csv = csv_header(parameters()) + csv_lines(compose_decision(view), parameters());
-  label_amounts(csv, view.options.currency);
-  return csv;
 }
 
 std::vector<Chart> labelled_charts(const DecideView& view) {
@@ -47,23 +32,17 @@ std::string render_decision(const decide::Decision& decision,
   complete.details = true;
   const DecideView whole{decision, complete};
   const DecideView asked{decision, options};
-  switch (format) {
-    case Format::markdown:
-      return render_markdown(labelled(asked));
-    case Format::csv:
-      return labelled_csv(whole);
-    case Format::json:
-      return decision_json(whole);
-    case Format::html:
-      return render_page(labelled(whole), labelled_charts(whole), decision_json(whole));
-    case Format::text:
-      break;
-  }
-  RenderOptions text;
-  text.colour = options.colour;
-  text.width = options.width;
-  text.details = options.details;
-  return render_text(labelled(asked), text);
+  const bool csv = format == Format::csv;
+  std::string told =
+      tell_document({[&] { return labelled(asked); },
+                     [&] { return csv ? compose_decision(whole) : labelled(whole); },
+                     [&] { return decision_json(whole); },
+                     [&] { return labelled_charts(whole); },
+                     {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
+                    {format, options.colour, options.width, options.details});
+  // The unit of an amount is a cell of its own in the CSV.
+  if (csv) label_amounts(told, options.currency);
+  return told;
 }
 
 }  // namespace scaleworth::report

@@ -10,8 +10,13 @@ std::string render_budget(const model::TrainingQuestion& question,
                           const BudgetNames& names,
                           const Telling& telling) {
   const BudgetView view{question, plan, names};
-  const Document document = compose_budget(view);
-  return tell_document({document, document, budget_json(view), {}, {"law"}}, telling);
+  const auto document = [&] { return compose_budget(view); };
+  return tell_document({document,
+                        document,
+                        [&] { return budget_json(view); },
+                        [] { return std::vector<Chart>{}; },
+                        {"law"}},
+                       telling);
 }
 
 }  // namespace scaleworth::report

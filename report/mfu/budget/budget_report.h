@@ -2,7 +2,7 @@
 /// What a training budget is best spent on, told in one of the report's formats.
 #pragma once
 
-#include "report/mfu/tell_document.h"
+#include "report/tell_document.h"
 #include "src/model/training_budget/training_plan.h"
 
 #include <string>

@@ -11,10 +11,10 @@ std::string render_serving(const inference::ServingQuestion& question,
                            const Telling& telling) {
   const ServingView asked{question, answer, names, telling.details};
   const ServingView whole{question, answer, names, true};
-  return tell_document({compose_serving(asked),
-                        compose_serving(whole),
-                        serving_json(whole),
-                        serving_charts(whole),
+  return tell_document({[&] { return compose_serving(asked); },
+                        [&] { return compose_serving(whole); },
+                        [&] { return serving_json(whole); },
+                        [&] { return serving_charts(whole); },
                         {"batch", "phase", "part"}},
                        telling);
 }

@@ -2,7 +2,7 @@
 /// What serving a model costs, told in one of the report's formats.
 #pragma once
 
-#include "report/mfu/tell_document.h"
+#include "report/tell_document.h"
 #include "src/model/inference/serving.h"
 
 #include <string>

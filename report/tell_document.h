@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A document that stands on no run, told in the format asked for.
+/// A report that stands on no run, told in the format asked for.
 #pragma once
 
 #include "report/csv/tidy.h"
@@ -7,6 +7,7 @@
 #include "report/html/charts/charts.h"
 #include "report/report.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,13 @@ struct Telling {
   bool details = false;  // text and Markdown: everything instead of one page
 };
 
-/// `asked` for text and Markdown, `whole` for CSV and HTML, `json` as it is and within HTML.
+/// The parts of a report; made only when the format needs them.
 struct ToldDocument {
-  Document asked;
-  Document whole;
-  std::string json;
-  std::vector<Chart> charts = {};
-  CsvNames parameters = {};
+  std::function<Document()> asked;  // for text and Markdown
+  std::function<Document()> whole;  // for CSV and HTML
+  std::function<std::string()> json;
+  std::function<std::vector<Chart>()> charts;
+  CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
 };
 
 std::string tell_document(const ToldDocument& told, const Telling& telling);
