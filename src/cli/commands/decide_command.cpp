@@ -73,6 +73,9 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
       "--work-rank-hours", options.work_rank_hours, "hours of all operations at one rank");
   command.add_option(
       "--depth-hours", options.depth_hours, "hours of the longest chain of dependent operations");
+  command.add_option("--domain",
+                     options.domain,
+                     "ranks joined by faster links (8 in most NVLink nodes): is its edge a cliff?");
 }
 
 void add_rubric(CLI::App& command, DecideOptions& options) {

@@ -9,6 +9,7 @@
 #include "src/core/error.h"
 #include "src/core/version.h"
 #include "src/model/decide/decision.h"
+#include "src/model/decide/laws/domain_remarks.h"
 #include "src/model/decide/table/table_prices.h"
 
 #include <algorithm>
@@ -99,9 +100,10 @@ void add_prices(decide::DecisionRequest& request,
 decide::Decision decide_coefficients(const DecideOptions& options) {
   if (!options.serial || !options.communication) {
     throw UserError(
-        "nothing to decide on: give a table (CSV or TOML), or --serial and --comm as the "
-        "coefficients of T(K) = T1 (s + (1-s)/K + c (K-1))");
+        "nothing to decide on: give a table (CSV, TOML or JSON), a run directory, or --serial "
+        "and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c (K-1))");
   }
+  if (options.domain) throw UserError("--domain looks into a table: give one");
   const decide::Coefficients coefficients{
       *options.serial,
       *options.communication,
@@ -129,6 +131,10 @@ decide::Decision decide_file(const DecideOptions& options) {
                                                 : std::max<std::int64_t>(default_counts, largest);
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
   decide::Decision decision = decide::decide_table(file.table, request);
+  if (options.domain) {
+    const auto edge = decide::domain_remarks(decision.rows, *options.domain);
+    decision.remarks.insert(decision.remarks.begin(), edge.begin(), edge.end());
+  }
   if (!file.ignored.empty()) {
     decision.remarks.push_back(
         fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));

@@ -42,6 +42,7 @@ struct DecideOptions {
   std::optional<double> messages;
   std::optional<double> work_rank_hours;
   std::optional<double> depth_hours;
+  std::optional<int> domain;  // ranks joined by fast links
   std::string format = "text";
   bool details = false;
   bool no_intervals = false;
