@@ -75,7 +75,9 @@ std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
 }
 
 void keep_rows(RawTable& table, const std::string& condition) {
-  const auto [name, wanted] = halves(condition, "--where");
+  const auto halved = halves(condition, "--where");
+  const std::string& name = halved.first;
+  const std::string& wanted = halved.second;  // no binding: clang 14 captures none
   const std::size_t column = column_of(table, name, "--where");
   const std::vector<std::string> values = values_of(table, column);
   std::erase_if(table.rows,
