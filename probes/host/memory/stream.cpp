@@ -70,6 +70,12 @@ struct alignas(128) Stream {
   std::int64_t sample_start = 0;  // visits before the last sample
   double sample_sum = 0.0;
 
+  /// A region that the kernel has no use for stays null.
+  template <class T>
+  static T* at(T* region, std::int64_t offset) {
+    return region != nullptr ? region + offset : nullptr;
+  }
+
   void run(std::int64_t units) {
     sample_start = visits;
     sample_sum = 0.0;
@@ -78,7 +84,7 @@ struct alignas(128) Stream {
     } else {
       for (std::int64_t unit = 0; unit < units; ++unit) {
         const std::int64_t offset = (visits + unit) % sweep.pieces * sweep.piece;
-        sample_sum += kernel(a + offset, b + offset, c + offset, sweep.piece, 1);
+        sample_sum += kernel(at(a, offset), at(b, offset), at(c, offset), sweep.piece, 1);
       }
     }
     visits += units;
