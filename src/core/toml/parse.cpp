@@ -5,6 +5,23 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+
+namespace {
+
+/// What toml++ takes for granted of a text and the text does not hold.
+struct BrokenAssumption {};
+
+constexpr void assume(bool holds) {
+  if (!holds) throw BrokenAssumption();
+}
+
+}  // namespace
+
+// toml++ 3.3.0 meets hostile text ("x = [}") with assumptions that it checks by assertions, and
+// turns into promises to the compiler where NDEBUG is defined: here they are checked in every
+// build.
+#undef NDEBUG
+#define TOML_ASSERT(holds) assume(static_cast<bool>(holds))
 #include <toml++/toml.h>
 
 namespace scaleworth::toml_file {
@@ -111,6 +128,10 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
                                 file,
                                 error.source().begin.line,
                                 printable(error.description())));
+  } catch (const BrokenAssumption&) {
+    throw UserError(file +
+                    ": no TOML: look for brackets without a partner, or take the file as it was "
+                    "delivered");
   }
 }
 

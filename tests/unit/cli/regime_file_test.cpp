@@ -74,3 +74,12 @@ TEST_CASE("a regime of no kind, of two kinds or with a key too many is refused i
   CHECK(unknown.find("color") != std::string::npos);
   CHECK(unknown.find('\n') == std::string::npos);
 }
+
+TEST_CASE("brackets without partners are refused, whatever the parser assumes of them",
+          "[decide]") {
+  for (const char* text :
+       {"x = [}\n", "x = [1, }\n", "x = {[\n", "x = [[[\n", "[[regime]]\nname = [ ] }\n"}) {
+    INFO(text);
+    CHECK(complaint(text).find("ways.toml") == 0);
+  }
+}

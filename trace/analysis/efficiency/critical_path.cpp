@@ -90,7 +90,10 @@ class PathWalk {
   PathShares walk() {
     NodeIndex device = last_work();
     NodeIndex host = no_index;
-    if (device == no_index) return {};
+    if (device == no_index) {
+      spend(rank_, "without work of any GPU", start_);
+      return std::move(shares_);
+    }
     spend(graph_.devices[device].rank, "after the last work", graph_.devices[device].end);
     // Every step goes to a node that began no later; the bound is against contradictory recordings.
     std::size_t steps = 2 * (graph_.devices.size() + graph_.hosts.size()) + 2;

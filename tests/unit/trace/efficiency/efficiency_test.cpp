@@ -261,6 +261,19 @@ TEST_CASE("steps that count on every rank are replayed in runs of consecutive on
   REQUIRE(factors.useful[0] == 200us);
 }
 
+TEST_CASE("a run of steps in which no GPU works has its time on the path too", "[efficiency]") {
+  SmallJob job(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (int number = 0; number < 4; ++number)
+      job.step(rank, number, 100 * number, 100 * (number + 1), number == 2 ? "warm-up: slow" : "");
+    for (const int step : {0, 1}) job.kernel(rank, 100 * step + 10, 100 * step + 60);
+  }
+  const EfficiencyResult result = job.measure();
+  const Efficiency& factors = require(result);
+  REQUIRE(factors.window == "steps 0 to 1 and 3");
+  REQUIRE(path_sum(factors) == factors.runtime);
+}
+
 TEST_CASE("a window of too many events ends after fewer steps", "[efficiency]") {
   SmallJob job(2);
   StepPlan plan;
