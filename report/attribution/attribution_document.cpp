@@ -2,6 +2,7 @@
 #include "report/attribution/attribution_document.h"
 
 #include "report/attribution/verdict.h"
+#include "report/document_parts.h"
 #include "report/names.h"
 
 #include <algorithm>
@@ -43,18 +44,12 @@ std::vector<NextCommand> next_commands(const AttributionView& view) {
 
 Document frame(const AttributionView& view) {
   Document document;
-  document.title = "scaleworth" +
-                   (view.options.tool_version.empty() ? "" : " " + view.options.tool_version) +
-                   ": where did the time go?";
+  document.title = document_title(view.options.tool_version, "where did the time go?");
   document.subtitle = subtitle(view);
   document.intervals = false;
   document.verdict = judge_attribution(view);
   document.next = next_commands(view);
   return document;
-}
-
-bool has_content(const Section& section) {
-  return !section.lead.empty() || !section.list.empty() || !section.tables.empty();
 }
 
 /// Only the first rows, and no notes: a page has one screen.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
+#include "report/document_parts.h"
 
 #include <algorithm>
 #include <utility>
@@ -57,7 +58,7 @@ std::vector<NextCommand> next_commands(const DecideView& view) {
 
 Section section_of(std::string id, std::string title, std::vector<Table> tables) {
   Section section{std::move(id), std::move(title), {}, {}, std::move(tables)};
-  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  drop_empty_tables(section);
   return section;
 }
 
@@ -65,18 +66,12 @@ Section remarks(const decide::Decision& decision) {
   return {"remarks", "Remarks", {}, decision.remarks, {}};
 }
 
-bool has_content(const Section& section) {
-  return !section.lead.empty() || !section.list.empty() || !section.tables.empty();
-}
-
 }  // namespace
 
 Document compose_decision(const DecideView& view) {
   const bool all = view.options.details;
   Document document;
-  document.title = "scaleworth" +
-                   (view.options.tool_version.empty() ? "" : " " + view.options.tool_version) +
-                   ": how many to buy?";
+  document.title = document_title(view.options.tool_version, "how many to buy?");
   document.subtitle = subtitle(view);
   document.verdict = judge_decision(view);
   document.next = next_commands(view);

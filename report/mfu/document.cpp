@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/document_parts.h"
 #include "report/mfu/mfu_view.h"
 #include "src/model/transformer/weights.h"
 
@@ -79,9 +80,7 @@ std::string large_money(Dollars money) {
 
 Document compose_mfu(const MfuView& view) {
   Document document;
-  document.title = "scaleworth" +
-                   (view.options.tool_version.empty() ? "" : " " + view.options.tool_version) +
-                   ": what do the GPUs do for the model?";
+  document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
   document.subtitle = subtitle(view);
   document.intervals = false;
   document.verdict = judge_mfu(view);

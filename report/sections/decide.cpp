@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/document_parts.h"
 #include "report/names.h"
 #include "report/sections/sections.h"
 
@@ -164,7 +165,7 @@ Section decide_section(const Scaling& scaling, const model::AnalysisOptions& ass
     auto& columns = section.tables[1].columns;
     columns[5].detail = true;
   }
-  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  drop_empty_tables(section);
   return section;
 }
 

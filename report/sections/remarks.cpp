@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/document_parts.h"
 #include "report/names.h"
 #include "report/sections/sections.h"
 
@@ -99,7 +100,7 @@ Section doubts_section(const Run& run, const model::Analysis& analysis) {
     }
   }
   section.tables = {losses(run), sample_warnings(run)};
-  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  drop_empty_tables(section);
   return section;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/document_parts.h"
 #include "report/names.h"
 #include "report/sections/sections.h"
 #include "report/summary/parts.h"
@@ -187,7 +188,7 @@ Section capability_summary(const Run& run, const model::Analysis& analysis) {
   }
   if (analysis.roofline) {
     section.tables = {compute(*analysis.roofline), memory(*analysis.roofline)};
-    std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+    drop_empty_tables(section);
   }
   return section;
 }

@@ -267,6 +267,10 @@ case "$case_name" in
     expect_error "models.csv:3: count 8 stands already at .*--where 'size=1B'"
     run 10 decide "$work/models.csv" --where size=2B
     expect_code 0
+    run 10 decide "$work/models.csv" --where size=2B --grid USA
+    expect_code 2
+    expect_one_line
+    expect_error 'carbon of energy: give --watts-per-rank'
     run 10 decide
     expect_code 2
     expect_one_line

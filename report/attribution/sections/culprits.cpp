@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/sections/sections.h"
+#include "report/document_parts.h"
 #include "report/names.h"
 
 #include <algorithm>
@@ -158,7 +159,7 @@ Section culprits_section(const AttributionView& view) {
   if (report.exposed.size() <= most_matrix_ranks)
     section.tables.push_back(matrix_table(view.attribution));
   section.tables.push_back(entries_table(view.attribution));
-  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  drop_empty_tables(section);
   return section;
 }
 

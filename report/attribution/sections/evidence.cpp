@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/sections/sections.h"
+#include "report/document_parts.h"
 #include "report/names.h"
 
 #include <algorithm>
@@ -160,7 +161,7 @@ Section evidence_section(const AttributionView& view) {
                     largest_table(attribution),
                     recordings_table(attribution),
                     losses_table(attribution)};
-  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  drop_empty_tables(section);
   return section;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/sections/sections.h"
+#include "report/document_parts.h"
 
 #include <algorithm>
 
@@ -216,7 +217,7 @@ Section ledger_section(const AttributionView& view) {
       hidden_table(job),
       tidy_table(job),
       steps_table(view)};
-  std::erase_if(section.tables, [](const Table& table) { return table.rows.empty(); });
+  drop_empty_tables(section);
   return section;
 }
 

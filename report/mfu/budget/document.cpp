@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/document_parts.h"
 #include "report/mfu/budget/budget_view.h"
 
 #include <fmt/format.h>
@@ -55,9 +56,8 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 
 Document compose_budget(const BudgetView& view) {
   Document document;
-  document.title = "scaleworth" +
-                   (view.names.tool_version.empty() ? "" : " " + view.names.tool_version) +
-                   ": how large a model, on how many tokens?";
+  document.title =
+      document_title(view.names.tool_version, "how large a model, on how many tokens?");
   document.subtitle =
       "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
   document.intervals = false;

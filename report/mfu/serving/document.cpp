@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/document_parts.h"
 #include "report/mfu/serving/serving_view.h"
 
 #include <fmt/format.h>
@@ -53,9 +54,7 @@ std::vector<NextCommand> next_commands(const ServingView& view) {
 
 Document compose_serving(const ServingView& view) {
   Document document;
-  document.title = "scaleworth" +
-                   (view.names.tool_version.empty() ? "" : " " + view.names.tool_version) +
-                   ": what do its tokens cost?";
+  document.title = document_title(view.names.tool_version, "what do its tokens cost?");
   document.subtitle = subtitle(view);
   document.intervals = false;
   document.verdict = judge_serving(view);

@@ -168,12 +168,26 @@ report::DecideReportOptions report_options(const DecideOptions& options,
   return report;
 }
 
+/// Carbon that nobody can compute would be left out without a word.
+void check_carbon(const DecideOptions& options, const decide::Decision& decision) {
+  if (grid_text(options.energy).empty()) return;
+  const bool powered = std::any_of(decision.rows.begin(), decision.rows.end(), [](const auto& row) {
+    return row.energy.has_value();
+  });
+  if (!powered) {
+    throw UserError(
+        "--grid and --g-per-kwh make carbon of energy: give --watts-per-rank, or energy_j in the "
+        "table");
+  }
+}
+
 }  // namespace
 
 int decide_count(const DecideOptions& options) {
   const report::Format format = report::parse_format(options.format);
   const decide::Decision decision =
       options.table.empty() ? decide_coefficients(options) : decide_file(options);
+  check_carbon(options, decision);
   fmt::print("{}", report::render_decision(decision, format, report_options(options, decision)));
   return exit_done;
 }

@@ -73,6 +73,17 @@ Series series_of(const std::string& name,
   return series;
 }
 
+/// Strong scaling of one model under one scheme.
+Series megatron_series(const std::string& scheme, const std::string& parameters) {
+  return series_of("megatron_sc21_table2_zero3.csv",
+                   "params_B",
+                   "gpus",
+                   "tflops_per_gpu",
+                   [&](const Cells& row) {
+                     return row.at("scheme") == scheme && row.at("params_B") == parameters;
+                   });
+}
+
 bool any(const Cells&) {
   return true;
 }
@@ -142,33 +153,9 @@ TEST_CASE("MaxText on up to 32 slices is predicted from four by a logarithmic lo
 }
 
 TEST_CASE("published strong scaling is predicted by the first guess", "[scaling]") {
-  check_choice(series_of("megatron_sc21_table2_zero3.csv",
-                         "params_B",
-                         "gpus",
-                         "tflops_per_gpu",
-                         [](const Cells& row) {
-                           return row.at("scheme") == "PTD-P" && row.at("params_B") == "174.6";
-                         }),
-               768,
-               false);
-  check_choice(series_of("megatron_sc21_table2_zero3.csv",
-                         "params_B",
-                         "gpus",
-                         "tflops_per_gpu",
-                         [](const Cells& row) {
-                           return row.at("scheme") == "PTD-P" && row.at("params_B") == "529.6";
-                         }),
-               1120,
-               false);
-  check_choice(series_of("megatron_sc21_table2_zero3.csv",
-                         "params_B",
-                         "gpus",
-                         "tflops_per_gpu",
-                         [](const Cells& row) {
-                           return row.at("scheme") == "ZeRO-3" && row.at("params_B") == "174.6";
-                         }),
-               768,
-               false);
+  check_choice(megatron_series("PTD-P", "174.6"), 768, false);
+  check_choice(megatron_series("PTD-P", "529.6"), 1120, false);
+  check_choice(megatron_series("ZeRO-3", "174.6"), 768, false);
   Series mtnlg = series_of("mtnlg_530b_strong.csv", "", "gpus", "iter_s", any);
   for (auto& points : mtnlg) {
     for (LawPoint& at : points) at.time = 1.0 / (at.time * at.ranks);  // the column is the time

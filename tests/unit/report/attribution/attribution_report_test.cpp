@@ -145,7 +145,8 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
     REQUIRE(shows(format, "for 70"));
     REQUIRE_FALSE(shows(format, "for 3 "));
   }
-  REQUIRE(shows(Format::csv, "70"));
+  REQUIRE(shows(Format::csv, "\nledger_step,step_s,s,0,70,"));
+  REQUIRE_FALSE(shows(Format::csv, "\nledger_step,step_s,s,0,3,"));
   REQUIRE(shows(Format::html, "rank 70"));
   REQUIRE_FALSE(shows(Format::html, "rank 3\""));
 }
