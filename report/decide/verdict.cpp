@@ -41,8 +41,7 @@ std::string headline(const DecideView& view, const DecisionRow& chosen) {
       objective_words(decision.rubric.objective),
       gated ? fmt::format(" of the {} counts that pass every gate", decision.rubric.passing) : "");
   if (!decision.cause) {
-    return fmt::format("No recommendation: {}. By the figures alone it would be {}, {} ({}).",
-                       decision.no_cause,
+    return fmt::format("No recommendation; by the figures alone it would be {}, {} ({}).",
                        chosen.count,
                        what,
                        figures(view, chosen));
@@ -113,6 +112,7 @@ Verdict judge_decision(const DecideView& view) {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
     verdict.headline = headline(view, chosen);
     verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
+    if (!decision.cause) lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
     lines.push_back(gives_up_line(view));
   } else {
     verdict.answer = Answer::no;
