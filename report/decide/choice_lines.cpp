@@ -19,7 +19,7 @@ std::string slower(const DecideView& view, const DecisionRow& chosen, const Deci
   if (chosen.cost && fastest.cost) {
     const double more = fastest.cost->value.value() - chosen.cost->value.value();
     text += fmt::format(
-        ", for {} {}", decision_money(Dollars(std::abs(more))), more < 0.0 ? "less" : "more");
+        ", for {} {}", decision_money(view, Dollars(std::abs(more))), more < 0.0 ? "less" : "more");
   }
   return text + ")";
 }
@@ -30,7 +30,7 @@ std::string dearer(const DecideView& view, const DecisionRow& chosen, const Deci
   if (!(more.value() > 0.0)) return "";
   const Seconds later = cheapest.same_work.value - chosen.same_work.value;
   return fmt::format("{} against the cheapest ({}, {} {})",
-                     decision_money(more),
+                     decision_money(view, more),
                      cheapest.count,
                      decision_time(view, Seconds(std::abs(later.value()))),
                      later.value() < 0.0 ? "sooner" : "later");

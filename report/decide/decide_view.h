@@ -61,8 +61,13 @@ Column decision_column(const std::string& id,
                        std::optional<int> decimals);
 /// "0.162 h" on a curve in hours, "206 s" elsewhere.
 std::string decision_time(const DecideView& view, Seconds time);
-/// Three decimals: "4.173 USD".
+/// Three decimals, "4.173 USD"; below a cent three digits, "0.000618 USD".
 std::string decision_money(Dollars money);
+/// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
+/// for the work of the rows into one for 10^6 units of it.
+std::optional<double> million_work_scale(const decide::Decision& decision);
+/// An amount for the work of the rows, or "0.965 USD per 10^6 work" where `million_work_scale`.
+std::string decision_money(const DecideView& view, Dollars money);
 /// USD per hour.
 double hourly_price(DollarsPerSecond price);
 /// "60 % of the price, used 80 % of the hours".

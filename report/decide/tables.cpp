@@ -57,29 +57,30 @@ void append_time(Table& table, const DecideView& view) {
   table.columns.back().digits = 4;
 }
 
-/// Beside costs with intervals the rates of the same money would not fit on a page.
-Column rate_column(const std::vector<DecisionRow>& rows, Column column) {
-  column.detail = std::any_of(rows.begin(), rows.end(), [](const DecisionRow& row) {
-    return row.cost && row.cost->interval;
-  });
-  return column;
+Cell million_cell(const DecisionRow& row) {
+  return row.cost_per_work ? Cell{number(*row.cost_per_work * million)} : Cell{};
 }
 
-void append_economy(Table& table, const std::vector<DecisionRow>& rows) {
-  append(table, rows, decision_column("cost_usd", "cost", Unit::dollars, 3), [](const auto& row) {
-    return cell_or_absent(row.cost);
+void append_economy(Table& table, const DecideView& view) {
+  const auto& rows = view.decision.shown;
+  const auto scale = million_work_scale(view.decision);
+  // Beside costs with intervals the rates of the same money would not fit on a page.
+  const bool wide = std::any_of(rows.begin(), rows.end(), [](const DecisionRow& row) {
+    return row.cost && row.cost->interval;
   });
-  append(table,
-         rows,
-         rate_column(
-             rows, decision_column("cost_per_million_work", "cost of 10^6 work", Unit::dollars, 4)),
-         [](const auto& row) {
-           return row.cost_per_work ? Cell{number(*row.cost_per_work * million)} : Cell{};
-         });
-  append(table,
-         rows,
-         rate_column(rows, decision_column("work_per_usd", "work per USD", Unit::count, {})),
-         [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
+  Column cost = decision_column("cost_usd", "cost", Unit::dollars, 3);
+  cost.detail = scale.has_value();
+  append(table, rows, cost, [](const auto& row) { return cell_or_absent(row.cost); });
+  Column rate = decision_column("cost_per_million_work", "cost of 10^6 work", Unit::dollars, 4);
+  rate.detail = wide && !scale;
+  if (scale) rate.decimals.reset();
+  append(table, rows, rate, [&](const DecisionRow& row) {
+    if (!scale) return million_cell(row);
+    return Cell{number(transform(*row.cost, [&](Dollars own) { return own * *scale; }))};
+  });
+  Column bought = decision_column("work_per_usd", "work per USD", Unit::count, {});
+  bought.detail = wide;
+  append(table, rows, bought, [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
 }
 
 void append_parts(Table& table, const std::vector<DecisionRow>& rows) {
@@ -118,7 +119,7 @@ Table decision_rows_table(const DecideView& view) {
   append(table, rows, decision_column("quality", "quality", Unit::plain, {}), [](const auto& row) {
     return cell_or_absent(row.quality);
   });
-  append_economy(table, rows);
+  append_economy(table, view);
   append_parts(table, rows);
   append(table,
          rows,
@@ -141,21 +142,27 @@ Table decision_rows_table(const DecideView& view) {
 }
 
 Table marginal_table(const DecideView& view) {
-  Table table{"marginal",
-              "What the next step up is worth",
-              {count_parameter("from"),
-               count_parameter("to"),
-               decision_column("speedup_gain", "speed-up", Unit::plain, 2),
-               decision_column("time_saved_h", "saves", Unit::hours, 5),
-               decision_column("cost_added_usd", "adds", Unit::dollars, 3),
-               decision_column("speedup_per_usd", "speed-up per USD", Unit::plain, 2),
-               decision_column("usd_per_hour_saved", "USD per hour saved", Unit::plain, 2),
-               decision_column("kind", "so it is", Unit::plain, {})}};
+  const bool in_hours = view.decision.coefficients.has_value();
+  const double saved_unit = in_hours ? seconds_per_hour : 1.0;
+  const auto places =
+      million_work_scale(view.decision) ? std::nullopt : std::optional<int>(3);  // of what is added
+  Table table{
+      "marginal",
+      "What the next step up is worth",
+      {count_parameter("from"),
+       count_parameter("to"),
+       decision_column("speedup_gain", "speed-up", Unit::plain, 2),
+       in_hours ? decision_column("time_saved_h", "saves", Unit::hours, 5)
+                : decision_column("time_saved_s", "saves", Unit::seconds, {}),
+       decision_column("cost_added_usd", "adds", Unit::dollars, places),
+       decision_column("speedup_per_usd", "speed-up per USD", Unit::plain, places ? 2 : places),
+       decision_column("usd_per_hour_saved", "USD per hour saved", Unit::plain, 2),
+       decision_column("kind", "so it is", Unit::plain, {})}};
   for (const decide::MarginalStep& step : view.decision.steps) {
     table.rows.push_back({{count_cell(step.from),
                            count_cell(step.to),
                            number(step.speedup_gain),
-                           number(step.time_saved.value() / seconds_per_hour),
+                           number(step.time_saved.value() / saved_unit),
                            number(step.cost_added),
                            cell_or_absent(step.speedup_per_dollar),
                            cell_or_absent(step.dollars_per_hour_saved),

@@ -25,7 +25,7 @@ const char* objective_words(decide::Objective objective) {
 }
 
 std::string figures(const DecideView& view, const DecisionRow& row) {
-  std::string text = row.cost ? decision_money(row.cost->value) + ", " : "";
+  std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
   text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
                       decision_time(view, row.same_work.value),
                       row.speedup.value,
@@ -76,14 +76,15 @@ std::string plateau_line(const Decision& decision) {
                      count_ranges(decision.choice->plateau));
 }
 
-std::string speed_line(const Decision& decision) {
+std::string speed_line(const DecideView& view) {
+  const Decision& decision = view.decision;
   if (!decision.choice || decision.choice->cheapest == decision.choice->fastest) return "";
   return fmt::format("Cost-optimal {} ({}), fastest {} ({}): the price of pure speed is {}.",
                      decision.choice->cheapest,
-                     decision_money(decision.row(decision.choice->cheapest).cost->value),
+                     decision_money(view, decision.row(decision.choice->cheapest).cost->value),
                      decision.choice->fastest,
-                     decision_money(decision.row(decision.choice->fastest).cost->value),
-                     decision_money(decision.choice->price_of_speed));
+                     decision_money(view, decision.row(decision.choice->fastest).cost->value),
+                     decision_money(view, decision.choice->price_of_speed));
 }
 
 std::string quality_line(const Decision& decision) {
@@ -127,7 +128,7 @@ Verdict judge_decision(const DecideView& view) {
   lines.push_back(latency_line(view));
   lines.push_back(remedy_line(view));
   lines.push_back(plateau_line(decision));
-  lines.push_back(speed_line(decision));
+  lines.push_back(speed_line(view));
   lines.push_back(quality_line(decision));
   for (const std::string& line : spot_lines(view)) lines.push_back(line);
   lines.push_back(waiting_line(view));

@@ -2,6 +2,7 @@
 #include "report/decide/decide_view.h"
 
 #include <bit>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -46,7 +47,27 @@ double hourly_price(DollarsPerSecond price) {
 }
 
 std::string decision_money(Dollars money) {
-  return fmt::format("{:.3f} USD", money.value());
+  constexpr double cent = 0.01;
+  const double usd = money.value();
+  if (usd == 0.0 || std::abs(usd) >= cent) return fmt::format("{:.3f} USD", usd);
+  return format_number(number(usd), Unit::dollars, {}) + " USD";
+}
+
+std::optional<double> million_work_scale(const decide::Decision& decision) {
+  constexpr double cent = 0.01;
+  constexpr double million = 1e6;
+  std::optional<double> scale;
+  for (const decide::DecisionRow& row : decision.rows) {
+    const double cost = row.cost ? row.cost->value.value() : 0.0;
+    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
+    scale = million * (*row.cost_per_work / row.cost->value);
+  }
+  return scale;
+}
+
+std::string decision_money(const DecideView& view, Dollars money) {
+  const auto scale = million_work_scale(view.decision);
+  return scale ? decision_money(money * *scale) + " per 10^6 work" : decision_money(money);
 }
 
 std::string count_ranges(const std::vector<int>& counts) {

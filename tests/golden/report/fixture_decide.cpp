@@ -3,6 +3,10 @@
 
 #include "tests/unit/model/decide/tables.h"
 
+#include <array>
+#include <optional>
+#include <vector>
+
 namespace scaleworth::report::fixture {
 namespace {
 
@@ -45,6 +49,22 @@ decide::Decision rubric_decision() {
   request.rubric.efficiency_threshold = 0.70;
   request.rubric.quality_tolerance = 0.005;
   return decide::decide_table(decide::assemble(decide::example::strong_observations()), request);
+}
+
+decide::Decision steps_decision() {
+  std::vector<decide::Observation> steps;
+  const std::array<double, 4> compute{0.0400, 0.0204, 0.0104, 0.0054};
+  const std::array<double, 4> communication{0.0, 0.0012, 0.0021, 0.0034};
+  for (std::size_t i = 0; i < compute.size(); ++i) {
+    decide::Observation step;
+    step.count = 1 << i;
+    step.parts_s = {compute[i], communication[i], 0.0, std::nullopt};
+    step.work = 8192.0;
+    steps.push_back(step);
+  }
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(2.0);
+  return decide::decide_table(decide::assemble(steps, {decide::TimeBasis::step}), request);
 }
 
 DecideReportOptions table_options(const std::string& input) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The three published worked examples, decided.
+/// The three published worked examples, decided, and a table of steps.
 #pragma once
 
 #include "report/decide/decide_report.h"
@@ -15,6 +15,8 @@ DecideReportOptions curve_options();
 decide::Decision breakdown_decision();
 /// Times and quality at 1 to 32 workers.
 decide::Decision rubric_decision();
+/// Steps of milliseconds at 1 to 8 ranks: each costs next to nothing, a million tokens do not.
+decide::Decision steps_decision();
 DecideReportOptions table_options(const std::string& input);
 
 }  // namespace scaleworth::report::fixture

@@ -146,6 +146,12 @@ TEST_CASE("the decision of the rubric, which lacks a cause, is as committed", "[
                  render_decision(fixture::rubric_decision(), Format::text, options));
 }
 
+TEST_CASE("the decision on steps tells what their work costs, as committed", "[golden]") {
+  require_golden("decide_steps.txt",
+                 render_decision(
+                     fixture::steps_decision(), Format::text, fixture::table_options("steps.csv")));
+}
+
 TEST_CASE("the utilisation of a training run is as committed", "[golden]") {
   const model::TrainingRun run = fixture::gpt3_run();
   const model::TrainingUse use = model::use_of_training(run);
