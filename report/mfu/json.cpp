@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json/parts.h"
+#include "report/mfu/json_parts.h"
 #include "report/mfu/mfu_view.h"
 #include "src/model/transformer/weights.h"
 
@@ -19,7 +19,7 @@ Json model_json(const TransformerModel& model) {
 
 Json run_json(const MfuView& view) {
   const model::TrainingRun& run = view.run;
-  return {{"gpu", view.options.gpu},
+  return {{"gpu", json_note(view.options.gpu)},
           {"gpu_source", json_note(view.options.gpu_source)},
           {"number_format", view.options.number_format},
           {"gpus", run.gpus},
@@ -27,12 +27,11 @@ Json run_json(const MfuView& view) {
           {"tokens_per_s", json_value(run.tokens_per_second)},
           {"convention", model::words_of(run.convention).name},
           {"recomputation", model::recomputation_name(view.use.recomputation)},
-          {"price_usd_per_gpu_hour",
-           run.price ? json_value(run.price->value() * 3600.0) : Json(nullptr)}};
+          {"price_usd_per_gpu_hour", json_hourly(run.price)}};
 }
 
 Json utilisation(const model::Utilisation& one) {
-  return {{"peak", one.peak.basis},
+  return {{"peak_basis", one.peak.basis},
           {"peak_flop_per_s", json_value(one.peak.rate)},
           {"mfu", json_value(one.mfu)},
           {"hfu", json_value(one.hfu)}};
@@ -62,9 +61,9 @@ std::string mfu_json(const MfuView& view) {
   const model::TrainingUse& use = view.use;
   const Json json{{"schema_version", mfu_schema_version},
                   {"kind", "scaleworth mfu"},
-                  {"tool_version", view.options.tool_version},
-                  {"git_revision", view.options.git_revision},
-                  {"headline", judge_mfu(view).headline},
+                  {"tool_version", json_note(view.options.tool_version)},
+                  {"git_revision", json_note(view.options.git_revision)},
+                  {"verdict", json_verdict(judge_mfu(view))},
                   {"model", model_json(view.run.model)},
                   {"run", run_json(view)},
                   {"forward_flop_per_token",
@@ -78,9 +77,15 @@ std::string mfu_json(const MfuView& view) {
                   {"hardware_flop_per_s_per_gpu", json_value(use.hardware_rate)},
                   {"utilisation", json_array(use.against, utilisation)},
                   {"conventions", json_array(use.conventions, convention)},
+                  {"conventions_differ", use.conventions_differ},
                   {"gpu_hours_per_million_tokens", json_value(use.gpu_hours_per_million_tokens)},
                   {"cost_per_million_tokens_usd", json_value(use.per_million_tokens)},
                   {"training", campaign(use.campaign)},
+                  {"notes",
+                   json_notes({peaks_table(view),
+                               conventions_table(view),
+                               flop_parts_table(view),
+                               training_cost_table(view)})},
                   {"remarks", use.remarks}};
   // Names from the command line may be in any encoding; a replacement character beats an exception.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

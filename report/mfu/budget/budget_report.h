@@ -12,6 +12,7 @@ namespace scaleworth::report {
 /// Names of what the figures stand on.
 struct BudgetNames {
   std::string gpu;         // "NVIDIA H100 SXM 80 GB"; empty: none asked for
+  std::string gpu_source;  // of the datasheet's figures, with their date; empty: none
   std::string peak_basis;  // "datasheet bf16, dense, at 1830 MHz"
   std::string model;       // of the size to judge; empty: none
   std::string command;     // as typed, for the next one; empty: unknown

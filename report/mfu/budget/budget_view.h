@@ -18,4 +18,7 @@ Document compose_budget(const BudgetView& view);
 Verdict judge_budget(const BudgetView& view);
 std::string budget_json(const BudgetView& view);
 
+/// The best pair by each law.
+Table pairs_table(const BudgetView& view);
+
 }  // namespace scaleworth::report

@@ -13,6 +13,23 @@ Column measure(const std::string& id, const std::string& header, int digits) {
   return column;
 }
 
+std::vector<NextCommand> next_commands(const BudgetView& view) {
+  const std::string command =
+      view.names.command.empty() ? "scaleworth mfu --budget ..." : view.names.command;
+  std::vector<NextCommand> next;
+  if (view.names.model.empty()) {
+    next.push_back({command + " --model ID", "what a given size would make of the budget"});
+  }
+  if (!view.question.means) {
+    next.push_back({command + " --gpu ID --mfu 0.4 --price USD_PER_GPU_HOUR",
+                    "what the budget costs, and how long it takes"});
+  }
+  next.push_back({command + " --format json", "every number"});
+  return next;
+}
+
+}  // namespace
+
 Table pairs_table(const BudgetView& view) {
   Table table{"pairs",
               "The best pair by each law",
@@ -36,23 +53,6 @@ Table pairs_table(const BudgetView& view) {
       "Losses of different laws are not comparable, nor with those of other data and tokenizers.");
   return table;
 }
-
-std::vector<NextCommand> next_commands(const BudgetView& view) {
-  const std::string command =
-      view.names.command.empty() ? "scaleworth mfu --budget ..." : view.names.command;
-  std::vector<NextCommand> next;
-  if (view.names.model.empty()) {
-    next.push_back({command + " --model ID", "what a given size would make of the budget"});
-  }
-  if (!view.question.means) {
-    next.push_back({command + " --gpu ID --mfu 0.4 --price USD_PER_GPU_HOUR",
-                    "what the budget costs, and how long it takes"});
-  }
-  next.push_back({command + " --format json", "every number"});
-  return next;
-}
-
-}  // namespace
 
 Document compose_budget(const BudgetView& view) {
   Document document;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json/parts.h"
+#include "report/mfu/json_parts.h"
 #include "report/mfu/serving/serving_view.h"
 
 namespace scaleworth::report {
@@ -14,7 +14,7 @@ Json integer(const std::optional<T>& count) {
 }
 
 Json work(const inference::PhaseWork& one) {
-  return {{"flops", json_value(one.flops)}, {"bytes", json_value(one.bytes)}};
+  return {{"flop", json_value(one.flops)}, {"bytes", json_value(one.bytes)}};
 }
 
 Json phase(const Phase& one) {
@@ -29,12 +29,17 @@ Json phase(const Phase& one) {
 
 Json cost(const std::optional<inference::TokenCost>& one) {
   if (!one) return nullptr;
-  return {{"usd_per_million_input", json_value(one->per_million_input)},
-          {"usd_per_million_output", json_value(one->per_million_output)},
-          {"usd_per_request", json_value(one->per_request)}};
+  return {{"per_million_input_tokens_usd", json_value(one->per_million_input)},
+          {"per_million_output_tokens_usd", json_value(one->per_million_output)},
+          {"per_request_usd", json_value(one->per_request)}};
 }
 
-Json batch(const ServedBatch& one) {
+Json range(const std::optional<Interval<double>>& one) {
+  if (!one) return nullptr;
+  return {{"low", json_value(one->low)}, {"high", json_value(one->high)}};
+}
+
+Json batch(const inference::ServingQuestion& question, const ServedBatch& one) {
   const auto& point = one.point;
   return {{"batch", json_value(point.batch)},
           {"fits", point.fits ? Json(*point.fits) : Json(nullptr)},
@@ -48,10 +53,13 @@ Json batch(const ServedBatch& one) {
           {"output_tokens_per_s", json_value(point.output_tokens_per_s)},
           {"input_tokens_per_s", json_value(point.input_tokens_per_s)},
           {"ceiling_output_tokens_per_s", json_value(point.ceiling_output_tokens_per_s)},
+          {"part_of_ceiling",
+           json_value(point.output_tokens_per_s / point.ceiling_output_tokens_per_s)},
           {"time_to_first_token_s", json_value(point.time_to_first_token)},
           {"time_per_output_token_s", json_value(point.time_per_output_token)},
           {"cost_at_full_load", cost(one.cost)},
-          {"break_even_utilisation", json_value(one.break_even)}};
+          {"break_even_utilisation", json_value(one.break_even)},
+          {"real_break_even_utilisation", range(real_break_even(question, one))}};
 }
 
 Json group(const ServingView& view) {
@@ -62,6 +70,7 @@ Json group(const ServingView& view) {
             {"bus_bandwidth_bytes_per_s", json_value(one.link->bus_bandwidth)}};
   }
   return {{"gpu", json_note(view.names.gpu)},
+          {"gpu_source", json_note(view.names.gpu_source)},
           {"gpus", one.gpus},
           {"peak_flop_per_s", json_value(one.peak)},
           {"peak_basis", json_note(view.names.peak_basis)},
@@ -88,14 +97,15 @@ Json load(const ServingView& view) {
   const auto& question = view.question;
   Json api = nullptr;
   if (question.api) {
-    api = {{"usd_per_million_input", json_value(question.api->input)},
-           {"usd_per_million_output", json_value(question.api->output)},
-           {"usd_per_million_cached_input", json_value(question.api->cached_input)},
-           {"usd_per_request", json_value(view.answer.api_request)}};
+    api = {{"per_million_input_tokens_usd", json_value(question.api->input)},
+           {"per_million_output_tokens_usd", json_value(question.api->output)},
+           {"per_million_cached_input_tokens_usd", json_value(question.api->cached_input)},
+           {"per_request_usd", json_value(view.answer.api_request)}};
   }
-  Json rate = nullptr;
-  if (question.rate) rate = json_value(question.rate->value() * 3600.0);
-  return {{"usd_per_hour", rate},
+  std::optional<DollarsPerSecond> each;
+  if (question.rate) each = *question.rate / static_cast<double>(question.server.group.gpus);
+  return {{"price_usd_per_gpu_hour", json_hourly(each)},
+          {"price_usd_per_group_hour", json_hourly(question.rate)},
           {"duty", json_value(question.load.duty)},
           {"burst", json_value(question.load.burst)},
           {"utilisation", json_value(view.answer.utilisation)},
@@ -103,37 +113,62 @@ Json load(const ServingView& view) {
           {"api", api}};
 }
 
+Json model(const ServingView& view) {
+  const auto& server = view.question.server;
+  return {{"name", json_note(view.names.model)},
+          {"source", json_note(view.names.model_source)},
+          {"parameters", json_value(server.model.parameters)},
+          {"weights_format", server.formats.weights},
+          {"cache_format", server.formats.cache}};
+}
+
+Json request(const ServingView& view) {
+  const auto& one = view.question.request;
+  const auto& limits = view.question.limits;
+  return {{"prompt_tokens", json_value(one.prompt)},
+          {"output_tokens", json_value(one.output)},
+          {"cached_part", json_value(one.cached)},
+          {"mean_context_tokens", json_value(inference::mean_context(one))},
+          {"most_time_to_first_token_s", json_value(limits.first_token)},
+          {"most_time_per_output_token_s", json_value(limits.per_token)}};
+}
+
+/// What the times stand on, and how far from them real servers are.
+Json basis(const ServingView& view) {
+  const auto& times = view.question.measured;
+  return {{"times", basis_of_times(view.question)},
+          {"measured_prompt_s", json_value(times.prefill)},
+          {"measured_step_s", json_value(times.decode_step)},
+          {"measured_output_tokens_per_s", json_value(times.output_tokens_per_s)},
+          {"published_part_of_ceiling", range(published_part_of_ceiling)}};
+}
+
 }  // namespace
 
 std::string serving_json(const ServingView& view) {
   const auto& question = view.question;
   const auto& answer = view.answer;
-  const Verdict judged = judge_serving(view);
+  const auto served = [&](const ServedBatch& one) { return batch(question, one); };
   const Json json{
       {"schema_version", serving_schema_version},
-      {"kind", "scaleworth serving"},
+      {"kind", "scaleworth mfu inference"},
       {"tool_version", json_note(view.names.tool_version)},
       {"git_revision", json_note(view.names.git_revision)},
-      {"model",
-       {{"name", json_note(view.names.model)},
-        {"parameters", json_value(question.server.model.parameters)},
-        {"weights_format", question.server.formats.weights},
-        {"cache_format", question.server.formats.cache}}},
+      {"verdict", json_verdict(judge_serving(view))},
+      {"model", model(view)},
       {"group", group(view)},
-      {"request",
-       {{"prompt_tokens", json_value(question.request.prompt)},
-        {"output_tokens", json_value(question.request.output)},
-        {"cached_part", json_value(question.request.cached)}}},
-      {"verdict", {{"headline", judged.headline}, {"lines", judged.lines}}},
+      {"request", request(view)},
+      {"basis", basis(view)},
       {"memory", memory(answer.memory)},
       {"read_per_token_bytes", json_value(answer.read_per_token)},
       {"ridge_flop_per_byte", json_value(answer.ridge)},
       {"ridge_batch_without_cache", json_value(answer.weights_ridge_batch)},
       {"ridge_batch", json_value(answer.ridge_batch)},
-      {"batches", json_array(answer.batches, batch)},
+      {"batches", json_array(answer.batches, served)},
       {"chosen_batch",
        answer.chosen ? json_value(answer.batches[*answer.chosen].point.batch) : Json(nullptr)},
       {"load", load(view)},
+      {"notes", json_notes({batches_table(view), serving_memory_table(view)})},
       {"remarks", view.names.remarks}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

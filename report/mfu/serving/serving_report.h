@@ -15,6 +15,8 @@ struct ServingNames {
   std::string gpu;              // "NVIDIA H100 SXM 80 GB"
   std::string peak_basis;       // "datasheet bf16, dense, at 1830 MHz"
   std::string bandwidth_basis;  // "datasheet"
+  std::string model_source;     // of its shapes, with their date
+  std::string gpu_source;       // of the datasheet's figures, with their date; empty: none
   std::string command;          // as typed, for the next one; empty: unknown
   std::string tool_version;
   std::string git_revision;

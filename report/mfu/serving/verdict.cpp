@@ -17,11 +17,6 @@ std::string percent(double part) {
   return fmt::format("{:.3g} %", 100.0 * part);
 }
 
-/// Published maxima over the ceilings of this model: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in
-/// fp8 and fp4 on H100, H200 and B200, ten lengths each (tests/unit/model/inference).
-constexpr double least_reached = 0.26;
-constexpr double most_reached = 0.67;
-
 bool measured(const ServingQuestion& question) {
   const auto& times = question.measured;
   return times.prefill || times.decode_step || times.output_tokens_per_s;
@@ -88,8 +83,8 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
       "on "
       "H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
       rate_text(chosen.point.ceiling_output_tokens_per_s),
-      100.0 * least_reached,
-      100.0 * most_reached);
+      100.0 * published_part_of_ceiling.low,
+      100.0 * published_part_of_ceiling.high);
 }
 
 std::string load_line(const ServingView& view) {
@@ -105,21 +100,16 @@ std::string load_line(const ServingView& view) {
   return text + ".";
 }
 
-/// Break-even of a server that reaches `part` of the ceiling of a batch.
-double break_even_at(const ServedBatch& chosen, double part) {
-  return *chosen.break_even * chosen.point.output_tokens_per_s /
-         (part * chosen.point.ceiling_output_tokens_per_s);
-}
-
 /// Where the figures are a roof, the break-even of real servers, by the published parts of such
 /// ceilings.
-std::string real_break_even(const ServingView& view, const ServedBatch& chosen) {
-  if (!at_the_roof(view.question)) return "";
+std::string real_break_even_text(const ServingView& view, const ServedBatch& chosen) {
+  const auto range = real_break_even(view.question, chosen);
+  if (!range) return "";
   return fmt::format(". Real servers, at {:.0f} to {:.0f} % of the ceiling, break even at {} to {}",
-                     100.0 * least_reached,
-                     100.0 * most_reached,
-                     percent(break_even_at(chosen, most_reached)),
-                     percent(break_even_at(chosen, least_reached)));
+                     100.0 * published_part_of_ceiling.low,
+                     100.0 * published_part_of_ceiling.high,
+                     percent(range->low),
+                     percent(range->high));
 }
 
 std::string api_line(const ServingView& view, const ServedBatch& chosen) {
@@ -137,7 +127,7 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
                      percent(view.answer.utilisation),
                      cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
                      at_the_roof(view.question) && cheaper ? " at the roof" : "",
-                     real_break_even(view, chosen));
+                     real_break_even_text(view, chosen));
 }
 
 /// Against an API: yes where serving is cheaper even at the worst published part of the roof, no
@@ -146,8 +136,8 @@ Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.break_even) return Answer::yes;
   const double utilisation = view.answer.utilisation;
   if (utilisation <= *chosen.break_even) return Answer::no;
-  const bool sure =
-      !at_the_roof(view.question) || utilisation > break_even_at(chosen, least_reached);
+  const auto real = real_break_even(view.question, chosen);
+  const bool sure = !real || utilisation > real->high;
   return sure ? Answer::yes : Answer::unknown;
 }
 
@@ -180,6 +170,21 @@ void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer
 }
 
 }  // namespace
+
+const char* basis_of_times(const ServingQuestion& question) {
+  if (measured(question)) return "measured";
+  return reduced(question) ? "efficiencies" : "roof";
+}
+
+std::optional<Interval<double>> real_break_even(const ServingQuestion& question,
+                                                const ServedBatch& batch) {
+  if (!batch.break_even || !at_the_roof(question)) return std::nullopt;
+  const auto& point = batch.point;
+  const double at_ceiling =
+      *batch.break_even * point.output_tokens_per_s / point.ceiling_output_tokens_per_s;
+  return Interval<double>{at_ceiling / published_part_of_ceiling.high,
+                          at_ceiling / published_part_of_ceiling.low};
+}
 
 std::string batch_figures(const OperatingPoint& point) {
   std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";

@@ -47,6 +47,7 @@ void add_means(model::TrainingQuestion& question,
       dollars_per_hour(options.price_usd_per_hour.value_or(0.0)), peak.rate, *budget.mfu, {}};
   if (options.gpus > 1) question.means->gpus = static_cast<int>(options.gpus);
   names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
+  if (gpu) names.gpu_source = gpu->source + "; " + gpu->date;
   names.peak_basis = peak.basis;
 }
 

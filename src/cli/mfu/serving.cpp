@@ -171,6 +171,8 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
   add_demand(result.question, options, serving);
   result.names.model = model.name;
   result.names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
+  result.names.model_source = model.source + "; " + model.date;
+  if (gpu) result.names.gpu_source = gpu->source + "; " + gpu->date;
   result.names.peak_basis = peak.basis;
   result.names.bandwidth_basis = bandwidth.basis;
   return result;
