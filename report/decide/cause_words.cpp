@@ -40,6 +40,23 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// Of a knee that may lie beyond the largest count, with or without a change.
+std::string open_line(const DecideView& view) {
+  const auto& remedies = view.decision.diagnosis.remedies;
+  std::vector<std::string> savings;
+  for (const decide::Remedy& remedy : remedies) {
+    const std::string saved = saving(remedy);
+    if (!saved.empty()) savings.push_back(decide::remedy_change(remedy.cause) + saved);
+  }
+  const std::string text = fmt::format(
+      "The {} is {} or beyond it, the largest count: what would move it needs a larger one.",
+      judged_knee(view.decision.knees),
+      *remedies.front().before.count);
+  return savings.empty()
+             ? text
+             : fmt::format("{} At {}: {}.", text, *remedies.front().before.count, joined(savings));
+}
+
 }  // namespace
 
 std::string judged_knee(const decide::KneeSet& knees) {
@@ -59,12 +76,13 @@ std::string remedy_line(const DecideView& view) {
   std::vector<std::string> useless;
   for (const decide::Remedy& remedy : diagnosis.remedies) {
     const std::string change = decide::remedy_change(remedy.cause);
-    if (!remedy.moves) useless.push_back(change);
-    if (remedy.moves && &remedy != &best) {
+    if (remedy.moves == false) useless.push_back(change);
+    if (remedy.moves == true && &remedy != &best) {
       others.push_back(fmt::format("{} (to {})", change, with_range(remedy.after, by_draws)));
     }
   }
-  if (!best.moves) {
+  if (!best.moves) return open_line(view);
+  if (!*best.moves) {
     return fmt::format("{}No single change moves the {} from {}: {}.",
                        by,
                        knee,

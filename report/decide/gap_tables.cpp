@@ -145,7 +145,7 @@ Table remedies_table(const DecideView& view) {
       cells.push_back(cell_or_absent(remedy.after.high));
     }
     cells.push_back(cell_or_absent(remedy.saved));
-    cells.push_back(std::string(remedy.moves ? "yes" : "no"));
+    cells.push_back(std::string(!remedy.moves ? "not known" : *remedy.moves ? "yes" : "no"));
     table.rows.push_back({std::move(cells)});
   }
   return table;

@@ -76,7 +76,7 @@ Json remedy(const decide::Remedy& one, const std::optional<double>& latency_shar
           {"before", knee(one.before)},
           {"after", knee(one.after)},
           {"saves", json_value(one.saved)},
-          {"moves", one.moves}};
+          {"moves", one.moves ? Json(*one.moves) : Json(nullptr)}};
 }
 
 }  // namespace

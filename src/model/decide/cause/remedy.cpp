@@ -42,7 +42,7 @@ std::optional<Remedy> compared(Cause cause,
   const Knee* from = find_knee(before.knees, kind);
   const Knee* to = find_knee(after.knees, kind);
   if (!from || !to || !from->count) return std::nullopt;
-  Remedy remedy{cause, *from, *to, std::nullopt, false};
+  Remedy remedy{cause, *from, *to, std::nullopt, std::nullopt};
   const auto old_worth = worth(before, *from, request);
   const auto new_worth = worth(after, *to, request);
   if (old_worth && new_worth) remedy.saved = 1.0 - *new_worth / *old_worth;
@@ -52,7 +52,7 @@ std::optional<Remedy> compared(Cause cause,
 
 void rank(std::vector<Remedy>& remedies) {
   const auto farther = [](const Remedy& a, const Remedy& b) {
-    if (a.moves != b.moves) return a.moves;
+    if (a.moves != b.moves) return a.moves.value_or(false);
     if (position(a.after) != position(b.after)) return position(a.after) > position(b.after);
     return a.saved.value_or(0.0) > b.saved.value_or(0.0);
   };
@@ -200,8 +200,10 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
     const std::vector<KneeRow> times = times_after(rows, change);
     if (times.empty()) continue;
     const Reading after = table_reading(rows, times, set);
-    const auto remedy = compared(change.cause, before, after, set.request);
-    if (remedy) remedies.push_back(*remedy);
+    auto remedy = compared(change.cause, before, after, set.request);
+    if (!remedy) continue;
+    if (!set.by_law && remedy->before.count == rows.back().count) remedy->moves.reset();
+    remedies.push_back(*remedy);
   }
   rank(remedies);
   return remedies;

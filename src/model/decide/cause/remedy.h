@@ -18,7 +18,9 @@ struct Remedy {
   Knee after;
   /// Of the bill at the cost optimum, else of the time at the knee; absent where either is nowhere.
   std::optional<double> saved;
-  bool moves = false;  // the count changes, by more than 5 % where the position is continuous
+  /// The count changes, by more than 5 % where the position is continuous. Absent where the knee is
+  /// the largest row's count, read by rows alone: it may lie beyond with and without the change.
+  std::optional<bool> moves;
 };
 
 /// The knee that remedies are judged by: the cost optimum where a wall-clock price makes it depend

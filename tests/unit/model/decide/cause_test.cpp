@@ -111,8 +111,8 @@ TEST_CASE("hiding communication moves the published optimum from 8 to 12, halvin
   // s = .015: .04185 + .0063 K = 8.865/K^2 at 9.37; C(9) = 27.9 * .1364444 = 3.8068.
   CHECK(remedies[1].after.count == 9);
   CHECK(printed(*remedies[1].saved, 4) == printed(1.0 - 3.8068 / 4.173150, 4));
-  CHECK(remedies[0].moves);
-  CHECK(remedies[1].moves);
+  CHECK(remedies[0].moves == true);
+  CHECK(remedies[1].moves == true);
 }
 
 TEST_CASE("overlap does nothing for serial work, nor less serial work for communication",
@@ -120,11 +120,11 @@ TEST_CASE("overlap does nothing for serial work, nor less serial work for commun
   DecisionRequest request;
   request.metrics.prices = hourly(2.10, 9.0);
   const Decision serial = decide_curve({0.05, 0.0, Seconds(3600)}, 64, request);
-  CHECK(remedy(serial.diagnosis.remedies, Cause::serial).moves);
-  CHECK_FALSE(remedy(serial.diagnosis.remedies, Cause::communication).moves);
+  CHECK(remedy(serial.diagnosis.remedies, Cause::serial).moves == true);
+  CHECK(remedy(serial.diagnosis.remedies, Cause::communication).moves == false);
   const Decision communication = decide_curve({0.0, 0.002, Seconds(3600)}, 64, request);
-  CHECK(remedy(communication.diagnosis.remedies, Cause::communication).moves);
-  CHECK_FALSE(remedy(communication.diagnosis.remedies, Cause::serial).moves);
+  CHECK(remedy(communication.diagnosis.remedies, Cause::communication).moves == true);
+  CHECK(remedy(communication.diagnosis.remedies, Cause::serial).moves == false);
 }
 
 TEST_CASE("a curve without losses has nothing to remedy and is not superlinear", "[cause]") {
@@ -144,8 +144,8 @@ TEST_CASE("of measured parts the one that moves the knee farthest comes first", 
   CHECK(remedies[0].cause == Cause::communication);
   CHECK(remedies[1].cause == Cause::idle);
   CHECK(remedies[0].before.kind == KneeKind::efficiency);  // the price cancels: no cost optimum
-  CHECK(remedies[0].moves);
-  CHECK(remedies[1].moves);
+  CHECK(remedies[0].moves == true);
+  CHECK(remedies[1].moves == true);
   CHECK(*remedies[0].after.position > *remedies[1].after.position);
 }
 
@@ -158,7 +158,17 @@ TEST_CASE("parts without a law give knees among the measured counts", "[cause]")
   CHECK(remedies.front().before.count == 4);
   CHECK(remedies.front().after.count == 16);
   CHECK_FALSE(remedies.front().after.high);
-  CHECK_FALSE(remedy(remedies, Cause::communication).moves);
+  CHECK(remedy(remedies, Cause::communication).moves == false);
+}
+
+TEST_CASE("of a knee at the largest count nobody knows what moves it", "[cause]") {
+  const ScalingTable table = assemble({breakdown(1, 800, 0, 0), breakdown(2, 400, 60, 0)});
+  const auto& remedies = decide_table(table, {}).diagnosis.remedies;
+  // E at 2 is .870, above the threshold of one half: without communication it is 1.
+  REQUIRE(remedies.size() == 1);
+  CHECK(remedies.front().before.count == 2);
+  CHECK_FALSE(remedies.front().moves.has_value());
+  CHECK_THAT(*remedies.front().saved, WithinRel(60.0 / 460.0, 1e-12));
 }
 
 TEST_CASE("compute that does not shrink is serial work, compute that shrinks less a slow-down",
