@@ -2,6 +2,7 @@
 #include "report/attribution/attribution_charts.h"
 
 #include "report/html/charts/grammar.h"
+#include "report/html/charts/stacked_bars.h"
 
 #include <algorithm>
 #include <map>
@@ -58,37 +59,26 @@ Chart ledger_chart(const AttributionView& view) {
     chart.missing = "No bars: no step was found.";
     return chart;
   }
-  std::vector<Json> rows;
-  std::vector<std::string> bars;
-  std::vector<std::string> parts;
+  StackedBars bars;
   for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
-    bars.push_back(fmt::format("rank {}", rank->rank->index));
+    bars.bars.push_back(fmt::format("rank {}", rank->rank->index));
     for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-      rows.push_back({{"bar", bars.back()},
-                      {"part", attribution::ledger_part_name(static_cast<LedgerPart>(i))},
-                      {"order", i},
-                      {"time", json_value(rank->parts[i].mean * 1e3)},
-                      {"share", json_value(rank->share(static_cast<LedgerPart>(i)))}});
+      const auto part = static_cast<LedgerPart>(i);
+      bars.rows.push_back(stacked_row(bars.bars.back(),
+                                      attribution::ledger_part_name(part),
+                                      i,
+                                      rank->parts[i].mean * 1e3,
+                                      rank->share(part)));
     }
   }
   for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    parts.emplace_back(attribution::ledger_part_name(static_cast<LedgerPart>(i)));
+    bars.parts.emplace_back(attribution::ledger_part_name(static_cast<LedgerPart>(i)));
   }
-  Json bar = nominal("bar", "", bars);
-  bar["axis"] = {{"ticks", false}, {"domain", false}};
-  chart.spec = chart_spec(static_cast<int>(28 * bars.size()));
-  chart.spec["data"] = inline_data(std::move(rows));
-  chart.spec["mark"] = {{"type", "bar"}, {"height", {{"band", 0.78}}}};
-  chart.spec["encoding"] = {{"y", bar},
-                            {"x", linear_channel("time", "time of one step (ms)")},
-                            {"color", colour_channel("part", "", parts, part_colours())},
-                            {"order", {{"field", "order"}}},
-                            {"tooltip",
-                             {tooltip("bar", "rank"),
-                              tooltip("part", "part"),
-                              tooltip("time", "time (ms)", ".3~f"),
-                              tooltip("share", "of the step", ".1%")}}};
-  chart.spec["encoding"]["color"]["legend"] = {{"columns", 5}};
+  bars.colours = part_colours();
+  bars.length = "time of one step (ms)";
+  bars.bar = "rank";
+  bars.bar_height = 28;
+  chart.spec = stacked_bars(std::move(bars));
   chart.how_to_read =
       "One bar per rank, its length the step, its colours the parts. The rank with the least "
       "exposed wait is the one that the others wait for.";

@@ -22,6 +22,8 @@ Verdict judge_decision(const DecideView& view);
 /// Numbers in base units, null for what is absent.
 std::string decision_json(const DecideView& view);
 std::vector<Chart> decision_charts(const DecideView& view);
+/// A bar per count, the time of all ranks together by part, so that ideal scaling has equal bars.
+Chart parts_chart(const DecideView& view);
 
 // Tables; without rows where there is nothing to tell.
 Table decision_rows_table(const DecideView& view);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/charts/charts.h"
+#include "report/html/charts/curve_layers.h"
 #include "report/html/charts/grammar.h"
 #include "report/names.h"
 #include "report/quantity.h"
@@ -32,103 +33,27 @@ int largest_count(const ScalingResult& result) {
   return most;
 }
 
-std::vector<int> doublings(int most) {
-  std::vector<int> counts;
-  for (int count = 1; count <= most; count *= 2) {
-    counts.push_back(count);
-  }
-  return counts;
-}
-
 std::string law_label(const ScalingLaw& law) {
   return law.prediction ? "predicted from measured parts" : "fitted law";
 }
 
-/// A curve has one line per range, so that the extrapolated part can be drawn apart; the last
-/// measured point belongs to both.
 template <class MakeRow>
-std::vector<Json> curve_rows(const ScalingResult& result, MakeRow make_row) {
+std::vector<Json> rows_of_laws(const ScalingResult& result, MakeRow make_row) {
   std::vector<Json> rows;
   for (const ScalingLaw& law : result.laws) {
-    for (std::size_t i = 0; i < law.curve.size(); ++i) {
-      const auto& point = law.curve[i];
-      const bool last_measured =
-          !point.extrapolated && i + 1 < law.curve.size() && law.curve[i + 1].extrapolated;
-      for (const bool extrapolated : {false, true}) {
-        if (point.extrapolated == extrapolated || (extrapolated && last_measured)) {
-          Json row = make_row(point);
-          row.update({{"series", law_label(law)},
-                      {"law", law.name},
-                      {"ranks", point.ranks},
-                      {"range", extrapolated ? "extrapolated" : "within the measured counts"}});
-          rows.push_back(std::move(row));
-        }
-      }
+    for (Json& row : curve_rows(law.curve, law_label(law), make_row)) {
+      row["law"] = law.name;
+      rows.push_back(std::move(row));
     }
   }
   return rows;
 }
 
-/// A number and its interval as fields "value", "low", "high"; the interval collapses when absent.
-Json with_interval(const Number& value) {
-  const auto interval = value.interval.value_or(Interval<double>{value.value, value.value});
-  return {{"value", json_value(value.value)},
-          {"low", json_value(interval.low)},
-          {"high", json_value(interval.high)}};
-}
-
-struct Layers {
-  std::vector<Json> curve;
-  std::vector<Json> measured;
-  std::string what;    // of the tooltip: "speed-up"
-  std::string format;  // d3 number format
-};
-
-/// Band and line of the curve, error bars and dots of the measured counts.
-Json curve_layers(const Layers& parts) {
-  const Json curve = inline_data(parts.curve);
-  const Json measured = inline_data(parts.measured);
-  const Json tips{tooltip("series", "series"),
-                  tooltip("ranks", "ranks"),
-                  tooltip("value", parts.what, parts.format),
-                  tooltip("low", "low", parts.format),
-                  tooltip("high", "high", parts.format)};
-  const Json dash{
-      {"field", "range"},
-      {"type", "nominal"},
-      {"title", nullptr},
-      {"scale",
-       {{"domain", {"within the measured counts", "extrapolated"}}, {"range", {{1, 0}, {5, 4}}}}}};
-  const Json ends{{"y", end_of("low")}, {"y2", end_of("high")}};
-  Json band_ends = ends;
-  band_ends["detail"] = {{"field", "range"}};
-  return {
-      {{"data", curve}, {"mark", {{"type", "area"}, {"opacity", 0.16}}}, {"encoding", band_ends}},
-      {{"data", curve},
-       {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
-       {"encoding", {{"strokeDash", dash}, {"tooltip", tips}}}},
-      {{"data", measured}, {"mark", {{"type", "rule"}, {"strokeWidth", 2}}}, {"encoding", ends}},
-      {{"data", measured},
-       {"mark", {{"type", "point"}, {"filled", true}, {"size", 80}, {"opacity", 1}}},
-       {"encoding", {{"tooltip", tips}}}}};
-}
-
-std::vector<std::string> series_names(const Layers& parts) {
-  std::vector<std::string> names{"measured"};
-  for (const Json& row : parts.curve) {
-    const auto name = row.at("series").get<std::string>();
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(name);
-    }
-  }
-  return names;
-}
-
 Json speedup_spec(const ScalingResult& strong) {
   const int first = strong.rows.front().ranks;
   const Seconds base = strong.rows.front().step.value;
-  Layers parts{{}, {}, "speed-up", ".3~g"};
-  parts.curve = curve_rows(strong, [base](const auto& point) {
+  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
+  parts.curve = rows_of_laws(strong, [base](const auto& point) {
     return with_interval(
         transform_decreasing(point.step, [base](Seconds time) { return base / time; }));
   });
@@ -147,7 +72,7 @@ Json speedup_spec(const ScalingResult& strong) {
   Json y = doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)));
   y["axis"] = {{"format", ".3~g"}, {"tickCount", 7}};
   Json spec = chart_spec(380);
-  spec["encoding"] = {{"x", rank_channel(doublings(most))},
+  spec["encoding"] = {{"x", rank_channel(doubled_counts(most))},
                       {"y", y},
                       {"color", colour_channel("series", "", names, colours)}};
   Json layers{{{"data", inline_data(ideal)},
@@ -159,8 +84,8 @@ Json speedup_spec(const ScalingResult& strong) {
 }
 
 Json cost_spec(const ScalingResult& strong) {
-  Layers parts{{}, {}, "USD per million tokens", ".4~g"};
-  parts.curve = curve_rows(strong, [](const auto& point) {
+  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
+  parts.curve = rows_of_laws(strong, [](const auto& point) {
     const auto& cost = point.cost_per_million_tokens;
     return cost ? with_interval(in_proportion(cost->value(), point.step))
                 : Json{{"value", nullptr}};
@@ -176,7 +101,7 @@ Json cost_spec(const ScalingResult& strong) {
   Json y = linear_channel("value", "cost per million tokens (USD)");
   y["axis"] = {{"format", ".3~g"}};
   spec["encoding"] = {
-      {"x", rank_channel(doublings(largest_count(strong)))},
+      {"x", rank_channel(doubled_counts(largest_count(strong)))},
       {"y", y},
       {"color",
        colour_channel(

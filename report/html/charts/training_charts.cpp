@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/charts/charts.h"
 #include "report/html/charts/grammar.h"
+#include "report/html/charts/stacked_bars.h"
 #include "report/names.h"
 #include "report/quantity.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,11 +36,8 @@ void add_bar(std::vector<Json>& rows,
              const std::string& bar,
              const std::vector<model::StepShare>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    rows.push_back({{"bar", bar},
-                    {"part", words(parts[i].part)},
-                    {"order", i},
-                    {"time", json_value(as_milliseconds(parts[i].time))},
-                    {"share", json_value(parts[i].share)}});
+    rows.push_back(
+        stacked_row(bar, words(parts[i].part), i, as_milliseconds(parts[i].time), parts[i].share));
   }
 }
 
@@ -83,29 +82,15 @@ std::vector<std::string> colours_of(const std::vector<std::string>& parts) {
   return colours;
 }
 
-Json steps_spec(const std::vector<Json>& rows) {
-  const auto bars = distinct(rows, "bar");
-  const auto parts = distinct(rows, "part");
-  Json time = linear_channel("time", "time of one step (ms)");
-  time["axis"] = {{"tickCount", 8}};
-  Json spec = chart_spec(static_cast<int>(30 * bars.size()));
-  spec["data"] = inline_data(rows);
-  spec["mark"] = {{"type", "bar"}, {"height", {{"band", 0.74}}}};
-  spec["encoding"] = {{"y",
-                       {{"field", "bar"},
-                        {"type", "nominal"},
-                        {"sort", bars},
-                        {"title", nullptr},
-                        {"axis", {{"labelLimit", 260}, {"ticks", false}, {"domain", false}}}}},
-                      {"x", time},
-                      {"color", colour_channel("part", "", parts, colours_of(parts))},
-                      {"order", {{"field", "order"}}},
-                      {"tooltip",
-                       {tooltip("bar", "setting"),
-                        tooltip("part", "part"),
-                        tooltip("time", "time (ms)", ".3~f"),
-                        tooltip("share", "of the step", ".1%")}}};
-  return spec;
+Json steps_spec(std::vector<Json> rows) {
+  StackedBars bars;
+  bars.bars = distinct(rows, "bar");
+  bars.parts = distinct(rows, "part");
+  bars.colours = colours_of(bars.parts);
+  bars.rows = std::move(rows);
+  bars.length = "time of one step (ms)";
+  bars.bar = "setting";
+  return stacked_bars(std::move(bars));
 }
 
 /// What the step at the largest count is made of, in one sentence.
@@ -133,7 +118,7 @@ std::string steps_title(const ScalingRow& row) {
 
 Chart steps_chart(const model::Analysis& analysis) {
   Chart chart{"steps", "training", "Where each rank's step goes", "", nullptr, ""};
-  const auto rows = bar_rows(analysis.scaling);
+  auto rows = bar_rows(analysis.scaling);
   if (rows.empty()) {
     chart.missing = "No step bars: no training step was attributed in this run.";
     return chart;
@@ -147,7 +132,7 @@ Chart steps_chart(const model::Analysis& analysis) {
       "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
       "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
       "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
-  chart.spec = steps_spec(rows);
+  chart.spec = steps_spec(std::move(rows));
   return chart;
 }
 
