@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace scaleworth::decide {
 namespace {
@@ -56,6 +57,31 @@ std::string reason(const DecisionRow& row, const DecisionRow& baseline) {
          "memory; parts of the time would tell which";
 }
 
+/// Counts that one reason explains.
+struct Alike {
+  std::vector<int> counts;
+  double least = 0.0;  // efficiency
+  double most = 0.0;
+  std::string reason;
+};
+
+std::string remark(const Alike& group) {
+  constexpr std::size_t most_named = 8;
+  const std::size_t named = std::min(group.counts.size(), most_named);
+  std::string who = fmt::format(
+      "{}", fmt::join(group.counts.begin(), group.counts.begin() + static_cast<long>(named), ", "));
+  if (named < group.counts.size()) who += fmt::format(" and {} more", group.counts.size() - named);
+  if (group.counts.size() == 1) {
+    return fmt::format(
+        "{} is superlinear (efficiency {:.3f}), kept as it is: {}", who, group.least, group.reason);
+  }
+  return fmt::format("{} are superlinear (efficiency {:.3f} to {:.3f}), kept as they are: {}",
+                     who,
+                     group.least,
+                     group.most,
+                     group.reason);
+}
+
 }  // namespace
 
 std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows) {
@@ -63,13 +89,20 @@ std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& row
   const auto baseline = std::find_if(
       rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
   if (baseline == rows.end()) return remarks;
+  std::vector<Alike> groups;
   for (const DecisionRow& row : rows) {
     if (!is_superlinear(row)) continue;
-    remarks.push_back(fmt::format("{} is superlinear (efficiency {:.3f}), kept as it is: {}",
-                                  row.count,
-                                  row.efficiency.value,
-                                  reason(row, *baseline)));
+    const double efficiency = row.efficiency.value;
+    const std::string why = reason(row, *baseline);
+    auto group = std::find_if(
+        groups.begin(), groups.end(), [&](const Alike& one) { return one.reason == why; });
+    if (group == groups.end()) group = groups.insert(group, {{}, efficiency, efficiency, why});
+    group->counts.push_back(row.count);
+    group->least = std::min(group->least, efficiency);
+    group->most = std::max(group->most, efficiency);
   }
+  remarks.reserve(groups.size());
+  for (const Alike& group : groups) remarks.push_back(remark(group));
   return remarks;
 }
 

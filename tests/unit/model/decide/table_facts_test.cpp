@@ -89,6 +89,15 @@ TEST_CASE("superlinear rows are explained by what the table says", "[decide]") {
   CHECK(mentions(reason(observation(1, 100), sharded), "its layout is another"));
 }
 
+TEST_CASE("superlinear rows of one reason share a sentence", "[decide]") {
+  const auto remarks = superlinear_remarks(decision_rows(
+      assemble({observation(1, 100), observation(2, 40), observation(4, 24.9), observation(8, 10)}),
+      {}));
+  REQUIRE(remarks.size() == 2);
+  CHECK(mentions(remarks[0], "2, 8 are superlinear (efficiency 1.250 to 1.250)"));
+  CHECK(mentions(remarks[1], "4 is superlinear (efficiency 1.004), kept as it is: one run each"));
+}
+
 TEST_CASE("a batch or a layout that changes with the count is said", "[decide]") {
   std::vector<Observation> rows{observation(1, 10), observation(2, 10)};
   rows[0].facts.batch = 8;
