@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/currency.h"
 #include "report/decide/decide_view.h"
 #include "report/decide/knee_json.h"
 #include "report/decide/laws/law_json.h"
-#include "report/decide/money/currency.h"
 #include "report/decide/row_json.h"
 #include "report/json/parts.h"
 
@@ -230,10 +230,7 @@ std::string decision_json(const DecideView& view) {
       {"bake_off",
        decision.bake_off ? json_array(decision.bake_off->laws, candidate) : Json(nullptr)},
       {"remarks", decision.remarks}};
-  // Names from files may be in any encoding; a replacement character beats an exception.
-  Json labelled = json;
-  label_amounts(labelled, view.options.currency);
-  return labelled.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, view.options.currency);
 }
 
 }  // namespace scaleworth::report

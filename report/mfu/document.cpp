@@ -33,8 +33,7 @@ std::vector<NextCommand> next_commands(const MfuView& view) {
   std::vector<NextCommand> next;
   const std::string mfu = "scaleworth mfu ...";
   if (!view.run.price || !view.run.tokens) {
-    next.push_back(
-        {mfu + " --price USD_PER_GPU_HOUR --tokens N", "days and dollars of a training"});
+    next.push_back({mfu + " --price USD_PER_GPU_HOUR --tokens N", "days and cost of a training"});
   }
   if (view.use.against.size() < 2) {
     next.push_back(

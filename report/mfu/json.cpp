@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/currency.h"
 #include "report/mfu/json_parts.h"
 #include "report/mfu/mfu_view.h"
 #include "src/model/transformer/weights.h"
@@ -63,6 +64,7 @@ std::string mfu_json(const MfuView& view) {
                   {"kind", "scaleworth mfu"},
                   {"tool_version", json_note(view.options.tool_version)},
                   {"git_revision", json_note(view.options.git_revision)},
+                  {"currency", view.options.currency},
                   {"verdict", json_verdict(judge_mfu(view))},
                   {"model", model_json(view.run.model)},
                   {"run", run_json(view)},
@@ -87,8 +89,7 @@ std::string mfu_json(const MfuView& view) {
                                flop_parts_table(view),
                                training_cost_table(view)})},
                   {"remarks", use.remarks}};
-  // Names from the command line may be in any encoding; a replacement character beats an exception.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, view.options.currency);
 }
 
 }  // namespace scaleworth::report

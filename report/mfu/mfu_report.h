@@ -16,6 +16,7 @@ struct MfuReportOptions {
   std::string gpu;            // "NVIDIA A100 SXM 80 GB"; as the user called it where unknown
   std::string gpu_source;     // of the datasheet's figures, with their date; empty: none
   std::string number_format;  // "bf16"
+  std::string currency = "USD";
   std::string tool_version;
   std::string git_revision;
 };

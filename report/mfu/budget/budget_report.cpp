@@ -9,7 +9,7 @@ std::string render_budget(const model::TrainingQuestion& question,
                           const model::TrainingPlan& plan,
                           const BudgetNames& names,
                           const Telling& telling) {
-  const BudgetView view{question, plan, names};
+  const BudgetView view{question, plan, names, telling.currency};
   const auto document = [&] { return compose_budget(view); };
   return tell_document({document,
                         document,

@@ -12,6 +12,7 @@ struct BudgetView {
   const model::TrainingQuestion& question;
   const model::TrainingPlan& plan;
   const BudgetNames& names;
+  std::string currency = "USD";
 };
 
 Document compose_budget(const BudgetView& view);

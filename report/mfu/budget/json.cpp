@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/currency.h"
 #include "report/mfu/budget/budget_view.h"
 #include "report/mfu/json_parts.h"
 
@@ -57,6 +58,7 @@ std::string budget_json(const BudgetView& view) {
       {"kind", "scaleworth mfu budget"},
       {"tool_version", json_note(view.names.tool_version)},
       {"git_revision", json_note(view.names.git_revision)},
+      {"currency", view.currency},
       {"budget_usd", json_value(view.question.dollars)},
       {"budget_flop", json_value(plan.budget)},
       {"verdict", json_verdict(judge_budget(view))},
@@ -67,7 +69,7 @@ std::string budget_json(const BudgetView& view) {
       {"means", means(view)},
       {"own_size", own_size(view)},
       {"notes", json_notes({pairs_table(view)})}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, view.currency);
 }
 
 }  // namespace scaleworth::report

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/currency.h"
 #include "report/mfu/json_parts.h"
 #include "report/mfu/serving/serving_view.h"
 
@@ -154,6 +155,7 @@ std::string serving_json(const ServingView& view) {
       {"kind", "scaleworth mfu inference"},
       {"tool_version", json_note(view.names.tool_version)},
       {"git_revision", json_note(view.names.git_revision)},
+      {"currency", view.currency},
       {"verdict", json_verdict(judge_serving(view))},
       {"model", model(view)},
       {"group", group(view)},
@@ -170,7 +172,7 @@ std::string serving_json(const ServingView& view) {
       {"load", load(view)},
       {"notes", json_notes({batches_table(view), serving_memory_table(view)})},
       {"remarks", view.names.remarks}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, view.currency);
 }
 
 }  // namespace scaleworth::report

@@ -9,8 +9,8 @@ std::string render_serving(const inference::ServingQuestion& question,
                            const inference::ServingAnswer& answer,
                            const ServingNames& names,
                            const Telling& telling) {
-  const ServingView asked{question, answer, names, telling.details};
-  const ServingView whole{question, answer, names, true};
+  const ServingView asked{question, answer, names, telling.details, telling.currency};
+  const ServingView whole{question, answer, names, true, telling.currency};
   return tell_document({[&] { return compose_serving(asked); },
                         [&] { return compose_serving(whole); },
                         [&] { return serving_json(whole); },

@@ -14,6 +14,7 @@ struct ServingView {
   const inference::ServingAnswer& answer;
   const ServingNames& names;
   bool details = false;
+  std::string currency = "USD";
 };
 
 Document compose_serving(const ServingView& view);

@@ -39,12 +39,14 @@ void append(Table& table,
 }
 
 void append_money(Table& table, const ServingView& view) {
-  append(table, view, dollars("usd_per_million_input", "10^6 input"), [](const ServedBatch& one) {
-    return Cell{number(one.cost->per_million_input)};
-  });
-  append(table, view, dollars("usd_per_million_output", "10^6 output"), [](const ServedBatch& one) {
-    return Cell{number(one.cost->per_million_output)};
-  });
+  append(table,
+         view,
+         dollars("per_million_input_tokens_usd", "10^6 input"),
+         [](const ServedBatch& one) { return Cell{number(one.cost->per_million_input)}; });
+  append(table,
+         view,
+         dollars("per_million_output_tokens_usd", "10^6 output"),
+         [](const ServedBatch& one) { return Cell{number(one.cost->per_million_output)}; });
   if (!view.question.api) return;
   append(table,
          view,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/commands/commands.h"
+#include "src/cli/currency.h"
 #include "src/cli/decide/decide.h"
 #include "src/cli/decide/table/columns.h"
 
-#include <algorithm>
-#include <cctype>
 #include <memory>
 #include <string>
 
@@ -43,13 +42,6 @@ void add_input(CLI::App& command, DecideOptions& options) {
       "--baseline", options.baseline, "count that speed-up is against (the smallest)");
   command.add_option(
       "--work", options.work, "items of the whole run, where the table does not say");
-}
-
-std::string currency_label(const std::string& text) {
-  const bool letters =
-      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
-  return letters && !text.empty() && text.size() <= 8 ? ""
-                                                      : "a currency has 1 to 8 letters, as EUR";
 }
 
 void add_message(CLI::App& command, DecideOptions& options) {
@@ -129,12 +121,7 @@ Command add_decide_command(CLI::App& app) {
   add_message(*command, *options);
   add_rubric(*command, *options);
   add_law_inputs(*command, *options);
-  command
-      ->add_option("--currency",
-                   options->currency,
-                   "label of all amounts in place of USD; nothing is converted")
-      ->check(currency_label)
-      ->capture_default_str();
+  add_currency(*command, options->currency);
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
@@ -143,7 +130,9 @@ Command add_decide_command(CLI::App& app) {
       "--details", options->details, "every table, not only the summary (text and md)");
   command->add_flag(
       "--no-intervals", options->no_intervals, "leave out the law's intervals, the slow part");
-  return {command, [options](const Arguments&) { return decide_count(*options); }};
+  return {command, [options](const Arguments&) {
+            return in_currency(options->currency, [&] { return decide_count(*options); });
+          }};
 }
 
 }  // namespace scaleworth::cli

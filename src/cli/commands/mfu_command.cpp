@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/commands/commands.h"
+#include "src/cli/currency.h"
 #include "src/cli/mfu/budget.h"
 #include "src/cli/mfu/mfu.h"
 #include "src/cli/mfu/serving.h"
@@ -71,6 +72,7 @@ Command add_mfu_command(CLI::App& app) {
   add_money(*command, *options);
   budget->add_to(*command);
   serving->add_to(*command);
+  add_currency(*command, options->currency);
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
@@ -78,9 +80,11 @@ Command add_mfu_command(CLI::App& app) {
   command->add_flag("--details", options->details, "every table (text and md)");
   return {command, [=](const Arguments& arguments) {
             const std::string typed = fmt::format("scaleworth {}", fmt::join(arguments, " "));
-            if (serving->asked) return tell_serving(*options, *serving, typed);
-            if (budget->asked()) return tell_budget(*options, *budget, typed);
-            return tell_utilisation(*options);
+            return in_currency(options->currency, [&] {
+              if (serving->asked) return tell_serving(*options, *serving, typed);
+              if (budget->asked()) return tell_budget(*options, *budget, typed);
+              return tell_utilisation(*options);
+            });
           }};
 }
 

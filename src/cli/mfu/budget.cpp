@@ -35,7 +35,7 @@ void add_means(model::TrainingQuestion& question,
   const bool dollars = budget.usd.has_value();
   if (!dollars && options.gpu.empty() && !options.peak_tflops) return;
   if (dollars && !options.price_usd_per_hour) {
-    throw UserError("a budget in dollars needs --price, in USD for one GPU for one hour");
+    throw UserError("a budget in money needs --price, in USD for one GPU for one hour");
   }
   if (!budget.mfu) {
     throw UserError("what a GPU makes of its peak is yours to say: give --mfu, as 0.4");
@@ -65,8 +65,11 @@ void BudgetOptions::add_to(CLI::App& command) {
 int tell_budget(const MfuOptions& options,
                 const BudgetOptions& budget,
                 const std::string& command) {
-  const report::Telling telling{
-      report::parse_format(options.format), colour_wanted(), 100, options.details};
+  const report::Telling telling{report::parse_format(options.format),
+                                colour_wanted(),
+                                100,
+                                options.details,
+                                options.currency};
   model::TrainingQuestion question;
   report::BudgetNames names;
   if (budget.usd) question.dollars = Dollars(*budget.usd);

@@ -72,6 +72,7 @@ report::MfuReportOptions report_options(const MfuOptions& options,
   report.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
   if (gpu) report.gpu_source = gpu->source + "; " + gpu->date;
   report.number_format = peaks.number_format;
+  report.currency = options.currency;
   report.tool_version = tool_version();
   report.git_revision = git_revision();
   return report;

@@ -25,6 +25,7 @@ struct MfuOptions {
   std::string measured_peak;  // TFLOP/s or a run
   std::optional<double> price_usd_per_hour;
   std::optional<double> tokens;
+  std::string currency = "USD";
   std::string format = "text";
   bool details = false;
 };

@@ -181,8 +181,11 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
 int tell_serving(const MfuOptions& options,
                  const ServingOptions& serving,
                  const std::string& command) {
-  const report::Telling telling{
-      report::parse_format(options.format), colour_wanted(), 100, options.details};
+  const report::Telling telling{report::parse_format(options.format),
+                                colour_wanted(),
+                                100,
+                                options.details,
+                                options.currency};
   ServingCase asked = serving_case(options, serving);
   asked.names.command = command;
   asked.names.tool_version = tool_version();

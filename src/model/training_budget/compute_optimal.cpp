@@ -86,7 +86,7 @@ std::vector<FixedSize> judge_size(Flops budget, double parameters) {
 
 Flops affordable_flops(Dollars budget, DollarsPerSecond gpu_price, FlopPerSecond peak, double mfu) {
   if (!(budget.value() > 0.0) || !(gpu_price.value() > 0.0) || !(peak.value() > 0.0)) {
-    throw UserError("a budget in dollars needs a budget, a price and a peak above zero");
+    throw UserError("a budget in money needs a budget, a price and a peak above zero");
   }
   if (!(mfu > 0.0) || !(mfu <= 1.0)) {
     throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", mfu));

@@ -13,11 +13,11 @@ constexpr double hours_per_day = 24.0;
 
 Flops budget_of(const TrainingQuestion& question) {
   if (question.flops.has_value() == question.dollars.has_value()) {
-    throw UserError("a training budget is either dollars or FLOPs: give one of them");
+    throw UserError("a training budget is either money or FLOPs: give one of them");
   }
   if (question.flops) return *question.flops;
   if (!question.means) {
-    throw UserError("a budget in dollars needs a price per GPU-hour, a peak and an MFU");
+    throw UserError("a budget in money needs a price per GPU-hour, a peak and an MFU");
   }
   return affordable_flops(
       *question.dollars, question.means->gpu_price, question.means->peak, question.means->mfu);

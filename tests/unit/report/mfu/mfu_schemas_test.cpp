@@ -57,6 +57,17 @@ TEST_CASE("a served model's JSON tells prices per GPU and per group, and the ran
              WithinRel(at_ceiling / 0.26, 1e-12));
 }
 
+TEST_CASE("a served model's amounts carry the currency in every format", "[mfu]") {
+  const auto question = fixture::loaded_server();
+  const auto answer = inference::serve(question);
+  for (const Format format : {Format::text, Format::markdown, Format::csv, Format::json}) {
+    const std::string text = render_serving(
+        question, answer, fixture::server_names(), {format, false, 100, true, "EUR"});
+    CHECK(text.find("EUR") != std::string::npos);
+    CHECK(text.find("USD") == std::string::npos);
+  }
+}
+
 TEST_CASE("measured times have no range of real servers", "[mfu]") {
   inference::ServingQuestion question = fixture::loaded_server();
   question.batches = {32};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/decide/money/currency.h"
+#include "report/currency.h"
 
 #include <cctype>
 #include <string_view>
@@ -51,6 +51,8 @@ void label(Table& table, const std::string& currency) {
 }  // namespace
 
 void label_amounts(Document& document, const std::string& currency) {
+  if (currency == dollars) return;
+  document.subtitle += "; amounts in " + currency + " as given, nothing is converted";
   label_amounts(document.verdict.headline, currency);
   label(document.verdict.lines, currency);
   for (NextCommand& next : document.next) label_amounts(next.reason, currency);
@@ -61,13 +63,29 @@ void label_amounts(Document& document, const std::string& currency) {
   }
 }
 
+void label_amounts(Chart& chart, const std::string& currency) {
+  for (std::string* text : {&chart.title, &chart.how_to_read, &chart.missing}) {
+    label_amounts(*text, currency);
+  }
+  label_amounts(chart.spec, currency);
+}
+
 void label_amounts(Json& json, const std::string& currency) {
   if (currency == dollars) return;
   if (json.is_string()) {
     label_amounts(json.get_ref<std::string&>(), currency);
-  } else if (json.is_structured()) {
+  } else if (json.is_object()) {
+    for (auto& [key, part] : json.items()) {
+      if (key != "input") label_amounts(part, currency);
+    }
+  } else if (json.is_array()) {
     for (Json& part : json) label_amounts(part, currency);
   }
+}
+
+std::string json_text(Json json, const std::string& currency) {
+  label_amounts(json, currency);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace scaleworth::report
