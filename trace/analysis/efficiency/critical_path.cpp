@@ -78,12 +78,9 @@ using PathShares = std::map<std::pair<std::uint32_t, std::string>, std::int64_t>
 
 class PathWalk {
  public:
-  PathWalk(const Job& job,
-           const ClockMap& clocks,
-           const EfficiencyWindow& window,
-           const ReplayGraph& graph)
+  PathWalk(const EfficiencyWindow& window, const ReplayGraph& graph, HostCauses& causes)
       : graph_(graph),
-        causes_(job, clocks),
+        causes_(causes),
         start_(window.whole.start.count()),
         now_(window.whole.end.count()) {}
 
@@ -197,7 +194,7 @@ class PathWalk {
   }
 
   const ReplayGraph& graph_;
-  HostCauses causes_;
+  HostCauses& causes_;
   std::int64_t start_;
   std::int64_t now_;
   std::uint32_t rank_ = 0;
@@ -210,8 +207,9 @@ std::vector<Efficiency::PathShare> critical_path(const Job& job,
                                                  const ClockMap& clocks,
                                                  const std::vector<ReplayedRun>& runs) {
   PathShares sum;
+  HostCauses causes(job, clocks);
   for (const ReplayedRun& run : runs)
-    for (const auto& [key, time] : PathWalk(job, clocks, *run.window, run.graph).walk())
+    for (const auto& [key, time] : PathWalk(*run.window, run.graph, causes).walk())
       sum[key] += time;
   std::vector<Efficiency::PathShare> path;
   for (const auto& [key, time] : sum)

@@ -6,6 +6,7 @@
 #include "trace/analysis/efficiency/replay.h"
 #include "trace/analysis/efficiency/replay_graph.h"
 #include "trace/analysis/efficiency/window.h"
+#include "trace/analysis/for_each_index.h"
 #include "trace/analysis/rank_numbers.h"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ constexpr double largest_replay_error = 0.10;
 /// Culprits whose lateness is taken away, one by one.
 constexpr std::size_t most_culprits = 3;
 
-/// A window without steps may hold a whole recording; so many nodes take about 8 GB.
+/// A window without steps may hold a whole recording; so many pieces of GPU work
+/// and their launches take about 10 GB.
 constexpr std::int64_t most_nodes = 64'000'000;
 
 double in_ns(nanoseconds time) {
@@ -36,13 +38,12 @@ double in_ns(nanoseconds time) {
 std::vector<nanoseconds> useful_by_rank(const Job& job,
                                         const ClockMap& clocks,
                                         const EfficiencyWindows& windows) {
-  std::vector<nanoseconds> useful;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+  std::vector<nanoseconds> useful(job.recordings.size());
+  for_each_index(useful.size(), [&](std::size_t rank) {
     const RankView view(job.recordings[rank], clocks, rank);
-    nanoseconds sum{};
-    for (const EfficiencyWindow& run : windows.runs) sum += useful_time(view, run.by_rank[rank]);
-    useful.push_back(sum);
-  }
+    for (const EfficiencyWindow& run : windows.runs)
+      useful[rank] += useful_time(view, run.by_rank[rank]);
+  });
   return useful;
 }
 
@@ -65,11 +66,19 @@ void set_factors(Efficiency& result, double ideal, double without_host) {
   result.transfer = ideal / runtime;
 }
 
-/// Adds a prediction; no step is shorter than `least`, both in proportion to the measured one.
-void add_what_if(Efficiency& result, const std::string& change, double ratio, double least) {
-  const auto time = static_cast<std::int64_t>(
-      std::llround(in_ns(result.step_time) * std::clamp(ratio, std::min(least, 1.0), 1.0)));
-  result.what_if.push_back({change, nanoseconds(time), result.step_time - nanoseconds(time)});
+/// A question to the replay; no step gets shorter than `least`, in proportion to the measured one.
+struct Question {
+  std::string change;  // for people
+  Change replay;
+  double least = 0.0;
+};
+
+void answer(Efficiency& result, const Question& question, const Predictor& predictor) {
+  const double ratio =
+      std::clamp(predictor.ratio(question.replay), std::min(question.least, 1.0), 1.0);
+  const auto time = static_cast<std::int64_t>(std::llround(in_ns(result.step_time) * ratio));
+  result.what_if.push_back(
+      {question.change, nanoseconds(time), result.step_time - nanoseconds(time)});
 }
 
 /// Largest useful time of any rank but `without`, of the runtime.
@@ -100,7 +109,7 @@ double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
 
 /// All work of the pipeline as it is, but every stage computing as long as their mean. One stage
 /// alone, or one replica of it, saves little: the next one takes its place.
-void predict_even_stages(Efficiency& result, const Predictor& predictor, const Job& job) {
+Question even_stages(const Efficiency& result, const Job& job) {
   struct Stage {
     double useful = 0.0;
     double ranks = 0.0;
@@ -128,46 +137,73 @@ void predict_even_stages(Efficiency& result, const Predictor& predictor, const J
     even.compute.push_back(factor);
     longest = std::max(longest, factor * in_ns(result.useful[rank]));
   }
-  add_what_if(result,
-              "with the work spread evenly over the pipeline's stages",
-              predictor.ratio(even),
-              longest / in_ns(result.runtime));
+  return {"with the work spread evenly over the pipeline's stages",
+          std::move(even),
+          longest / in_ns(result.runtime)};
 }
 
-void predict(Efficiency& result,
-             const Predictor& predictor,
-             const Job& job,
-             const attribution::CulpritReport& culprits,
-             double transfer_floor) {
+Change without_transfer() {
+  Change change;
+  change.no_transfer = true;
+  return change;
+}
+
+Change without_transfer_and_host() {
+  Change change = without_transfer();
+  change.no_host_delay = true;
+  return change;
+}
+
+void ask_about_culprits(const Efficiency& result,
+                        const Job& job,
+                        const attribution::CulpritReport& culprits,
+                        std::vector<Question>& questions) {
   std::size_t asked = 0;
   bool evened = false;
   for (const attribution::Culprit& culprit : culprits.culprits) {
     if (!culprit.significant || asked++ >= most_culprits) continue;
-    const auto& stage =
-        job.recordings[static_cast<std::size_t>(culprit.rank.index)].origin.pipeline_stage;
+    const auto rank = static_cast<std::size_t>(culprit.rank.index);
+    const auto& stage = job.recordings[rank].origin.pipeline_stage;
     if (culprit.cause == attribution::LateCause::pipeline_stage && stage) {
-      if (!std::exchange(evened, true)) predict_even_stages(result, predictor, job);
+      if (!std::exchange(evened, true)) questions.push_back(even_stages(result, job));
       continue;
     }
-    const auto rank = static_cast<std::size_t>(culprit.rank.index);
-    add_what_if(result,
-                fmt::format("without rank {}'s lateness", RankNumbers(job).at(rank).index),
-                predictor.ratio_on_time(static_cast<std::uint32_t>(rank)),
-                largest_useful(result, rank));
+    Change on_time;
+    on_time.on_time = static_cast<std::uint32_t>(rank);
+    questions.push_back({fmt::format("without rank {}'s lateness", RankNumbers(job).at(rank).index),
+                         std::move(on_time),
+                         largest_useful(result, rank)});
   }
+}
+
+/// `transfer_floor`: see largest_transfer.
+std::vector<Question> questions_of(const Efficiency& result,
+                                   const Job& job,
+                                   const attribution::CulpritReport& culprits,
+                                   double transfer_floor) {
+  std::vector<Question> questions;
+  ask_about_culprits(result, job, culprits, questions);
   const double least = largest_useful(result);
-  Change no_transfer;
-  no_transfer.no_transfer = true;
-  add_what_if(result, "with transfers that take no time", predictor.ratio(no_transfer), least);
+  questions.push_back({"with transfers that take no time", without_transfer(), least});
   Change hidden;
   hidden.no_communication = true;
-  add_what_if(result,
-              "with communication hidden under compute",
-              predictor.ratio(hidden),
-              std::max(least, transfer_floor / in_ns(result.runtime)));
+  questions.push_back({"with communication hidden under compute",
+                       std::move(hidden),
+                       std::max(least, transfer_floor / in_ns(result.runtime))});
   Change prompt;
   prompt.no_host_delay = true;
-  add_what_if(result, "with hosts that launch in time", predictor.ratio(prompt), least);
+  questions.push_back({"with hosts that launch in time", std::move(prompt), least});
+  return questions;
+}
+
+void predict(Efficiency& result,
+             const std::vector<Question>& questions,
+             const Predictor& predictor) {
+  const double runtime = in_ns(result.runtime);
+  set_factors(result,
+              runtime * predictor.ratio(without_transfer()),
+              runtime * predictor.ratio(without_transfer_and_host()));
+  for (const Question& question : questions) answer(result, question, predictor);
   std::stable_sort(result.what_if.begin(), result.what_if.end(), [](const auto& a, const auto& b) {
     return a.saved > b.saved;
   });
@@ -216,7 +252,11 @@ EfficiencyResult measure_efficiency(const Job& job,
     any_work = any_work || !runs.back().graph.devices.empty();
   }
   if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
-  const Predictor predictor(runs);
+  const std::vector<Question> questions =
+      questions_of(result, job, culprits, largest_transfer(waits, *windows));
+  std::vector<Change> changes = {without_transfer(), without_transfer_and_host()};
+  for (const Question& question : questions) changes.push_back(question.replay);
+  const Predictor predictor(runs, std::move(changes));
   result.replay_error = predictor.error();
   if (!(std::abs(result.replay_error) <= largest_replay_error)) {
     return {
@@ -225,13 +265,7 @@ EfficiencyResult measure_efficiency(const Job& job,
                     "so that they are not understood.",
                     100.0 * result.replay_error)};
   }
-  Change no_transfer;
-  no_transfer.no_transfer = true;
-  Change no_host = no_transfer;
-  no_host.no_host_delay = true;
-  const double runtime = in_ns(result.runtime);
-  set_factors(result, runtime * predictor.ratio(no_transfer), runtime * predictor.ratio(no_host));
-  predict(result, predictor, job, culprits, largest_transfer(waits, *windows));
+  predict(result, questions, predictor);
   result.critical_path = critical_path(job, alignment.map, runs);
   return {std::move(result), ""};
 }

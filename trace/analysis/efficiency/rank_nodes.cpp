@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 namespace scaleworth::trace {
 namespace {
@@ -35,11 +36,73 @@ bool is_call(const HostEvent& event) {
          event.activity == HostActivity::driver_call;
 }
 
-/// Device nodes by the correlation of their launch.
-struct Launched {
-  std::uint64_t correlation = 0;
-  NodeIndex device = 0;
+/// The node that came last on each stream.
+class LastOfStream {
+ public:
+  /// Returns the one before; no_index for none.
+  NodeIndex exchange(const DeviceEvent& event, NodeIndex node) {
+    const std::uint64_t stream = std::uint64_t{event.device} << 32 | event.stream;
+    // Most work comes on the stream of the work before it.
+    if (place_ == nullptr || stream != stream_)
+      place_ = &nodes_.try_emplace(stream, no_index).first->second;
+    stream_ = stream;
+    return std::exchange(*place_, node);
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, NodeIndex> nodes_;
+  std::uint64_t stream_ = 0;
+  NodeIndex* place_ = nullptr;
 };
+
+/// Device nodes of a graph of one rank by the correlation of their launch.
+class Launches {
+ public:
+  Launches(ReplayGraph& graph, const RankView& view) : graph_(graph) {
+    const auto& events = view.recording().device_events;
+    for (NodeIndex node = 0; node < graph.devices.size(); ++node) {
+      const std::uint64_t correlation = events[graph.devices[node].event].correlation;
+      if (correlation != 0) launched_.emplace_back(correlation, node);
+    }
+    if (!std::is_sorted(launched_.begin(), launched_.end()))
+      std::sort(launched_.begin(), launched_.end());
+  }
+
+  /// Makes `call` the launch of all nodes with the correlation that have none yet: of nested calls
+  /// with one correlation the outermost comes first and keeps it. False when there are none.
+  bool claim(std::uint64_t correlation, NodeIndex call) {
+    if (correlation == 0 || launched_.empty() || correlation < launched_.front().first ||
+        correlation > launched_.back().first)
+      return false;
+    // Calls come nearly in the order of their correlations.
+    if (next_ == launched_.size() || launched_[next_].first != correlation) {
+      const auto found =
+          std::lower_bound(launched_.begin(), launched_.end(), std::pair(correlation, NodeIndex{}));
+      next_ = static_cast<std::size_t>(found - launched_.begin());
+    }
+    bool claimed = false;
+    for (; next_ < launched_.size() && launched_[next_].first == correlation; ++next_) {
+      DeviceNode& device = graph_.devices[launched_[next_].second];
+      if (device.launch != no_index) continue;
+      device.launch = call;
+      claimed = true;
+    }
+    return claimed;
+  }
+
+ private:
+  ReplayGraph& graph_;
+  std::vector<std::pair<std::uint64_t, NodeIndex>> launched_;  // correlation, device
+  std::size_t next_ = 0;
+};
+
+/// Sorts indices of nodes by their end, which most are already.
+template <class Nodes>
+void sort_by_end(std::vector<NodeIndex>& indices, const Nodes& nodes) {
+  const auto ends_before = [&](NodeIndex a, NodeIndex b) { return nodes[a].end < nodes[b].end; };
+  if (!std::is_sorted(indices.begin(), indices.end(), ends_before))
+    std::stable_sort(indices.begin(), indices.end(), ends_before);
+}
 
 /// Latest of `recorded` plus its usual delay over the edges of `node`.
 std::int64_t explained_start(const ReplayGraph& graph, const DeviceNode& node) {
@@ -66,23 +129,17 @@ void RankNodes::add() {
   add_devices();
   add_hosts();
   chain_hosts();
-  sort_by_end();
+  sort_devices_by_end();
   find_targets();
 }
 
 void RankNodes::arrive(const std::vector<CommunicationSplit>& splits) {
   for (const CommunicationSplit& split : splits) {
-    const NodeIndex node = node_of(split.event);
+    const NodeIndex node = graph_.node_of(0, split.event);
     if (node == no_index) continue;
     std::int64_t& start = graph_.devices[node].start;
     start = std::min(start, std::max(split.start, window_.start).count());
   }
-}
-
-NodeIndex RankNodes::node_of(std::uint32_t event) const {
-  if (event < first_event_) return no_index;
-  const NodeIndex node = first_device_ + (event - first_event_);
-  return node < device_end_ ? node : no_index;
 }
 
 void RankNodes::add_devices() {
@@ -92,9 +149,11 @@ void RankNodes::add_devices() {
         return view_.start(event) < window_.start;
       });
   const auto last = first + events_within(view_, window_);
-  first_event_ = static_cast<std::uint32_t>(first - events.begin());
-  first_device_ = static_cast<NodeIndex>(graph_.devices.size());
-  std::unordered_map<std::uint64_t, NodeIndex> last_of_stream;
+  RankSpan span;
+  span.start = window_.start.count();
+  span.end = std::numeric_limits<std::int64_t>::min();
+  graph_.devices.reserve(static_cast<std::size_t>(std::max<std::ptrdiff_t>(last - first, 0)));
+  LastOfStream last_of_stream;
   for (auto event = first; event < last; ++event) {
     DeviceNode node;
     node.start = view_.start(*event).count();
@@ -105,17 +164,13 @@ void RankNodes::add_devices() {
     node.collective = event->collective;
     const auto index = static_cast<NodeIndex>(graph_.devices.size());
     if (index % interrupt_every == 0) check_interrupt();
-    const std::uint64_t stream = std::uint64_t{event->device} << 32 | event->stream;
-    const auto [place, fresh] = last_of_stream.try_emplace(stream, index);
-    if (!fresh) {
-      node.before = place->second;
-      place->second = index;
-    }
+    node.before = last_of_stream.exchange(*event, index);
+    if (index == 0) span.start = node.start;
+    span.end = std::max(span.end, node.end);
     graph_.devices.push_back(node);
   }
-  device_end_ = static_cast<NodeIndex>(graph_.devices.size());
-  graph_.rank_start.push_back(first == last ? window_.start.count()
-                                            : graph_.devices[first_device_].start);
+  span.last = static_cast<NodeIndex>(graph_.devices.size());
+  graph_.ranks = {span};
 }
 
 bool RankNodes::waits_for_device(const HostEvent& event) const {
@@ -127,40 +182,20 @@ bool RankNodes::waits_for_device(const HostEvent& event) const {
 }
 
 void RankNodes::add_hosts() {
-  std::vector<Launched> launched;
-  const auto& events = view_.recording().device_events;
-  for (NodeIndex node = first_device_; node < device_end_; ++node) {
-    const std::uint64_t correlation = events[graph_.devices[node].event].correlation;
-    if (correlation != 0) launched.push_back({correlation, node});
-  }
-  const auto by_correlation = [](const Launched& a, const Launched& b) {
-    return std::pair(a.correlation, a.device) < std::pair(b.correlation, b.device);
-  };
-  std::sort(launched.begin(), launched.end(), by_correlation);
-  first_host_ = static_cast<NodeIndex>(graph_.hosts.size());
+  Launches launches(graph_, view_);
   const auto& calls = view_.recording().host_events;
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
     if (call % interrupt_every == 0) check_interrupt();
     const HostEvent& event = calls[call];
     const auto node = static_cast<NodeIndex>(graph_.hosts.size());
-    bool launches = false;
-    if (is_call(event) && event.correlation != 0) {
-      auto place = std::lower_bound(
-          launched.begin(), launched.end(), Launched{event.correlation, 0}, by_correlation);
-      // Of nested calls with one correlation the outermost comes first and keeps it.
-      for (; place != launched.end() && place->correlation == event.correlation; ++place) {
-        DeviceNode& device = graph_.devices[place->device];
-        if (device.launch != no_index) continue;
-        device.launch = node;
-        launches = true;
-      }
-    }
+    const bool launched = is_call(event) && launches.claim(event.correlation, node);
+    const bool within = view_.end(event) > window_.start && view_.end(event) <= window_.end;
+    if (!launched && !within) continue;
     const std::int64_t start = view_.start(event).count();
     const std::int64_t end = view_.end(event).count();
-    const bool within = view_.end(event) > window_.start && view_.end(event) <= window_.end;
     const bool waits =
-        within && (waits_for_device(event) || (launches && end - start > blocked_launch_ns));
-    if (!launches && !waits) continue;
+        within && (waits_for_device(event) || (launched && end - start > blocked_launch_ns));
+    if (!launched && !waits) continue;
     if (waits) waiting_calls_.push_back(node);
     graph_.hosts.push_back({start, end, no_index, no_index, call, rank_});
   }
@@ -169,16 +204,13 @@ void RankNodes::add_hosts() {
 /// One chain for all threads: they hand the work to each other (forward, backward, optimizer), and
 /// the thread that goes on waited for the one that ended last.
 void RankNodes::chain_hosts() {
-  const auto host_end = static_cast<NodeIndex>(graph_.hosts.size());
-  std::vector<NodeIndex> ends(host_end - first_host_);
-  std::iota(ends.begin(), ends.end(), first_host_);
   const auto& hosts = graph_.hosts;
-  std::stable_sort(ends.begin(), ends.end(), [&](NodeIndex a, NodeIndex b) {
-    return hosts[a].end < hosts[b].end;
-  });
+  std::vector<NodeIndex> ends(hosts.size());
+  std::iota(ends.begin(), ends.end(), NodeIndex{});
+  sort_by_end(ends, hosts);
   NodeIndex last = no_index;
   std::size_t next = 0;
-  for (NodeIndex node = first_host_; node < host_end; ++node) {
+  for (NodeIndex node = 0; node < hosts.size(); ++node) {
     const std::int64_t start = hosts[node].start;
     // A call without length must not come before itself.
     while (next < ends.size() && hosts[ends[next]].end <= start && ends[next] < node)
@@ -187,12 +219,10 @@ void RankNodes::chain_hosts() {
   }
 }
 
-void RankNodes::sort_by_end() {
-  by_end_.resize(device_end_ - first_device_);
-  std::iota(by_end_.begin(), by_end_.end(), first_device_);
-  std::stable_sort(by_end_.begin(), by_end_.end(), [&](NodeIndex a, NodeIndex b) {
-    return graph_.devices[a].end < graph_.devices[b].end;
-  });
+void RankNodes::sort_devices_by_end() {
+  by_end_.resize(graph_.devices.size());
+  std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
+  sort_by_end(by_end_, graph_.devices);
 }
 
 NodeIndex RankNodes::last_ended(std::int64_t time) const {
@@ -214,7 +244,7 @@ void RankNodes::find_targets() {
 
 void RankNodes::find_dependencies() {
   if (view_.recording().origin.framework_timeline) return follow_timers();
-  if (!add_stream_waits(graph_, view_, first_device_, device_end_)) follow_launch_order();
+  if (!add_stream_waits(graph_, view_)) follow_launch_order();
   guess_from_ends();
   by_end_ = {};
 }
@@ -224,7 +254,7 @@ void RankNodes::find_dependencies() {
 /// some begin a little before that; they are taken to begin then.
 void RankNodes::follow_timers() {
   const auto& events = view_.recording().device_events;
-  for (NodeIndex index = first_device_; index < device_end_; ++index) {
+  for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
     DeviceNode& node = graph_.devices[index];
     node.before = no_index;
     auto one = std::upper_bound(
@@ -253,7 +283,7 @@ void RankNodes::follow_timers() {
 /// Frameworks let communication wait for what the current stream holds when it is called.
 void RankNodes::follow_launch_order() {
   std::vector<std::pair<NodeIndex, NodeIndex>> launches;  // host, device
-  for (NodeIndex node = first_device_; node < device_end_; ++node) {
+  for (NodeIndex node = 0; node < graph_.devices.size(); ++node) {
     if (graph_.devices[node].launch != no_index)
       launches.emplace_back(graph_.devices[node].launch, node);
   }
@@ -272,7 +302,7 @@ void RankNodes::follow_launch_order() {
 void RankNodes::guess_from_ends() {
   std::size_t next = 0;
   NodeIndex last = no_index;
-  for (NodeIndex index = first_device_; index < device_end_; ++index) {
+  for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
     DeviceNode& node = graph_.devices[index];
     while (next < by_end_.size() && graph_.devices[by_end_[next]].end <= node.start &&
            by_end_[next] != index)

@@ -10,7 +10,8 @@
 
 namespace scaleworth::trace {
 
-/// Appends one rank's nodes and the edges among them. Refers to what it is made of.
+/// Fills an empty graph with one rank's nodes and the edges among them. Refers to what it is made
+/// of.
 class RankNodes {
  public:
   RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window);
@@ -20,8 +21,6 @@ class RankNodes {
   /// all the rank's work before has ended, so that the nodes stay in order. Call before
   /// find_dependencies.
   void arrive(const std::vector<CommunicationSplit>& splits);
-  /// The node of a device event; no_index outside of the window.
-  NodeIndex node_of(std::uint32_t event) const;
   /// Of the communication without matched partners, and of all others, what they waited for on
   /// their own device.
   void find_dependencies();
@@ -30,7 +29,7 @@ class RankNodes {
   void add_devices();
   void add_hosts();
   void chain_hosts();
-  void sort_by_end();
+  void sort_devices_by_end();
   void find_targets();
   void follow_timers();
   void follow_launch_order();
@@ -43,10 +42,6 @@ class RankNodes {
   const RankView& view_;
   std::uint32_t rank_;
   TimeInterval window_;
-  std::uint32_t first_event_ = 0;
-  NodeIndex first_device_ = 0;
-  NodeIndex device_end_ = 0;
-  NodeIndex first_host_ = 0;
   std::vector<NodeIndex> by_end_;
   std::vector<NodeIndex> waiting_calls_;
 };

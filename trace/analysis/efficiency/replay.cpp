@@ -128,7 +128,7 @@ class Replay {
                  host_starts_[node.launch],
                  usual_launch_ns,
                  !change_.no_host_delay);
-    device_starts_[index] = causes.start(graph_.rank_start[node.rank]);
+    device_starts_[index] = causes.start(graph_.ranks[node.rank].start);
     if (node.meeting != no_index) arrivals_[node.meeting].add(device_starts_[index], node);
   }
 
@@ -183,14 +183,16 @@ class Replay {
 
 }  // namespace
 
-std::int64_t replay(const ReplayGraph& graph, const Change& change) {
+std::optional<std::int64_t> replay(const ReplayGraph& graph, const Change& change) {
+  if (!recorded_end(graph, change)) return std::nullopt;
   return Replay(graph, change).run();
 }
 
 std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change) {
   std::optional<std::int64_t> last;
-  for (const DeviceNode& node : graph.devices) {
-    if (change.on_time != node.rank) last = std::max(last.value_or(node.end), node.end);
+  for (std::uint32_t rank = 0; rank < graph.ranks.size(); ++rank) {
+    const RankSpan& span = graph.ranks[rank];
+    if (change.on_time != rank && !span.empty()) last = std::max(last.value_or(span.end), span.end);
   }
   return last;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/replay_graph.h"
 
+#include "src/core/interrupt.h"
+#include "trace/analysis/efficiency/node_order.h"
 #include "trace/analysis/efficiency/rank_nodes.h"
+#include "trace/analysis/for_each_index.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -87,13 +90,13 @@ class CollectiveEdges {
   const std::vector<Member>& members_;
 };
 
-void add_collectives(ReplayGraph& graph, const Waits& waits, const std::vector<RankNodes>& ranks) {
+void add_collectives(ReplayGraph& graph, const Waits& waits) {
   // Members by collective, as one array with a range for each.
   std::vector<std::size_t> offsets(waits.collectives.size() + 1);
   const auto each_member = [&](auto&& visit) {
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (std::size_t rank = 0; rank < graph.ranks.size(); ++rank) {
       for (const CommunicationSplit& split : waits.by_rank[rank]) {
-        const NodeIndex node = ranks[rank].node_of(split.event);
+        const NodeIndex node = graph.node_of(rank, split.event);
         if (split.collective >= 0 && node != no_index)
           visit(static_cast<std::size_t>(split.collective), Member{node, split.split.count()});
       }
@@ -117,22 +120,70 @@ void add_collectives(ReplayGraph& graph, const Waits& waits, const std::vector<R
   }
 }
 
-void sort_nodes(ReplayGraph& graph) {
-  graph.order.reserve(graph.devices.size() + graph.hosts.size());
-  for (NodeIndex i = 0; i < graph.hosts.size(); ++i)
-    graph.order.push_back(i | ReplayGraph::host_bit);
-  for (NodeIndex i = 0; i < graph.devices.size(); ++i) graph.order.push_back(i);
-  const auto start = [&](NodeIndex node) {
-    return (node & ReplayGraph::host_bit) != 0 ? graph.hosts[node & ~ReplayGraph::host_bit].start
-                                               : graph.devices[node].start;
+/// Nodes of one rank, whose edges count from its first ones.
+ReplayGraph rank_graph(const RankView& view,
+                       const std::vector<CommunicationSplit>& splits,
+                       std::uint32_t rank,
+                       TimeInterval window) {
+  ReplayGraph graph;
+  RankNodes nodes(graph, view, rank, window);
+  nodes.add();
+  nodes.arrive(splits);
+  nodes.find_dependencies();
+  return graph;
+}
+
+/// Appends a rank's nodes.
+void append(ReplayGraph& all, const ReplayGraph& rank) {
+  const auto first_device = static_cast<NodeIndex>(all.devices.size());
+  const auto first_host = static_cast<NodeIndex>(all.hosts.size());
+  const auto moved = [](NodeIndex node, NodeIndex by) {
+    return node == no_index ? no_index : node + by;
   };
-  // Stable: a call comes before the work that it launches at the same instant.
-  std::stable_sort(graph.order.begin(), graph.order.end(), [&](NodeIndex a, NodeIndex b) {
-    return start(a) < start(b);
-  });
+  for (DeviceNode node : rank.devices) {
+    node.before = moved(node.before, first_device);
+    node.awaits = moved(node.awaits, first_device);
+    node.launch = moved(node.launch, first_host);
+    all.devices.push_back(node);
+  }
+  for (HostNode node : rank.hosts) {
+    node.before = moved(node.before, first_host);
+    node.target = moved(node.target, first_device);
+    all.hosts.push_back(node);
+  }
+  RankSpan span = rank.ranks.front();
+  span.first = first_device;
+  span.last = static_cast<NodeIndex>(all.devices.size());
+  all.ranks.push_back(span);
+}
+
+/// One graph of all ranks' nodes; frees what it has taken.
+ReplayGraph put_together(std::vector<ReplayGraph>& ranks) {
+  ReplayGraph graph;
+  std::size_t devices = 0;
+  std::size_t hosts = 0;
+  for (const ReplayGraph& rank : ranks) {
+    devices += rank.devices.size();
+    hosts += rank.hosts.size();
+  }
+  graph.devices.reserve(devices);
+  graph.hosts.reserve(hosts);
+  for (ReplayGraph& rank : ranks) {
+    check_interrupt();
+    append(graph, rank);
+    rank = {};
+  }
+  return graph;
 }
 
 }  // namespace
+
+NodeIndex ReplayGraph::node_of(std::size_t rank, std::uint32_t event) const {
+  const RankSpan& span = ranks[rank];
+  if (span.empty() || event < devices[span.first].event) return no_index;
+  const std::uint32_t place = event - devices[span.first].event;
+  return place < span.last - span.first ? span.first + place : no_index;
+}
 
 ReplayGraph build_replay_graph(const Job& job,
                                const Waits& waits,
@@ -142,19 +193,15 @@ ReplayGraph build_replay_graph(const Job& job,
   for (const Recording& recording : job.recordings)
     most += std::max(recording.device_events.size(), recording.host_events.size());
   if (most >= ReplayGraph::host_bit) throw std::length_error("too many events for a replay");
-  ReplayGraph graph;
-  std::vector<RankView> views;
-  views.reserve(job.recordings.size());  // the nodes of a rank refer to its view
-  std::vector<RankNodes> ranks;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    views.emplace_back(job.recordings[rank], clocks, rank);
-    ranks.emplace_back(graph, views.back(), static_cast<std::uint32_t>(rank), window.by_rank[rank]);
-    ranks.back().add();
-    ranks.back().arrive(waits.by_rank[rank]);
-    ranks.back().find_dependencies();
-  }
-  add_collectives(graph, waits, ranks);
-  sort_nodes(graph);
+  std::vector<ReplayGraph> ranks(job.recordings.size());
+  for_each_index(ranks.size(), [&](std::size_t rank) {
+    const RankView view(job.recordings[rank], clocks, rank);
+    ranks[rank] = rank_graph(
+        view, waits.by_rank[rank], static_cast<std::uint32_t>(rank), window.by_rank[rank]);
+  });
+  ReplayGraph graph = put_together(ranks);
+  add_collectives(graph, waits);
+  graph.order = nodes_by_start(graph);
   return graph;
 }
 

@@ -21,12 +21,9 @@ struct StreamWait {
   std::uint64_t record = 0;  // correlation of the cudaEventRecord, 0 when unknown
 };
 
-Streams launched_work(const ReplayGraph& graph,
-                      const RankView& view,
-                      NodeIndex first_device,
-                      NodeIndex device_end) {
+Streams launched_work(const ReplayGraph& graph, const RankView& view) {
   Streams streams;
-  for (NodeIndex index = first_device; index < device_end; ++index) {
+  for (NodeIndex index = 0; index < graph.devices.size(); ++index) {
     const DeviceNode& node = graph.devices[index];
     if (node.launch == no_index) continue;
     StreamWork& work = streams[view.recording().device_events[node.event].stream];
@@ -71,13 +68,10 @@ std::unordered_map<std::uint64_t, std::int64_t> record_times(const RankView& vie
 
 }  // namespace
 
-bool add_stream_waits(ReplayGraph& graph,
-                      const RankView& view,
-                      NodeIndex first_device,
-                      NodeIndex device_end) {
+bool add_stream_waits(ReplayGraph& graph, const RankView& view) {
   const std::vector<StreamWait> waits = recorded_waits(view);
   if (waits.empty()) return false;
-  const Streams streams = launched_work(graph, view, first_device, device_end);
+  const Streams streams = launched_work(graph, view);
   const auto records = record_times(view, waits);
   for (const StreamWait& wait : waits) {
     const auto waiting = streams.find(wait.stream);

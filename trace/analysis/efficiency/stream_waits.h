@@ -7,13 +7,10 @@
 
 namespace scaleworth::trace {
 
-/// Sets DeviceNode::awaits of one rank's nodes from the recorded calls of cudaStreamWaitEvent: the
-/// first work launched on the waiting stream afterwards awaits the last work launched on the other
-/// stream before the event was recorded. Of several waits, the one whose work ended last. False
-/// when the recording has no such calls, so that nothing is known.
-bool add_stream_waits(ReplayGraph& graph,
-                      const RankView& view,
-                      NodeIndex first_device,
-                      NodeIndex device_end);
+/// Sets DeviceNode::awaits of a graph of one rank from the recorded calls of cudaStreamWaitEvent:
+/// the first work launched on the waiting stream afterwards awaits the last work launched on the
+/// other stream before the event was recorded. Of several waits, the one whose work ended last.
+/// False when the recording has no such calls, so that nothing is known.
+bool add_stream_waits(ReplayGraph& graph, const RankView& view);
 
 }  // namespace scaleworth::trace

@@ -187,6 +187,7 @@ nanoseconds useful_time(const RankView& rank, TimeInterval window) {
                         event.work_class != attribution::WorkClass::communication &&
                         event.work_class != attribution::WorkClass::copy;
     if (!counts) continue;
+    if (rank.start(event) >= window.end) break;
     const nanoseconds start = std::max(covered, rank.start(event));
     const nanoseconds end = std::min(window.end, rank.end(event));
     if (start >= end) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger/build_ledger.h"
 
-#include "trace/analysis/for_each_rank.h"
+#include "trace/analysis/for_each_index.h"
 #include "trace/analysis/ledger/idle_division.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const ClockMap& clocks) {
   const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
   std::vector<std::vector<StepLedger>> by_rank(ranks);
-  for_each_rank(ranks, [&](std::size_t rank) {
+  for_each_index(ranks, [&](std::size_t rank) {
     static const std::vector<CommunicationSplit> none;
     const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
     by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);

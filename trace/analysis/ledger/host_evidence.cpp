@@ -44,9 +44,12 @@ void HostEvidence::collect_calls() {
       dispatching.push_back({rank_.start(event), rank_.end(event)});
     }
   }
-  std::stable_sort(launches_.begin(), launches_.end(), [](const Launch& a, const Launch& b) {
+  const auto earlier = [](const Launch& a, const Launch& b) {
     return a.correlation < b.correlation;
-  });
+  };
+  // Most tools number calls as they come.
+  if (!std::is_sorted(launches_.begin(), launches_.end(), earlier))
+    std::stable_sort(launches_.begin(), launches_.end(), earlier);
   std::int64_t most = 0;
   for (const auto& [thread, count] : calls) {
     if (count < most || (count == most && main_thread_ && *main_thread_ < thread)) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/steps/find_steps.h"
 
-#include "trace/analysis/for_each_rank.h"
+#include "trace/analysis/for_each_index.h"
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger/rank_view.h"
 #include "trace/analysis/rank_numbers.h"
@@ -92,7 +92,7 @@ std::vector<std::uint32_t> lend_steps(const Job& job, StepsByRank& by_rank) {
 std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
   StepPlan plan;
   plan.by_rank.resize(job.recordings.size());
-  for_each_rank(job.recordings.size(), [&](std::size_t rank) {
+  for_each_index(job.recordings.size(), [&](std::size_t rank) {
     plan.by_rank[rank] = marked_steps(RankView(job.recordings[rank], clocks, rank));
   });
   std::string from;
@@ -163,7 +163,7 @@ std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job
   if (first == job.recordings.end()) return std::nullopt;
   const std::optional<Repetition> model = find_repetition(*first);
   if (!model) return std::nullopt;
-  for_each_rank(found.size(), [&](std::size_t rank) {
+  for_each_index(found.size(), [&](std::size_t rank) {
     const Recording& recording = job.recordings[rank];
     if (!has_work(recording)) return;
     found[rank] = repetition_of(recording, model->anchor);

@@ -118,7 +118,7 @@ class SmallJob {
     const auto windows = choose_windows(job_, steps_, alignment_.map);
     const EfficiencyWindow& run = windows.value().runs.front();
     const ReplayGraph graph = build_replay_graph(job_, waits(), alignment_.map, run);
-    return static_cast<double>(replay(graph, change) - run.whole.start.count()) * 1e-3;
+    return static_cast<double>(replay(graph, change).value() - run.whole.start.count()) * 1e-3;
   }
 
  private:
