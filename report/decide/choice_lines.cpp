@@ -52,6 +52,26 @@ std::string gives_up_line(const DecideView& view) {
   return fmt::format("It gives up {} and {}.", time, money);
 }
 
+std::string waiting_worth_line(const DecideView& view) {
+  constexpr std::size_t most_named = 4;
+  const auto& decision = view.decision;
+  const auto& worth = decision.waiting;
+  const bool by_cost = decision.rubric.objective == decide::Objective::cost;
+  if (worth.size() < 2 || !by_cost || !decision.choice->price_cancels) return "";
+  std::string text;
+  for (std::size_t i = 1; i < worth.size(); ++i) {
+    if (i > most_named && i + 1 < worth.size()) continue;
+    text += fmt::format("{}{} from {} an hour",
+                        i == 1 ? "" : ", ",
+                        worth[i].count,
+                        decision_money(Dollars(hourly_price(worth[i].from))));
+  }
+  return fmt::format(
+      "Waiting counts for nothing in this choice. Were it worth something (--value-of-time), the "
+      "choice would be {}.",
+      text);
+}
+
 std::string deadline_line(const DecideView& view) {
   const auto& decision = view.decision;
   const auto& deadline = view.options.rubric.deadline;

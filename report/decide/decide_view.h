@@ -86,6 +86,9 @@ std::string latency_line(const DecideView& view);
 std::vector<std::string> spot_lines(const DecideView& view);
 /// What the chosen count gives up against the fastest and the cheapest.
 std::string gives_up_line(const DecideView& view);
+/// What an hour of waiting must be worth for larger counts to be the choice, where the bill has no
+/// price per hour and the cheapest count is asked for; else empty.
+std::string waiting_worth_line(const DecideView& view);
 /// That no count meets the deadline, and how near the fastest comes; else empty.
 std::string deadline_line(const DecideView& view);
 /// "passes", "unproven", or the gate that the count fails, in a word.

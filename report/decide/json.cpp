@@ -68,6 +68,10 @@ Json step(const decide::MarginalStep& one) {
           {"usd_per_hour_saved", json_value(one.dollars_per_hour_saved)}};
 }
 
+Json waiting(const decide::WaitingWorth& one) {
+  return {{"count", one.count}, {"from_usd_per_hour", json_value(hourly_price(one.from))}};
+}
+
 Json choice(const model::CostChoice& one) {
   return {{"cheapest", one.cheapest},
           {"plateau", one.plateau},
@@ -216,6 +220,7 @@ std::string decision_json(const DecideView& view) {
       {"no_cause", json_note(decision.no_cause)},
       {"rows", json_array(decision.rows, row)},
       {"marginal", json_array(decision.steps, step)},
+      {"value_of_waiting", json_array(decision.waiting, waiting)},
       {"bill", decision.bill ? bill(*decision.bill) : Json(nullptr)},
       {"regimes", json_array(decision.regimes, regime)},
       {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},

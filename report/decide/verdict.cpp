@@ -129,6 +129,7 @@ Verdict judge_decision(const DecideView& view) {
   lines.push_back(remedy_line(view));
   lines.push_back(plateau_line(decision));
   lines.push_back(speed_line(view));
+  lines.push_back(waiting_worth_line(view));
   lines.push_back(quality_line(decision));
   for (const std::string& line : spot_lines(view)) lines.push_back(line);
   lines.push_back(waiting_line(view));

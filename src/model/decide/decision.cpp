@@ -46,6 +46,16 @@ void add_money(Decision& decision, const DecisionRequest& request) {
   if (request.spot) decision.spot_sensitivities = spot_sensitivities(basis, *request.spot);
 }
 
+void add_rubric(Decision& decision, const DecisionRequest& request) {
+  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  if (!decision.choice) return;
+  std::vector<int> excluded;
+  for (const Exclusion& exclusion : decision.rubric.exclusions) {
+    excluded.insert(excluded.end(), exclusion.counts.begin(), exclusion.counts.end());
+  }
+  decision.waiting = waiting_worth(decision.rows, excluded);
+}
+
 void add_laws(Decision& decision, const DecisionRequest& request) {
   std::vector<model::MeasuredSpeedup> speedups;
   for (const DecisionRow& row : decision.rows) {
@@ -203,7 +213,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.power = request.metrics.power;
   decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
-  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  add_rubric(decision, request);
   add_laws(decision, request);
   add_remarks(decision);
   add_table_knees(decision, request);
@@ -225,7 +235,7 @@ Decision decide_curve(const Coefficients& coefficients,
   if (request.metrics.prices) {
     decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
   }
-  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  add_rubric(decision, request);
   add_remarks(decision);
   decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
   add_curve_cause(decision, coefficients, request);

@@ -10,6 +10,7 @@
 #include "src/model/decide/choice/marginal.h"
 #include "src/model/decide/choice/regimes.h"
 #include "src/model/decide/choice/rubric.h"
+#include "src/model/decide/choice/waiting_worth.h"
 #include "src/model/decide/cost_curve.h"
 #include "src/model/decide/knee/knee_set.h"
 #include "src/model/decide/laws/evidence.h"
@@ -63,6 +64,7 @@ struct Decision {
   std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices
   std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
   RubricResult rubric;
+  std::vector<WaitingWorth> waiting;  // of the counts that pass every gate, with prices
   int fastest = 1;
   KneeSet knees;
   Diagnosis diagnosis;

@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/statistics/interval.h"
 #include "src/core/statistics/quantile.h"
+#include "src/model/decide/table/compute_rest.h"
 #include "src/model/decide/table/spread.h"
 #include "src/model/decide/table/work.h"
 
@@ -164,7 +165,9 @@ ScalingTable assemble(const std::vector<Observation>& observations, TableKind ki
     throw UserError("the table has no rows; give at least one count and time");
   }
   check_rows(observations, kind.axis);
-  const WorkFilledIn filled = fill_in_work(observations, kind);
+  WorkFilledIn filled = fill_in_work(observations, kind);
+  const std::string rest = leave_rest_to_compute(filled.observations);
+  if (!rest.empty()) filled.remarks.push_back(rest);
   std::map<int, std::vector<const Observation*>> by_count;
   std::set<std::pair<int, int>> seen;
   for (const Observation& at : filled.observations) {

@@ -95,10 +95,11 @@ void check_rows(const std::vector<Observation>& observations, Axis axis);
 /// Repeats of a count become the median with its order-statistic interval (absent below six). A
 /// time that is missing is the sum of the parts; where no row has a time it is work / throughput,
 /// of a power of 1000 units where none is given. Work that is missing is time x throughput, or the
-/// batch of a step, where these grow. Throws UserError with the place of: a count below 1, a time
-/// that is not positive, a negative part, parts that do not add up to the time, a count that occurs
-/// twice without repeats, or a repeat that does, work, throughput, energy or a latency that is not
-/// positive, work or facts that differ between repeats, and a layout that is not the count.
+/// batch of a step, where these grow. Compute that no row has is what the other parts leave. Throws
+/// UserError with the place of: a count below 1, a time that is not positive, a negative part,
+/// parts that do not add up to the time, a count that occurs twice without repeats, or a repeat
+/// that does, work, throughput, energy or a latency that is not positive, work or facts that differ
+/// between repeats, and a layout that is not the count.
 ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind = {});
 
 /// The table of a run of `work` units, where its times are those of some units or of steps whose

@@ -101,6 +101,21 @@ TEST_CASE("weak scaling is recognised and compared by throughput", "[decide]") {
   CHECK(scaling_of(assemble(strong_observations())) == Scaling::strong);
 }
 
+TEST_CASE("where a table has communication and no compute, compute is the rest", "[decide]") {
+  std::vector<Observation> rows{observation(1, 100), observation(4, 32)};
+  const auto communication = static_cast<std::size_t>(TimePart::communication);
+  rows[0].parts_s[communication] = 0.0;
+  CHECK_THROWS_AS(assemble(rows), UserError);  // half of it is no column
+  rows[1].parts_s[communication] = 8.0;
+  const ScalingTable table = assemble(rows);
+  REQUIRE(table.has_parts());
+  CHECK(table.rows[1].parts_s[0] == 24.0);
+  REQUIRE(table.remarks.size() == 1);
+  CHECK(mentions(table.remarks[0], "what the other parts leave"));
+  rows[1].parts_s[communication] = 33.0;
+  CHECK_THROWS_AS(assemble(rows), UserError);  // more than the time
+}
+
 TEST_CASE("superlinear rows are kept and explained", "[decide]") {
   const Decision decision =
       decide_table(assemble({observation(1, 100), observation(2, 45)}), DecisionRequest{});
