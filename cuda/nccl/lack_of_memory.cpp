@@ -16,7 +16,7 @@ namespace scaleworth::gpu {
 namespace {
 
 constexpr std::array<std::string_view, 4> telling_words{
-    "out of memory", "alloc", "no space left", "shared memory"};
+    "out of memory", "alloc", "no space left", "creating shared memory"};
 
 OutOfMemory out_of_memory(const std::string& who, const char* what) {
   return OutOfMemory(fmt::format("{}: out of memory: {}", who, what));

@@ -115,6 +115,30 @@ case "$case_name" in
     expect_out 'host_to_device +[0-9.]+ GB/s'
     [ -s "$work/acceptance/acceptance.json" ] || fail "no acceptance.json"
     ;;
+  reference_measurements_are_rehearsed)
+    # Simulated GPUs measure, the real program records a program that stands for a CUDA one.
+    command -v python3 >/dev/null || skip "no python3"
+    inject=$(dirname "$program")/../tests/unit/cuda/inject
+    [ -x "$inject/traced_program" ] || skip "the capture library is not built"
+    mkdir -p "$work/build/bin"
+    printf '#!/usr/bin/env bash\ncase ${1:-} in trace|attribute) exec %q "$@" ;; *) exec %q "$@" ;; esac\n' \
+      "$program" "$rehearsal" >"$work/build/bin/scaleworth"
+    chmod +x "$work/build/bin/scaleworth"
+    export SCALEWORTH_BUILD="$work/build" SCALEWORTH_TRACE_PERIOD_MS=20 SCALEWORTH_SIM_GPUS=3
+    run 280 "$source/scripts/gpu-reference" "$work/results" tests bench training nccl faults --short \
+      --trace-flags "--cupti-lib $inject/libfake_cupti.so" --workload "$inject/traced_program init threads wait sleep"
+    [ "$code" = 0 ] || [ "$code" = 1 ] || fail "exit code $code"
+    expect_out 'bench --suite quick . exit code 0'
+    expect_out 'report as HTML .* pass'
+    expect_out '2 ranks: ways forced .* 24/24 .* pass'
+    expect_out 'Ctrl-C during capture . exit code 130, 1500 kernels and copies .* pass'
+    expect_out 'SIGKILL during capture: parts sum to the step . 1 of 1 steps .* pass'
+    expect_out 'out of memory . n/a .* skip'
+    if tr '\n' ' ' <"$work/out" | grep -q 'error in this script'; then fail "a stage broke"; fi
+    for stage in tests bench training nccl faults; do
+      [ -s "$work/results/$stage.tar.gz" ] || fail "no archive of $stage"
+    done
+    ;;
   *)
     fail "no such case: $case_name"
     ;;

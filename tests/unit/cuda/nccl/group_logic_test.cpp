@@ -69,6 +69,10 @@ TEST_CASE("a lack of memory is told from other failures of the same code", "[ncc
   CHECK(tells_lack_of_memory(
       ncclSystemError,
       "Error while creating shared memory segment /dev/shm/nccl-Fr8s (size 9637888)"));
+  CHECK_FALSE(tells_lack_of_memory(ncclSystemError,
+                                   "Error while attaching to shared memory segment "
+                                   "/dev/shm/nccl-Fr8s (size 0), error: No such file or directory "
+                                   "(2)"));
   CHECK(tells_lack_of_memory(ncclSystemError, "Call to ibv_reg_mr failed: Cannot allocate memory"));
   CHECK_FALSE(tells_lack_of_memory(ncclSystemError, "socketProgress: Connection closed by peer"));
   CHECK_FALSE(tells_lack_of_memory(ncclUnhandledCudaError, "Cuda failure 719"));

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of attributions and runs, read again from their JSON, independent of the program's own summary."""
+import json
+import statistics
+
+PARTS = ("compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_copy_ns", "host_late_ns", "dependency_idle_ns",
+         "launch_gap_ns", "profiler_overhead_ns", "unattributed_ns")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def sums_exactly(attribution):
+    """(steps whose parts sum to the step, steps)."""
+    rows = attribution["ledger"]
+    return sum(sum(row[part] for part in PARTS) == row["end_ns"] - row["start_ns"] for row in rows), len(rows)
+
+
+def losses(attribution):
+    """Name -> count over all recordings, without those that are zero."""
+    lost = {}
+    for recording in attribution["recordings"]:
+        for name, count in recording["losses"].items():
+            if count:
+                lost[name] = lost.get(name, 0) + count
+    return lost
+
+
+def averaged(attribution):
+    """Ledger rows that count: those not excluded, or all of them if none is left."""
+    rows = attribution["ledger"]
+    return [row for row in rows if not row["excluded"]] or rows
+
+
+def parts(attribution):
+    """Mean of each part and of the step over ranks and steps that count, ns."""
+    rows = averaged(attribution)
+    means = {part: statistics.fmean(row[part] for row in rows) for part in PARTS} if rows else {}
+    if rows:
+        means["step_ns"] = statistics.fmean(row["end_ns"] - row["start_ns"] for row in rows)
+    return means
+
+
+def spoken_for(attribution):
+    """(collectives of which NCCL said how, collectives listed, kernels without partner)."""
+    collectives = attribution["collectives"]
+    listed = collectives["listed"]
+    return sum(entry["algorithm"] is not None for entry in listed), len(listed), collectives["unmatched_kernels"]
+
+
+def forced_ways(run):
+    """Of comm.nccl: way -> [points asked for, points of which the profiler says that it ran]."""
+    ways = {}
+    for point in nccl_points(run):
+        asked = point["parameters"]
+        if not asked.get("algorithm"):
+            continue
+        way = f"{asked['algorithm']}/{asked['protocol']}"
+        counts = ways.setdefault(way, [0, 0])
+        counts[0] += 1
+        counts[1] += way == f"{asked.get('ran_algorithm')}/{asked.get('ran_protocol')}"
+    return ways
+
+
+def offered_ways(run):
+    """Ways of comm.nccl for which NCCL predicted a time."""
+    prefix = "predicted_s."
+    return sorted({name[len(prefix):] for point in nccl_points(run) for name in point["amounts"] if name.startswith(prefix)})
+
+
+def nccl_points(run):
+    return [point for record in run["probes"] if record["name"] == "comm.nccl" for point in record["points"]]
+
+
+def step_times(path):
+    """Seconds per step as a workload wrote them, one list per rank."""
+    return load(path)["step_s"]
