@@ -56,7 +56,9 @@ void add_rubric(Decision& decision, const DecisionRequest& request) {
   decision.waiting = waiting_worth(decision.rows, excluded);
 }
 
-void add_laws(Decision& decision, const DecisionRequest& request) {
+/// Returns the estimate that the law stands on; absent without intervals.
+std::optional<model::ContentionEstimate> add_laws(Decision& decision,
+                                                  const DecisionRequest& request) {
   std::vector<model::MeasuredSpeedup> speedups;
   for (const DecisionRow& row : decision.rows) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
@@ -72,14 +74,16 @@ void add_laws(Decision& decision, const DecisionRequest& request) {
   decision.bake_off =
       model::bake_off(points, informed_families(decision.scaling, request.law_inputs));
   decision.outlook = outlook(decision.rows, decision.scaling, decision.bake_off);
-  if (!request.intervals) return;
+  if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   model::CurveRequest curve;
   curve.max_count = request.law_counts;
   curve.smallest_measured = decision.rows.front().count;
   curve.largest_measured = decision.rows.back().count;
   curve.prices = request.metrics.prices;
-  decision.law = model::contention_law(points, curve);
+  auto estimate = model::estimate_contention(points);
+  decision.law = model::contention_law(points, estimate, curve);
+  return estimate;
 }
 
 bool beyond_cliff(const Decision& decision) {
@@ -138,12 +142,12 @@ KneeRequest knee_request(const DecisionRequest& request) {
 }
 
 /// By the law only where its curve is told: neither beyond a cliff nor with s and c mixed up.
-void add_table_knees(Decision& decision, const DecisionRequest& request) {
+void add_table_knees(Decision& decision,
+                     const DecisionRequest& request,
+                     const std::optional<model::ContentionEstimate>& estimate) {
   const bool told = decision.law && !decision.law->curve.empty();
   decision.knees =
-      table_knees(decision.rows,
-                  knee_request(request),
-                  told ? model::estimate_contention(points_of_laws(decision.rows)) : std::nullopt);
+      table_knees(decision.rows, knee_request(request), told ? estimate : std::nullopt);
 }
 
 void take_cause(Decision& decision) {
@@ -214,9 +218,9 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
   add_rubric(decision, request);
-  add_laws(decision, request);
+  const auto estimate = add_laws(decision, request);
   add_remarks(decision);
-  add_table_knees(decision, request);
+  add_table_knees(decision, request, estimate);
   add_table_cause(decision, request);
   return decision;
 }

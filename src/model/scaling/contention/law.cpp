@@ -198,10 +198,15 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint
 }
 
 ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveRequest& request) {
+  return contention_law(points, estimate_contention(points), request);
+}
+
+ScalingLaw contention_law(const std::vector<LawPoint>& points,
+                          const std::optional<ContentionEstimate>& estimate,
+                          const CurveRequest& request) {
   ScalingLaw law;
   law.name = "contention-coherency";
   const std::size_t counts = different_counts(points);
-  const std::optional<ContentionEstimate> estimate = estimate_contention(points);
   if (!estimate) {
     const std::optional<int> designed = count_for_the_optimum(points, request.prices);
     law.next_count = designed.value_or(2 * largest_count(points));

@@ -72,5 +72,9 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint
 /// nearly all of the loss, and K* would be guesswork. `next_count` is then that of
 /// `next_measurement`; below four counts only where prices ask for a count, else twice the largest.
 ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveRequest& request);
+/// The same from `estimate`, which is that of `points`.
+ScalingLaw contention_law(const std::vector<LawPoint>& points,
+                          const std::optional<ContentionEstimate>& estimate,
+                          const CurveRequest& request);
 
 }  // namespace scaleworth::model
