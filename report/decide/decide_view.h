@@ -93,7 +93,8 @@ std::string waiting_worth_line(const DecideView& view);
 std::string deadline_line(const DecideView& view);
 /// "passes", "unproven", or the gate that the count fails, in a word.
 std::string gate_mark(const decide::Decision& decision, int count);
-/// Energy and carbon of the chosen count, and of the most frugal; empty unless all have energy.
+/// Energy and carbon of the chosen count, and of the most frugal of those whose energy is known;
+/// empty where it is of none.
 std::string energy_line(const DecideView& view);
 /// What the value of time is of the chosen count's cost; empty without one.
 std::string waiting_line(const DecideView& view);

@@ -40,11 +40,30 @@ Cell kilograms(const DecisionRow& row) {
   return number(transform(*row.energy->grams, [](double g) { return g / grams_per_kilogram; }));
 }
 
+bool is_metered(const DecisionRow& row) {
+  return row.energy && row.energy->metered;
+}
+
+/// "0.58 kWh and 0.2 kg CO2e".
+std::string energy_text(const DecisionRow& row) {
+  if (!row.energy) return "not known";
+  std::string words = fmt::format("{:.4g} kWh", row.energy->facility_kwh.value);
+  if (row.energy->grams) {
+    words += fmt::format(" and {:.4g} kg CO2e", row.energy->grams->value / grams_per_kilogram);
+  }
+  return words;
+}
+
 /// Of a million units of work: carbon per joule times joules per work.
 Cell grams_per_million(const DecisionRow& row) {
   if (!has_grams(row) || !row.energy_per_work) return {};
   const double per_joule = row.energy->grams->value / row.energy->joules.value;
   return number(per_joule * *row.energy_per_work * million);
+}
+
+const char* origin_of(const DecisionRow& row) {
+  if (!row.energy) return row.energy_per_work ? "meter" : "n/a";
+  return row.energy->metered ? "meter" : "rating";
 }
 
 Cell watts(const DecisionRow& row) {
@@ -64,6 +83,9 @@ std::string terms_note(const DecideView& view) {
             ? "outside the compute part"
             : "for 1 - efficiency of the time");
   }
+  if (!any_row(view, has_energy)) {
+    return "J of the machines for a unit of work, as the table says; --work for kWh of the whole.";
+  }
   text += fmt::format("kWh are of the building, PUE {:g} (--pue)", power.power_usage_effectiveness);
   if (!view.options.grid.empty()) text += "; " + view.options.grid;
   return text + ". Making the machines, storage and what no meter saw are not in it.";
@@ -73,11 +95,14 @@ std::string terms_note(const DecideView& view) {
 
 Table energy_table(const DecideView& view) {
   Table table{"energy", "Energy and carbon of the same work", {count_parameter()}};
-  if (!any_row(view, has_energy)) return table;
+  const bool energy = any_row(view, has_energy);
   const bool grams = any_row(view, has_grams);
   const bool work = any_row(view, has_work);
-  table.columns.push_back(decision_column("energy_kwh", "kWh", Unit::plain, {}));
-  table.columns.push_back(decision_column("mean_w", "W per rank", Unit::plain, 0));
+  if (!energy && !work) return table;
+  if (energy) {
+    table.columns.push_back(decision_column("energy_kwh", "kWh", Unit::plain, {}));
+    table.columns.push_back(decision_column("mean_w", "W per rank", Unit::plain, 0));
+  }
   if (work)
     table.columns.push_back(decision_column("joules_per_work", "J per work", Unit::plain, {}));
   if (grams) table.columns.push_back(decision_column("co2e_kg", "kg CO2e", Unit::plain, {}));
@@ -87,15 +112,15 @@ Table energy_table(const DecideView& view) {
   }
   table.columns.push_back(decision_column("origin", "by", Unit::plain, {}));
   for (const DecisionRow& row : view.decision.shown) {
-    Row cells{{count_cell(row.count),
-               row.energy ? Cell{number(row.energy->facility_kwh)} : Cell{},
-               watts(row)}};
+    Row cells{{count_cell(row.count)}};
+    if (energy) {
+      cells.cells.push_back(row.energy ? Cell{number(row.energy->facility_kwh)} : Cell{});
+      cells.cells.push_back(watts(row));
+    }
     if (work) cells.cells.push_back(cell_or_absent(row.energy_per_work));
     if (grams) cells.cells.push_back(kilograms(row));
     if (grams && work) cells.cells.push_back(grams_per_million(row));
-    cells.cells.emplace_back(std::string(!row.energy           ? "n/a"
-                                         : row.energy->metered ? "meter"
-                                                               : "rating"));
+    cells.cells.emplace_back(std::string(origin_of(row)));
     table.rows.push_back(std::move(cells));
   }
   for (Column& column : table.columns) column.digits = 4;
@@ -106,22 +131,31 @@ Table energy_table(const DecideView& view) {
 
 std::string energy_line(const DecideView& view) {
   const auto& rows = view.decision.rows;
-  if (!std::all_of(rows.begin(), rows.end(), has_energy)) return "";
-  const auto frugal =
-      std::min_element(rows.begin(), rows.end(), [](const DecisionRow& a, const DecisionRow& b) {
-        return a.energy->joules.value < b.energy->joules.value;
-      });
-  const auto text = [](const DecisionRow& row) {
-    std::string words = fmt::format("{:.4g} kWh", row.energy->facility_kwh.value);
-    if (row.energy->grams) {
-      words += fmt::format(" and {:.4g} kg CO2e", row.energy->grams->value / grams_per_kilogram);
+  const bool all = std::all_of(rows.begin(), rows.end(), has_energy);
+  const DecisionRow* frugal = nullptr;
+  for (const DecisionRow& row : rows) {
+    if (has_energy(row) && (!frugal || row.energy->joules.value < frugal->energy->joules.value)) {
+      frugal = &row;
     }
-    return words;
-  };
+  }
+  if (!frugal) return "";
   const int chosen = view.decision.rubric.chosen.value_or(view.decision.fastest);
-  std::string line = fmt::format("Energy at {}: {}", chosen, text(view.decision.row(chosen)));
-  if (frugal->count == chosen) return line + ", the least of all counts.";
-  return fmt::format("{}; least at {}: {}.", line, frugal->count, text(*frugal));
+  const std::string mixed =
+      any_row(view, is_rated) && any_row(view, is_metered)
+          ? " Some are metered and some rated, which may differ by more than the counts do."
+          : "";
+  const std::string line =
+      fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen)));
+  if (frugal->count == chosen) {
+    return fmt::format(
+        "{}, the least of {}.{}", line, all ? "all counts" : "those whose energy is known", mixed);
+  }
+  return fmt::format("{}; least{} at {}: {}.{}",
+                     line,
+                     all ? "" : " of those known",
+                     frugal->count,
+                     energy_text(*frugal),
+                     mixed);
 }
 
 }  // namespace scaleworth::report

@@ -30,6 +30,11 @@ bool positive(double value) {
 }
 
 template <class Has>
+bool any(const std::vector<DecisionRow>& rows, Has has) {
+  return std::any_of(rows.begin(), rows.end(), has);
+}
+
+template <class Has>
 bool every(const std::vector<DecisionRow>& rows, Has has) {
   return std::all_of(rows.begin(), rows.end(), has);
 }
@@ -54,11 +59,15 @@ void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   require(costed || !rubric.budget, "a budget needs a price; give --price in USD per hour");
   require(costed || rubric.objective != Objective::cost,
           "the objective cost needs a price; give --price in USD per hour");
-  const bool powered = every(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
-  require(powered || rubric.objective != Objective::energy,
-          "the objective energy needs energy_j in every row, or --watts-per-rank");
+  const bool powered = any(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
+  const bool per_unit = any(rows, [](const DecisionRow& row) { return row.energy_per_work; });
+  require(powered || per_unit || rubric.objective != Objective::energy,
+          "the objective energy needs an energy, as the column energy_j, or --watts-per-rank");
+  require(
+      powered || !per_unit || !rubric.energy_budget_kwh,
+      "an energy budget needs the work that the energy of the table is per unit of; give --work");
   require(powered || !rubric.energy_budget_kwh,
-          "an energy budget needs energy_j in every row, or --watts-per-rank");
+          "an energy budget needs an energy, as the column energy_j, or --watts-per-rank");
   const bool flowing =
       every(rows, [](const DecisionRow& row) { return row.throughput.has_value(); });
   require(flowing || !rubric.min_throughput,
@@ -109,10 +118,19 @@ Gate budget_gate(Dollars most, DollarsPerSecond unbilled) {
           }};
 }
 
+/// A row without energy has the gate of `known_energy_gate`.
 Gate energy_gate(double most_kwh) {
   return {fmt::format("more energy than the budget of {:g} kWh", most_kwh),
           "energy",
-          [=](const DecisionRow& row) { return upper(row.energy->facility_kwh) <= most_kwh; }};
+          [=](const DecisionRow& row) {
+            return !row.energy || upper(row.energy->facility_kwh) <= most_kwh;
+          }};
+}
+
+Gate known_energy_gate(bool by_unit) {
+  return {"energy not known", "no energy", [=](const DecisionRow& row) {
+            return compared_energy(row, by_unit).has_value();
+          }};
 }
 
 Gate latency_gate(const std::string& name, Seconds most) {
@@ -134,6 +152,15 @@ Gate throughput_gate(double least) {
 
 bool within(double quality, double baseline, double tolerance) {
   return std::abs(quality - baseline) <= tolerance + rounding;
+}
+
+std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {
+  if (by_unit) return row.energy_per_work;
+  return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
+}
+
+bool energy_by_unit(const std::vector<DecisionRow>& rows) {
+  return !any(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
 }
 
 std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows) {
@@ -158,6 +185,9 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
   if (rubric.min_throughput) gates.push_back(throughput_gate(*rubric.min_throughput));
   if (rubric.budget) gates.push_back(budget_gate(*rubric.budget, rubric.value_of_time));
   if (rubric.energy_budget_kwh) gates.push_back(energy_gate(*rubric.energy_budget_kwh));
+  if (rubric.energy_budget_kwh || rubric.objective == Objective::energy) {
+    gates.push_back(known_energy_gate(energy_by_unit(rows)));
+  }
   return gates;
 }
 

@@ -15,18 +15,28 @@ Objective objective_of(const std::vector<DecisionRow>& rows, const Rubric& rubri
   return bounded || !rows.front().cost ? Objective::time : Objective::cost;
 }
 
-/// Less is better.
-double measure(const DecisionRow& row, Objective objective) {
-  switch (objective) {
-    case Objective::cost:
-      return row.cost->value.value();
-    case Objective::energy:
-      return row.energy->joules.value;
-    case Objective::time:
-      break;
+/// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
+class Measure {
+ public:
+  Measure(const std::vector<DecisionRow>& rows, Objective objective)
+      : objective_(objective), by_unit_(energy_by_unit(rows)) {}
+
+  double operator()(const DecisionRow& row) const {
+    switch (objective_) {
+      case Objective::cost:
+        return row.cost->value.value();
+      case Objective::energy:
+        return *compared_energy(row, by_unit_);
+      case Objective::time:
+        break;
+    }
+    return row.same_work.value.value();
   }
-  return row.same_work.value.value();
-}
+
+ private:
+  Objective objective_;
+  bool by_unit_;
+};
 
 void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   const std::optional<double> quality = baseline_quality(rows);
@@ -59,6 +69,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& ru
     }
     if (!exclusion.counts.empty()) result.exclusions.push_back(std::move(exclusion));
   }
+  const Measure measure(rows, result.objective);
   const DecisionRow* best = nullptr;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const DecisionRow& row = rows[i];
@@ -67,7 +78,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& ru
     }
     if (!passes[i]) continue;
     ++result.passing;
-    if (!best || measure(row, result.objective) < measure(*best, result.objective)) best = &row;
+    if (!best || measure(row) < measure(*best)) best = &row;
   }
   if (best) result.chosen = best->count;
   return result;

@@ -36,12 +36,20 @@ void check_work(const ScalingTable& table) {
   }
 }
 
+/// Of the row's own work.
+std::optional<double> metered_joules(const TableRow& row, const MetricsRequest& request) {
+  const std::optional<double> work = row.work ? row.work : request.work;
+  if (row.energy_j || !row.energy_per_work_j || !work) return row.energy_j;
+  return *row.energy_per_work_j * *work;
+}
+
 void add_economy(DecisionRow& row,
                  const TableRow& from,
                  double growth,
                  const MetricsRequest& request) {
   const std::optional<double> work = from.work ? from.work : request.work;
   if (work) row.throughput = *work / from.time.value.value();
+  row.energy_per_work = from.energy_per_work_j;
   if (work && row.energy) row.energy_per_work = row.energy->joules.value * growth / *work;
   if (!request.prices) return;
   const model::Prices prices =
@@ -94,7 +102,7 @@ DecisionRow row_of(const TableRow& from,
     }
   }
   const int ranks = machines == Axis::load ? 1 : row.count;
-  row.energy = row_energy(row, ranks, from.energy_j, growth, request.power);
+  row.energy = row_energy(row, ranks, metered_joules(from, request), growth, request.power);
   add_economy(row, from, growth, request);
   return row;
 }

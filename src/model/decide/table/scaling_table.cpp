@@ -76,6 +76,7 @@ void check(const Observation& at, Axis axis) {
   check_positive(at, at.work, "the work");
   check_positive(at, at.throughput, "the throughput");
   check_positive(at, at.energy_j, "the energy in J");
+  check_positive(at, at.energy_per_work_j, "the energy in J of a unit of work");
   check_positive(at, at.facts.batch, "the batch");
   check_positive(at, at.facts.sequence_length, "the sequence length");
   check_positive(at, at.facts.microbatches, "the number of microbatches");
@@ -110,6 +111,7 @@ PartTimes merged_parts(const std::vector<const Observation*>& repeats, double ti
 TableRow merge(const std::vector<const Observation*>& repeats) {
   std::vector<double> times;
   std::vector<double> energies;
+  std::vector<double> energies_per_work;
   std::vector<const RowFacts*> facts;
   TableRow row;
   row.count = repeats.front()->count;
@@ -122,11 +124,13 @@ TableRow merge(const std::vector<const Observation*>& repeats) {
     facts.push_back(&at->facts);
     times.push_back(time_of(*at));
     if (at->energy_j) energies.push_back(*at->energy_j);
+    if (at->energy_per_work_j) energies_per_work.push_back(*at->energy_per_work_j);
     if (at->quality) row.quality = std::min(row.quality.value_or(*at->quality), *at->quality);
   }
   row.time = transform(median_estimate(times), [](double s) { return Seconds(s); });
   row.relative_sd = relative_sd(times);
   row.energy_j = median(energies);
+  row.energy_per_work_j = median(energies_per_work);
   row.parts_s = merged_parts(repeats, row.time.value.value());
   row.facts = merged_facts(facts);
   return row;

@@ -61,6 +61,7 @@ struct TableRow {
   /// Work over that of the smallest count, where it is declared and not counted.
   std::optional<double> growth;
   std::optional<double> energy_j;
+  std::optional<double> energy_per_work_j;
   RowFacts facts;
 
   bool has_parts() const;
