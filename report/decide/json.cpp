@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/currency.h"
+#include "report/decide/deadline_forecast.h"
 #include "report/decide/decide_view.h"
 #include "report/decide/knee_json.h"
 #include "report/decide/laws/law_json.h"
@@ -213,6 +214,7 @@ std::string decision_json(const DecideView& view) {
         {"headline", judged.headline},
         {"lines", judged.lines}}},
       {"rubric", rubric(decision.rubric)},
+      {"deadline_forecast", deadline_forecast_json(decision.deadline_forecast)},
       {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
       {"knees", knees_json(decision.knees)},
       {"cause", cause(decision)},

@@ -115,10 +115,12 @@ Verdict judge_decision(const DecideView& view) {
     verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
     if (!decision.cause) lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
     lines.push_back(gives_up_line(view));
+    lines.push_back(forecast_line(view));
   } else {
     verdict.answer = Answer::no;
     verdict.headline = "No count passes every gate.";
     lines.push_back(deadline_line(view));
+    lines.push_back(forecast_line(view));
   }
   for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(

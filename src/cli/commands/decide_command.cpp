@@ -77,7 +77,8 @@ void add_rubric(CLI::App& command, DecideOptions& options) {
   command
       .add_option("--deadline-probability",
                   options.deadline_probability,
-                  "with which the deadline is to be met on spot")
+                  "with which one run meets the deadline: on spot, and by the law "
+                  "at counts that were not measured")
       ->capture_default_str();
   command.add_option(
       "--budget", options.budget_usd, "exclude what is billed more, USD, by the upper end");

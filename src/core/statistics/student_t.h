@@ -9,4 +9,7 @@ namespace scaleworth {
 /// regularised incomplete beta function (Abramowitz & Stegun 26.7.1).
 double student_t_two_sided(double confidence, double degrees_of_freedom);
 
+/// P(T <= t) for `degrees_of_freedom` > 0, else std::invalid_argument.
+double student_t_below(double t, double degrees_of_freedom);
+
 }  // namespace scaleworth

@@ -150,6 +150,24 @@ void add_table_knees(Decision& decision,
       table_knees(decision.rows, knee_request(request), told ? estimate : std::nullopt);
 }
 
+/// Why the law's curve is not told; empty where it is.
+std::string law_not_told(const Decision& decision) {
+  if (!decision.law) return "its intervals are left out (--no-intervals)";
+  if (beyond_cliff(decision)) return "a change of regime lies inside the table";
+  if (!decision.law->curve.empty()) return "";
+  return decision.law->not_identifiable;
+}
+
+void add_deadline_forecast(Decision& decision,
+                           const DecisionRequest& request,
+                           const std::optional<model::ContentionEstimate>& estimate) {
+  if (decision.axis == Axis::load) return;
+  const std::string not_told = law_not_told(decision);
+  decision.deadline_forecast = forecast_deadline(
+      {decision.rows, not_told.empty() ? estimate : std::nullopt, not_told, request.metrics.prices},
+      request.rubric);
+}
+
 void take_cause(Decision& decision) {
   decision.cause = decision.diagnosis.cause;
   decision.no_cause = decision.diagnosis.no_cause;
@@ -221,6 +239,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   const auto estimate = add_laws(decision, request);
   add_remarks(decision);
   add_table_knees(decision, request, estimate);
+  add_deadline_forecast(decision, request, estimate);
   add_table_cause(decision, request);
   return decision;
 }

@@ -7,6 +7,7 @@
 #include "src/model/cost/spot.h"
 #include "src/model/decide/cause/diagnosis.h"
 #include "src/model/decide/choice/cost_inputs.h"
+#include "src/model/decide/choice/deadline_forecast.h"
 #include "src/model/decide/choice/marginal.h"
 #include "src/model/decide/choice/regimes.h"
 #include "src/model/decide/choice/rubric.h"
@@ -65,6 +66,7 @@ struct Decision {
   std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
   RubricResult rubric;
   std::vector<WaitingWorth> waiting;  // of the counts that pass every gate, with prices
+  std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
   int fastest = 1;
   KneeSet knees;
   Diagnosis diagnosis;

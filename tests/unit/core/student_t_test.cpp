@@ -23,3 +23,12 @@ TEST_CASE("a confidence of one or no degrees of freedom is refused", "[statistic
   REQUIRE_THROWS_AS(student_t_two_sided(1.0, 3), std::invalid_argument);
   REQUIRE_THROWS_AS(student_t_two_sided(0.95, 0), std::invalid_argument);
 }
+
+TEST_CASE("the distribution below a t is one half at zero and symmetric about it", "[statistics]") {
+  CHECK_THAT(student_t_below(0.0, 3.0), WithinAbs(0.5, 1e-12));
+  // One degree of freedom is Cauchy: 1/2 + atan(t)/pi, 3/4 at 1.
+  CHECK_THAT(student_t_below(1.0, 1.0), WithinAbs(0.75, 1e-9));
+  CHECK_THAT(student_t_below(-1.0, 1.0), WithinAbs(0.25, 1e-9));
+  CHECK_THAT(student_t_below(student_t_two_sided(0.95, 7.0), 7.0), WithinAbs(0.975, 1e-9));
+  CHECK_THROWS_AS(student_t_below(1.0, 0.0), std::invalid_argument);
+}

@@ -45,6 +45,8 @@ void check_bounds(const Rubric& rubric) {
   require(!rubric.quality_tolerance || *rubric.quality_tolerance >= 0.0,
           "the quality tolerance must be 0 or more, as 0.005");
   require(!rubric.deadline || positive(rubric.deadline->value()), "the deadline must be above 0");
+  require(rubric.deadline_probability > 0.0 && rubric.deadline_probability < 1.0,
+          "the probability of the deadline must lie between 0 and 1, as 0.95");
   require(!rubric.budget || positive(rubric.budget->value()), "the budget must be above 0 USD");
   require(!rubric.energy_budget_kwh || positive(*rubric.energy_budget_kwh),
           "the energy budget must be above 0 kWh");
@@ -60,7 +62,8 @@ void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   require(costed || rubric.objective != Objective::cost,
           "the objective cost needs a price; give --price in USD per hour");
   const bool powered = any(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
-  const bool per_unit = any(rows, [](const DecisionRow& row) { return row.energy_per_work; });
+  const bool per_unit =
+      any(rows, [](const DecisionRow& row) { return row.energy_per_work.has_value(); });
   require(powered || per_unit || rubric.objective != Objective::energy,
           "the objective energy needs an energy, as the column energy_j, or --watts-per-rank");
   require(

@@ -72,3 +72,26 @@ TEST_CASE("the schema refuses a decision without its rows, or with numbers as te
   document.erase("rows");
   CHECK(problems(document) != "");
 }
+
+TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
+  std::vector<decide::Observation> rows;
+  // T(K) = 1000 s (0.02 + 0.98/K + 0.0002 (K-1)), rounded.
+  const std::vector<std::pair<int, double>> times{
+      {1, 1001}, {2, 510}, {4, 265.5}, {8, 144}, {16, 84.2}, {32, 56.9}};
+  for (const auto& [count, time] : times) {
+    rows.push_back(decide::example::observation(count, time));
+  }
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(2.0);
+  for (const double deadline_s : {108.0, 51.0, 30.0}) {
+    request.rubric.deadline = Seconds(deadline_s);
+    const json document = as_json(decide::decide_table(decide::assemble(rows), request));
+    CHECK(problems(document) == "");
+    CHECK(document["deadline_forecast"]["cheapest_predicted"].is_null() == (deadline_s < 40.0));
+  }
+  rows.resize(3);
+  const json untold = as_json(decide::decide_table(decide::assemble(rows), request));
+  CHECK(problems(untold) == "");
+  CHECK(untold["deadline_forecast"]["not_told"].is_string());
+  CHECK(untold["deadline_forecast"]["run_noise"].is_null());
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decide/choice/deadline_forecast.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+#include "tests/unit/model/decide/tables.h"
+
+#include <cmath>
+
+using namespace scaleworth;
+using namespace scaleworth::decide;
+using namespace scaleworth::decide::example;
+
+namespace {
+
+/// T(K) = 1000 s (0.02 + 0.98/K + 0.0002 (K-1)) with the last digits of a stopwatch, so that the
+/// fit has residuals: 1000.0, 510.2, 265.6, 143.9, 84.25, 56.83 s before them.
+std::vector<Observation> scaled() {
+  return {observation(1, 1001),
+          observation(2, 510),
+          observation(4, 265.5),
+          observation(8, 144),
+          observation(16, 84.2),
+          observation(32, 56.9)};
+}
+
+double law_time(int count) {
+  return 1000.0 * (0.02 + 0.98 / count + 0.0002 * (count - 1));
+}
+
+DecisionRequest by(double deadline_s) {
+  DecisionRequest request;
+  request.rubric.deadline = Seconds(deadline_s);
+  request.metrics.prices = hourly(2.0);
+  return request;
+}
+
+DeadlineForecast forecast(const std::vector<Observation>& rows, const DecisionRequest& request) {
+  const Decision decision = decide_table(assemble(rows), request);
+  REQUIRE(decision.deadline_forecast.has_value());
+  return *decision.deadline_forecast;
+}
+
+}  // namespace
+
+TEST_CASE("between two measured counts the law names the cheapest that meets the deadline",
+          "[decide]") {
+  // 12 takes 103.9 s, 11 takes 111.1 s: of a deadline of 108 s the first is the cheapest.
+  const DeadlineForecast found = forecast(scaled(), by(108.0));
+  CHECK(found.not_told.empty());
+  CHECK(found.measured == 16);
+  REQUIRE(found.cheapest.has_value());
+  CHECK(found.cheapest->count == 12);
+  CHECK_FALSE(found.cheapest->beyond);
+  CHECK_THAT(found.cheapest->expected.value(), WithinRel(law_time(12), 0.01));
+  CHECK(found.cheapest->upper > found.cheapest->expected);
+  CHECK(found.cheapest->upper <= Seconds(108.0));
+  CHECK(found.cheapest->in_time >= 0.95);
+  // 2 USD per rank and hour.
+  CHECK_THAT(found.cheapest->expected_cost->value(),
+             WithinRel(12 * 2.0 / 3600.0 * found.cheapest->expected.value(), 1e-9));
+}
+
+TEST_CASE("the upper quantile leaves room: a deadline at the expected time is not met",
+          "[decide]") {
+  const DeadlineForecast found = forecast(scaled(), by(law_time(12)));
+  REQUIRE(found.cheapest.has_value());
+  CHECK(found.cheapest->count > 12);
+  DecisionRequest sure = by(108.0);
+  sure.rubric.deadline_probability = 0.9999999;
+  CHECK(forecast(scaled(), sure).cheapest->count > 12);
+}
+
+TEST_CASE("beyond the measured counts the law reaches to four times the largest", "[decide]") {
+  // 48: 49.8 s, against 56.9 s at 32, the fastest measured.
+  const DeadlineForecast found = forecast(scaled(), by(51.0));
+  CHECK_FALSE(found.measured.has_value());
+  CHECK(found.to == 128);
+  REQUIRE(found.cheapest.has_value());
+  CHECK(found.cheapest->beyond);
+  CHECK(found.cheapest->count > 40);
+  CHECK(found.cheapest->count < 60);
+}
+
+TEST_CASE("where the peak is too slow no count meets the deadline at any price", "[decide]") {
+  // Peak at sqrt(0.98/0.0002) = 70: 47.8 s.
+  const DeadlineForecast found = forecast(scaled(), by(30.0));
+  CHECK_FALSE(found.measured.has_value());
+  CHECK_FALSE(found.cheapest.has_value());
+  CHECK(found.in_time_anywhere < 0.05);
+  CHECK_THAT(*found.peak, WithinRel(70.0, 0.1));
+  CHECK_THAT(found.least.value(), WithinRel(47.8, 0.02));
+  CHECK_THAT(found.fastest.expected.value(), WithinRel(found.least.value(), 1e-3));
+}
+
+TEST_CASE("the efficiency threshold and the budget hold for predicted counts too", "[decide]") {
+  DecisionRequest request = by(51.0);
+  request.rubric.efficiency_threshold = 0.9;
+  CHECK_FALSE(forecast(scaled(), request).cheapest.has_value());
+  request = by(51.0);
+  request.rubric.budget = Dollars(1.0);  // 45 ranks for 51 s: 1.28 USD
+  CHECK_FALSE(forecast(scaled(), request).cheapest.has_value());
+  request.rubric.budget = Dollars(2.0);
+  CHECK(forecast(scaled(), request).cheapest.has_value());
+}
+
+TEST_CASE("counts of nodes of eight are predicted in multiples of eight", "[decide]") {
+  std::vector<Observation> rows = scaled();
+  for (Observation& row : rows) row.count *= 8;
+  const DeadlineForecast found = forecast(rows, by(108.0));
+  CHECK(found.step == 8);
+  REQUIRE(found.cheapest.has_value());
+  CHECK(found.cheapest->count % 8 == 0);
+}
+
+TEST_CASE("the noise of one run is that of the repeats, not that of their median", "[decide]") {
+  std::vector<Observation> rows;
+  for (const int count : {1, 2, 4, 8, 16, 32}) {
+    // Relative standard deviation of 0.9, 1, 1.1: 0.1.
+    for (int repeat = 1; repeat <= 3; ++repeat) {
+      Observation at = observation(count, law_time(count) * (0.8 + 0.1 * repeat));
+      at.repeat = repeat;
+      rows.push_back(at);
+    }
+  }
+  const DeadlineForecast found = forecast(rows, by(108.0));
+  CHECK(found.noise_measured);
+  CHECK_THAT(found.noise, WithinRel(0.1, 1e-6));
+  REQUIRE(found.cheapest.has_value());
+  // t(0.95, 12) = 1.78: a run keeps 108 s only where 91.7 s are expected, 14 or more.
+  CHECK(found.cheapest->count >= 14);
+}
+
+TEST_CASE("a law that is not told predicts no count, and says why", "[decide]") {
+  const std::vector<Observation> few{observation(1, 100), observation(2, 55), observation(4, 30)};
+  CHECK(forecast(few, by(20.0)).not_told.find("3 counts measured") != std::string::npos);
+  DecisionRequest without = by(20.0);
+  without.intervals = false;
+  CHECK_FALSE(forecast(scaled(), without).not_told.empty());
+  // Twice as slow beyond 8: no law foresees it.
+  std::vector<Observation> cliff = scaled();
+  cliff[4].time_s = 300.0;
+  cliff[5].time_s = 290.0;
+  CHECK_FALSE(forecast(cliff, by(20.0)).not_told.empty());
+}
+
+TEST_CASE("a probability outside 0 to 1 is refused", "[decide]") {
+  DecisionRequest request = by(108.0);
+  request.rubric.deadline_probability = 1.0;
+  CHECK_THROWS_AS(decide_table(assemble(scaled()), request), UserError);
+}
