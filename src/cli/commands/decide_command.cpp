@@ -4,6 +4,7 @@
 #include "src/cli/decide/decide.h"
 #include "src/cli/decide/table/columns.h"
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -37,7 +38,8 @@ void add_input(CLI::App& command, DecideOptions& options) {
   command.add_option("--counts", options.counts, "without a table: counts to list, 1,2,4,8")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--max-count", options.max_count, "largest count of a curve (64)");
+  command.add_option(
+      "--max-count", options.max_count, "largest count of a curve, given or fitted (64)");
   command.add_option(
       "--baseline", options.baseline, "count that speed-up is against (the smallest)");
   command.add_option(
@@ -110,6 +112,41 @@ void add_rubric(CLI::App& command, DecideOptions& options) {
       ->check(CLI::IsMember({"cost", "time", "energy"}));
 }
 
+/// Where the help lists a flag.
+void put(CLI::App& command, const char* group, std::initializer_list<const char*> flags) {
+  for (const char* flag : flags) command.get_option(flag)->group(group);
+}
+
+void group_flags(CLI::App& command) {
+  put(command, "A curve in place of a table", {"--serial", "--comm", "--t1-hours", "--counts"});
+  put(command,
+      "What a count must keep, and the best of those that do",
+      {"--deadline-hours",
+       "--deadline-probability",
+       "--budget",
+       "--max-latency-ms",
+       "--latency",
+       "--min-throughput",
+       "--energy-budget-kwh",
+       "--efficiency-threshold",
+       "--quality-tolerance",
+       "--objective"});
+  put(command,
+      "What you know of communication and work",
+      {"--alpha-us",
+       "--beta-gbs",
+       "--message-mb",
+       "--messages",
+       "--work-rank-hours",
+       "--depth-hours",
+       "--domain"});
+}
+
+constexpr const char* examples =
+    "A table: scaleworth decide breakdown.csv --price 3.20 --deadline-hours 2\n"
+    "A curve: scaleworth decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9\n"
+    "A run:   scaleworth decide RUN_DIRECTORY --price 2.10\n";
+
 }  // namespace
 
 Command add_decide_command(CLI::App& app) {
@@ -122,6 +159,7 @@ Command add_decide_command(CLI::App& app) {
   add_message(*command, *options);
   add_rubric(*command, *options);
   add_law_inputs(*command, *options);
+  group_flags(*command);
   add_currency(*command, options->currency);
   command
       ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
@@ -131,6 +169,7 @@ Command add_decide_command(CLI::App& app) {
       "--details", options->details, "every table, not only the summary (text and md)");
   command->add_flag(
       "--no-intervals", options->no_intervals, "leave out the law's intervals, the slow part");
+  command->footer(examples + app.get_footer());
   return {command, [options](const Arguments&) {
             return in_currency(options->currency, [&] { return decide_count(*options); });
           }};

@@ -4,8 +4,11 @@
 #include "src/cli/mfu/budget.h"
 #include "src/cli/mfu/mfu.h"
 #include "src/cli/mfu/serving.h"
+#include "src/core/error.h"
 
+#include <initializer_list>
 #include <memory>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -55,7 +58,49 @@ void add_counting(CLI::App& command, MfuOptions& options) {
 
 void add_money(CLI::App& command, MfuOptions& options) {
   command.add_option("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
-  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and dollars");
+  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and cost");
+}
+
+constexpr const char* examples =
+    "A run:    scaleworth mfu --model gpt3-175b --gpu a100-80gb --gpus 1024 "
+    "--tokens-per-second 140000 --price 2 --tokens 300e9\n"
+    "A server: scaleworth mfu --model llama-3.1-70b --gpu h100-sxm --gpus 4 --dtype fp8 "
+    "--inference --price 2.50\n"
+    "A budget: scaleworth mfu --budget 1e6 --gpu h100-sxm --mfu 0.4 --price 2\n";
+
+/// A flag that changes nothing would be believed to have changed something.
+void refuse_unused(const CLI::App& command,
+                   const std::string& asked,
+                   std::initializer_list<const char*> unused) {
+  for (const char* flag : unused) {
+    if (command.count(flag) == 0) continue;
+    throw UserError(fmt::format("{} changes nothing of {}: leave it out", flag, asked));
+  }
+}
+
+int tell(const CLI::App& command,
+         const MfuOptions& options,
+         const ServingOptions& serving,
+         const BudgetOptions& budget,
+         const std::string& typed) {
+  if (serving.asked) {
+    refuse_unused(command, "what --inference costs", {"--convention", "--recompute", "--mfu"});
+    return tell_serving(options, serving, typed);
+  }
+  if (budget.asked()) {
+    refuse_unused(command,
+                  "what a --budget is best spent on",
+                  {"--tokens-per-second",
+                   "--step-seconds",
+                   "--batch-tokens",
+                   "--sequence",
+                   "--tokens",
+                   "--convention",
+                   "--recompute"});
+    return tell_budget(options, budget, typed);
+  }
+  refuse_unused(command, "a run, whose MFU follows from its throughput", {"--mfu"});
+  return tell_utilisation(options);
 }
 
 }  // namespace
@@ -78,13 +123,11 @@ Command add_mfu_command(CLI::App& app) {
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
       ->capture_default_str();
   command->add_flag("--details", options->details, "every table (text and md)");
+  command->footer(examples + app.get_footer());
   return {command, [=](const Arguments& arguments) {
             const std::string typed = fmt::format("scaleworth {}", fmt::join(arguments, " "));
-            return in_currency(options->currency, [&] {
-              if (serving->asked) return tell_serving(*options, *serving, typed);
-              if (budget->asked()) return tell_budget(*options, *budget, typed);
-              return tell_utilisation(*options);
-            });
+            return in_currency(options->currency,
+                               [&] { return tell(*command, *options, *serving, *budget, typed); });
           }};
 }
 

@@ -82,6 +82,11 @@ report::MfuReportOptions report_options(const MfuOptions& options,
 
 int tell_utilisation(const MfuOptions& options) {
   const report::Format format = report::parse_format(options.format);
+  if (options.model.empty() && options.gpu.empty() && !options.peak_tflops) {
+    throw UserError(
+        "nothing to compute: give --model, --gpu and --tokens-per-second of a run, or --inference "
+        "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
+  }
   const std::optional<GpuDatasheet> gpu = datasheet_of(options);
   const model::PeakChoice peaks = peaks_of(options, gpu);
   const model::TrainingRun run = run_of(options, peaks);

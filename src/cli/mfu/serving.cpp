@@ -158,6 +158,14 @@ void add_demand(inference::ServingQuestion& question,
 ServingCase serving_case(const MfuOptions& options, const ServingOptions& serving) {
   ServingCase result;
   const TransformerModel model = model_of(options);
+  const double longest = serving.prompt_tokens + serving.output_tokens;
+  if (model.positions > 0 && longest > static_cast<double>(model.positions)) {
+    throw UserError(fmt::format(
+        "--prompt and --output are {:g} tokens together: {} has embeddings for {} positions",
+        longest,
+        model.id,
+        model.positions));
+  }
   const Sheet gpu = datasheet_of(options);
   const std::string weights = weights_format(options);
   inference::Server& server = result.question.server;
