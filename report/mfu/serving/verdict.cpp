@@ -122,9 +122,11 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
         needed);
   }
   const bool cheaper = view.answer.utilisation > needed;
-  return fmt::format("Break-even with the API at {} utilisation; yours is {}: {}{}{}.",
+  const bool said = view.answer.utilisation < 1.0;
+  return fmt::format("Break-even with the API at {} utilisation; yours is {}{}: {}{}{}.",
                      percent(needed),
                      percent(view.answer.utilisation),
+                     said ? "" : ", for neither --duty nor --burst says otherwise",
                      cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
                      at_the_roof(view.question) && cheaper ? " at the roof" : "",
                      real_break_even_text(view, chosen));
