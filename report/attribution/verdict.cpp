@@ -95,6 +95,29 @@ std::string loss_headline(const AveragedJob& job, LedgerPart part) {
                      most);
 }
 
+/// Why nobody is named; what a rank that is alone loses, nobody but itself can have caused.
+std::string nobody_named(const AttributionView& view) {
+  const std::string& reason = view.attribution.culprits.abstention;
+  std::string loss;
+  if (view.attribution.recordings.size() == 1 && view.averages)
+    loss = loss_headline(*view.averages, largest_loss(*view.averages)) + " ";
+  return loss + "No culprit is named: " +
+         (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
+}
+
+/// A tenth of all communication and more.
+std::string without_partner(const Attribution& attribution) {
+  std::int64_t kernels = attribution.unmatched_collectives;
+  for (const auto& collective : attribution.collectives)
+    kernels += std::ssize(collective.participants);
+  if (10 * attribution.unmatched_collectives <= kernels) return "";
+  return fmt::format(
+      "{} of {} communication kernels have no partner in these recordings: what they waited counts "
+      "as transfer.",
+      attribution.unmatched_collectives,
+      kernels);
+}
+
 std::string waiting_share(const Attribution& attribution) {
   CollectiveTime whole;
   for (const auto& collective : attribution.collectives) {
@@ -176,12 +199,11 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.answer = Answer::yes;
     verdict.headline = sentence(attribution.culprits.abstention);
   } else {
-    verdict.headline = "No culprit is named: " + (attribution.culprits.abstention.empty()
-                                                      ? "no waiting is beyond the clock error."
-                                                      : sentence(attribution.culprits.abstention));
+    verdict.headline = nobody_named(view);
   }
   if (view.averages) lines.push_back(step_line(*view.averages));
   lines.push_back(waiting_share(attribution));
+  lines.push_back(without_partner(attribution));
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));
     lines.push_back(best_what_if(*attribution.efficiency));

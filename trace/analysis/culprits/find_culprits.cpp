@@ -229,7 +229,7 @@ CulpritReport find_culprits(const Job& job,
     CulpritReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
     report.total = report.exposed;
-    report.abstention = "no verdict: one rank has nobody to wait for";
+    report.abstention = "one rank alone has nobody to wait for";
     return report;
   }
   return Investigation(job, steps, waits, alignment, ledger).report();

@@ -7,8 +7,10 @@
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/schema_check.h"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -113,6 +115,29 @@ TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
   const Verdict verdict = judge_attribution({job, options, average(job)});
   REQUIRE(verdict.answer == Answer::unknown);
   REQUIRE(verdict.headline == "No culprit is named: The clock error of 5 ms exceeds the effect.");
+}
+
+TEST_CASE("what a lone recording loses leads its verdict, and what nobody can split is said",
+          "[attribution]") {
+  const auto job = fixture::lone_recording();
+  const auto options = fixture::attribution_options();
+  const Verdict verdict = judge_attribution({job, options, average(job)});
+  REQUIRE(verdict.headline ==
+          "Exposed wait costs most: 4.00 ms of each step of 20.0 ms (20.0 %). No culprit is named: "
+          "One rank alone cannot tell who was late.");
+  REQUIRE(std::count(verdict.lines.begin(),
+                     verdict.lines.end(),
+                     "7 of 7 communication kernels have no partner in these recordings: what they "
+                     "waited counts as transfer.") == 1);
+}
+
+TEST_CASE("a few communication kernels without partners do not reach the verdict",
+          "[attribution]") {
+  auto job = fixture::straggler_job();
+  job.unmatched_collectives = 1;
+  const auto options = fixture::attribution_options();
+  for (const std::string& line : judge_attribution({job, options, average(job)}).lines)
+    CHECK(line.find("no partner") == std::string::npos);
 }
 
 TEST_CASE("no straggler is an answer of its own", "[attribution]") {
