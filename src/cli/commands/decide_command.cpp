@@ -3,12 +3,15 @@
 #include "src/cli/currency.h"
 #include "src/cli/decide/decide.h"
 #include "src/cli/decide/table/columns.h"
+#include "src/core/error.h"
 
+#include <array>
 #include <initializer_list>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -142,6 +145,27 @@ void group_flags(CLI::App& command) {
        "--domain"});
 }
 
+/// A flag that says how another one is meant.
+struct Companion {
+  const char* flag;
+  const char* needed;
+};
+constexpr std::array companions{Companion{"--deadline-probability", "--deadline-hours"},
+                                Companion{"--latency", "--max-latency-ms"},
+                                Companion{"--idle-watts-fraction", "--watts-per-rank"},
+                                Companion{"--checkpoint-s", "--spot-price"},
+                                Companion{"--restart-s", "--spot-price"},
+                                Companion{"--notice-s", "--spot-price"}};
+
+/// What changes nothing would be believed to have changed something.
+void refuse_alone(const CLI::App& command) {
+  for (const auto& [flag, needed] : companions) {
+    if (command.count(flag) == 0 || command.count(needed) > 0) continue;
+    throw UserError(
+        fmt::format("{} changes nothing without {}: give both or neither", flag, needed));
+  }
+}
+
 constexpr const char* examples =
     "A table: scaleworth decide breakdown.csv --price 3.20 --deadline-hours 2\n"
     "A curve: scaleworth decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9\n"
@@ -170,7 +194,8 @@ Command add_decide_command(CLI::App& app) {
   command->add_flag(
       "--no-intervals", options->no_intervals, "leave out the law's intervals, the slow part");
   command->footer(examples + app.get_footer());
-  return {command, [options](const Arguments&) {
+  return {command, [command, options](const Arguments&) {
+            refuse_alone(*command);
             return in_currency(options->currency, [&] { return decide_count(*options); });
           }};
 }

@@ -56,6 +56,9 @@ decide::Rubric rubric_of(const DecideOptions& options) {
 }
 
 decide::DecisionRequest request_of(const DecideOptions& options) {
+  if (options.work && !(*options.work > 0.0)) {
+    throw UserError("the work must be above 0, as --work 1200000");
+  }
   decide::DecisionRequest request;
   request.metrics.baseline = options.baseline;
   request.metrics.work = options.work;
@@ -98,7 +101,12 @@ void add_prices(decide::DecisionRequest& request,
 }
 
 decide::Decision decide_coefficients(const DecideOptions& options) {
-  if (!options.serial || !options.communication) {
+  if (options.serial || options.communication) {
+    if (!options.serial) throw UserError("--comm needs --serial, as 0.03 (0: no serial work)");
+    if (!options.communication) {
+      throw UserError("--serial needs --comm, as 0.0015 (0: no communication)");
+    }
+  } else {
     throw UserError(
         "nothing to decide on: give a table (CSV, TOML or JSON), a run directory, or --serial "
         "and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c (K-1))");

@@ -16,6 +16,9 @@ namespace {
 /// Differences of printed qualities (0.871 - 0.866) miss round tolerances by rounding alone.
 constexpr double rounding = 1e-9;
 
+/// Superlinear rows exceed 1, but none 2: what is above is meant in per cent.
+constexpr double largest_threshold = 2.0;
+
 template <class T>
 T upper(const Estimate<T>& estimate) {
   return estimate.interval ? estimate.interval->high : estimate.value;
@@ -42,6 +45,8 @@ bool every(const std::vector<DecisionRow>& rows, Has has) {
 void check_bounds(const Rubric& rubric) {
   require(!rubric.efficiency_threshold || positive(*rubric.efficiency_threshold),
           "the efficiency threshold must be above 0, as 0.7");
+  require(!rubric.efficiency_threshold || *rubric.efficiency_threshold < largest_threshold,
+          "the efficiency threshold is a part of 1: give 0.7 for 70 %");
   require(!rubric.quality_tolerance || *rubric.quality_tolerance >= 0.0,
           "the quality tolerance must be 0 or more, as 0.005");
   require(!rubric.deadline || positive(rubric.deadline->value()), "the deadline must be above 0");

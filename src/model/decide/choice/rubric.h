@@ -51,8 +51,8 @@ struct RubricResult {
 /// The chosen count is the best by the objective among the rows that pass every gate; the smaller
 /// where equal. A row without quality passes, and is unproven; one without energy fails where the
 /// energy is bounded or the objective. Throws UserError for a threshold, a tolerance, a deadline or
-/// a budget that is not positive (tolerance: negative), a budget or an objective of cost without
-/// prices, or an energy budget or objective without energy in any row.
+/// a budget that is not positive (tolerance: negative), a threshold in per cent, a budget or an
+/// objective of cost without prices, or an energy budget or objective without energy in any row.
 RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& rubric);
 
 /// The deadline of a rubric that has one.
