@@ -92,7 +92,7 @@ std::string waiting_worth_line(const DecideView& view);
 /// That no count meets the deadline, and how near the fastest comes; else empty.
 std::string deadline_line(const DecideView& view);
 /// The count that by the law meets the deadline, or that none does; empty where a measured one is
-/// no dearer.
+/// hardly dearer.
 std::string forecast_line(const DecideView& view);
 /// "passes", "unproven", or the gate that the count fails, in a word.
 std::string gate_mark(const decide::Decision& decision, int count);

@@ -44,8 +44,16 @@ bool is_metered(const DecisionRow& row) {
   return row.energy && row.energy->metered;
 }
 
-/// "0.58 kWh and 0.2 kg CO2e".
-std::string energy_text(const DecisionRow& row) {
+std::optional<double> joules_of_run(const DecisionRow& row) {
+  if (!row.energy) return std::nullopt;
+  return row.energy->joules.value;
+}
+
+/// "0.58 kWh and 0.2 kg CO2e", or "2.1 J for a unit of work".
+std::string energy_text(const DecisionRow& row, bool by_unit) {
+  if (by_unit && row.energy_per_work) {
+    return fmt::format("{:.4g} J for a unit of work", *row.energy_per_work);
+  }
   if (!row.energy) return "not known";
   std::string words = fmt::format("{:.4g} kWh", row.energy->facility_kwh.value);
   if (row.energy->grams) {
@@ -131,21 +139,25 @@ Table energy_table(const DecideView& view) {
 
 std::string energy_line(const DecideView& view) {
   const auto& rows = view.decision.rows;
-  const bool all = std::all_of(rows.begin(), rows.end(), has_energy);
+  const bool by_unit = !any_row(view, has_energy);
+  const auto joules = [&](const DecisionRow& row) {
+    return by_unit ? row.energy_per_work : joules_of_run(row);
+  };
   const DecisionRow* frugal = nullptr;
+  bool all = true;
   for (const DecisionRow& row : rows) {
-    if (has_energy(row) && (!frugal || row.energy->joules.value < frugal->energy->joules.value)) {
-      frugal = &row;
-    }
+    const auto own = joules(row);
+    all = all && own;
+    if (own && (!frugal || *own < *joules(*frugal))) frugal = &row;
   }
   if (!frugal) return "";
   const int chosen = view.decision.rubric.chosen.value_or(view.decision.fastest);
+  const std::string line =
+      fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen), by_unit));
   const std::string mixed =
       any_row(view, is_rated) && any_row(view, is_metered)
           ? " Some are metered and some rated, which may differ by more than the counts do."
           : "";
-  const std::string line =
-      fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen)));
   if (frugal->count == chosen) {
     return fmt::format(
         "{}, the least of {}.{}", line, all ? "all counts" : "those whose energy is known", mixed);
@@ -154,7 +166,7 @@ std::string energy_line(const DecideView& view) {
                      line,
                      all ? "" : " of those known",
                      frugal->count,
-                     energy_text(*frugal),
+                     energy_text(*frugal, by_unit),
                      mixed);
 }
 
