@@ -80,7 +80,8 @@ std::string deadline_line(const DecideView& view) {
   const auto& interval = fastest.same_work.interval;
   const Seconds latest = interval ? interval->high : fastest.same_work.value;
   if (latest <= *deadline) return "";
-  return fmt::format("No count meets the deadline of {}: the fastest, {}, takes {}{}.",
+  return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
+                     decision.coefficients ? "" : "measured ",
                      decision_time(view, *deadline),
                      fastest.count,
                      interval ? "up to " : "",

@@ -3,6 +3,8 @@
 
 #include "report/decide/decide_view.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace scaleworth::report {
@@ -18,6 +20,8 @@ constexpr double worth_measuring = 0.05;
 std::string percent(double part) {
   return fmt::format("{:.3g} %", 100.0 * part);
 }
+
+constexpr double nearly_all = 0.999;
 
 std::string rarely(double part) {
   constexpr double next_to_none = 0.001;
@@ -93,7 +97,7 @@ std::string none_line(const DecideView& view, const DeadlineForecast& forecast) 
         "By the law counts that were not measured meet the deadline (the fastest, {}, in {} of "
         "runs), but none of them the efficiency threshold and the budget too.",
         fastest.count,
-        percent(fastest.in_time));
+        percent(std::min(fastest.in_time, nearly_all)));
   }
   return fmt::format(
       "By the law none of {} to {} meets the deadline with {}: the fastest, {}, does in {} of "

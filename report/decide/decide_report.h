@@ -18,8 +18,9 @@ struct DecideReportOptions {
   std::optional<decide::SpotTerms> spot_terms;  // what the spot figures stand on
   decide::Rubric rubric;
   std::string currency = "USD";
-  std::string grid;   // where the carbon intensity comes from
-  std::string input;  // the table's file; empty for coefficients
+  std::string grid;     // where the carbon intensity comes from
+  std::string input;    // the table's file; empty for coefficients
+  std::string command;  // as typed, for the next one; empty: made from the input
   std::string tool_version;
   std::string git_revision;
 };

@@ -45,7 +45,8 @@ std::string subtitle(const DecideView& view) {
 std::vector<NextCommand> next_commands(const DecideView& view) {
   const auto& options = view.options;
   std::vector<NextCommand> next;
-  const std::string decide = "scaleworth decide " + (options.input.empty() ? "..." : options.input);
+  const std::string made = "scaleworth decide " + (options.input.empty() ? "..." : options.input);
+  const std::string& decide = options.command.empty() ? made : options.command;
   if (!options.has_price)
     next.push_back({decide + " --price USD_PER_HOUR", "what each count costs"});
   if (!view.decision.cause) {

@@ -5,10 +5,13 @@
 #include "src/cli/exit_code.h"
 #include "src/core/error.h"
 #include "src/core/interrupt.h"
+#include "src/core/suggestion.h"
 #include "src/core/version.h"
 
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,9 +24,30 @@ int complain(const std::exception& error, int code) {
   return code;
 }
 
+/// What a mistyped flag may have meant, among those of the command.
+void suggest_flags(const CLI::App& app) {
+  const std::vector<const CLI::App*> chosen = app.get_subcommands({});
+  for (const CLI::App* command : chosen) {
+    if (!command->parsed()) continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (const std::string& word : command->remaining()) {
+      if (!word.starts_with("--")) continue;
+      const std::string flag = word.substr(0, word.find('='));
+      fmt::print(stderr, "{}: {}\n", flag, suggestion(flag, known));
+    }
+  }
+}
+
 int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc, char** argv) {
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    suggest_flags(app);
+    app.exit(error);
+    return exit_usage;
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? exit_done : exit_usage;  // 0: --help and --version

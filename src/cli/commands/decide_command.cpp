@@ -3,6 +3,7 @@
 #include "src/cli/currency.h"
 #include "src/cli/decide/decide.h"
 #include "src/cli/decide/table/columns.h"
+#include "src/cli/typed_command.h"
 #include "src/core/error.h"
 
 #include <array>
@@ -194,8 +195,9 @@ Command add_decide_command(CLI::App& app) {
   command->add_flag(
       "--no-intervals", options->no_intervals, "leave out the law's intervals, the slow part");
   command->footer(examples + app.get_footer());
-  return {command, [command, options](const Arguments&) {
+  return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);
+            options->command = typed_command(arguments);
             return in_currency(options->currency, [&] { return decide_count(*options); });
           }};
 }

@@ -4,6 +4,7 @@
 #include "src/cli/mfu/budget.h"
 #include "src/cli/mfu/mfu.h"
 #include "src/cli/mfu/serving.h"
+#include "src/cli/typed_command.h"
 #include "src/core/error.h"
 
 #include <initializer_list>
@@ -68,18 +69,6 @@ constexpr const char* examples =
     "--inference --price 2.50\n"
     "A budget: scaleworth mfu --budget 1e6 --gpu h100-sxm --mfu 0.4 --price 2\n";
 
-/// As typed, to be said again in another format.
-std::string command_without_format(const Arguments& arguments) {
-  std::string text = "scaleworth";
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == "--format") ++i;
-    if (word == "--format" || word == "--details" || word.starts_with("--format=")) continue;
-    text += " " + word;
-  }
-  return text;
-}
-
 /// A flag that changes nothing would be believed to have changed something.
 void refuse_unused(const CLI::App& command,
                    const std::string& asked,
@@ -137,7 +126,7 @@ Command add_mfu_command(CLI::App& app) {
   command->add_flag("--details", options->details, "every table (text and md)");
   command->footer(examples + app.get_footer());
   return {command, [=](const Arguments& arguments) {
-            const std::string typed = command_without_format(arguments);
+            const std::string typed = typed_command(arguments);
             return in_currency(options->currency,
                                [&] { return tell(*command, *options, *serving, *budget, typed); });
           }};

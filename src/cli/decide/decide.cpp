@@ -166,6 +166,7 @@ report::DecideReportOptions report_options(const DecideOptions& options,
   report.colour = colour_wanted();
   report.details = options.details;
   report.input = input_text(options);
+  report.command = options.command;
   report.has_price = decision.choice.has_value();
   report.spot_terms = spot_of(options.money);
   report.rubric = rubric_of(options);

@@ -43,6 +43,7 @@ struct DecideOptions {
   std::optional<double> work_rank_hours;
   std::optional<double> depth_hours;
   std::optional<int> domain;  // ranks joined by fast links
+  std::string command;        // as typed, for the next one
   std::string format = "text";
   bool details = false;
   bool no_intervals = false;
