@@ -80,9 +80,13 @@ void discard(const std::vector<FilledBuffer>& buffers) {
 
 void read(const Cupti& cupti, const FilledBuffer& buffer, RecordedActivities& recorded) {
   CUpti_Activity* record = nullptr;
-  while (cupti.next_record(buffer.data, buffer.bytes, &record) == CUPTI_SUCCESS) {
+  CUptiResult status = cupti.next_record(buffer.data, buffer.bytes, &record);
+  while (status == CUPTI_SUCCESS) {
     add_record(*record, recorded);
+    status = cupti.next_record(buffer.data, buffer.bytes, &record);
   }
+  // An unfinished record hides those behind it.
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED) ++recorded.dropped;
 }
 
 }  // namespace

@@ -20,7 +20,6 @@ void BufferDesk::prepare(std::size_t buffers) {
     std::uint8_t* buffer = new_buffer(MAP_POPULATE);
     if (buffer == nullptr) return;
     const std::scoped_lock lock(mutex_);
-    ++allocated_;
     free_.push_back(buffer);
   }
 }
@@ -34,9 +33,7 @@ std::uint8_t* BufferDesk::give() {
       free_.pop_back();
       return buffer;
     }
-    if (allocated_ < most_buffers_ || filled_.empty()) {
-      ++allocated_;
-    } else {
+    if (filled_.size() >= most_waiting_) {
       taken = filled_.front();
       filled_.pop_front();
       discarded_bytes_ += taken.bytes;

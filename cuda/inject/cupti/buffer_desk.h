@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The buffers that CUPTI fills: a bounded pool of zeroed memory, and the filled ones in their
-/// order.
+/// The buffers that CUPTI fills: a pool of zeroed memory with a bounded backlog, and the filled
+/// ones in their order.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,16 @@ struct FilledBuffer {
 /// Nothing but memory is touched under its lock.
 class BufferDesk {
  public:
-  BufferDesk(std::size_t bytes_per_buffer, std::size_t most_buffers)
-      : buffer_bytes_(bytes_per_buffer), most_buffers_(most_buffers) {}
+  /// At most `most_waiting` filled buffers wait for the writer. Those that CUPTI holds, one for
+  /// each thread of the program that works with CUDA, come on top of them.
+  BufferDesk(std::size_t bytes_per_buffer, std::size_t most_waiting)
+      : buffer_bytes_(bytes_per_buffer), most_waiting_(most_waiting) {}
 
   /// Makes `buffers` of them before anybody waits for their pages.
   void prepare(std::size_t buffers);
   /// A zeroed buffer. Never refuses while there is memory, because that crashes CUPTI before CUDA
-  /// 12.9: with the pool used up it takes the oldest filled one, whose records are lost and
-  /// counted, and beyond it only where CUPTI holds all of them. Null when memory is short.
+  /// 12.9: while as many filled ones wait as may, it takes the oldest of them, whose records are
+  /// lost and counted. Null when memory is short.
   std::uint8_t* give();
   std::size_t buffer_bytes() const { return buffer_bytes_; }
   /// CUPTI's filled buffer; an empty one goes back at once.
@@ -47,9 +49,8 @@ class BufferDesk {
   std::uint8_t* new_buffer(int flags) const;
 
   const std::size_t buffer_bytes_;
-  const std::size_t most_buffers_;
+  const std::size_t most_waiting_;
   std::mutex mutex_;
-  std::size_t allocated_ = 0;
   std::vector<std::uint8_t*> free_;
   std::deque<FilledBuffer> filled_;
   std::uint64_t discarded_bytes_ = 0;

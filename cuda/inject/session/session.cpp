@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
-constexpr std::size_t most_buffers = 16;
+constexpr std::size_t most_waiting = 16;
 constexpr std::size_t first_buffers = 2;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
 
@@ -54,7 +54,7 @@ void complain(const std::string& line) {
 Session::Session(trace::CaptureSettings settings)
     : settings_(std::move(settings)),
       owner_(::getpid()),
-      desk_(buffer_bytes, most_buffers),
+      desk_(buffer_bytes, most_waiting),
       window_(settings_.window) {}
 
 Session* Session::existing() {

@@ -34,8 +34,14 @@ void Session::wait_for_work() const {
 void Session::drain_buffer(const FilledBuffer& buffer) {
   const Tracer* tracer = tracer_;
   CUpti_Activity* record = nullptr;
-  while (tracer->cupti().next_record(buffer.data, buffer.bytes, &record) == CUPTI_SUCCESS)
+  CUptiResult status = tracer->cupti().next_record(buffer.data, buffer.bytes, &record);
+  while (status == CUPTI_SUCCESS) {
     decoder_.add(*record, batch_);
+    status = tracer->cupti().next_record(buffer.data, buffer.bytes, &record);
+  }
+  // Work that was unfinished at the end: its record, and how many follow, cannot be known.
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED)
+    batch_.losses.emplace_back("dropped_rests_of_buffers", 1);
 }
 
 void Session::drain() {

@@ -187,6 +187,16 @@ TEST_CASE("records that CUPTI lost are counted", "[capture]") {
   REQUIRE(traced.recordings.front().losses.at("dropped_records") == 5);
 }
 
+TEST_CASE("what work that never ended hides in CUPTI's buffer is counted", "[capture]") {
+  const Traced traced = run_traced({"init", "threads", "unfinished"});
+  const Recording& recording = traced.recordings.front();
+  REQUIRE(recording.losses.at("dropped_rests_of_buffers") == 1);
+  REQUIRE(kernels(recording) == 1500);
+  REQUIRE_FALSE(run_traced({"init", "threads"})
+                    .recordings.front()
+                    .losses.contains("dropped_rests_of_buffers"));
+}
+
 TEST_CASE("only the steps that were asked for are recorded", "[capture]") {
   const Traced traced = run_traced({"init", "threads", "steps"}, {}, [](auto& settings) {
     settings.window.steps = {1, 2};

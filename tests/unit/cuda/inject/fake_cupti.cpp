@@ -72,7 +72,7 @@ void hand_out() {
 template <class Record>
 void put(const Record& record) {
   State& s = state();
-  if (s.kinds.count(record.kind) == 0) return;
+  if (record.kind != CUPTI_ACTIVITY_KIND_INVALID && s.kinds.count(record.kind) == 0) return;
   if (s.buffer != nullptr && s.size - s.used < sizeof(record)) hand_out();
   if (s.buffer == nullptr) {
     std::size_t most = 0;
@@ -130,6 +130,12 @@ void fake_launch(const char* kernel_name) {
   kernel.end = kernel.start + 5000;
   kernel.streamId = 7;
   kernel.name = kernel_name;
+  put(kernel);
+}
+
+void fake_unfinished() {
+  const std::scoped_lock lock(state().mutex);
+  const CUpti_ActivityKernel10 kernel{};  // of no kind yet
   put(kernel);
 }
 
@@ -267,6 +273,7 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer,
   auto* at = reinterpret_cast<std::uint8_t*>(*record);
   std::uint8_t* next = at == nullptr ? buffer : at + bytes_of((*record)->kind);
   if (next >= buffer + bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (bytes_of(reinterpret_cast<CUpti_Activity*>(next)->kind) == 0) return CUPTI_ERROR_INVALID_KIND;
   *record = reinterpret_cast<CUpti_Activity*>(next);
   return CUPTI_SUCCESS;
 }

@@ -12,6 +12,8 @@ extern "C" {
 /// A kernel of this name is launched on the calling thread and runs: one kernel and one call as
 /// records, if those kinds are on.
 void fake_launch(const char* kernel);
+/// A kernel is launched that will not have ended when the buffers are asked for.
+void fake_unfinished();
 /// An NVTX range on the calling thread, as callback and as markers.
 void fake_range_push(const char* name);
 void fake_range_pop();

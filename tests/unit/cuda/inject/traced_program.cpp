@@ -259,6 +259,7 @@ struct Word {
 constexpr Word words[] = {
     {"init", &initialize},
     {"threads", &launch_on_threads},
+    {"unfinished", [] { symbol(fake(), "fake_unfinished", &fake_unfinished)(); }},
     {"wait", &wait_for_writer},
     {"steps", &steps},
     {"profiled", &profiled},
