@@ -38,6 +38,19 @@ attribution::RankRecording describe(std::size_t rank, const Recording& recording
   return description;
 }
 
+// A communicator may hold but a part of the job.
+attribution::JobSize size_of(const Job& job) {
+  attribution::JobSize size{static_cast<std::int32_t>(job.recordings.size()), false};
+  const RankNumbers numbers(job);
+  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
+    const Origin& origin = job.recordings[place].origin;
+    const std::int32_t world = origin.world_size.value_or(0);
+    size.at_least = std::max({size.at_least, numbers.at(place).index + 1, world});
+    size.told = size.told || (world > 0 && origin.rank_basis == RankBasis::told);
+  }
+  return size;
+}
+
 // A remark that many recordings make is told once.
 void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
   const RankNumbers numbers(job);
@@ -77,6 +90,7 @@ Attributed attribute(const Job& job) {
   attribution::Attribution& result = all.result;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
     result.recordings.push_back(describe(rank, job.recordings[rank]));
+  result.job_size = size_of(job);
   if (!job.ranks_from.empty()) result.remarks.push_back(job.ranks_from);
   result.remarks.insert(result.remarks.end(), job.remarks.begin(), job.remarks.end());
   add_recording_remarks(job, result.remarks);

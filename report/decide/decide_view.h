@@ -43,6 +43,9 @@ Table growth_table(const DecideView& view);
 Table knees_table(const DecideView& view);
 Table remedies_table(const DecideView& view);
 Table gap_table(const DecideView& view);
+/// The same by the POP factors of recordings, and the factors themselves.
+Table factor_gap_table(const DecideView& view);
+Table factors_table(const DecideView& view);
 Table fits_table(const DecideView& view);
 Table laws_table(const DecideView& view);
 Table law_rows_table(const DecideView& view);
@@ -82,6 +85,10 @@ std::string judged_knee(const decide::KneeSet& knees);
 /// nothing is known of it.
 std::string remedy_line(const DecideView& view);
 std::string latency_line(const DecideView& view);
+/// For whom the ranks of the largest count wait; what factors and parts of recordings tell
+/// differently; each empty where nothing is to be told.
+std::string culprit_line(const DecideView& view);
+std::string factor_line(const DecideView& view);
 /// The cheapest count on spot and, with a deadline, the cheapest that meets it surely enough.
 std::vector<std::string> spot_lines(const DecideView& view);
 /// What the chosen count gives up against the fastest and the cheapest.

@@ -49,7 +49,9 @@ std::vector<NextCommand> next_commands(const DecideView& view) {
   const std::string& decide = options.command.empty() ? made : options.command;
   if (!options.has_price)
     next.push_back({decide + " --price USD_PER_HOUR", "what each count costs"});
-  if (!view.decision.cause) {
+  if (!view.decision.cause && !view.decision.ledgers.empty()) {
+    next.push_back({decide + " RECORDINGS", "with those of another count"});
+  } else if (!view.decision.cause) {
     next.push_back({"scaleworth attribute FILE...", "the parts of a step, from recordings"});
   }
   if (!options.details) next.push_back({decide + " --details", "losses, laws and every table"});
@@ -94,6 +96,8 @@ Document compose_decision(const DecideView& view) {
       section_of("causes",
                  "Causes",
                  {losses_table(view),
+                  factor_gap_table(view),
+                  all ? factors_table(view) : Table{},
                   all ? gap_table(view) : Table{},
                   all ? fits_table(view) : Table{},
                   all ? growth_table(view) : Table{},

@@ -47,10 +47,13 @@ void add_shares(Table& table, const std::vector<decide::Gap>& gaps, Cause cause)
 
 }  // namespace
 
-Table gap_table(const DecideView& view) {
-  const auto& gaps = view.decision.diagnosis.gaps;
-  Table table{"gap",
-              "The gap from ideal at each count, by cause",
+namespace {
+
+Table gaps_by_cause(const std::string& id,
+                    const std::string& title,
+                    const std::vector<decide::Gap>& gaps) {
+  Table table{id,
+              title,
               {{"count", "count", Role::parameter, Unit::count},
                decision_column("gap_s", "lost", Unit::seconds, {})}};
   for (const decide::Gap& gap : gaps) {
@@ -66,6 +69,26 @@ Table gap_table(const DecideView& view) {
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       table.rows[i].cells.push_back(cell_or_absent(gaps[i].latency_share));
     }
+  }
+  return table;
+}
+
+}  // namespace
+
+Table gap_table(const DecideView& view) {
+  return gaps_by_cause(
+      "gap", "The gap from ideal at each count, by cause", view.decision.diagnosis.gaps);
+}
+
+Table factor_gap_table(const DecideView& view) {
+  Table table =
+      gaps_by_cause("factor_gap",
+                    "The gap from ideal at each count, by the POP factors of the recordings",
+                    view.decision.diagnosis.factor_gaps);
+  if (!table.rows.empty()) {
+    table.notes = {
+        "A factor against the baseline's: load balance and dependency are idle, host is host, "
+        "transfer is communication, the growth of the useful time is compute slow-down."};
   }
   return table;
 }

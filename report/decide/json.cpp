@@ -4,6 +4,7 @@
 #include "report/decide/decide_view.h"
 #include "report/decide/knee_json.h"
 #include "report/decide/laws/law_json.h"
+#include "report/decide/ledger/ledger_json.h"
 #include "report/decide/row_json.h"
 #include "report/json/parts.h"
 
@@ -20,7 +21,8 @@ Json parts(const decide::PartTimes& times) {
   return {{"compute_s", json_value(times[0])},
           {"communication_s", json_value(times[1])},
           {"idle_s", json_value(times[2])},
-          {"io_s", json_value(times[3])}};
+          {"io_s", json_value(times[3])},
+          {"host_s", json_value(times[4])}};
 }
 
 Json sensitivity(const decide::Sensitivity& one) {
@@ -219,6 +221,7 @@ std::string decision_json(const DecideView& view) {
       {"knees", knees_json(decision.knees)},
       {"cause", cause(decision)},
       {"diagnosis", diagnosis_json(decision.diagnosis)},
+      {"ledgers", ledgers_json(decision)},
       {"no_cause", json_note(decision.no_cause)},
       {"rows", json_array(decision.rows, row)},
       {"marginal", json_array(decision.steps, step)},

@@ -37,7 +37,9 @@ Json interval(const std::optional<Interval<double>>& one) {
   return one ? Json{json_value(one->low), json_value(one->high)} : Json(nullptr);
 }
 
-Json gap(const decide::Gap& one) {
+}  // namespace
+
+Json gap_json(const decide::Gap& one) {
   const auto loss = [](const decide::CauseLoss& each) {
     return Json{{"cause", decide::cause_name(each.cause)},
                 {"lost_s", json_value(each.lost_s)},
@@ -49,6 +51,8 @@ Json gap(const decide::Gap& one) {
           {"causes", json_array(one.losses, loss)},
           {"latency_share_of_communication", json_value(one.latency_share)}};
 }
+
+namespace {
 
 Json fit(const decide::LawReading& one) {
   return {{"fit", one.fit},
@@ -94,7 +98,7 @@ Json diagnosis_json(const decide::Diagnosis& diagnosis) {
     return remedy(one, diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt);
   };
   return {{"by_law_alone", diagnosis.by_law},
-          {"gaps", json_array(diagnosis.gaps, gap)},
+          {"gaps", json_array(diagnosis.gaps, gap_json)},
           {"fits", diagnosis.spread ? spread(*diagnosis.spread) : Json(nullptr)},
           {"remedies", json_array(diagnosis.remedies, told)}};
 }

@@ -7,6 +7,8 @@
 
 namespace scaleworth::report {
 
+/// One gap from ideal, by cause.
+Json gap_json(const decide::Gap& gap);
 Json knees_json(const decide::KneeSet& set);
 Json diagnosis_json(const decide::Diagnosis& diagnosis);
 

@@ -57,12 +57,13 @@ Chart parts_chart(const DecideView& view) {
   for (const DecisionRow* row : rows) {
     bars.bars.push_back(fmt::format("{}", row->count));
     const double growth = row->time.value / row->same_work.value;
-    for (std::size_t i = 0; i < decide::time_parts; ++i) {
+    for (std::size_t place = 0; place < decide::time_parts; ++place) {
+      const auto i = static_cast<std::size_t>(decide::all_time_parts[place]);
       if (!row->parts_s[i]) continue;
       const double part = *row->parts_s[i];
       bars.rows.push_back(stacked_row(bars.bars.back(),
-                                      decide::time_part_name(decide::all_time_parts[i]),
-                                      i,
+                                      decide::time_part_name(decide::all_time_parts[place]),
+                                      place,
                                       row->count * part / growth * scale.factor,
                                       part / row->time.value.value()));
     }

@@ -84,8 +84,8 @@ void append_economy(Table& table, const DecideView& view) {
 }
 
 void append_parts(Table& table, const std::vector<DecisionRow>& rows) {
-  for (const decide::TimePart part :
-       {decide::TimePart::communication, decide::TimePart::idle, decide::TimePart::io}) {
+  for (const decide::TimePart part : decide::all_time_parts) {
+    if (part == decide::TimePart::compute) continue;
     const std::string name = decide::time_part_name(part);
     append(table,
            rows,

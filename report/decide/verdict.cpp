@@ -51,11 +51,12 @@ std::string headline(const DecideView& view, const DecisionRow& chosen) {
 
 std::string cause_line(const Decision& decision) {
   if (!decision.cause || decision.cause->mixture.empty()) return "";
-  const std::string origin = decision.coefficients ? "by the coefficients given"
-                             : decision.diagnosis.by_law
-                                 ? "by every fit that the totals allow, not "
-                                   "by a measurement of the parts"
-                                 : "from the parts of the table";
+  const std::string origin =
+      decision.coefficients           ? "by the coefficients given"
+      : decision.diagnosis.by_law     ? "by every fit that the totals allow, not "
+                                        "by a measurement of the parts"
+      : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
+                                      : "from the parts of the table";
   if (!decision.cause->owner.empty()) {
     return fmt::format("The gap from ideal at {} is {}, {:.1f} % of it ({}).",
                        decision.cause_count,
@@ -127,6 +128,8 @@ Verdict judge_decision(const DecideView& view) {
         fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
   }
   lines.push_back(cause_line(decision));
+  lines.push_back(culprit_line(view));
+  lines.push_back(factor_line(view));
   lines.push_back(latency_line(view));
   lines.push_back(remedy_line(view));
   lines.push_back(plateau_line(decision));

@@ -143,7 +143,9 @@ std::string attribution_json(const AttributionView& view) {
       {"efficiency_reason", json_note(attribution.efficiency_reason)},
       {"clocks", clocks(attribution.clocks)},
       {"classes", json_array(attribution.classes, class_time)},
-      {"recordings", json_array(attribution.recordings, recording)}};
+      {"recordings", json_array(attribution.recordings, recording)},
+      {"job_ranks",
+       {{"at_least", attribution.job_size.at_least}, {"told", attribution.job_size.told}}}};
   // Names from recordings may be in any encoding; a replacement character beats an exception.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

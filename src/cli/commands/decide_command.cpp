@@ -19,9 +19,10 @@ namespace {
 
 void add_input(CLI::App& command, DecideOptions& options) {
   command.add_option("table",
-                     options.table,
+                     options.inputs,
                      "CSV with units in the header, TOML with [[row]] tables, JSON, or a run "
-                     "directory; columns: " +
+                     "directory; or recordings of one job at several counts, for each count what "
+                     "`attribute` takes (a folder); columns: " +
                          known_columns());
   command
       .add_option("--where", options.where, "only rows with this cell, COLUMN=VALUE; repeatable")
@@ -33,8 +34,8 @@ void add_input(CLI::App& command, DecideOptions& options) {
       .add_option(
           "--scaling,--mode",
           options.scaling,
-          "strong or weak: how the work grows, where the table does not say it; which steps "
-          "of a run directory")
+          "strong or weak: how the work grows, where table or recordings do not say it; which "
+          "steps of a run directory")
       ->check(CLI::IsMember({"strong", "weak"}));
   command.add_option("--serial", options.serial, "without a table: serial fraction s");
   command.add_option("--comm", options.communication, "without a table: coefficient c");
@@ -170,14 +171,16 @@ void refuse_alone(const CLI::App& command) {
 constexpr const char* examples =
     "A table: scaleworth decide breakdown.csv --price 3.20 --deadline-hours 2\n"
     "A curve: scaleworth decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9\n"
-    "A run:   scaleworth decide RUN_DIRECTORY --price 2.10\n";
+    "A run:   scaleworth decide RUN_DIRECTORY --price 2.10\n"
+    "A job:   scaleworth decide traces-1gpu/ traces-8gpu/ --scaling weak --price 2.10\n";
 
 }  // namespace
 
 Command add_decide_command(CLI::App& app) {
   auto options = std::make_shared<DecideOptions>();
   CLI::App* command = app.add_subcommand(
-      "decide", "speed-up, efficiency, cost, cause and the count to buy, from a scaling table");
+      "decide",
+      "speed-up, efficiency, cost, cause and the count to buy, from a scaling table or recordings");
   add_input(*command, *options);
   add_money_flags(*command, options->money);
   add_energy_flags(*command, options->energy);

@@ -4,6 +4,7 @@
 #include "report/decide/decide_report.h"
 #include "src/cli/colour.h"
 #include "src/cli/decide/law_inputs.h"
+#include "src/cli/decide/recordings.h"
 #include "src/cli/decide/table/table_file.h"
 #include "src/cli/exit_code.h"
 #include "src/core/error.h"
@@ -108,8 +109,9 @@ decide::Decision decide_coefficients(const DecideOptions& options) {
     }
   } else {
     throw UserError(
-        "nothing to decide on: give a table (CSV, TOML or JSON), a run directory, or --serial "
-        "and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c (K-1))");
+        "nothing to decide on: give a table (CSV, TOML or JSON), a run directory, recordings of "
+        "several counts, or --serial and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c "
+        "(K-1))");
   }
   if (options.domain) throw UserError("--domain looks into a table: give one");
   const decide::Coefficients coefficients{
@@ -125,12 +127,23 @@ decide::Decision decide_coefficients(const DecideOptions& options) {
   return decide::decide_curve(coefficients, most, request);
 }
 
+TableFile read_input(const DecideOptions& options) {
+  const auto scaling = scaling_of(options);
+  if (options.inputs.size() == 1 && !names_recordings(options.inputs.front())) {
+    return read_table(options.inputs.front(), {options.where, options.rename}, scaling);
+  }
+  if (!options.where.empty() || !options.rename.empty()) {
+    throw UserError("--where and --rename choose from a table; leave them out for recordings");
+  }
+  return {recordings_table(options.inputs, scaling), {}};
+}
+
 decide::Decision decide_file(const DecideOptions& options) {
   if (options.serial || options.communication || options.t1_hours || !options.counts.empty()) {
     throw UserError(
         "a table and --serial, --comm, --t1-hours or --counts exclude each other: leave one out");
   }
-  TableFile file = read_table(options.table, {options.where, options.rename}, scaling_of(options));
+  TableFile file = read_input(options);
   decide::DecisionRequest request = request_of(options);
   if (options.work) file.table = decide::of_work(std::move(file.table), *options.work);
   add_prices(request, options.money, &file.table);
@@ -150,9 +163,9 @@ decide::Decision decide_file(const DecideOptions& options) {
   return decision;
 }
 
-/// The table as a command names it.
+/// The input as a command names it.
 std::string input_text(const DecideOptions& options) {
-  std::string text = options.table;
+  std::string text = fmt::format("{}", fmt::join(options.inputs, " "));
   for (const std::string& condition : options.where)
     text += fmt::format(" --where '{}'", condition);
   for (const std::string& one : options.rename) text += fmt::format(" --rename '{}'", one);
@@ -195,7 +208,7 @@ void check_carbon(const DecideOptions& options, const decide::Decision& decision
 int decide_count(const DecideOptions& options) {
   const report::Format format = report::parse_format(options.format);
   const decide::Decision decision =
-      options.table.empty() ? decide_coefficients(options) : decide_file(options);
+      options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
   check_carbon(options, decision);
   fmt::print("{}", report::render_decision(decision, format, report_options(options, decision)));
   return exit_done;

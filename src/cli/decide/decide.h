@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The body of `scaleworth decide`: a table or coefficients in, an argument for a count out.
+/// The body of `scaleworth decide`: a table, recordings or coefficients in, an argument for a count
+/// out.
 #pragma once
 
 #include "src/cli/decide/energy.h"
@@ -12,7 +13,7 @@
 namespace scaleworth::cli {
 
 struct DecideOptions {
-  std::string table;                // empty: coefficients
+  std::vector<std::string> inputs;  // a table, a run, recordings; empty: coefficients
   std::vector<std::string> where;   // "params=16B"
   std::vector<std::string> rename;  // "load=p"
   std::string scaling;              // "strong", "weak"; empty: as the table shows

@@ -27,6 +27,12 @@ struct RankRecording {
   std::map<std::string, std::int64_t> losses;  // dropped or malformed, by name with its unit
 };
 
+/// How many ranks the job has.
+struct JobSize {
+  std::int32_t at_least = 0;  // that the recordings show or tell; 0: not asked
+  bool told = false;          // `at_least` is the number, by what a recording says of its job
+};
+
 /// How the steps were found, and what that means.
 struct StepChoice {
   std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
@@ -65,7 +71,8 @@ struct ClassifiedTime {
 
 struct Attribution {
   std::vector<RankRecording> recordings;  // by rank
-  std::vector<std::string> remarks;       // missing ranks, mixed runs, truncated files, ...
+  JobSize job_size;
+  std::vector<std::string> remarks;  // missing ranks, mixed runs, truncated files, ...
   StepChoice step_choice;
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;

@@ -180,6 +180,7 @@ void add_table_cause(Decision& decision, const DecisionRequest& request) {
   decision.cause_count = decision.rows.back().count;
   decision.diagnosis = diagnose_table(
       decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
   take_cause(decision);
 }
 
@@ -228,6 +229,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.scaling = scaling_of(table);
   decision.basis = table.basis;
   decision.axis = table.axis;
+  decision.ledgers = table.ledgers;
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
   decision.shown = decision.rows;

@@ -70,6 +70,7 @@ struct Decision {
   int fastest = 1;
   KneeSet knees;
   Diagnosis diagnosis;
+  std::vector<LedgerFacts> ledgers;  // of recordings
   std::vector<RowLoss> losses;
   std::vector<PartGrowth> growth;
   std::optional<model::ScalingCause> cause;  // at `cause_count`

@@ -79,7 +79,7 @@ class Generator {
       }
       std::vector<int> all;
       each_rank([&](int rank) { all.push_back(rank); });
-      collective(all, "world", 50e3);
+      collective(all, "world", truth_.transfer_ns);
     }
     each_rank([&](int rank) { end_step(rank); });
   }

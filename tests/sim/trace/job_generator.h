@@ -22,7 +22,8 @@ struct JobTruth {
   int culprit = 0;
   /// Another rank is the culprit in every step: (culprit + step) mod ranks.
   bool rotating = false;
-  double late_ns = 0.0;  // per step
+  double late_ns = 0.0;       // per step
+  double transfer_ns = 50e3;  // of an all-reduce, when everybody has come
 
   /// Every layer also has a collective of the pairs {0, 1}, {2, 3}, ..., after which even ranks
   /// compute 60 us longer, so that they come last.

@@ -61,6 +61,7 @@ constexpr std::array known{
     Known{"comm", ColumnMeaning::communication, Dimension::time},
     Known{"communication", ColumnMeaning::communication, Dimension::time},
     Known{"idle", ColumnMeaning::idle, Dimension::time},
+    Known{"host", ColumnMeaning::host, Dimension::time},
     Known{"io", ColumnMeaning::io, Dimension::time},
     Known{"quality", ColumnMeaning::quality},
     Known{"accuracy", ColumnMeaning::quality},
@@ -178,7 +179,10 @@ std::optional<TableColumn> table_column(const std::string& header, const std::st
   column.unit = words.unit;
   const auto name = std::find_if(
       known.begin(), known.end(), [&](const Known& one) { return one.name == words.name; });
-  if (name != known.end()) {
+  // A host without a unit is a machine's name.
+  const bool machine =
+      name != known.end() && name->meaning == ColumnMeaning::host && words.unit.empty();
+  if (name != known.end() && !machine) {
     column.meaning = name->meaning;
     column.choice = static_cast<std::size_t>(name - known.begin());
     column.factor = factor_of(words, name->dimension, header, place);
@@ -212,7 +216,8 @@ bool may_choose(ColumnMeaning meaning) {
 
 std::string known_columns() {
   return "p (or gpus, ranks, nodes, workers), time_s (step_s for one step), compute_s, comm_s, "
-         "idle_s, io_s, repeat, quality, work (or items, tokens), tokens_per_s or another rate, "
+         "idle_s, host_s, io_s, repeat, quality, work (or items, tokens), tokens_per_s or another "
+         "rate, "
          "rate_usd_per_hour, energy_j, power_w, p99_ms or ttft_p99_ms, tp, pp, cp, dp, batch, "
          "microbatches; times in us, ms, s, min, h or days";
 }

@@ -15,6 +15,7 @@ enum class ColumnMeaning {
   compute,
   communication,
   idle,
+  host,
   io,
   quality,
   work,

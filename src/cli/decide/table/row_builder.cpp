@@ -103,6 +103,9 @@ void put_number(Draft& draft, const TableColumn& column, double value) {
     case ColumnMeaning::idle:
       put_part(draft, decide::TimePart::idle, column, value);
       break;
+    case ColumnMeaning::host:
+      put_part(draft, decide::TimePart::host, column, value);
+      break;
     case ColumnMeaning::io:
       put_part(draft, decide::TimePart::io, column, value);
       break;

@@ -27,12 +27,6 @@ void complete(Gap& gap) {
   });
 }
 
-void add_compute(Gap& gap, double lost_s, double ratio, const std::optional<ComputeSplit>& split) {
-  const double serial = split ? split->share(ratio) : 0.0;
-  gap.losses.push_back({Cause::serial, serial * lost_s, 0.0, {}});
-  gap.losses.push_back({Cause::slowdown, (1.0 - serial) * lost_s, 0.0, {}});
-}
-
 /// The spread of the two causes that a fit tells apart, as shares of the whole gap.
 void add_spread(Gap& gap, double ratio, const ComputeSplit& split) {
   double compute = 0.0;
@@ -99,15 +93,32 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
     const auto lost = [&](TimePart part) { return loss.lost_s[index_of(part)].value_or(0.0); };
     gap.losses = {{Cause::communication, lost(TimePart::communication), 0.0, {}},
                   {Cause::idle, lost(TimePart::idle), 0.0, {}},
-                  {Cause::io, lost(TimePart::io), 0.0, {}}};
-    add_compute(gap, lost(TimePart::compute), row->count_ratio, split);
+                  {Cause::host, lost(TimePart::host), 0.0, {}},
+                  {Cause::io, lost(TimePart::io), 0.0, {}},
+                  {Cause::slowdown, lost(TimePart::compute), 0.0, {}}};
     complete(gap);
     // Draws at every count of a long table would cost more than they tell.
-    if (split && &loss == &losses.back()) add_spread(gap, row->count_ratio, *split);
+    divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());
     if (message) gap.latency_share = latency_share(*message, loss.count);
     gaps.push_back(std::move(gap));
   }
   return gaps;
+}
+
+void divide_slowdown(Gap& gap,
+                     double ratio,
+                     const std::optional<ComputeSplit>& split,
+                     bool spread) {
+  const auto slow = std::find_if(gap.losses.begin(), gap.losses.end(), [](const auto& loss) {
+    return loss.cause == Cause::slowdown;
+  });
+  if (!split || slow == gap.losses.end()) return;
+  const double lost = slow->lost_s;
+  const double serial = split->share(ratio);
+  slow->lost_s = (1.0 - serial) * lost;
+  gap.losses.push_back({Cause::serial, serial * lost, 0.0, {}});
+  complete(gap);
+  if (spread) add_spread(gap, ratio, *split);
 }
 
 Gap coefficient_gap(const Coefficients& law,
@@ -149,6 +160,7 @@ Gap pop_gap(const attribution::Efficiency& at,
   complete(gap);
   const double runtime = std::chrono::duration<double>(at.runtime).count();
   gap.lost_s = runtime * (1.0 - std::exp(-product));
+  if (!(gap.lost_s > 0.0)) gap.losses.clear();
   for (CauseLoss& loss : gap.losses) loss.lost_s = loss.share * gap.lost_s;
   return gap;
 }

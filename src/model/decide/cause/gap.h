@@ -20,7 +20,7 @@ enum class Cause {
   communication,  // measured, or a law's coefficient that means it
   overhead,       // grows with the count: communication or waiting, which totals do not separate
   idle,           // waiting for others: uneven load, barriers
-  host,           // launches that come late
+  host,           // processors without work because their host was late
   io,
   slowdown  // compute that shrinks, but less than the count grows
 };
@@ -50,6 +50,10 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
                            const std::optional<ComputeSplit>& split,
                            const std::optional<MessageTerms>& message);
 
+/// Divides a gap's compute slow-down at a ratio of counts into what `split` says is serial work,
+/// and the rest; with the spread of the fits where they are asked for. As it is without `split`.
+void divide_slowdown(Gap& gap, double ratio, const std::optional<ComputeSplit>& split, bool spread);
+
 /// By what coefficients mean: T1 s (1 - 1/K) is serial, T1 c (K - 1) communication.
 Gap coefficient_gap(const Coefficients& coefficients,
                     int count,
@@ -59,7 +63,8 @@ Gap coefficient_gap(const Coefficients& coefficients,
 /// ln f / ln(product). Load balance and dependency are idle, host is host, transfer is
 /// communication; with `baseline`, the growth of the useful time (all ranks together, over the
 /// growth of the work) is compute slow-down and each factor counts relative to the baseline's.
-/// Factors above 1 are left out, and the rest is the whole. `lost_s` is runtime (1 - efficiency).
+/// Factors above 1 are left out, and the rest is the whole. `lost_s` is runtime (1 - efficiency),
+/// relative to the baseline's where it is given; without losses where that is not above zero.
 /// Throws UserError for a factor that is not positive or no useful time.
 /// Source: POP Centre of Excellence, "POP Standard Metrics".
 Gap pop_gap(const attribution::Efficiency& at,

@@ -191,6 +191,7 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
   const std::vector<Change> changes{
       {Cause::communication, part_saving(TimePart::communication), true},
       {Cause::idle, part_saving(TimePart::idle), true},
+      {Cause::host, part_saving(TimePart::host), true},
       {Cause::io, part_saving(TimePart::io), true},
       {Cause::serial, serial_saving(serial_s), false},
       {Cause::slowdown, slowdown_saving(*baseline, serial_s), false}};

@@ -34,10 +34,10 @@ std::vector<Remedy> law_remedies(const LawShape& law,
                                  Cause overhead,
                                  const KneeRequest& request);
 
-/// The rows without their communication, idle or I/O time, with half the serial work that `split`
-/// tells, with compute as efficient as at the baseline; each alone. Read as the knees in `before`
-/// were: by a fit to the changed rows with its draws (none
-/// above 512 rows), or by the rows alone. None without parts.
+/// The rows without their communication, idle, host or I/O time, with half the serial work that
+/// `split` tells, with compute as efficient as at the baseline; each alone. Read as the knees in
+/// `before` were: by a fit to the changed rows with its draws (none above 512 rows), or by the rows
+/// alone. None without parts.
 std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
                                   const std::optional<ComputeSplit>& split,
                                   const KneeSet& before);

@@ -91,7 +91,8 @@ std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
 
 std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
   std::vector<PartGrowth> growths;
-  for (const TimePart part : {TimePart::communication, TimePart::idle, TimePart::io}) {
+  for (const TimePart part :
+       {TimePart::communication, TimePart::idle, TimePart::host, TimePart::io}) {
     std::vector<double> counts;
     std::vector<double> times;
     for (const DecisionRow& row : rows) {

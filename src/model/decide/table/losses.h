@@ -31,7 +31,7 @@ struct PartGrowth {
   double intercept = 0.0;
 };
 
-/// Communication, idle and I/O, each where at least three rows have it.
+/// Communication, idle, host and I/O, each where at least three rows have it.
 std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows);
 
 }  // namespace scaleworth::decide

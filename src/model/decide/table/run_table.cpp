@@ -41,8 +41,9 @@ PartTimes parts_of(const MeasuredCount& count, double step) {
   const auto of = [&](Part part) { return (*times)[static_cast<std::size_t>(part)]; };
   return {of(Part::compute) + of(Part::optimizer),
           of(Part::exposed_transfer) + of(Part::progress),
-          of(Part::exposed_wait) + of(Part::host) + of(Part::unattributed),
-          std::nullopt};
+          of(Part::exposed_wait) + of(Part::unattributed),
+          std::nullopt,
+          of(Part::host)};
 }
 
 TableRow row_of(const MeasuredCount& count) {
@@ -85,7 +86,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   if (table.has_parts()) {
     table.remarks.push_back(
         "parts of the mean rank's step: compute with the optimizer; communication that nothing "
-        "hides; idle is waiting, host time and what no record explains");
+        "hides; idle is waiting and what no record explains");
   }
   return table;
 }

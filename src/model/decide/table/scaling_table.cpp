@@ -146,6 +146,8 @@ const char* time_part_name(TimePart part) {
       return "communication";
     case TimePart::idle:
       return "idle";
+    case TimePart::host:
+      return "host";
     case TimePart::io:
       break;
   }

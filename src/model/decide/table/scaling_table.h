@@ -4,6 +4,7 @@
 
 #include "src/core/estimate.h"
 #include "src/core/units.h"
+#include "src/model/decide/table/ledger_facts.h"
 #include "src/model/decide/table/row_facts.h"
 
 #include <array>
@@ -14,12 +15,13 @@
 
 namespace scaleworth::decide {
 
-/// Where a run's time may go.
-enum class TimePart : std::size_t { compute, communication, idle, io };
-inline constexpr std::size_t time_parts = 4;
+/// Where a run's time may go; `host` is a processor without work because its host was late.
+enum class TimePart : std::size_t { compute, communication, idle, io, host };
+inline constexpr std::size_t time_parts = 5;
+/// In the order in which they are told.
 inline constexpr std::array all_time_parts{
-    TimePart::compute, TimePart::communication, TimePart::idle, TimePart::io};
-/// "compute", "communication", "idle", "I/O".
+    TimePart::compute, TimePart::communication, TimePart::idle, TimePart::host, TimePart::io};
+/// "compute", "communication", "idle", "host", "I/O".
 const char* time_part_name(TimePart part);
 
 /// Seconds by part; absent where the table has no such column.
@@ -72,7 +74,8 @@ struct ScalingTable {
   std::vector<TableRow> rows;
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
-  std::vector<std::string> remarks;  // what was concluded from the columns
+  std::vector<std::string> remarks;    // what was concluded from the columns
+  std::vector<LedgerFacts> ledgers{};  // ascending by count; of recordings only
 
   /// Every row has parts.
   bool has_parts() const;

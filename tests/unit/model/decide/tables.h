@@ -27,7 +27,7 @@ inline Observation breakdown(int count, double compute, double communication, do
   Observation at;
   at.place = fmt::format("breakdown.csv:{}", count);
   at.count = count;
-  at.parts_s = {compute, communication, idle, std::nullopt};
+  at.parts_s = {compute, communication, idle, std::nullopt, std::nullopt};
   return at;
 }
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/decide/recordings.h"
+#include "src/core/error.h"
+#include "src/model/decide/decision.h"
+#include "tests/catch.h"
+#include "tests/sim/trace/job_generator.h"
+#include "tests/unit/core/temporary_directory.h"
+#include "trace/attribute.h"
+#include "trace/format/export/export.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace scaleworth;
+using attribution::LateCause;
+
+namespace {
+
+/// One file with all ranks of a generated job, as `attribute --export` writes it.
+std::string write_job(const std::filesystem::path& folder, const sim::JobTruth& truth) {
+  const sim::GeneratedJob generated = sim::generate_job(truth);
+  const trace::Attributed attributed = trace::attribute(generated.job);
+  const auto path = folder / (std::to_string(truth.ranks) + "-ranks.json");
+  trace::export_timeline(generated.job, attributed, path.string(), {});
+  return path.string();
+}
+
+sim::JobTruth quiet(int ranks) {
+  sim::JobTruth truth;
+  truth.ranks = ranks;
+  truth.steps = 20;  // what came before the first one is not known, so that it weighs less
+  truth.seed = 2;
+  truth.end_skew_ns = 200.0;
+  return truth;
+}
+
+template <class Truth>
+decide::Decision decide_on(Truth truth_of) {
+  const TemporaryDirectory folder;
+  std::vector<std::string> inputs;
+  for (const int ranks : {1, 2, 4, 8}) inputs.push_back(write_job(folder.path(), truth_of(ranks)));
+  for (const std::string& input : inputs) CHECK(cli::names_recordings(input));
+  return decide::decide_table(cli::recordings_table(inputs, decide::Scaling::weak), {});
+}
+
+}  // namespace
+
+TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]") {
+  const decide::Decision decision = decide_on([](int ranks) {
+    sim::JobTruth truth = quiet(ranks);
+    truth.cause = ranks > 1 ? LateCause::host : LateCause::undecided;
+    truth.culprit = ranks - 1;
+    truth.late_ns = 400e3 * (ranks - 1);
+    return truth;
+  });
+  REQUIRE(decision.cause);
+  CHECK(decision.diagnosis.by_factors);
+  for (const auto& [name, share] : decision.cause->mixture) UNSCOPED_INFO(name << ' ' << share);
+  CHECK(decision.cause->owner == "host");
+  CHECK(decision.cause_count == 8);
+  CHECK(decision.diagnosis.culprit.find("rank 7") != std::string::npos);
+  // The parts charge the others' waiting as idle.
+  CHECK(decision.diagnosis.factor_note.find("idle") != std::string::npos);
+}
+
+TEST_CASE("recordings of jobs with slower transfers decide for communication", "[decide]") {
+  const decide::Decision decision = decide_on([](int ranks) {
+    sim::JobTruth truth = quiet(ranks);
+    truth.transfer_ns = 50e3 + 100e3 * (ranks - 1);
+    return truth;
+  });
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner == "communication");
+  CHECK(decision.diagnosis.culprit.empty());
+}
+
+TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[decide]") {
+  const decide::Decision decision = decide_on([](int ranks) {
+    sim::JobTruth truth = quiet(ranks);
+    truth.cause = ranks > 1 ? LateCause::slower_kernels : LateCause::undecided;
+    truth.culprit = ranks / 2;
+    truth.late_ns = 150e3 * (ranks - 1);
+    return truth;
+  });
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner == "idle");
+  CHECK(decision.diagnosis.culprit.find("rank 4") != std::string::npos);
+  CHECK(decision.diagnosis.culprit.find("the same kernels run slower") != std::string::npos);
+}
+
+TEST_CASE("one count of recordings abstains and asks for another", "[decide]") {
+  const TemporaryDirectory folder;
+  const auto table = cli::recordings_table({write_job(folder.path(), quiet(4))}, std::nullopt);
+  const decide::Decision decision = decide::decide_table(table, {});
+  CHECK(decision.no_cause == "one count: no loss to explain; measure a second one");
+}
+
+TEST_CASE("what stands beside recordings is told from them by its name and first bytes",
+          "[decide]") {
+  const TemporaryDirectory folder;
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+    return (folder.path() / name).string();
+  };
+  CHECK_FALSE(cli::names_recordings(file("table.csv", "p,time_s\n1,2\n")));
+  CHECK_FALSE(cli::names_recordings(file("rows.json", R"([{"p": 1, "time_s": 2}])")));
+  CHECK(cli::names_recordings(file("trace.json", R"({"traceEvents": []})")));
+  CHECK(cli::names_recordings((folder.path() / "rank*.json").string()));
+  CHECK(cli::names_recordings(folder.path().string()));
+  file("run.json", "{}");
+  CHECK_FALSE(cli::names_recordings(folder.path().string()));
+  CHECK_THROWS_AS(cli::recordings_table({"a", file("more.csv", "p,time_s\n1,2\n")}, {}), UserError);
+}
