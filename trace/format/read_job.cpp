@@ -5,6 +5,7 @@
 #include "src/core/interrupt.h"
 #include "trace/format/input/find_files.h"
 #include "trace/format/ranks/assign_ranks.h"
+#include "trace/format/ranks/lone_process.h"
 #include "trace/format/read_file.h"
 
 #include <algorithm>
@@ -129,7 +130,6 @@ Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options)
     if (!results[i].refusal.empty()) left_out.add(results[i].refusal);
     for (const std::string& reason : content.left_out) left_out.add(reason);
     for (Recording& recording : content.recordings) {
-      tell_several_devices(recording);
       if (recording.device_events.empty())
         left_out.add(fmt::format("{} holds no work on a GPU: record with CUDA activity on",
                                  recording.origin.file));
@@ -148,6 +148,8 @@ Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options)
   left_out.tell(job.remarks);
   if (foreign > 0)
     job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
+  split_lone_process(job, *options.rules);
+  for (Recording& recording : job.recordings) tell_several_devices(recording);
   refuse_mixed_runs(job);
   assign_ranks(job);
   return job;
