@@ -45,6 +45,12 @@ void add_shares(Table& table, const std::vector<decide::Gap>& gaps, Cause cause)
   }
 }
 
+bool has_spread(const decide::Gap& gap) {
+  return std::any_of(gap.losses.begin(), gap.losses.end(), [](const decide::CauseLoss& loss) {
+    return loss.spread.has_value();
+  });
+}
+
 }  // namespace
 
 namespace {
@@ -69,6 +75,11 @@ Table gaps_by_cause(const std::string& id,
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       table.rows[i].cells.push_back(cell_or_absent(gaps[i].latency_share));
     }
+  }
+  if (!gaps.empty() && has_spread(gaps.back())) {
+    table.notes = {
+        "The range of a share is what the counts do not refute; each of its ends is passed by "
+        "one table in ten."};
   }
   return table;
 }

@@ -185,9 +185,13 @@ Table bake_off_table(const DecideView& view) {
         {{law.name, number(law.held_out), number(law.worst), number(law.residual)}});
   }
   table.notes = {fmt::format(
-      "Each count from the fifth on is predicted from the smaller ones ({} in all); the best "
-      "law is the one that predicts best, whatever fits best.",
-      view.decision.bake_off->forecasts)};
+      "Each count from the fourth on is predicted from the smaller ones ({} in all). The first law "
+      "is chosen: {}. A law of more than two terms needs more counts than twice its terms, unless "
+      "all others miss a count by far.",
+      view.decision.bake_off->forecasts,
+      view.decision.bake_off->by_forecast
+          ? "it predicts clearly better than the usual one, whatever fits best"
+          : "the usual one, which no law that the counts can tell predicts clearly better than")};
   return table;
 }
 

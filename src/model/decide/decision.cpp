@@ -71,8 +71,9 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision,
   }
   decision.fit = model::fit_contention(points);
   decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
-  decision.bake_off =
-      model::bake_off(points, informed_families(decision.scaling, request.law_inputs));
+  decision.bake_off = model::bake_off(points,
+                                      decision.scaling == Scaling::weak,
+                                      informed_families(decision.scaling, request.law_inputs));
   decision.outlook = outlook(decision.rows, decision.scaling, decision.bake_off);
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decide/cause/compute_split.h"
 
+#include "src/model/decide/cause/share_profile.h"
+
 namespace scaleworth::decide {
 namespace {
 
@@ -37,7 +39,7 @@ double ComputeSplit::share(double ratio) const {
 }
 
 std::optional<Interval<double>> ComputeSplit::range(double ratio) const {
-  return level_share(points, fits, ratio);
+  return level_share_profile(points, fits, ratio);
 }
 
 }  // namespace scaleworth::decide

@@ -31,7 +31,7 @@ struct CauseLoss {
   Cause cause = Cause::serial;
   double lost_s = 0.0;  // above zero
   double share = 0.0;   // of all losses above zero
-  /// Least and greatest share over the fits that hold, where a fit decides it.
+  /// Least and greatest share that the rows do not refute, where a fit decides it.
   std::optional<Interval<double>> spread;
 };
 

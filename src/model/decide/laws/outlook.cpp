@@ -32,7 +32,24 @@ void add_points(Outlook& outlook,
   }
 }
 
-Outlook of_bake_off(const std::vector<DecisionRow>& rows, const model::BakeOff& bake_off) {
+std::string usual_law(Scaling scaling) {
+  return fmt::format("the usual law of {}",
+                     scaling == Scaling::weak ? "weak scaling" : "strong scaling");
+}
+
+std::string basis_of(const model::BakeOff& bake_off, Scaling scaling) {
+  const std::string counts =
+      fmt::format("{} count{}", bake_off.forecasts, bake_off.forecasts == 1 ? "" : "s");
+  return bake_off.by_forecast
+             ? fmt::format("the law that predicted {} best from the smaller ones", counts)
+             : fmt::format("{}: none predicted {} clearly better from the smaller ones",
+                           usual_law(scaling),
+                           counts);
+}
+
+Outlook of_bake_off(const std::vector<DecisionRow>& rows,
+                    Scaling scaling,
+                    const model::BakeOff& bake_off) {
   const model::CandidateLaw& best = bake_off.laws.front();
   Outlook outlook{best.name, best.formula, "", best.held_out, {}};
   if (best.worst > model::cliff_error) {
@@ -40,9 +57,7 @@ Outlook of_bake_off(const std::vector<DecisionRow>& rows, const model::BakeOff& 
         "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
     return outlook;
   }
-  outlook.basis = fmt::format("the law that predicted {} count{} best from the smaller ones",
-                              bake_off.forecasts,
-                              bake_off.forecasts == 1 ? "" : "s");
+  outlook.basis = basis_of(bake_off, scaling);
   add_points(outlook, rows, best.fitted.time);
   return outlook;
 }
@@ -53,15 +68,14 @@ std::optional<Outlook> outlook(const std::vector<DecisionRow>& rows,
                                Scaling scaling,
                                const std::optional<model::BakeOff>& bake_off) {
   if (rows.size() < 2) return std::nullopt;
-  if (bake_off) return of_bake_off(rows, *bake_off);
+  if (bake_off) return of_bake_off(rows, scaling, *bake_off);
   const std::vector<model::LawPoint> points = points_of_laws(rows);
   const model::LawChoice choice = model::choose_law({points}, scaling == Scaling::weak);
   Outlook outlook{choice.family.name, choice.family.formula, "", choice.held_out, {}};
-  outlook.basis = choice.by_forecast
-                      ? "the law of two parameters that predicted the third count on best"
-                      : fmt::format("the usual law of {}, for {} counts cannot choose one",
-                                    scaling == Scaling::weak ? "weak scaling" : "strong scaling",
-                                    points.size());
+  outlook.basis =
+      choice.by_forecast
+          ? "the law that predicted the largest count best"
+          : fmt::format("{}, for {} counts cannot choose one", usual_law(scaling), points.size());
   add_points(outlook, rows, choice.family.fit(points).time);
   return outlook;
 }

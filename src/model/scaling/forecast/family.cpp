@@ -65,6 +65,7 @@ FittedLaw fit_columns(const Columns& columns,
 LawFamily of_columns(std::string name, std::string formula, Columns columns, TimeAt known = {}) {
   return {std::move(name),
           std::move(formula),
+          columns.size(),
           [columns = std::move(columns), known = std::move(known)](
               std::span<const LawPoint> points) { return fit_columns(columns, known, points); }};
 }
@@ -92,26 +93,19 @@ FittedLaw fit_power(std::span<const LawPoint> points) {
 
 }  // namespace
 
-std::vector<LawFamily> short_families() {
+std::vector<LawFamily> law_families() {
   return {of_columns("constant efficiency", "a/K", {inverse}),
+          of_columns("constant", "a", {one}),
           of_columns(amdahl_family, "a/K + b", {inverse, one}),
           of_columns(logarithmic_family, "(a + b log2 K)/K", {inverse, logarithm_over_count}),
-          {"power loss", "a K^b / K", fit_power},
-          of_columns("square-root loss", "(a + b sqrt K)/K", {inverse, root_over_count})};
-}
-
-std::vector<LawFamily> law_families() {
-  std::vector<LawFamily> families = short_families();
-  families.insert(families.begin() + 1, of_columns("constant", "a", {one}));
-  families.push_back(of_columns("constant and logarithm", "a + b log2 K", {one, logarithm}));
-  families.push_back(
-      of_columns("Amdahl and logarithm", "a/K + b + c log2 K", {inverse, one, logarithm}));
-  families.push_back(
-      of_columns("contention-coherency", "a/K + b + c (K-1)", {inverse, one, linear}));
-  families.push_back(of_columns(
-      "all four terms", "a/K + b + c log2 K + d (K-1)", {inverse, one, logarithm, linear}));
-  families.push_back({"normal form", "(a + b K^i log2(K)^j)/K", fit_normal_form});
-  return families;
+          {"power loss", "a K^b / K", 2, fit_power},
+          of_columns("square-root loss", "(a + b sqrt K)/K", {inverse, root_over_count}),
+          of_columns("constant and logarithm", "a + b log2 K", {one, logarithm}),
+          of_columns("Amdahl and logarithm", "a/K + b + c log2 K", {inverse, one, logarithm}),
+          of_columns("contention-coherency", "a/K + b + c (K-1)", {inverse, one, linear}),
+          of_columns(
+              "all four terms", "a/K + b + c log2 K + d (K-1)", {inverse, one, logarithm, linear}),
+          {"normal form", "(a + b K^i log2(K)^j)/K", 4, fit_normal_form}};
 }
 
 LawFamily informed_family(TimeAt communication) {

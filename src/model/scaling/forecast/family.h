@@ -4,6 +4,7 @@
 
 #include "src/model/scaling/contention/law.h"
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -21,7 +22,8 @@ struct FittedLaw {
 
 struct LawFamily {
   std::string name;
-  std::string formula;  // of T(K)
+  std::string formula;         // of T(K)
+  std::size_t parameters = 1;  // to be fitted, exponents among them
   /// By least relative squares, coefficients >= 0. At least one point, ascending.
   std::function<FittedLaw(std::span<const LawPoint>)> fit;
 };
@@ -35,10 +37,6 @@ std::vector<LawFamily> law_families();
 
 /// T(K) = a/K + b + `communication`(K), the part that is known from elsewhere.
 LawFamily informed_family(TimeAt communication);
-
-/// Those of `law_families` with one or two parameters that a few counts can tell: constant
-/// efficiency, Amdahl, and the losses as log2 K, K^b and sqrt K.
-std::vector<LawFamily> short_families();
 
 inline constexpr const char* amdahl_family = "Amdahl";
 inline constexpr const char* logarithmic_family = "logarithmic loss";

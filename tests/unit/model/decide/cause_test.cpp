@@ -219,3 +219,21 @@ TEST_CASE("POP factors against a baseline count what got worse, and slower kerne
   idle.useful.clear();
   CHECK_THROWS_AS(pop_gap(idle, 2, &before, 1.0), UserError);
 }
+
+TEST_CASE("shares of compute's loss are those that the rows do not refute", "[cause]") {
+  const auto range = [](auto seconds) {
+    std::vector<Observation> rows;
+    for (const int k : {1, 2, 4, 8, 16}) rows.push_back(breakdown(k, seconds(k), 0.0, 0.0));
+    return split_compute(decision_rows(assemble(rows), {}))->range(16.0).value();
+  };
+  const auto serial = range([](int k) { return 100.0 * (0.9 / k + 0.1); });
+  CHECK(serial.low > 0.99);
+  CHECK(serial.high == 1.0);
+  const auto slower = range([](int k) { return 100.0 * (1.0 + 0.2 * std::log2(k)) / k; });
+  CHECK(slower.low == 0.0);
+  CHECK(slower.high < 0.01);
+  // Faster than ideal: nothing is lost that either could own.
+  const auto none = range([](int k) { return 100.0 * (1.0 - 0.02 * std::log2(k)) / k; });
+  CHECK(none.low == 0.0);
+  CHECK(none.high == 1.0);
+}
