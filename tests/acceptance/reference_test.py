@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 import compare_ledgers  # noqa: E402
 from reference import figures, nccl_stage, recordings, summary, training_stage  # noqa: E402
 from reference import record as records  # noqa: E402
-from reference.execution import CUT_OFF, Deadline, Ended, run  # noqa: E402
+from reference.execution import CUT_OFF, Deadline, Ended, OutOfTime, run  # noqa: E402
 
 
 def row(start=0, end=1000, excluded="", **parts):
@@ -92,8 +92,10 @@ class Running(InFolder):
     def test_a_signal_is_told_as_a_shell_tells_it(self):
         self.assertEqual(run(self.record, "killed", ["bash", "-c", "kill -KILL $$"], 20).code, 137)
 
-    def test_no_program_outlasts_its_stage(self):
-        self.assertEqual(run(self.record, "late", ["sleep", "60"], 50, Deadline(0.1)).code, CUT_OFF)
+    def test_no_program_is_begun_that_could_not_end(self):
+        with self.assertRaises(OutOfTime):
+            run(self.record, "late", ["touch", self.record.path("begun")], 50, Deadline(0.1))
+        self.assertFalse(os.path.exists(self.record.path("begun")))
 
 
 class Ledgers(InFolder):

@@ -8,6 +8,11 @@ import time
 
 GRACE_S = 10.0
 CUT_OFF = 124
+LEAST_S = 15.0  # with less left nothing is begun
+
+
+class OutOfTime(Exception):
+    """The stage has no time for another program."""
 
 
 @dataclasses.dataclass
@@ -86,5 +91,8 @@ class Running:
 
 
 def run(record, name, command, limit_s, deadline=None, environment=None):
+    """Raises OutOfTime before it begins what could not end."""
+    if deadline is not None and not deadline.allows(LEAST_S):
+        raise OutOfTime(name)
     limit = limit_s if deadline is None else min(limit_s, max(1.0, deadline.left() - GRACE_S))
     return Running(record, name, command, environment).wait(limit)

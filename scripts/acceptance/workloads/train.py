@@ -32,9 +32,9 @@ def arguments():
     parser.add_argument("--steps", type=int, default=30, help="measured, after the warm-up")
     parser.add_argument("--warm-up", type=int, default=12)
     parser.add_argument("--width", type=int, default=1024)
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--sequence", type=int, default=512)
+    parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--sequence", type=int, default=1024)
     parser.add_argument("--graphs", action="store_true", help="trainer: torch.compile with CUDA graphs; ddp: the step captured")
     parser.add_argument("--profile", help="torch.profiler over the measured steps, exported to this file")
     parser.add_argument("--window", action="store_true", help="cudaProfilerStart and Stop around the measured steps")
@@ -162,15 +162,21 @@ def captured(step):
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        step()
-    return graph.replay
+        result = step()
+
+    def replay():
+        graph.replay()
+        return result
+
+    return replay
 
 
 def train_ddp(options, measured):
     device = torch.device("cpu") if options.cpu else torch.device("cuda", torch.cuda.current_device())
     if options.graphs and options.cpu:
         cannot("CUDA graphs need a GPU")
-    os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0" if options.graphs else "1"  # its watchdog disturbs captures
+    if options.graphs:
+        os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"  # its watchdog disturbs captures
     torch.distributed.init_process_group("gloo" if options.cpu else "nccl")
     torch.manual_seed(rank())
     side = contextlib.nullcontext() if options.cpu else torch.cuda.stream(torch.cuda.Stream())
@@ -190,11 +196,12 @@ def train_ddp(options, measured):
             loss = model(data)
         loss.backward()
         optimizer.step()
+        return loss.detach()
 
     action = captured(step) if options.graphs else step
     for number in range(measured.total()):
         measured.before(number)
-        action()
+        action().item()  # as loops that tell their loss; and the host does not run ahead of its markers
         measured.after(number)
 
 
