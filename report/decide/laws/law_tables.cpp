@@ -57,7 +57,7 @@ std::string next_note(const model::NextMeasurement& next) {
   if (!next.width_before) return text + "it tells the parameters apart best (D-optimal).";
   return text + fmt::format(
                     "for {} it narrows the interval of the count of least cost by {:.0f} "
-                    "%, the most per dollar.",
+                    "%, the most per USD.",
                     decision_money(*next.cost),
                     100.0 * (1.0 - *next.width_after / *next.width_before));
 }

@@ -46,7 +46,7 @@ Prices prices_at(const Prices& prices, const CountTime& at) {
 Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
   if (ranks < 1) throw UserError("a cost needs at least one rank");
   if (prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0 || prices.per_job.value() < 0.0) {
-    throw UserError("a price is negative; give --price and --fixed as dollars per hour, 0 or more");
+    throw UserError("a price is negative; give --price and --fixed as USD per hour, 0 or more");
   }
   return (prices.per_rank * static_cast<double>(ranks) + prices.fixed) * time + prices.per_job;
 }

@@ -20,7 +20,7 @@ namespace scaleworth::model {
 namespace {
 
 constexpr double widest_serial_share = 0.8;
-constexpr const char* narrows_most = ", which narrows the cost-optimal count most per dollar";
+constexpr const char* narrows_most = ", which narrows the cost-optimal count most per USD";
 
 /// `targets` are the times over the measured times: all 1 for the fit, 1 + noise for a draw.
 std::optional<ContentionFit> law_of(const Eigen::Vector3d& x,

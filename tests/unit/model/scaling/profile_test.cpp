@@ -163,7 +163,7 @@ TEST_CASE("three counts with prices name the count that tells most about the opt
   const ScalingLaw law = contention_law(three, request);
   CHECK(law.curve.empty());
   CHECK(law.next_count == next_measurement(three, *fit_contention(three), published).count);
-  CHECK(law.not_identifiable.find("most per dollar") != std::string::npos);
+  CHECK(law.not_identifiable.find("most per USD") != std::string::npos);
 }
 
 TEST_CASE("without a price per hour of wall clock the next count is the most informative",
