@@ -38,7 +38,7 @@ std::string expectation(const DecideView& view, const DeadlineForecast& forecast
       "{}",
       decision_time(view, one.upper),
       percent(forecast.deadline.probability),
-      100.0 * forecast.noise,
+      100.0 * forecast.noise.value_or(0.0),
       decision_time(view, one.expected));
   if (one.expected_cost) text += " and " + decision_money(view, *one.expected_cost);
   return text;
@@ -110,6 +110,11 @@ std::string none_line(const DecideView& view, const DeadlineForecast& forecast) 
       percent(fastest.in_time));
 }
 
+Json noise_from(const DeadlineForecast& forecast) {
+  if (!forecast.noise) return nullptr;
+  return forecast.noise_measured ? "repeats" : "repeats and residuals";
+}
+
 Json predicted_json(const PredictedCount& one) {
   return {{"count", one.count},
           {"expected_s", json_value(one.expected)},
@@ -121,6 +126,21 @@ Json predicted_json(const PredictedCount& one) {
 }
 
 }  // namespace
+
+std::string doubt_of_deadline_line(const DecideView& view) {
+  const auto& forecast = view.decision.deadline_forecast;
+  if (!forecast || !forecast->measured_in_time) return "";
+  if (view.decision.rubric.chosen != forecast->measured) return "";
+  if (*forecast->measured_in_time >= forecast->deadline.probability) return "";
+  const std::size_t runs = view.decision.row(*forecast->measured).time.samples;
+  return fmt::format(
+      "The deadline is met by {} so far; with {:.2g} % of noise from run to run one "
+      "more at {} meets it with a probability of {}.",
+      runs < 2 ? std::string("one run") : fmt::format("the median of {} runs", runs),
+      100.0 * *forecast->noise,
+      *forecast->measured,
+      percent(*forecast->measured_in_time));
+}
 
 std::string forecast_line(const DecideView& view) {
   const auto& forecast = view.decision.deadline_forecast;
@@ -142,9 +162,10 @@ Json deadline_forecast_json(const std::optional<DeadlineForecast>& forecast) {
   return {{"deadline_s", json_value(forecast->deadline.latest)},
           {"probability", json_value(forecast->deadline.probability)},
           {"cheapest_measured", json_value(forecast->measured)},
+          {"cheapest_measured_in_time", json_value(forecast->measured_in_time)},
           {"not_told", json_note(forecast->not_told)},
-          {"run_noise", if_told(json_value(forecast->noise))},
-          {"noise_from", if_told(forecast->noise_measured ? "repeats" : "repeats and residuals")},
+          {"run_noise", json_value(forecast->noise)},
+          {"noise_from", noise_from(*forecast)},
           {"looked_from", if_told(forecast->from)},
           {"looked_to", if_told(forecast->to)},
           {"looked_step", if_told(forecast->step)},

@@ -98,6 +98,8 @@ std::string gives_up_line(const DecideView& view);
 std::string waiting_worth_line(const DecideView& view);
 /// That no count meets the deadline, and how near the fastest comes; else empty.
 std::string deadline_line(const DecideView& view);
+/// That one more run at the chosen count may miss the deadline; empty where it is sure enough.
+std::string doubt_of_deadline_line(const DecideView& view);
 /// The count that by the law meets the deadline, or that none does; empty where a measured one is
 /// hardly dearer.
 std::string forecast_line(const DecideView& view);

@@ -116,6 +116,7 @@ Verdict judge_decision(const DecideView& view) {
     verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
     if (!decision.cause) lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
     lines.push_back(gives_up_line(view));
+    lines.push_back(doubt_of_deadline_line(view));
     lines.push_back(forecast_line(view));
   } else {
     verdict.answer = Answer::no;

@@ -24,8 +24,9 @@ struct RunNoise {
   bool measured = false;
 };
 
-RunNoise noise_of_one_run(const std::vector<DecisionRow>& rows,
-                          const model::ContentionEstimate& estimate) {
+/// Absent without repeats and without a law that says what it misses the rows by.
+std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
+                                         const std::optional<model::ContentionEstimate>& estimate) {
   double squares = 0.0;
   double degrees = 0.0;
   for (const DecisionRow& row : rows) {
@@ -35,13 +36,14 @@ RunNoise noise_of_one_run(const std::vector<DecisionRow>& rows,
     degrees += free;
   }
   const double repeats = degrees > 0.0 ? squares / degrees : 0.0;
-  if (estimate.noise_measured && degrees > 0.0) {
-    return {std::max(exact, std::sqrt(repeats)), degrees, true};
+  if (degrees > 0.0 && (!estimate || estimate->noise_measured)) {
+    return RunNoise{std::max(exact, std::sqrt(repeats)), degrees, true};
   }
+  if (!estimate) return std::nullopt;
   const auto n = static_cast<double>(rows.size());
   const double left = n - static_cast<double>(model::law_parameters);
-  const double missed = estimate.best.residual * estimate.best.residual * n / left;
-  return {std::max(exact, std::sqrt(repeats + missed)), left, false};
+  const double missed = estimate->best.residual * estimate->best.residual * n / left;
+  return RunNoise{std::max(exact, std::sqrt(repeats + missed)), left, false};
 }
 
 /// The time of one run, over the draws of the fit and the noise of a run.
@@ -197,13 +199,20 @@ bool passes(const std::vector<Gate>& gates, const DecisionRow& row) {
   return std::all_of(gates.begin(), gates.end(), [&](const Gate& one) { return one.passes(row); });
 }
 
-std::optional<int> cheapest_measured(const std::vector<DecisionRow>& rows,
+const DecisionRow* cheapest_measured(const std::vector<DecisionRow>& rows,
                                      const std::vector<Gate>& gates) {
   const DecisionRow* best = nullptr;
   for (const DecisionRow& row : rows) {
     if (passes(gates, row) && (!best || price_of(row) < price_of(*best))) best = &row;
   }
-  return best ? std::optional(best->count) : std::nullopt;
+  return best;
+}
+
+/// Of one more run at a measured count, whose median is uncertain itself.
+double in_time_again(const DecisionRow& row, const RunNoise& noise, Seconds latest) {
+  const auto runs = static_cast<double>(std::max<std::size_t>(row.time.samples, 1));
+  const double sd = noise.relative_sd * std::sqrt(1.0 + 1.0 / runs);
+  return student_t_below((latest / row.same_work.value - 1.0) / sd, noise.degrees);
 }
 
 /// Cheapest first, so that the first one that passes is the answer; the dear quantile is asked for
@@ -258,14 +267,19 @@ std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis,
   const std::vector<Gate> gates = gates_of(rows, predictable(rubric));
   DeadlineForecast forecast;
   forecast.deadline = {*rubric.deadline, rubric.deadline_probability};
-  forecast.measured = cheapest_measured(rows, gates);
+  const std::optional<RunNoise> noise = noise_of_one_run(rows, basis.estimate);
+  if (noise) {
+    forecast.noise = noise->relative_sd;
+    forecast.noise_measured = noise->measured;
+  }
+  if (const DecisionRow* row = cheapest_measured(rows, gates)) {
+    forecast.measured = row->count;
+    if (noise) forecast.measured_in_time = in_time_again(*row, *noise, forecast.deadline.latest);
+  }
   forecast.not_told = basis.not_told;
   if (!basis.estimate || basis.estimate->draws.empty()) return forecast;
-  const RunNoise noise = noise_of_one_run(rows, *basis.estimate);
-  const RunTimes times(*basis.estimate, noise);
+  const RunTimes times(*basis.estimate, *noise);
   const PredictedRows predicted(basis, times, forecast.deadline);
-  forecast.noise = noise.relative_sd;
-  forecast.noise_measured = noise.measured;
   add_range(forecast, rows);
   forecast.cheapest =
       cheapest_predicted(counts_to_try(forecast, rows), gates, times, predicted, forecast.deadline);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the fitted law says of counts that were not measured and would meet a deadline: a reason to
-/// measure them, no verdict.
+/// How surely one more run meets a deadline, at the count that was measured and, by the fitted law,
+/// at counts that were not: a reason to measure them, no verdict.
 #pragma once
 
 #include "src/model/decide/choice/rubric.h"
@@ -25,13 +25,15 @@ struct PredictedCount {
 
 struct DeadlineForecast {
   model::Deadline deadline;
-  std::string not_told;         // why no law tells it: then there is nothing below
-  double noise = 0.0;           // relative standard deviation of one run about the law
+  std::optional<int> measured;             // cheapest row that meets it and passes the same gates
+  std::optional<double> measured_in_time;  // probability that one more run there does, too
+  /// Relative standard deviation of one run; absent without repeats and law.
+  std::optional<double> noise;
   bool noise_measured = false;  // of repeats; otherwise with what the law misses the rows by
+  std::string not_told;         // why no law tells more: then there is nothing below
   int from = 1;                 // the counts that were looked at, multiples of `step`
   int to = 1;
   int step = 1;
-  std::optional<int> measured;             // cheapest row that meets it and passes the same gates
   std::optional<PredictedCount> cheapest;  // that was not measured, meets it and passes
   PredictedCount fastest;                  // by the best fit, of those looked at
   /// No count meets the deadline more probably than this, however many there were.
@@ -55,7 +57,8 @@ struct ForecastBasis {
 /// that exceeds it or there are no repeats), t Student's on the degrees of freedom of that sd. The
 /// cheapest is by expected cost, without prices by ranks x time; the rubric's efficiency threshold
 /// and budget hold for it, other gates cannot be predicted. `in_time_anywhere` gives each draw its
-/// own best count. Absent without a deadline and for rows of a load, which nobody buys.
+/// own best count. `measured_in_time` is that of T (1 + sd sqrt(1 + 1/n) t) for n runs with median
+/// T. Absent without a deadline and for rows of a load, which nobody buys.
 std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis, const Rubric& rubric);
 inline constexpr std::size_t most_forecasts = 512;
 

@@ -94,4 +94,5 @@ TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
   CHECK(problems(untold) == "");
   CHECK(untold["deadline_forecast"]["not_told"].is_string());
   CHECK(untold["deadline_forecast"]["run_noise"].is_null());
+  CHECK(untold["deadline_forecast"]["fastest"].is_null());
 }
