@@ -22,7 +22,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
                      options.inputs,
                      "CSV with units in the header, TOML with [[row]] tables, JSON, or a run "
                      "directory; or recordings of one job at several counts, for each count what "
-                     "`attribute` takes (a folder); columns: " +
+                     "`attribute` takes (a folder) or its JSON; columns: " +
                          known_columns());
   command
       .add_option("--where", options.where, "only rows with this cell, COLUMN=VALUE; repeatable")

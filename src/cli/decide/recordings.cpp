@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/decide/recordings.h"
 
+#include "src/cli/decide/attribution_file.h"
 #include "src/core/error.h"
 #include "src/model/decide/table/attributed_table.h"
 #include "trace/attribute.h"
@@ -53,6 +54,7 @@ bool is_run(const fs::path& path) {
 }
 
 decide::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
+  if (is_attribution_file(input)) return decide::attributed_count(read_attribution(input), input);
   try {
     trace::Job job = trace::read_job({input}, {&rules, 0});
     for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
@@ -70,7 +72,7 @@ bool names_recordings(const std::string& input) {
   if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
   if (is_run(path) || is_table_file(path)) return false;
   if (fs::is_directory(path, ignored)) return true;
-  if (path.extension() == ".json") return begins_as_trace(input);
+  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
   constexpr std::array<std::string_view, 7> recordings{
       ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
   return std::find(recordings.begin(), recordings.end(), path.extension().string()) !=

@@ -15,7 +15,8 @@ namespace scaleworth::cli {
 /// without run.json, a pattern, or a file that is neither CSV, TOML, run.json nor a table in JSON.
 bool names_recordings(const std::string& input);
 
-/// Each input as `scaleworth attribute` takes it, one count each, attributed one after the other.
+/// Each input as `scaleworth attribute` takes it, or the JSON that it wrote; one count each,
+/// attributed one after the other.
 /// Throws UserError naming the input that cannot be read or attributed, and as `attributed_table`.
 decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
                                       std::optional<decide::Scaling> declared);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
+#include "src/cli/decide/attribution_file.h"
 #include "src/cli/decide/recordings.h"
 #include "src/core/error.h"
 #include "src/model/decide/decision.h"
+#include "src/model/decide/table/attributed_table.h"
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
 #include "tests/unit/core/temporary_directory.h"
@@ -86,6 +89,52 @@ TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[d
   CHECK(decision.cause->owner == "idle");
   CHECK(decision.diagnosis.culprit.find("rank 4") != std::string::npos);
   CHECK(decision.diagnosis.culprit.find("the same kernels run slower") != std::string::npos);
+}
+
+TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "[decide]") {
+  sim::JobTruth truth = quiet(4);
+  truth.cause = LateCause::host;
+  truth.late_ns = 1e6;
+  const sim::GeneratedJob generated = sim::generate_job(truth);
+  const attribution::Attribution told = trace::attribute(generated.job).result;
+  const std::string text = report::render_attribution(told, report::Format::json, {});
+  const auto direct = decide::attributed_count(told, "job");
+  const auto read = decide::attributed_count(cli::parse_attribution(text, "job.json"), "job");
+  CHECK(read.row.count == 4);
+  CHECK(read.row.time.value == direct.row.time.value);
+  CHECK(read.row.parts_s == direct.row.parts_s);
+  REQUIRE(read.ledger.factors);
+  CHECK(read.ledger.factors->host == direct.ledger.factors->host);
+  CHECK(read.ledger.factors->useful == direct.ledger.factors->useful);
+  CHECK(!read.ledger.culprit.empty());
+  CHECK(read.ledger.culprit == direct.ledger.culprit);
+  CHECK(read.remarks == direct.remarks);
+}
+
+TEST_CASE("attributions in JSON stand beside recordings, and are refused where they are none",
+          "[decide]") {
+  const TemporaryDirectory folder;
+  const auto attributed = trace::attribute(sim::generate_job(quiet(2)).job);
+  const std::string text = report::render_attribution(attributed.result, report::Format::json, {});
+  const std::string path = (folder.path() / "two.json").string();
+  std::ofstream(path) << text;
+  CHECK(cli::names_recordings(path));
+  const auto table = cli::recordings_table({path, write_job(folder.path(), quiet(1))}, {});
+  CHECK(table.rows.size() == 2);
+  const auto changed = [&](const std::string& from, const std::string& to, std::size_t after = 0) {
+    std::string other = text;
+    other.replace(other.find(from, after), from.size(), to);
+    return message_of<UserError>([&] { cli::parse_attribution(other, "job.json"); });
+  };
+  CHECK(changed("\"schema_version\": 1", "\"schema_version\": 2") ==
+        "job.json has schema version 2, and this program knows 1 at most; write it again with "
+        "scaleworth attribute --format json");
+  CHECK(changed("scaleworth attribution", "another thing").find("is no attribution") !=
+        std::string::npos);
+  const std::size_t ledger = text.find("\"ledger\": [");
+  const std::string compute = "\"compute_ns\": ";
+  CHECK(changed(compute, compute + "-", ledger).find("job.json: ledger 1 has a compute_ns") == 0);
+  CHECK(changed(compute, compute + "9", ledger).find("do not add up") != std::string::npos);
 }
 
 TEST_CASE("one count of recordings abstains and asks for another", "[decide]") {

@@ -150,7 +150,7 @@ std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
 /// As they are, of one step instead of a window.
 std::optional<attribution::Efficiency> of_one_step(const attribution::Efficiency& window) {
   if (window.runtime.count() <= 0 || window.step_time.count() <= 0) return std::nullopt;
-  const double steps = seconds(window.runtime) / seconds(window.step_time);
+  const double steps = std::max(1.0, seconds(window.runtime) / seconds(window.step_time));
   attribution::Efficiency step = window;
   step.runtime = window.step_time;
   for (auto& useful : step.useful) useful = nanoseconds(seconds(useful) / steps);

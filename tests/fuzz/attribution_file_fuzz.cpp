@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Any bytes as an attribution's JSON: refused with one line, or a count that can be decided on.
+#include "src/cli/decide/attribution_file.h"
+#include "src/core/error.h"
+#include "src/model/decide/decision.h"
+#include "src/model/decide/table/attributed_table.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace scaleworth;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const attribution::Attribution job = cli::parse_attribution(text, "job.json");
+    decide::AttributedCount first = decide::attributed_count(job, "job.json");
+    decide::AttributedCount second = first;
+    second.row.count = first.row.count * 2;
+    second.ledger.count = second.row.count;
+    decide::DecisionRequest request;
+    request.metrics.prices = model::Prices{DollarsPerSecond(1.0), DollarsPerSecond(0.5)};
+    decide::decide_table(decide::attributed_table({first, second}, std::nullopt), request);
+  } catch (const UserError&) {
+  }
+  return 0;
+}
