@@ -187,7 +187,9 @@ Table bake_off_table(const DecideView& view) {
   table.notes = {fmt::format(
       "Each count from the fourth on is predicted from the smaller ones ({} in all). The first law "
       "is chosen: {}. A law of more than two terms needs more counts than twice its terms, unless "
-      "all others miss a count by far.",
+      "all others miss a count by far. The worst, from the fifth count on, is by how much the "
+      "longer "
+      "of measured and predicted time exceeds the other.",
       view.decision.bake_off->forecasts,
       view.decision.bake_off->by_forecast
           ? "it predicts clearly better than the usual one, whatever fits best"
