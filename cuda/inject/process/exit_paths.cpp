@@ -54,7 +54,12 @@ void watch(std::size_t index) {
   struct sigaction ours {};
   ours.sa_sigaction = &on_signal;
   ours.sa_mask = earlier.sa_mask;
-  ours.sa_flags = (earlier.sa_flags & (SA_ONSTACK | SA_NODEFER)) | SA_SIGINFO | SA_RESTART;
+  // A program with a handler of its own may count on its calls being interrupted, as Python does
+  // for Ctrl-C; one without must not notice that it lives on for a moment.
+  const bool has_handler = (earlier.sa_flags & SA_SIGINFO) != 0 || earlier.sa_handler != SIG_DFL;
+  ours.sa_flags =
+      SA_SIGINFO |
+      (has_handler ? earlier.sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART) : SA_RESTART);
   static_cast<void>(::sigaction(watched[index], &ours, nullptr));
 }
 

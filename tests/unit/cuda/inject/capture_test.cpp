@@ -141,6 +141,12 @@ TEST_CASE("the program's own handler of SIGTERM still decides", "[capture]") {
   REQUIRE(ended_by_itself(traced.recordings.front()));
 }
 
+TEST_CASE("calls that the program's own handler interrupts still are", "[capture]") {
+  const Traced traced = run_traced({"noting_handler", "init", "blocked_read"});
+  REQUIRE(WIFEXITED(traced.status));
+  REQUIRE(WEXITSTATUS(traced.status) == 8);
+}
+
 TEST_CASE("a signal that the program ignores stays ignored", "[capture]") {
   const Traced traced = run_traced({"ignore", "init", "term_ignored", "threads", "exit_3"});
   REQUIRE(WEXITSTATUS(traced.status) == 3);

@@ -6,6 +6,7 @@
 #include "cuda/nccl/plugins/profiler_interface.h"
 #include "tests/unit/cuda/inject/fake_cupti.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -248,6 +249,29 @@ void own_handler(int /*signal*/) {
   std::exit(7);
 }
 
+/// As Python's: it only notes the signal, and counts on the call that it interrupts to return.
+void noting_handler() {
+  struct sigaction action {};
+  action.sa_handler = [](int /*signal*/) {};
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+/// Exits with 8 when a signal ends a read that has nothing to read, with 9 when it does not.
+void blocked_read() {
+  int ends[2] = {-1, -1};
+  if (::pipe(ends) != 0) std::exit(10);
+  const pthread_t reader = ::pthread_self();
+  std::thread([reader, end = ends[1]] {
+    for (int i = 0; i < 100; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ::pthread_kill(reader, SIGTERM);
+    }
+    static_cast<void>(!::write(end, "x", 1));
+  }).detach();
+  char byte = 0;
+  std::_Exit(::read(ends[0], &byte, 1) < 0 && errno == EINTR ? 8 : 9);
+}
+
 void real_nvtx_range() {
   const scaleworth::gpu::NvtxRange range("step 4");
 }
@@ -270,6 +294,8 @@ constexpr Word words[] = {
     {"network", &network},
     {"nvtx", &real_nvtx_range},
     {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},
+    {"noting_handler", &noting_handler},
+    {"blocked_read", &blocked_read},
     {"ignore", [] { std::signal(SIGTERM, SIG_IGN); }},
     {"term",
      [] {
