@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_report.h"
+#include "src/model/decide/table/attributed_table.h"
 #include "tests/catch.h"
+#include "tests/golden/report/fixture_attribution.h"
 #include "tests/golden/report/fixture_decide.h"
 #include "tests/schema_check.h"
 #include "tests/unit/model/decide/tables.h"
@@ -38,6 +40,15 @@ decide::Decision full_decision() {
   decide::DecisionRequest request;
   request.metrics.prices = decide::example::hourly(2.0);
   return decide::decide_table(decide::assemble(rows), request);
+}
+
+/// Of recordings at 1 and 4 ranks.
+decide::Decision recorded_decision() {
+  return decide::decide_table(
+      decide::attributed_table({decide::attributed_count(fixture::lone_recording(), "one/"),
+                                decide::attributed_count(fixture::straggler_job(), "four/")},
+                               decide::Scaling::strong),
+      {});
 }
 
 }  // namespace
@@ -95,4 +106,22 @@ TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
   CHECK(untold["deadline_forecast"]["not_told"].is_string());
   CHECK(untold["deadline_forecast"]["run_noise"].is_null());
   CHECK(untold["deadline_forecast"]["fastest"].is_null());
+}
+
+TEST_CASE("a decision on recordings tells its factors and the rank that the others wait for",
+          "[decide]") {
+  const decide::Decision decision = recorded_decision();
+  const json document = as_json(decision);
+  CHECK(problems(document) == "");
+  CHECK(document["ledgers"]["cause_by_factors"] == true);
+  CHECK(document["ledgers"]["counts"][0]["factors"]["load_balance"] == 1.0);
+  CHECK(document["ledgers"]["counts"][1]["factors"]["useful_s_by_rank"][3] == 0.013);
+  const std::string text =
+      render_decision(decision, Format::text, fixture::table_options("one/ four/"));
+  CHECK(text.find("(by the POP factors of the recordings)") != std::string::npos);
+  CHECK(
+      text.find("At 4 the others wait for rank 3, 3.99 ms of each step on average; cause: late") !=
+      std::string::npos);
+  CHECK(text.find("The gap from ideal at each count, by the POP factors of the recordings") !=
+        std::string::npos);
 }
