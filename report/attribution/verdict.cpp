@@ -148,7 +148,7 @@ std::string best_what_if(const attribution::Efficiency& efficiency) {
         return a.saved < b.saved;
       });
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
-  return fmt::format("Predicted, {}: a step of {} instead of {}.",
+  return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
                      best->change,
                      seconds(in_seconds(best->step_time)),
                      seconds(in_seconds(efficiency.step_time)));
