@@ -33,13 +33,17 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
   return text;
 }
 
+/// "the cheapest of the 2 counts that pass every gate".
+std::string chosen_as(const decide::RubricResult& rubric) {
+  const std::string best = fmt::format("the {}", objective_words(rubric.objective));
+  if (rubric.exclusions.empty()) return best;
+  if (rubric.passing == 1) return "the only count that passes every gate";
+  return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
+}
+
 std::string headline(const DecideView& view, const DecisionRow& chosen) {
   const Decision& decision = view.decision;
-  const bool gated = !decision.rubric.exclusions.empty();
-  const std::string what = fmt::format(
-      "the {}{}",
-      objective_words(decision.rubric.objective),
-      gated ? fmt::format(" of the {} counts that pass every gate", decision.rubric.passing) : "");
+  const std::string what = chosen_as(decision.rubric);
   if (!decision.cause) {
     return fmt::format("No recommendation; by the figures alone it would be {}, {} ({}).",
                        chosen.count,
