@@ -1,5 +1,5 @@
 # SCALEWORTH_BATCHES: a target's sources are compiled in batches, each one translation unit, because a whole build
-# spends most of its time on the same headers again and again. Built in a third of the time; a changed file costs more,
+# spends most of its time on the same headers again and again. Built in half the time; a changed file costs more,
 # and an include that is missing may go unseen. Included last, when every target has its sources. Targets with
 # UNITY_BUILD off and sources with options of their own stay as they are. A batch names its sources relative to the
 # project (CMake's unity builds do not), so that a compiler cache serves other checkouts.
