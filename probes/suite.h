@@ -6,7 +6,7 @@
 
 namespace scaleworth::probes {
 
-/// quick: under a minute, coarse grids. standard: under four minutes, the full grids.
+/// quick: under a minute, coarse grids. standard: about four minutes, six on a GPU, the full grids.
 enum class Suite { quick, standard };
 const char* suite_name(Suite suite);
 /// Throws UserError listing the known names.

@@ -62,7 +62,7 @@ model::AnalysisOptions TellOptions::analysis_options() const {
 }
 
 void MeasureOptions::add_to(CLI::App& app) {
-  app.add_option("--suite", suite, "quick (under a minute) or standard (under four minutes)")
+  app.add_option("--suite", suite, "quick (under a minute) or standard (about four minutes, six on a GPU)")
       ->check(CLI::IsMember({"quick", "standard"}))
       ->capture_default_str();
   app.add_option("--out", out, "run directory to create (default: scaleworth-runs/<time>-<host>)");
