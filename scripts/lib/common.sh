@@ -53,13 +53,10 @@ choose_preset() {
 # A compiler cache filled by one checkout serves the others: paths below the checkout count as relative.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
-# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own. With them everything
-# is built, for which SCALEWORTH_BATCHES=OFF in the environment compiles each source by itself.
+# build_preset NAME on|off [TARGET...]: with or without the tests, which need packages of their own.
 build_preset() {
   local preset=$1 tests=$2
   shift 2
-  local options=("-DSCALEWORTH_TESTS=$tests")
-  if [ "$tests" = on ]; then options+=("-DSCALEWORTH_BATCHES=${SCALEWORTH_BATCHES:-ON}"); fi
-  cmake --preset "$preset" "${options[@]}" >&2
+  cmake --preset "$preset" "-DSCALEWORTH_TESTS=$tests" >&2
   if [ $# -gt 0 ]; then cmake --build --preset "$preset" --target "$@" >&2; else cmake --build --preset "$preset" >&2; fi
 }
