@@ -3,7 +3,7 @@
 
 #include "src/cli/decide/attribution_file.h"
 #include "src/core/error.h"
-#include "src/model/decide/table/attributed_table.h"
+#include "src/model/decide/table/recorded/attributed_table.h"
 #include "trace/attribute.h"
 #include "trace/classify/classify.h"
 #include "trace/format/read_job.h"

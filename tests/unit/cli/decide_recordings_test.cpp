@@ -4,7 +4,7 @@
 #include "src/cli/decide/recordings.h"
 #include "src/core/error.h"
 #include "src/model/decide/decision.h"
-#include "src/model/decide/table/attributed_table.h"
+#include "src/model/decide/table/recorded/attributed_table.h"
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
 #include "tests/unit/core/temporary_directory.h"

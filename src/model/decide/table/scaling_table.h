@@ -4,7 +4,7 @@
 
 #include "src/core/estimate.h"
 #include "src/core/units.h"
-#include "src/model/decide/table/ledger_facts.h"
+#include "src/model/decide/table/recorded/ledger_facts.h"
 #include "src/model/decide/table/row_facts.h"
 
 #include <array>

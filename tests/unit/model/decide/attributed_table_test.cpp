@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decide/table/attributed_table.h"
+#include "src/model/decide/table/recorded/attributed_table.h"
 
 #include "src/core/error.h"
 #include "src/model/decide/decision.h"

@@ -4,6 +4,7 @@
 
 #include "src/core/attribution/attribution.h"
 #include "src/model/decide/table/metrics.h"
+#include "src/model/decide/table/recorded/ledger_facts.h"
 #include "src/model/decide/table/scaling_table.h"
 
 #include <optional>
@@ -30,10 +31,7 @@ struct AttributedCount {
 ///   host           host late, launch gap, profiler overhead
 ///   I/O            exposed copy
 /// and add up to the time. The count is the number of ranks that the recordings tell, else that of
-/// the recordings. POP factors are those of the attribution; of a job of one rank, which has none,
-/// they are made from its ledger with load balance 1:
-///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
-///   the host over that, dependency = compute over what is then left.
+/// the recordings.
 /// Throws UserError naming `input` where no step was found, no step has a length, or ranks are
 /// missing and nothing tells how many there are.
 AttributedCount attributed_count(const attribution::Attribution& attribution,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decide/table/attributed_table.h"
+#include "src/model/decide/table/recorded/attributed_table.h"
 
 #include "src/core/error.h"
 #include "src/core/statistics/student_t.h"
+#include "src/model/decide/table/recorded/rank_means.h"
 #include "src/model/decide/table/spread.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,63 +17,11 @@ namespace {
 
 using attribution::Attribution;
 using attribution::LedgerPart;
-using attribution::StepLedger;
 
-constexpr double seconds_per_ns = 1e-9;
 constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
 constexpr double confidence = 0.95;
 /// Beyond this share of the step the profiler's own work is told.
 constexpr double telling_overhead = 0.02;
-
-double seconds(attribution::Nanoseconds time) {
-  return static_cast<double>(time.count()) * seconds_per_ns;
-}
-
-/// Means over the steps of one rank, s.
-struct RankMean {
-  std::vector<double> steps;
-  std::array<double, attribution::ledger_parts> parts{};
-  double step = 0.0;
-};
-
-double part(const RankMean& mean, LedgerPart which) {
-  return mean.parts[static_cast<std::size_t>(which)];
-}
-
-bool all_excluded(const Attribution& attribution) {
-  return std::none_of(attribution.ledger.begin(),
-                      attribution.ledger.end(),
-                      [](const StepLedger& ledger) { return ledger.excluded.empty(); });
-}
-
-std::vector<RankMean> rank_means(const Attribution& attribution) {
-  const bool all = all_excluded(attribution);
-  std::map<Rank, RankMean> by_rank;
-  for (const StepLedger& ledger : attribution.ledger) {
-    if (!all && !ledger.excluded.empty()) continue;
-    RankMean& rank = by_rank[ledger.rank];
-    rank.steps.push_back(seconds(ledger.end - ledger.start));
-    for (std::size_t i = 0; i < rank.parts.size(); ++i) rank.parts[i] += seconds(ledger.parts[i]);
-  }
-  std::vector<RankMean> means;
-  for (auto& [number, rank] : by_rank) {
-    const auto count = static_cast<double>(rank.steps.size());
-    for (double& time : rank.parts) time /= count;
-    rank.step = std::accumulate(rank.steps.begin(), rank.steps.end(), 0.0) / count;
-    means.push_back(std::move(rank));
-  }
-  return means;
-}
-
-RankMean mean_over(const std::vector<RankMean>& ranks) {
-  RankMean mean;
-  const auto count = static_cast<double>(ranks.size());
-  for (const RankMean& rank : ranks) {
-    mean.step += rank.step / count;
-    for (std::size_t i = 0; i < mean.parts.size(); ++i) mean.parts[i] += rank.parts[i] / count;
-  }
-  return mean;
-}
 
 Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
   Estimate<Seconds> time{Seconds(mean), std::nullopt, steps.size()};
@@ -88,24 +34,18 @@ Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
   return time;
 }
 
-double host_time(const RankMean& mean) {
-  return part(mean, LedgerPart::host_late) + part(mean, LedgerPart::launch_gap) +
-         part(mean, LedgerPart::profiler_overhead);
-}
-
 PartTimes parts_of(const RankMean& mean, double slowest) {
-  const double idle = part(mean, LedgerPart::exposed_wait) +
-                      part(mean, LedgerPart::dependency_idle) +
-                      part(mean, LedgerPart::unattributed) + (slowest - mean.step);
+  const double idle = mean.part(LedgerPart::exposed_wait) + mean.part(LedgerPart::dependency_idle) +
+                      mean.part(LedgerPart::unattributed) + (slowest - mean.step);
   PartTimes parts{};
   const auto set = [&](TimePart which, double time) {
     parts[static_cast<std::size_t>(which)] = std::max(0.0, time);
   };
-  set(TimePart::compute, part(mean, LedgerPart::compute));
-  set(TimePart::communication, part(mean, LedgerPart::exposed_transfer));
+  set(TimePart::compute, mean.part(LedgerPart::compute));
+  set(TimePart::communication, mean.part(LedgerPart::exposed_transfer));
   set(TimePart::idle, idle);
-  set(TimePart::host, host_time(mean));
-  set(TimePart::io, part(mean, LedgerPart::exposed_copy));
+  set(TimePart::host, mean.host());
+  set(TimePart::io, mean.part(LedgerPart::exposed_copy));
   return parts;
 }
 
@@ -120,85 +60,6 @@ int count_of(const Attribution& attribution, const std::string& input) {
       recorded,
       recorded == 1 ? "" : "s",
       size.at_least));
-}
-
-attribution::Nanoseconds nanoseconds(double time_s) {
-  return attribution::Nanoseconds(std::llround(time_s / seconds_per_ns));
-}
-
-/// The factors of a rank that waits for nobody.
-std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
-  const double useful = part(rank, LedgerPart::compute);
-  if (!(useful > 0.0)) return std::nullopt;
-  const double without_transfer =
-      rank.step - part(rank, LedgerPart::exposed_transfer) - part(rank, LedgerPart::exposed_wait);
-  const double without_host = without_transfer - host_time(rank);
-  attribution::Efficiency factors;
-  factors.window = "the ledger of its only rank";
-  factors.load_balance = 1.0;
-  factors.transfer = without_transfer / rank.step;
-  factors.host = without_host / without_transfer;
-  factors.dependency = useful / without_host;
-  factors.serialization = factors.host * factors.dependency;
-  factors.parallel = useful / rank.step;
-  factors.step_time = nanoseconds(rank.step);
-  factors.runtime = factors.step_time;
-  factors.useful = {nanoseconds(useful)};
-  return factors;
-}
-
-/// As they are, of one step instead of a window.
-std::optional<attribution::Efficiency> of_one_step(const attribution::Efficiency& window) {
-  if (window.runtime.count() <= 0 || window.step_time.count() <= 0) return std::nullopt;
-  const double steps = std::max(1.0, seconds(window.runtime) / seconds(window.step_time));
-  attribution::Efficiency step = window;
-  step.runtime = window.step_time;
-  for (auto& useful : step.useful) useful = nanoseconds(seconds(useful) / steps);
-  return step;
-}
-
-void set_factors(LedgerFacts& ledger,
-                 const Attribution& attribution,
-                 const std::vector<RankMean>& ranks) {
-  const auto recorded = static_cast<int>(attribution.recordings.size());
-  if (ledger.count == 1 && ranks.size() == 1) {
-    ledger.factors = lone_factors(ranks.front());
-    if (!ledger.factors) ledger.no_factors = "no kernel ran";
-  } else if (recorded < ledger.count) {
-    ledger.no_factors = "ranks are missing";
-  } else if (attribution.efficiency) {
-    ledger.factors = of_one_step(*attribution.efficiency);
-    if (!ledger.factors) ledger.no_factors = "its window has no length";
-  } else {
-    ledger.no_factors = attribution.efficiency_reason;
-    while (ledger.no_factors.ends_with('.')) ledger.no_factors.pop_back();
-  }
-}
-
-/// "cause: late host (data loading)".
-std::string cause_text(const attribution::Culprit& culprit) {
-  if (culprit.cause == attribution::LateCause::undecided)
-    return "no single cause explains 80 % of it";
-  std::string text = std::string("cause: ") + attribution::late_cause_name(culprit.cause);
-  for (const attribution::CauseShare& share : culprit.shares) {
-    if (share.cause == culprit.cause && !share.detail.empty()) {
-      return text + " (" + share.detail + ")";
-    }
-  }
-  return text;
-}
-
-std::string culprit_of(const Attribution& attribution) {
-  const auto& culprits = attribution.culprits.culprits;
-  const auto significant = [](const auto& one) { return one.significant; };
-  const auto worst = std::find_if(culprits.begin(), culprits.end(), significant);
-  if (worst == culprits.end()) return "";
-  const auto named = std::count_if(culprits.begin(), culprits.end(), significant);
-  return fmt::format("rank {}{}, {:.3g} ms of each step on average; {}",
-                     worst->rank.index,
-                     named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
-                     worst->exposed_per_step_ms,
-                     cause_text(*worst));
 }
 
 void add_remarks(AttributedCount& count, const Attribution& attribution, const RankMean& mean) {
@@ -225,7 +86,7 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
                     count.row.time.samples,
                     count.row.time.samples == 1 ? "s" : ""));
   }
-  const double overhead = part(mean, LedgerPart::profiler_overhead) / count.row.time.value.value();
+  const double overhead = mean.part(LedgerPart::profiler_overhead) / count.row.time.value.value();
   if (overhead > telling_overhead) {
     count.remarks.push_back(
         fmt::format("{}: the profiler's own work is {:.0f} % of the step, and counts as host time",
@@ -298,9 +159,7 @@ AttributedCount attributed_count(const Attribution& attribution, const std::stri
   count.row.time = mean_time(slowest->steps, slowest->step);
   count.row.relative_sd = relative_sd(slowest->steps);
   count.row.parts_s = parts_of(mean, slowest->step);
-  count.ledger.count = count.row.count;
-  count.ledger.culprit = culprit_of(attribution);
-  set_factors(count.ledger, attribution, ranks);
+  count.ledger = ledger_facts(attribution, ranks, count.row.count);
   add_remarks(count, attribution, mean);
   return count;
 }

@@ -6,8 +6,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
+
+namespace scaleworth::attribution {
+struct Attribution;
+}
 
 namespace scaleworth::decide {
+
+struct RankMean;
 
 struct LedgerFacts {
   int count = 1;
@@ -19,5 +26,13 @@ struct LedgerFacts {
   /// nobody is named beyond doubt.
   std::string culprit;
 };
+
+/// Of a job of `count` ranks, of which `ranks` are the means. The factors are those of the
+/// attribution; of a lone rank, which has none, they are made from its ledger with load balance 1:
+///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
+///   the host over that, dependency = compute over what is then left.
+LedgerFacts ledger_facts(const attribution::Attribution& attribution,
+                         const std::vector<RankMean>& ranks,
+                         int count);
 
 }  // namespace scaleworth::decide
