@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
+#include "report/decide/optional_column.h"
 #include "src/model/decide/table/row_facts.h"
 
 #include <algorithm>
@@ -14,20 +15,6 @@ using decide::DecisionRow;
 
 constexpr std::size_t most_listed = 32;
 constexpr double seconds_per_hour = 3600.0;
-
-/// A column of the rows; left out where every cell is absent.
-template <class Make>
-void add_column(Table& table, const std::vector<DecisionRow>& rows, Column column, Make make) {
-  std::vector<Cell> cells;
-  cells.reserve(rows.size());
-  for (const DecisionRow& row : rows) cells.push_back(make(row));
-  const bool any = std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
-    return !std::holds_alternative<std::monostate>(cell);
-  });
-  if (!any) return;
-  table.columns.push_back(std::move(column));
-  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(std::move(cells[i]));
-}
 
 Table by_count(const std::string& id, const std::string& title, const DecideView& view) {
   Table table{id, title, {{"count", "count", Role::parameter, Unit::count}}};

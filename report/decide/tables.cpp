@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decide/decide_view.h"
+#include "report/decide/optional_column.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,30 +15,6 @@ using decide::DecisionRow;
 constexpr double seconds_per_hour = 3600.0;
 constexpr double million = 1e6;
 
-/// A column whose cell may be missing in some rows; left out where all are.
-struct OptionalColumn {
-  Column column;
-  std::vector<Cell> cells;
-};
-
-void append(Table& table, OptionalColumn added) {
-  const bool any = std::any_of(added.cells.begin(), added.cells.end(), [](const Cell& cell) {
-    return !std::holds_alternative<std::monostate>(cell);
-  });
-  if (!any) return;
-  table.columns.push_back(std::move(added.column));
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].cells.push_back(std::move(added.cells[i]));
-  }
-}
-
-template <class Make>
-void append(Table& table, const std::vector<DecisionRow>& rows, Column column, Make make) {
-  OptionalColumn added{std::move(column), {}};
-  for (const DecisionRow& row : rows) added.cells.push_back(make(row));
-  append(table, std::move(added));
-}
-
 Cell share_cell(const DecisionRow& row, decide::TimePart part) {
   const auto& time = row.parts_s[static_cast<std::size_t>(part)];
   return time ? Cell{number(*time / row.time.value.value())} : Cell{};
@@ -46,14 +23,15 @@ Cell share_cell(const DecisionRow& row, decide::TimePart part) {
 void append_time(Table& table, const DecideView& view) {
   const auto& rows = view.decision.shown;
   if (view.decision.coefficients) {
-    append(table, rows, decision_column("time_h", "time", Unit::hours, 3), [](const auto& row) {
+    add_column(table, rows, decision_column("time_h", "time", Unit::hours, 3), [](const auto& row) {
       return Cell{number(row.time.value.value() / seconds_per_hour)};
     });
     return;
   }
-  append(table, rows, decision_column("time_s", "time", Unit::seconds, {}), [](const auto& row) {
-    return Cell{number(row.time)};
-  });
+  add_column(
+      table, rows, decision_column("time_s", "time", Unit::seconds, {}), [](const auto& row) {
+        return Cell{number(row.time)};
+      });
   table.columns.back().digits = 4;
 }
 
@@ -70,27 +48,28 @@ void append_economy(Table& table, const DecideView& view) {
   });
   Column cost = decision_column("cost_usd", "cost", Unit::dollars, 3);
   cost.detail = scale.has_value();
-  append(table, rows, cost, [](const auto& row) { return cell_or_absent(row.cost); });
+  add_column(table, rows, cost, [](const auto& row) { return cell_or_absent(row.cost); });
   Column rate = decision_column("cost_per_million_work", "cost of 10^6 work", Unit::dollars, 4);
   rate.detail = wide && !scale;
   if (scale) rate.decimals.reset();
-  append(table, rows, rate, [&](const DecisionRow& row) {
+  add_column(table, rows, rate, [&](const DecisionRow& row) {
     if (!scale) return million_cell(row);
     return Cell{number(transform(*row.cost, [&](Dollars own) { return own * *scale; }))};
   });
   Column bought = decision_column("work_per_usd", "work per USD", Unit::count, {});
   bought.detail = wide;
-  append(table, rows, bought, [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
+  add_column(
+      table, rows, bought, [](const auto& row) { return cell_or_absent(row.work_per_dollar); });
 }
 
 void append_parts(Table& table, const std::vector<DecisionRow>& rows) {
   for (const decide::TimePart part : decide::all_time_parts) {
     if (part == decide::TimePart::compute) continue;
     const std::string name = decide::time_part_name(part);
-    append(table,
-           rows,
-           decision_column("share_" + name, name, Unit::percent, 1),
-           [&](const auto& row) { return share_cell(row, part); });
+    add_column(table,
+               rows,
+               decision_column("share_" + name, name, Unit::percent, 1),
+               [&](const auto& row) { return share_cell(row, part); });
   }
 }
 
@@ -102,38 +81,39 @@ Table decision_rows_table(const DecideView& view) {
   for (const DecisionRow& row : rows) table.rows.push_back({{count_cell(row.count)}});
   append_time(table, view);
   const bool weak = view.decision.scaling == decide::Scaling::weak;
-  append(table,
-         rows,
-         decision_column("speedup", weak ? "scaled speed-up" : "speed-up", Unit::plain, 2),
-         [](const auto& row) { return Cell{row.speedup}; });
-  append(table,
-         rows,
-         decision_column("efficiency", "efficiency", Unit::percent, 2),
-         [](const auto& row) { return Cell{row.efficiency}; });
+  add_column(table,
+             rows,
+             decision_column("speedup", weak ? "scaled speed-up" : "speed-up", Unit::plain, 2),
+             [](const auto& row) { return Cell{row.speedup}; });
+  add_column(table,
+             rows,
+             decision_column("efficiency", "efficiency", Unit::percent, 2),
+             [](const auto& row) { return Cell{row.efficiency}; });
   if (view.options.details) {
-    append(table,
-           rows,
-           decision_column("cost_multiplier", "1/E", Unit::plain, 3),
-           [](const auto& row) { return Cell{number(1.0 / row.efficiency.value)}; });
+    add_column(table,
+               rows,
+               decision_column("cost_multiplier", "1/E", Unit::plain, 3),
+               [](const auto& row) { return Cell{number(1.0 / row.efficiency.value)}; });
   }
-  append(table, rows, decision_column("quality", "quality", Unit::plain, {}), [](const auto& row) {
-    return cell_or_absent(row.quality);
-  });
+  add_column(
+      table, rows, decision_column("quality", "quality", Unit::plain, {}), [](const auto& row) {
+        return cell_or_absent(row.quality);
+      });
   append_economy(table, view);
   append_parts(table, rows);
-  append(table,
-         rows,
-         decision_column("gustafson_serial", "Gustafson serial", Unit::plain, 4),
-         [](const auto& row) { return cell_or_absent(row.gustafson_serial); });
+  add_column(table,
+             rows,
+             decision_column("gustafson_serial", "Gustafson serial", Unit::plain, 4),
+             [](const auto& row) { return cell_or_absent(row.gustafson_serial); });
   if (!view.decision.coefficients && !weak && view.decision.axis != decide::Axis::load) {
-    append(table,
-           rows,
-           decision_column("karp_flatt", "Karp-Flatt", Unit::plain, 4),
-           [](const auto& row) { return cell_or_absent(row.karp_flatt); });
+    add_column(table,
+               rows,
+               decision_column("karp_flatt", "Karp-Flatt", Unit::plain, 4),
+               [](const auto& row) { return cell_or_absent(row.karp_flatt); });
   }
   const auto& rubric = view.decision.rubric;
   if (!rubric.exclusions.empty() || !rubric.unproven.empty()) {
-    append(table, rows, decision_column("gate", "gate", Unit::plain, {}), [&](const auto& row) {
+    add_column(table, rows, decision_column("gate", "gate", Unit::plain, {}), [&](const auto& row) {
       return Cell{gate_mark(view.decision, row.count)};
     });
   }

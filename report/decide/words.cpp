@@ -7,6 +7,12 @@
 #include <fmt/format.h>
 
 namespace scaleworth::report {
+namespace {
+
+/// Amounts below are told by their digits, and those of rows by their work.
+constexpr double cent = 0.01;
+
+}  // namespace
 
 Column count_parameter(const std::string& id) {
   return {id, id, Role::parameter, Unit::count};
@@ -47,14 +53,12 @@ double hourly_price(DollarsPerSecond price) {
 }
 
 std::string decision_money(Dollars money) {
-  constexpr double cent = 0.01;
   const double usd = money.value();
   if (usd == 0.0 || std::abs(usd) >= cent) return fmt::format("{:.3f} USD", usd);
   return format_number(number(usd), Unit::dollars, {}) + " USD";
 }
 
 std::optional<double> million_work_scale(const decide::Decision& decision) {
-  constexpr double cent = 0.01;
   constexpr double million = 1e6;
   std::optional<double> scale;
   for (const decide::DecisionRow& row : decision.rows) {

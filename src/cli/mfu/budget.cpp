@@ -2,9 +2,9 @@
 #include "src/cli/mfu/budget.h"
 
 #include "report/mfu/budget/budget_report.h"
-#include "src/cli/colour.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/mfu/sources.h"
+#include "src/cli/mfu/telling.h"
 #include "src/core/error.h"
 #include "src/core/version.h"
 #include "src/model/transformer/weights.h"
@@ -65,11 +65,7 @@ void BudgetOptions::add_to(CLI::App& command) {
 int tell_budget(const MfuOptions& options,
                 const BudgetOptions& budget,
                 const std::string& command) {
-  const report::Telling telling{report::parse_format(options.format),
-                                colour_wanted(),
-                                100,
-                                options.details,
-                                options.currency};
+  const report::Telling telling = telling_of(options);
   model::TrainingQuestion question;
   report::BudgetNames names;
   if (budget.usd) question.dollars = Dollars(*budget.usd);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/mfu/serving.h"
 
-#include "src/cli/colour.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/mfu/sources.h"
+#include "src/cli/mfu/telling.h"
 #include "src/core/error.h"
 #include "src/core/version.h"
 
@@ -189,11 +189,7 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
 int tell_serving(const MfuOptions& options,
                  const ServingOptions& serving,
                  const std::string& command) {
-  const report::Telling telling{report::parse_format(options.format),
-                                colour_wanted(),
-                                100,
-                                options.details,
-                                options.currency};
+  const report::Telling telling = telling_of(options);
   ServingCase asked = serving_case(options, serving);
   asked.names.command = command;
   asked.names.tool_version = tool_version();

@@ -3,23 +3,12 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/model/cost/published_terms.h"
 
 using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
-
-/// 30 000 USD over 4 years in a straight line, 1 kW, PUE 1.3, 0.08 USD per kWh, 5 % a year to run.
-OwnedTerms published(double utilisation = 1.0) {
-  OwnedTerms terms;
-  terms.capital = Dollars(30000);
-  terms.power_kw = 1.0;
-  terms.power_usage_effectiveness = 1.3;
-  terms.usd_per_kwh = 0.08;
-  terms.operation_usd_per_year = 1500;
-  terms.utilisation = utilisation;
-  return terms;
-}
 
 double hourly(const OwnedTerms& terms) {
   return owned_price(terms).value() * 3600.0;
@@ -29,15 +18,15 @@ double hourly(const OwnedTerms& terms) {
 
 TEST_CASE("an owned rank costs the published price per useful hour", "[cost]") {
   // 30000/4/8760 = .8562, 1.3 * .08 = .104, 1500/8760 = .1712: 1.1314.
-  CHECK_THAT(hourly(published()), WithinAbs(1.131, 5e-4));
-  CHECK_THAT(hourly(published(0.6)), WithinAbs(1.886, 5e-4));
-  CHECK_THAT(hourly(published(0.3)), WithinAbs(3.771, 5e-4));
+  CHECK_THAT(hourly(published::owned()), WithinAbs(1.131, 5e-4));
+  CHECK_THAT(hourly(published::owned(0.6)), WithinAbs(1.886, 5e-4));
+  CHECK_THAT(hourly(published::owned(0.3)), WithinAbs(3.771, 5e-4));
 }
 
 TEST_CASE("owning beats 2.50 USD per hour from a utilisation of 45.3 %", "[cost]") {
-  const double threshold = break_even_utilisation(published(0.3), dollars_per_hour(2.50));
+  const double threshold = break_even_utilisation(published::owned(0.3), dollars_per_hour(2.50));
   CHECK_THAT(threshold, WithinAbs(0.453, 5e-4));
-  CHECK_THAT(hourly(published(threshold)), WithinRel(2.50, 1e-12));
+  CHECK_THAT(hourly(published::owned(threshold)), WithinRel(2.50, 1e-12));
 }
 
 TEST_CASE("capital recovers with interest, and in a straight line without", "[cost]") {
@@ -60,12 +49,12 @@ TEST_CASE("a residual value comes at the end and costs its interest meanwhile", 
 }
 
 TEST_CASE("an owned rank that cannot be is refused", "[cost]") {
-  CHECK_THROWS_AS(owned_price(published(0.0)), UserError);
-  CHECK_THROWS_AS(owned_price(published(1.1)), UserError);
-  OwnedTerms terms = published();
+  CHECK_THROWS_AS(owned_price(published::owned(0.0)), UserError);
+  CHECK_THROWS_AS(owned_price(published::owned(1.1)), UserError);
+  OwnedTerms terms = published::owned();
   terms.residual = Dollars(40000);
   CHECK_THROWS_AS(owned_price(terms), UserError);
-  terms = published();
+  terms = published::owned();
   terms.power_usage_effectiveness = 0.9;
   CHECK_THROWS_AS(owned_price(terms), UserError);
   CHECK_THROWS_AS(capital_recovery_factor(0.08, 0), UserError);

@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/model/cost/published_terms.h"
 #include "tests/unit/model/cost/simulated_spot.h"
 
 #include <algorithm>
@@ -45,14 +46,6 @@ double largest_difference(const Preemption& terms, int ranks, Seconds work) {
     largest = std::max(largest, std::abs(model - share));
   }
   return largest;
-}
-
-std::vector<CountTime> published_times() {
-  std::vector<CountTime> times;
-  for (int k = 1; k <= 64; ++k) {
-    times.push_back({k, {Seconds(3600.0 * (0.03 + 0.97 / k + 0.0015 * (k - 1))), std::nullopt, 0}});
-  }
-  return times;
 }
 
 }  // namespace
@@ -100,7 +93,7 @@ TEST_CASE("a deadline on spot takes the cheapest count that is sure enough, or n
   const Preemption terms{0.05, Seconds(120), Seconds(600), Seconds(0)};
   const auto choose = [&](double hours, double probability) {
     return choose_spot_count(
-        spot, terms, published_times(), Deadline{Seconds(hours * 3600.0), probability});
+        spot, terms, published::times(), Deadline{Seconds(hours * 3600.0), probability});
   };
   const SpotChoice half = choose(0.34, 0.5);
   CHECK(half.cheapest_in_time == half.cheapest);

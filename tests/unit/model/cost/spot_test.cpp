@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/model/cost/published_terms.h"
 #include "tests/unit/model/cost/simulated_spot.h"
 
 #include <cmath>
@@ -17,14 +18,6 @@ double simulated_mean(const SpotPlan& plan, const Preemption& terms, double mean
   double sum = 0.0;
   for (int job = 0; job < jobs; ++job) sum += simulated::job(random, plan, terms, mean);
   return sum / jobs;
-}
-
-std::vector<CountTime> published_times() {
-  std::vector<CountTime> times;
-  for (int k = 1; k <= 64; ++k) {
-    times.push_back({k, {Seconds(3600.0 * (0.03 + 0.97 / k + 0.0015 * (k - 1))), std::nullopt, 0}});
-  }
-  return times;
 }
 
 }  // namespace
@@ -83,7 +76,7 @@ TEST_CASE("a job that is taken away faster than it restarts does not finish", "[
   const Preemption terms{60.0, Seconds(60), Seconds(600), Seconds(0)};
   CHECK_FALSE(plan_spot(terms, 64, Seconds(3600)));
   const SpotChoice choice =
-      choose_spot_count({dollars_per_hour(0.63), dollars_per_hour(9)}, terms, published_times());
+      choose_spot_count({dollars_per_hour(0.63), dollars_per_hour(9)}, terms, published::times());
   CHECK_FALSE(choice.cheapest);
 }
 
@@ -91,11 +84,11 @@ TEST_CASE("a low price pushes K* out and flakiness pulls it back", "[cost]") {
   const Prices spot{dollars_per_hour(0.63), dollars_per_hour(9)};
   const auto best = [&](double rate) {
     const Preemption terms{rate, Seconds(120), Seconds(600), Seconds(0)};
-    return *choose_spot_count(spot, terms, published_times()).cheapest;
+    return *choose_spot_count(spot, terms, published::times()).cheapest;
   };
   const int calm = best(1e-9);
   CHECK(calm > 8);  // the optimum at 2.10 USD
-  CHECK(calm == choose_count(spot, published_times())->cheapest);
+  CHECK(calm == choose_count(spot, published::times())->cheapest);
   CHECK(best(1.0) < calm);
 }
 

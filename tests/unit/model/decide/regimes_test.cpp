@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/model/cost/published_terms.h"
 #include "tests/unit/model/decide/tables.h"
 
 using namespace scaleworth;
@@ -20,17 +21,6 @@ double used_hour(const RegimeResult& result) {
   return result.per_rank.value() * 3600.0;
 }
 
-model::OwnedTerms owned(double utilisation) {
-  model::OwnedTerms terms;
-  terms.capital = Dollars(30000);
-  terms.power_kw = 1.0;
-  terms.power_usage_effectiveness = 1.3;
-  terms.usd_per_kwh = 0.08;
-  terms.operation_usd_per_year = 1500;
-  terms.utilisation = utilisation;
-  return terms;
-}
-
 SpotTerms spot() {
   return {dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
 }
@@ -47,10 +37,10 @@ TEST_CASE("a commitment is paid for hours that are not used", "[decide]") {
 
 TEST_CASE("an owned rank is one more way to pay, with its threshold against the price",
           "[decide]") {
-  const Decision decision =
-      decide_curve(published_curve,
-                   64,
-                   request({{"owned", owned(0.6)}, {"list", ListPrice{dollars_per_hour(1), {}}}}));
+  const Decision decision = decide_curve(published_curve,
+                                         64,
+                                         request({{"owned", model::published::owned(0.6)},
+                                                  {"list", ListPrice{dollars_per_hour(1), {}}}}));
   CHECK_THAT(used_hour(decision.regimes[0]), WithinAbs(1.886, 5e-4));
   CHECK_THAT(*decision.regimes[0].break_even, WithinAbs(1.1314 / 2.10, 5e-5));
   CHECK_FALSE(decision.regimes[1].break_even);
@@ -98,7 +88,7 @@ TEST_CASE("ways to pay that cannot be are refused", "[decide]") {
   CHECK_THROWS_AS(decided({"reserved", PricePart{0.6, 0.0}}), UserError);
   CHECK_THROWS_AS(decided({"reserved", PricePart{0.6, 1.5}}), UserError);
   CHECK_THROWS_AS(decided({"list", ListPrice{dollars_per_hour(0), {}}}), UserError);
-  CHECK_THROWS_AS(decided({"owned", owned(0.0)}), UserError);
+  CHECK_THROWS_AS(decided({"owned", model::published::owned(0.0)}), UserError);
   CHECK_THROWS_AS(
       decide_curve(published_curve, 8, request({{"a", PricePart{}}, {"a", PricePart{}}})),
       UserError);
