@@ -4,18 +4,19 @@
 #pragma once
 
 #include "src/core/span.h"
-#include "src/core/statistics/stopping_rule.h"
+#include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace scaleworth::probes {
-
 enum class Collective {
   all_reduce,
   all_gather,
@@ -207,4 +208,15 @@ class RankGroup {
   virtual void together(const std::function<void()>& action) { action(); }
 };
 
+// The same action for several GPUs or ranks of one process at the same time.
+
+struct AtOnce {
+  std::vector<std::exception_ptr> failures;  // by index, null where the action returned
+  /// The earliest in time: what came after may be its consequence. Null for none.
+  std::exception_ptr first;
+};
+
+/// Runs `action(i)` for each i below `count`, the first on this thread and the others on one of
+/// their own, released together. Returns when all have ended.
+AtOnce run_at_once(std::size_t count, const std::function<void(std::size_t)>& action);
 }  // namespace scaleworth::probes

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The table of node probes, in the order in which they run.
 #include "probes/registry.h"
 
-#include "probes/roofline/gemm.h"
-#include "probes/roofline/probes.h"
-#include "src/core/run/fields.h"
+#include "probes/collectives.h"
+#include "probes/gpu/nccl.h"
+#include "probes/roofline.h"
+#include "probes/training/step_probes.h"
+#include "src/core/files/run_names.h"
 
 #include <array>
 
 namespace scaleworth::probes {
+// The table of node probes, in the order in which they run.
 
 std::span<const NodeProbe> node_probes() {
   static constexpr std::array probes{
@@ -36,4 +38,38 @@ std::span<const NodeProbe> node_probes() {
   return probes;
 }
 
+namespace {
+// The table of the probes of a group of ranks, in the order of measurement.
+
+constexpr std::array probes{
+    RankProbe{fields::comm_collectives,
+              "How long do six collectives take at each message size and rank count?",
+              &estimate_collectives,
+              &measure_collectives},
+    RankProbe{fields::step_training,
+              "How does a training step scale, and where does its time go?",
+              &estimate_training,
+              &measure_training},
+};
+}  // namespace
+
+std::span<const RankProbe> rank_probes() {
+  return probes;
+}
+
+// The table of the probes of ranks on GPUs, in the order of measurement.
+
+std::span<const RankProbe> device_rank_probes() {
+  static const std::array probes{
+      nccl_probe(),
+      RankProbe{fields::step_training,
+                "How does a training step scale over GPUs, and where does its time go?",
+                &estimate_device_training,
+                &measure_device_training},
+      RankProbe{fields::step_variants,
+                "What do CUDA graphs and tracing change of a training step?",
+                &estimate_step_variants,
+                &measure_step_variants}};
+  return probes;
+}
 }  // namespace scaleworth::probes

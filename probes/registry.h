@@ -4,8 +4,7 @@
 
 #include "probes/machine.h"
 #include "probes/ranks.h"
-#include "probes/recorder.h"
-#include "probes/suite.h"
+#include "probes/schedule.h"
 
 #include <optional>
 #include <span>
@@ -13,7 +12,6 @@
 #include <string_view>
 
 namespace scaleworth::probes {
-
 /// What a plan is made from, without measuring anything.
 struct Setting {
   Suite suite = Suite::quick;
@@ -55,5 +53,4 @@ std::span<const NodeProbe> node_probes();
 std::span<const RankProbe> rank_probes();
 /// Those that are asked of ranks on GPUs instead.
 std::span<const RankProbe> device_rank_probes();
-
 }  // namespace scaleworth::probes

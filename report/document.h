@@ -2,16 +2,31 @@
 /// The report before it has a format: a verdict, sections of text and tables, the next command.
 #pragma once
 
-#include "report/report.h"
+#include "report/render_options.h"
 #include "report/table.h"
-#include "report/verdict.h"
-#include "src/core/run/record.h"
+#include "src/core/run.h"
 #include "src/model/analysis.h"
 
 #include <string>
 #include <vector>
 
 namespace scaleworth::report {
+// The first lines of a report: is scaling worth it on this machine, by which rule, and how much.
+
+enum class Answer { yes, no, unknown };
+
+struct Verdict {
+  Answer answer = Answer::unknown;
+  std::string headline;            // one sentence with its numbers
+  std::vector<std::string> lines;  // rule, cause, prediction, cost
+};
+
+/// Judges the strong-scaling counts in order. Going from K1 to K2 ranks is worth it when it saves
+/// more time than it adds cost: g > (K2/K1) / g, that is g > sqrt(K2/K1) with the gain g = T1/T2.
+/// The gain's interval (ratio() of src/core/statistics) must lie wholly on one side, else that step
+/// is undecided. The answer is unknown when there are not two counts, when the losses
+/// disagree across counts, or when the first step is undecided.
+Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions);
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"
@@ -41,4 +56,48 @@ struct Document {
 /// its own section.
 Document compose(const Run& run, const model::Analysis& analysis, const RenderOptions& options);
 
+// What the documents of all commands have in common: a title, and nothing empty.
+
+/// "scaleworth 0.1.0: how many to buy?"; without a version only the name.
+std::string document_title(const std::string& tool_version, const std::string& question);
+
+/// Leaves out the tables that have no rows.
+void drop_empty_tables(Section& section);
+
+/// A paragraph, a list or a table.
+bool has_content(const Section& section);
+
+// A smaller table out of a full one: columns picked and renamed, rows that are no detail.
+
+struct Pick {
+  std::string id;      // column of the full table
+  std::string header;  // in the smaller one
+};
+
+/// The document's table of this id, null when it has none.
+const Table* find_table(const Document& document, const std::string& id);
+
+/// Position of the column, or the number of columns when there is none of this id.
+std::size_t column_of(const Table& table, const std::string& id);
+
+/// The picked columns that exist, in the order of `picks`, of the rows that are no detail.
+Table pick(const Table& full, const std::vector<Pick>& picks);
+
+/// Adds a column of another table: the cell of its first row that agrees in all `keys`, absent
+/// where none does. Both tables have the key columns.
+void join(Table& table,
+          const Table& other,
+          const std::vector<std::string>& keys,
+          const Pick& column);
+
+/// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
+/// wider than the interval, never narrower, and leaves room in a line.
+void even_out(Table& table);
+
+// The report on one page: the numbers that decide, without the tables behind them.
+
+/// The document with its sections replaced by a summary: sections without title whose tables carry
+/// their subject in the first header. What needs more room is counted and the command that shows it
+/// is the next one.
+Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options);
 }  // namespace scaleworth::report

@@ -13,7 +13,6 @@
 
 namespace scaleworth::report {
 namespace {
-
 struct Suffix {
   std::string_view text;
   Unit unit;
@@ -62,7 +61,6 @@ std::optional<double> as_number(const Value& value) {
   }
   return std::nullopt;
 }
-
 }  // namespace
 
 std::string words(const std::string& identifier) {
@@ -120,5 +118,4 @@ NamedValue printed_fact(const Fact& fact) {
   }
   return result;
 }
-
 }  // namespace scaleworth::report

@@ -2,13 +2,12 @@
 /// Recorded identifiers in the words of a reader.
 #pragma once
 
-#include "src/core/run/record.h"
+#include "src/core/run.h"
 #include "src/model/analysis.h"
 
 #include <string>
 
 namespace scaleworth::report {
-
 /// Underscores as spaces: "exposed_transfer" is "exposed transfer".
 std::string words(const std::string& identifier);
 
@@ -28,5 +27,4 @@ NamedValue printed_fact(const Fact& fact);
 
 /// The value as text without interpretation; doubles in the shortest form that reads back equal.
 std::string plain_text(const Value& value);
-
 }  // namespace scaleworth::report

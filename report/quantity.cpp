@@ -10,7 +10,6 @@
 
 namespace scaleworth::report {
 namespace {
-
 constexpr int most_digits = 5;
 /// Arms whose shorter one is at least this part of the longer print as one.
 constexpr double alike = 0.7;
@@ -155,7 +154,6 @@ std::string with_interval(double value, Interval<double> interval) {
                      fixed(interval.low, decimals),
                      fixed(interval.high, decimals));
 }
-
 }  // namespace
 
 Number in_proportion(double value, const Estimate<Seconds>& step) {
@@ -242,5 +240,4 @@ std::string format_quantity(const Number& number, Unit unit, int digits) {
   const std::string text = format_number(number, unit, scale, digits);
   return scale.symbol.empty() || text == "n/a" ? text : text + " " + scale.symbol;
 }
-
 }  // namespace scaleworth::report

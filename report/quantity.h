@@ -9,7 +9,6 @@
 #include <string>
 
 namespace scaleworth::report {
-
 /// What a number counts; decides its base unit and how it is scaled for printing.
 enum class Unit {
   plain,
@@ -82,5 +81,4 @@ std::string format_decimals(double value, int decimals);
 
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".
 std::string format_quantity(const Number& number, Unit unit, int digits = 3);
-
 }  // namespace scaleworth::report

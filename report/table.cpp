@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table.h"
 
-#include "src/core/statistics/quantile.h"
+#include "report/run/run_report.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace scaleworth::report {
 namespace {
-
 Scale column_scale(const Table& table, std::size_t index, bool detail) {
   std::vector<double> magnitudes;
   for (const Row& row : table.rows) {
@@ -49,7 +50,6 @@ void check_shape(const Table& table) {
     }
   }
 }
-
 }  // namespace
 
 Printed print_table(const Table& table, bool detail) {
@@ -86,4 +86,17 @@ bool only_detail(const Table& table) {
       table.rows.begin(), table.rows.end(), [](const Row& row) { return row.detail; });
 }
 
+Column parameter(std::string id, std::string header, Unit unit) {
+  Column column{std::move(id), std::move(header), Role::parameter, unit};
+  column.own_scale = unit == Unit::bytes;
+  return column;
+}
+
+Column measure(std::string id, std::string header, Unit unit) {
+  return Column{std::move(id), std::move(header), Role::measure, unit};
+}
+
+Cell count_cell(std::int64_t value) {
+  return number(static_cast<double>(value));
+}
 }  // namespace scaleworth::report

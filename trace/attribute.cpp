@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/attribute.h"
 
-#include "trace/analysis/culprits/find_culprits.h"
-#include "trace/analysis/efficiency/measure_efficiency.h"
-#include "trace/analysis/ledger/build_ledger.h"
-#include "trace/analysis/rank_numbers.h"
-#include "trace/classify/classify.h"
+#include "trace/analysis/efficiency/efficiency.h"
+#include "trace/analysis/ledger.h"
+#include "trace/analysis/stragglers.h"
+#include "trace/classify.h"
+#include "trace/recording.h"
 
 #include <algorithm>
 
@@ -13,7 +13,6 @@
 
 namespace scaleworth::trace {
 namespace {
-
 std::string place(const Origin& origin) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -82,7 +81,6 @@ void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWa
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }
 }
-
 }  // namespace
 
 Attributed attribute(const Job& job) {
@@ -116,5 +114,4 @@ Attributed attribute(const Job& job) {
   number_ranks(RankNumbers(job), result);
   return all;
 }
-
 }  // namespace scaleworth::trace

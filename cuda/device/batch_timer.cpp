@@ -1,19 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device/batch_timer.h"
 
-#include "cuda/device/timing/clock_counter.h"
-#include "cuda/device/timing/event_wait.h"
-#include "cuda/device/timing/stream_hold.h"
-#include "cuda/runtime/device_guard.h"
+#include "cuda/kernels/timing.h"
 #include "cuda/runtime/error.h"
-#include "cuda/runtime/unique.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/memory.h"
+#include "probes/gpu/batching.h"
+#include "src/core/error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
 #include <vector>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {
+/// Polls until `event` has happened. After `timeout` the GPU counts as lost and ProbeFailure names
+/// it, `doing` and the remedy. Throws gpu::Error if the GPU reports a failure.
+void wait_for_event(DeviceHealth& health,
+                    cudaEvent_t event,
+                    std::chrono::duration<double> timeout,
+                    const std::string& doing) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  while (true) {
+    const cudaError_t status = cudaEventQuery(event);
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) check(status);
+    // "Not ready" is remembered like a failure, and the next launch would report it.
+    static_cast<void>(cudaGetLastError());
+    const auto waited = Clock::now() - start;
+    if (waited > timeout) {
+      health.lose(
+          fmt::format("GPU {} did not finish within {:.0f} s while {}: it hangs or another program "
+                      "keeps it busy; see dmesg for Xid and nvidia-smi for other programs, then "
+                      "start again; later questions to it fail at once",
+                      health.ordinal(),
+                      timeout.count(),
+                      doing));
+      health.require();
+    }
+    // A small part of what was waited so far: neither a busy loop nor a gap between batches.
+    const auto pause =
+        std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(waited / 500),
+                   std::chrono::microseconds{20},
+                   std::chrono::microseconds{2000});
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// The clock of a GPU's multiprocessors over a batch, from stamps at both its ends.
+
+/// On the current device.
+class ClockCounter {
+ public:
+  explicit ClockCounter(const DeviceHealth& health);
+
+  /// Queue `begin` before the batch, `end` and `fetch` after it, read `clock_hz` when all is done.
+  void begin(cudaStream_t stream);
+  void end(cudaStream_t stream);
+  void fetch(cudaStream_t stream);
+  std::optional<double> clock_hz() const;
+
+ private:
+  void stamp(int which, cudaStream_t stream);
+
+  int multiprocessors_ = 0;
+  int slots_ = 0;
+  std::uint64_t batch_ = 0;
+  DeviceBuffer stamps_;
+  PinnedBuffer fetched_;
+};
+
+// Holding a stream back while a batch is queued.
+
+/// The block's words for one GPU; holds are numbered.
+class StreamHold {
+ public:
+  explicit StreamHold(const DeviceHealth& health);
+
+  /// Everything queued on `stream` from now on waits for `release`, at most a second: should
+  /// queueing itself wait for the GPU, it goes on then, and `gave_up` tells.
+  void hold(cudaStream_t stream);
+  /// No hold: nothing. Never fails, so that it may stand in a destructor.
+  void release() noexcept;
+  /// Whether the last hold ended by itself; known when the work behind it is done.
+  bool gave_up() const;
+
+ private:
+  StreamBlockWords& words() const { return *static_cast<StreamBlockWords*>(memory_.get()); }
+
+  PinnedBuffer memory_;
+  std::uint64_t number_ = 0;
+};
 
 using probes::BatchOptions;
 using probes::BatchTiming;
@@ -32,7 +118,6 @@ double elapsed_s(const Event& begin, const Event& end) {
   check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
   return 1e-3 * static_cast<double>(milliseconds);
 }
-
 }  // namespace
 
 /// What a timer needs for each batch, made once.
@@ -196,4 +281,66 @@ void BatchTimer::wait(const std::string& doing) {
   machinery_->wait(doing);
 }
 
+namespace {
+static_assert(sizeof(probes::ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));
+
+// %smid may exceed the number of multiprocessors where some are switched off.
+constexpr int spare_slots = 256;
+
+ClockCounter::ClockCounter(const DeviceHealth& health) {
+  check(
+      cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, health.ordinal()));
+  slots_ = multiprocessors_ + spare_slots;
+  const std::size_t bytes = 2 * static_cast<std::size_t>(slots_) * sizeof(probes::ClockStamp);
+  stamps_ = allocate_device(health, bytes);
+  fetched_ = allocate_pinned(health, bytes);
+}
+
+void ClockCounter::stamp(int which, cudaStream_t stream) {
+  auto* stamps = static_cast<std::uint64_t*>(stamps_.get());
+  check(launch_clock_stamp(
+      stamps + which * slots_ * clock_stamp_words, slots_, batch_, multiprocessors_, stream));
+}
+
+void ClockCounter::begin(cudaStream_t stream) {
+  ++batch_;
+  stamp(0, stream);
+}
+
+void ClockCounter::end(cudaStream_t stream) {
+  stamp(1, stream);
+}
+
+void ClockCounter::fetch(cudaStream_t stream) {
+  check(cudaMemcpyAsync(fetched_.get(),
+                        stamps_.get(),
+                        2 * static_cast<std::size_t>(slots_) * sizeof(probes::ClockStamp),
+                        cudaMemcpyDeviceToHost,
+                        stream));
+}
+
+std::optional<double> ClockCounter::clock_hz() const {
+  const auto* stamps = static_cast<const probes::ClockStamp*>(fetched_.get());
+  const auto slots = static_cast<std::size_t>(slots_);
+  return probes::clock_between({stamps, slots}, {stamps + slots, slots}, batch_);
+}
+
+StreamHold::StreamHold(const DeviceHealth& health)
+    : memory_(allocate_pinned(health, sizeof(StreamBlockWords))) {}
+
+void StreamHold::hold(cudaStream_t stream) {
+  // Below the shortest watchdog of a GPU that also drives a display (2 s).
+  constexpr std::uint64_t timeout_ns = 1'000'000'000;
+  ++number_;
+  check(launch_stream_block(&words(), number_, timeout_ns, stream));
+}
+
+void StreamHold::release() noexcept {
+  std::atomic_ref(words().released).store(number_, std::memory_order_release);
+}
+
+bool StreamHold::gave_up() const {
+  return std::atomic_ref(words().gave_up).load(std::memory_order_acquire) == number_;
+}
+}  // namespace
 }  // namespace scaleworth::gpu

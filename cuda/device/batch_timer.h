@@ -3,7 +3,7 @@
 /// stream and only then let go.
 #pragma once
 
-#include "cuda/runtime/device_health.h"
+#include "cuda/runtime/error.h"
 #include "probes/gpu/batching.h"
 #include "probes/gpu/device.h"
 
@@ -14,7 +14,6 @@
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-
 /// Queues work on `stream` and returns at once with the first failure. `repetition` counts up over
 /// the whole question: for rotating buffers.
 using Enqueue = std::function<cudaError_t(cudaStream_t stream, int repetition)>;
@@ -65,5 +64,4 @@ class BatchTimer {
   class Machinery;
   std::unique_ptr<Machinery> machinery_;
 };
-
 }  // namespace scaleworth::gpu

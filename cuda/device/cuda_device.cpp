@@ -1,23 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device/cuda_device.h"
 
-#include "cuda/device/questions/questions.h"
-#include "cuda/gemm/session/gemm_session.h"
-#include "cuda/libraries/open/library_error.h"
+#include "cuda/device/gpu_facts.h"
+#include "cuda/device/questions.h"
+#include "cuda/device/telemetry.h"
+#include "cuda/gemm/gemm_session.h"
+#include "cuda/libraries/library.h"
+#include "cuda/libraries/nvml.h"
 #include "cuda/runtime/error.h"
+#include "probes/gpu/device.h"
+#include "probes/gpu/registry.h"
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
 namespace scaleworth::gpu {
+namespace {
+// One GPU that answers the questions of probes/gpu/device.h.
+
+/// Makes a context on its GPU with the first question, not before. Once the GPU is lost every
+/// question fails at once.
+class CudaDevice : public probes::Device {
+ public:
+  /// `telemetry` is read while a question is answered; `products` is shared by all GPUs.
+  CudaDevice(probes::DeviceDescription description,
+             std::shared_ptr<TelemetrySource> telemetry,
+             std::shared_ptr<GemmLibrary> products);
+  ~CudaDevice() override;
+
+  const probes::DeviceDescription& description() const override { return description_; }
+  Bytes available_memory() const override;
+  probes::DeviceMeasured time_fma(const probes::DeviceFma& work,
+                                  const probes::Target& target) override;
+  probes::DeviceMeasured time_stream(const probes::StreamWork& work,
+                                     const probes::Target& target) override;
+  probes::DeviceMeasured time_chase(const probes::ChaseWork& work,
+                                    const probes::Target& target) override;
+  probes::DeviceMeasured time_ladder(const probes::LadderWork& work,
+                                     const probes::Target& target) override;
+  probes::DeviceMeasured time_transfer(const probes::TransferWork& work,
+                                       const probes::Target& target) override;
+  probes::DeviceMeasured time_launch(probes::LaunchKind kind,
+                                     const probes::Target& target) override;
+  Outcome<std::string> gemm_library() override;
+  std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override;
+  bool can_access_peer(int ordinal) const override;
+
+ private:
+  using Question = std::function<probes::DeviceMeasured(Workbench& bench)>;
+  /// Answers with this GPU current; failed calls become ProbeFailure that say what was being done.
+  probes::DeviceMeasured ask(const std::string& doing, const Question& question);
+  /// Runs `action` with this GPU current and the workbench there; failures as in `ask`.
+  void prepared(const std::string& doing, const std::function<void()>& action);
+
+  probes::DeviceDescription description_;
+  std::shared_ptr<TelemetrySource> telemetry_;
+  mutable DeviceHealth health_;
+  std::unique_ptr<Workbench> bench_;
+  std::shared_ptr<GemmLibrary> products_;
+  LtHandle product_handle_;
+};
+}  // namespace
 
 using probes::DeviceMeasured;
 using probes::Target;
 
+namespace {
 CudaDevice::CudaDevice(probes::DeviceDescription description,
                        std::shared_ptr<TelemetrySource> telemetry,
                        std::shared_ptr<GemmLibrary> products)
@@ -137,5 +195,156 @@ bool CudaDevice::can_access_peer(int ordinal) const {
   if (status != cudaSuccess) cudaGetLastError();
   return status == cudaSuccess && possible != 0;
 }
+}  // namespace
 
+Workbench::Workbench(const probes::DeviceDescription& description,
+                     DeviceHealth& health,
+                     std::shared_ptr<TelemetrySource> telemetry)
+    : description_(description),
+      health_(health),
+      telemetry_(std::move(telemetry)),
+      timer_(health, stream_.get()) {}
+
+probes::DeviceMeasured Workbench::time(const BatchWork& work,
+                                       const probes::Target& target,
+                                       const probes::BatchOptions& options) {
+  return watched([&] { return timer_.time(work, target, options); });
+}
+
+probes::DeviceMeasured Workbench::watched(const std::function<probes::DeviceMeasured()>& sampling) {
+  TelemetryWatch watch(telemetry_);
+  probes::DeviceMeasured measured = sampling();
+  measured.telemetry = watch.take();
+  return measured;
+}
+
+probes::BatchOptions Workbench::batch_options() const {
+  constexpr std::chrono::milliseconds idle_from{500};
+  constexpr Seconds after_idle{0.3};
+  probes::BatchOptions options;
+  if (std::chrono::steady_clock::now() - finished_ > idle_from) options.warm_up = after_idle;
+  return options;
+}
+
+int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int most) {
+  timer_.run_once(work(1));
+  probes::BatchOptions options;
+  options.batch = Seconds{0.5e-3};
+  options.maximum_repetitions = most;
+  probes::BatchFunction launch([&](int passes) {
+    return probes::BatchTiming{Seconds{timer_.time_once(work(passes), 1)}, {}, false};
+  });
+  return probes::calibrate_repetitions(launch, options);
+}
+
+namespace {
+std::string visible_devices() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible == nullptr ? "" : fmt::format(" (CUDA_VISIBLE_DEVICES={})", visible);
+}
+}  // namespace
+
+std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime) {
+  switch (status) {
+    case cudaErrorNoDevice:
+      return Skipped{"the CUDA driver sees no GPU" + visible_devices()};
+    case cudaErrorInsufficientDriver:
+      if (driver == 0) {
+        return Skipped{
+            "no CUDA driver (libcuda.so.1) is installed here: install the NVIDIA driver, or start "
+            "the container with --gpus all"};
+      }
+      return Skipped{fmt::format(
+          "the NVIDIA driver supports CUDA {} and this program needs {}: install a newer driver",
+          cuda_version_text(driver),
+          cuda_version_text(runtime))};
+    case cudaErrorStubLibrary:
+      return Skipped{
+          "libcuda.so.1 is the toolkit's stub, not a driver: take its folder out of "
+          "LD_LIBRARY_PATH"};
+    case cudaErrorOperatingSystem:
+    case cudaErrorNotPermitted:
+      return Failed{
+          "this user may not open the GPUs: check the permissions of /dev/nvidia*, and in a "
+          "container its device list"};
+    case cudaErrorSystemNotReady:
+      return Failed{"the GPUs' switches are not ready: start nvidia-fabricmanager and see its log"};
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+      return Failed{
+          "the CUDA libraries do not fit the kernel's driver: reload the driver or reboot after "
+          "its "
+          "update"};
+    default:
+      return Failed{
+          fmt::format("CUDA cannot start ({}, code {}): see dmesg for Xid, and whether "
+                      "nvidia-smi works",
+                      cudaGetErrorString(status),
+                      static_cast<int>(status))};
+  }
+}
+
+namespace {
+/// Why the GPU cannot be used; absent when it can, as far as is known without a context on it.
+std::optional<std::string> refusal(int ordinal) {
+  int mode = cudaComputeModeDefault;
+  check(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, ordinal));
+  if (mode == cudaComputeModeProhibited) {
+    return fmt::format(
+        "GPU {} is in compute mode 'prohibited': set the default mode (nvidia-smi -c 0), or leave "
+        "it out by CUDA_VISIBLE_DEVICES",
+        ordinal);
+  }
+  if (mode != cudaComputeModeExclusiveProcess) return std::nullopt;
+  // Only a context tells whether another program holds it.
+  const cudaError_t status = cudaSetDevice(ordinal);
+  if (status == cudaSuccess) return std::nullopt;
+  cudaGetLastError();
+  return fmt::format(
+      "GPU {} is in exclusive compute mode and another program holds it ({}): end that program, "
+      "set "
+      "the default mode (nvidia-smi -c 0), or leave it out by CUDA_VISIBLE_DEVICES",
+      ordinal,
+      cudaGetErrorString(status));
+}
+}  // namespace
+
+Outcome<int> count_gpus() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    cudaGetLastError();
+    int driver = 0;
+    static_cast<void>(cudaDriverGetVersion(&driver));
+    return std::visit([](auto&& reason) -> Outcome<int> { return reason; },
+                      explain_no_gpus(status, driver, CUDART_VERSION));
+  }
+  if (count == 0) return Skipped{"the CUDA driver sees no GPU"};
+  return count;
+}
 }  // namespace scaleworth::gpu
+
+namespace scaleworth::probes {
+Outcome<Devices> open_devices(const VendorPaths& paths) {
+  const Outcome<int> counted = gpu::count_gpus();
+  if (const auto* skipped = std::get_if<Skipped>(&counted)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&counted)) return *failed;
+  const int count = std::get<int>(counted);
+  try {
+    const auto nvml = gpu::open_nvml(paths.nvml);
+    const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);
+    Devices devices;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      if (const auto reason = gpu::refusal(ordinal)) return Failed{*reason};
+      DeviceDescription description = gpu::describe_device(ordinal);
+      auto telemetry = gpu::open_telemetry_source(nvml, description);
+      devices.push_back(std::make_unique<gpu::CudaDevice>(
+          std::move(description), std::move(telemetry), products));
+    }
+    return devices;
+  } catch (const gpu::Error& error) {
+    return Failed{std::string("CUDA: ") + error.what() +
+                  "; see dmesg for Xid, and whether nvidia-smi works"};
+  }
+}
+}  // namespace scaleworth::probes

@@ -1,61 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One GPU that answers the questions of probes/gpu/device.h.
+/// One GPU behind probes/gpu/device.h; opening GPUs, or why not.
 #pragma once
 
-#include "cuda/device/workbench.h"
-#include "cuda/gemm/session/gemm_library.h"
-#include "cuda/gemm/session/ground.h"
-#include "cuda/runtime/device_health.h"
-#include "cuda/telemetry/telemetry_source.h"
+#include "cuda/device/batch_timer.h"
+#include "cuda/device/telemetry.h"
+#include "cuda/runtime/error.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/memory.h"
+#include "probes/gpu/batching.h"
 #include "probes/gpu/device.h"
+#include "src/core/estimate.h"
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
+
+#include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
+// What every question to a GPU works with: its description, streams and timer.
 
-/// Makes a context on its GPU with the first question, not before. Once the GPU is lost every
-/// question fails at once.
-class CudaDevice : public probes::Device {
+/// Made with its GPU current. `description` and `health` must outlive it.
+class Workbench {
  public:
-  /// `telemetry` is read while a question is answered; `products` is shared by all GPUs.
-  CudaDevice(probes::DeviceDescription description,
-             std::shared_ptr<TelemetrySource> telemetry,
-             std::shared_ptr<GemmLibrary> products);
-  ~CudaDevice() override;
+  Workbench(const probes::DeviceDescription& description,
+            DeviceHealth& health,
+            std::shared_ptr<TelemetrySource> telemetry);
 
-  const probes::DeviceDescription& description() const override { return description_; }
-  Bytes available_memory() const override;
-  probes::DeviceMeasured time_fma(const probes::DeviceFma& work,
-                                  const probes::Target& target) override;
-  probes::DeviceMeasured time_stream(const probes::StreamWork& work,
-                                     const probes::Target& target) override;
-  probes::DeviceMeasured time_chase(const probes::ChaseWork& work,
-                                    const probes::Target& target) override;
-  probes::DeviceMeasured time_ladder(const probes::LadderWork& work,
-                                     const probes::Target& target) override;
-  probes::DeviceMeasured time_transfer(const probes::TransferWork& work,
-                                       const probes::Target& target) override;
-  probes::DeviceMeasured time_launch(probes::LaunchKind kind,
-                                     const probes::Target& target) override;
-  Outcome<std::string> gemm_library() override;
-  std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override;
-  bool can_access_peer(int ordinal) const override;
+  const probes::DeviceDescription& description() const { return description_; }
+  DeviceHealth& health() { return health_; }
+  cudaStream_t stream() const { return stream_.get(); }
+  /// For work at the same time as `stream`.
+  cudaStream_t second_stream() const { return second_.get(); }
+  BatchTimer& timer() { return timer_; }
+
+  /// Batches of 20 ms. A GPU that was idle first gets its clocks back up: 0.3 s of the work itself.
+  probes::BatchOptions batch_options() const;
+  /// Samples of `work`, and telemetry of the same time: of the sampling, not of what prepared it.
+  probes::DeviceMeasured time(const BatchWork& work,
+                              const probes::Target& target,
+                              const probes::BatchOptions& options);
+  /// The same for work that is not timed by the timer.
+  probes::DeviceMeasured watched(const std::function<probes::DeviceMeasured()>& sampling);
+
+  /// From now on the GPU is idle.
+  void finished() { finished_ = std::chrono::steady_clock::now(); }
+
+  DeviceBuffer allocate(std::size_t bytes) { return allocate_device(health_, bytes); }
+
+  /// Work that repeats itself inside of one launch: the number of passes for which a launch lasts
+  /// half a millisecond, so that the launch itself is below 1 % of it. `most` limits it.
+  int passes_for(const std::function<BatchWork(int passes)>& work, int most);
 
  private:
-  using Question = std::function<probes::DeviceMeasured(Workbench& bench)>;
-  /// Answers with this GPU current; failed calls become ProbeFailure that say what was being done.
-  probes::DeviceMeasured ask(const std::string& doing, const Question& question);
-  /// Runs `action` with this GPU current and the workbench there; failures as in `ask`.
-  void prepared(const std::string& doing, const std::function<void()>& action);
-
-  probes::DeviceDescription description_;
+  const probes::DeviceDescription& description_;
+  DeviceHealth& health_;
   std::shared_ptr<TelemetrySource> telemetry_;
-  mutable DeviceHealth health_;
-  std::unique_ptr<Workbench> bench_;
-  std::shared_ptr<GemmLibrary> products_;
-  LtHandle product_handle_;
+  Stream stream_ = make_stream();
+  Stream second_ = make_stream();
+  BatchTimer timer_;
+  std::chrono::steady_clock::time_point finished_{};
 };
 
+// Why GPUs cannot be used, in words for a person.
+
+/// What it means that counting the GPUs failed with `status`. `driver` is the CUDA version that the
+/// driver supports as cudaDriverGetVersion tells it, 0 without a driver; `runtime` the one this
+/// program was built with. Skipped where there is no GPU to use, Failed where there is one and
+/// something is broken; both name the remedy.
+std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime);
+
+/// How many GPUs this process sees, at least one; otherwise as explain_no_gpus.
+Outcome<int> count_gpus();
 }  // namespace scaleworth::gpu

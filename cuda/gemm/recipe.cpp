@@ -2,10 +2,16 @@
 #include "cuda/gemm/recipe.h"
 
 #include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {
-
 using probes::NumberFormat;
 
 constexpr double power_of_two(int exponent) {
@@ -156,7 +162,6 @@ constexpr bool in_order_of_formats() {
   return recipes.size() == probes::all_number_formats.size();
 }
 static_assert(in_order_of_formats());
-
 }  // namespace
 
 const GemmRecipe& gemm_recipe(NumberFormat format) {
@@ -184,4 +189,143 @@ bool is_block_scaled(const GemmRecipe& recipe) {
   return recipe.a_scale != ScaleLayout::none && recipe.a_scale != ScaleLayout::tensor;
 }
 
+namespace {
+using Name = std::pair<int, const char*>;
+
+constexpr std::array tiles{
+    Name{CUBLASLT_MATMUL_TILE_32x32, "32x32"},     Name{CUBLASLT_MATMUL_TILE_32x64, "32x64"},
+    Name{CUBLASLT_MATMUL_TILE_64x32, "64x32"},     Name{CUBLASLT_MATMUL_TILE_32x128, "32x128"},
+    Name{CUBLASLT_MATMUL_TILE_64x64, "64x64"},     Name{CUBLASLT_MATMUL_TILE_128x32, "128x32"},
+    Name{CUBLASLT_MATMUL_TILE_64x96, "64x96"},     Name{CUBLASLT_MATMUL_TILE_96x64, "96x64"},
+    Name{CUBLASLT_MATMUL_TILE_64x128, "64x128"},   Name{CUBLASLT_MATMUL_TILE_128x64, "128x64"},
+    Name{CUBLASLT_MATMUL_TILE_96x128, "96x128"},   Name{CUBLASLT_MATMUL_TILE_128x96, "128x96"},
+    Name{CUBLASLT_MATMUL_TILE_64x192, "64x192"},   Name{CUBLASLT_MATMUL_TILE_192x64, "192x64"},
+    Name{CUBLASLT_MATMUL_TILE_64x256, "64x256"},   Name{CUBLASLT_MATMUL_TILE_128x128, "128x128"},
+    Name{CUBLASLT_MATMUL_TILE_256x64, "256x64"},   Name{CUBLASLT_MATMUL_TILE_128x160, "128x160"},
+    Name{CUBLASLT_MATMUL_TILE_160x128, "160x128"}, Name{CUBLASLT_MATMUL_TILE_128x192, "128x192"},
+    Name{CUBLASLT_MATMUL_TILE_192x128, "192x128"}, Name{CUBLASLT_MATMUL_TILE_64x512, "64x512"},
+    Name{CUBLASLT_MATMUL_TILE_128x256, "128x256"}, Name{CUBLASLT_MATMUL_TILE_256x128, "256x128"},
+    Name{CUBLASLT_MATMUL_TILE_512x64, "512x64"},   Name{CUBLASLT_MATMUL_TILE_192x192, "192x192"},
+    Name{CUBLASLT_MATMUL_TILE_128x320, "128x320"}, Name{CUBLASLT_MATMUL_TILE_192x256, "192x256"},
+    Name{CUBLASLT_MATMUL_TILE_256x192, "256x192"}, Name{CUBLASLT_MATMUL_TILE_320x128, "320x128"},
+    Name{CUBLASLT_MATMUL_TILE_128x384, "128x384"}, Name{CUBLASLT_MATMUL_TILE_384x128, "384x128"},
+    Name{CUBLASLT_MATMUL_TILE_256x256, "256x256"}, Name{CUBLASLT_MATMUL_TILE_128x512, "128x512"},
+    Name{CUBLASLT_MATMUL_TILE_512x128, "512x128"}};
+
+constexpr std::array stages{Name{CUBLASLT_MATMUL_STAGES_16x3, "16 x 3"},
+                            Name{CUBLASLT_MATMUL_STAGES_16x4, "16 x 4"},
+                            Name{CUBLASLT_MATMUL_STAGES_16x5, "16 x 5"},
+                            Name{CUBLASLT_MATMUL_STAGES_16x6, "16 x 6"},
+                            Name{CUBLASLT_MATMUL_STAGES_32x3, "32 x 3"},
+                            Name{CUBLASLT_MATMUL_STAGES_32x4, "32 x 4"},
+                            Name{CUBLASLT_MATMUL_STAGES_32x5, "32 x 5"},
+                            Name{CUBLASLT_MATMUL_STAGES_32x6, "32 x 6"},
+                            Name{CUBLASLT_MATMUL_STAGES_64x3, "64 x 3"},
+                            Name{CUBLASLT_MATMUL_STAGES_64x4, "64 x 4"},
+                            Name{CUBLASLT_MATMUL_STAGES_64x5, "64 x 5"},
+                            Name{CUBLASLT_MATMUL_STAGES_64x6, "64 x 6"},
+                            Name{CUBLASLT_MATMUL_STAGES_128x3, "128 x 3"},
+                            Name{CUBLASLT_MATMUL_STAGES_128x4, "128 x 4"},
+                            Name{CUBLASLT_MATMUL_STAGES_128x5, "128 x 5"},
+                            Name{CUBLASLT_MATMUL_STAGES_128x6, "128 x 6"},
+                            Name{CUBLASLT_MATMUL_STAGES_8xAUTO, "8 x auto"},
+                            Name{CUBLASLT_MATMUL_STAGES_16xAUTO, "16 x auto"},
+                            Name{CUBLASLT_MATMUL_STAGES_32xAUTO, "32 x auto"},
+                            Name{CUBLASLT_MATMUL_STAGES_64xAUTO, "64 x auto"},
+                            Name{CUBLASLT_MATMUL_STAGES_128xAUTO, "128 x auto"},
+                            Name{CUBLASLT_MATMUL_STAGES_256xAUTO, "256 x auto"},
+                            Name{CUBLASLT_MATMUL_STAGES_768xAUTO, "768 x auto"}};
+
+constexpr std::array clusters{Name{CUBLASLT_CLUSTER_SHAPE_AUTO, "auto"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_1x1x1, "1x1"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_2x1x1, "2x1"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_4x1x1, "4x1"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_1x2x1, "1x2"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_2x2x1, "2x2"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_4x2x1, "4x2"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_1x4x1, "1x4"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_2x4x1, "2x4"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_4x4x1, "4x4"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_8x1x1, "8x1"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_1x8x1, "1x8"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_8x2x1, "8x2"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_2x8x1, "2x8"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_16x1x1, "16x1"},
+                              Name{CUBLASLT_CLUSTER_SHAPE_1x16x1, "1x16"}};
+
+std::string name_of(std::span<const Name> names, int value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
+  }
+  return fmt::format("id {}", value);
+}
+
+/// Absent for an attribute that this version of the library does not know. The width that the
+/// library writes is the attribute's own (2 or 4 bytes); the machine is little-endian.
+std::optional<std::int32_t> setting(const CublasLt& library,
+                                    const cublasLtMatmulAlgo_t& algorithm,
+                                    cublasLtMatmulAlgoConfigAttributes_t attribute,
+                                    std::size_t bytes) {
+  std::int32_t value = 0;
+  std::size_t written = 0;
+  const cublasStatus_t status =
+      library.algorithm_config(&algorithm, attribute, &value, bytes, &written);
+  if (status != CUBLAS_STATUS_SUCCESS) return std::nullopt;
+  return value;
+}
+
+struct Setting {
+  const char* label;
+  cublasLtMatmulAlgoConfigAttributes_t attribute;
+  std::size_t bytes;
+  std::string (*name)(int);
+  int unremarkable;  // the value that is left out
+};
+
+std::string number(int value) {
+  return fmt::format("{}", value);
+}
+
+constexpr int always_said = -1;
+constexpr std::array settings{
+    Setting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, &tile_name, CUBLASLT_MATMUL_TILE_UNDEFINED},
+    Setting{"stages",
+            CUBLASLT_ALGO_CONFIG_STAGES_ID,
+            4,
+            &stages_name,
+            CUBLASLT_MATMUL_STAGES_UNDEFINED},
+    Setting{"cluster",
+            CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+            2,
+            &cluster_name,
+            CUBLASLT_CLUSTER_SHAPE_AUTO},
+    Setting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, &number, always_said},
+    Setting{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, &number, 0},
+    Setting{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, &number, 0},
+    Setting{"option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, &number, 0},
+    Setting{"inner shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, &number, 0}};
+}  // namespace
+
+std::string tile_name(int tile) {
+  return name_of(tiles, tile);
+}
+
+std::string stages_name(int value) {
+  return name_of(stages, value);
+}
+
+std::string cluster_name(int cluster) {
+  return name_of(clusters, cluster);
+}
+
+std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm) {
+  const auto id = setting(library, algorithm, CUBLASLT_ALGO_CONFIG_ID, 4);
+  std::string words = fmt::format("algorithm {}", id ? fmt::format("{}", *id) : "unknown");
+  for (const Setting& entry : settings) {
+    const auto value = setting(library, algorithm, entry.attribute, entry.bytes);
+    if (!value || *value == entry.unremarkable) continue;
+    words += fmt::format(", {} {}", entry.label, entry.name(*value));
+  }
+  return words;
+}
 }  // namespace scaleworth::gpu

@@ -2,13 +2,15 @@
 /// How each number format is asked of cuBLASLt: types, scales, accumulation.
 #pragma once
 
-#include "cuda/kernels/gemm/fill_operands.h"
-#include "probes/gpu/number_format.h"
+#include "cuda/kernels/fill.h"
+#include "cuda/libraries/cublas_lt.h"
+#include "probes/gpu/numbers.h"
+
+#include <string>
 
 #include <cublasLt.h>
 
 namespace scaleworth::gpu {
-
 /// How the factors lie that turn encoded operands back into numbers. tensor: one for all;
 /// vector_N: one per N numbers along k; block_128: one per 128 rows and 128 along k.
 enum class ScaleLayout { none, tensor, vector_128, block_128, vector_32, vector_16 };
@@ -42,4 +44,16 @@ cublasLtMatmulMatrixScale_t scale_mode(ScaleLayout layout);
 /// Whether the layout has a factor per block: those exist for single products only.
 bool is_block_scaled(const GemmRecipe& recipe);
 
+// An algorithm of cuBLASLt in words.
+
+/// "algorithm 66, tile 128x256, stages 64 x auto, cluster 2x1, split-k 1, ...": every setting of
+/// the configuration that can be asked for and is not its default.
+std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm);
+
+/// "128x256"; "id 570" for tiles that are rarely used.
+std::string tile_name(int tile);
+/// "64 x 4", "64 x auto".
+std::string stages_name(int stages);
+/// "2x1", "auto".
+std::string cluster_name(int cluster);
 }  // namespace scaleworth::gpu

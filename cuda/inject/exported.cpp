@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the driver, NVTX and NCCL call in the capture library. Nothing of it may fail the program
 /// that it runs in.
-#include "cuda/inject/nccl/nccl_profiler.h"
-#include "cuda/inject/own_ranges.h"
-#include "cuda/inject/process/exit_paths.h"
-#include "cuda/inject/session/session.h"
+#include "cuda/inject/nccl_profiler.h"
+#include "cuda/inject/session.h"
 
 #include <atomic>
 #include <exception>
@@ -16,7 +14,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 constexpr int injected = 1;  // what the driver takes for success
 
 /// CUPTI's own NVTX layer, whose ranges come as activity records; null when it cannot be had.
@@ -64,7 +61,6 @@ void shielded(Body body) {
     complain("an unknown error in the capture library");
   }
 }
-
 }  // namespace
 }  // namespace scaleworth::gpu
 

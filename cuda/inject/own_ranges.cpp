@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/inject/own_ranges.h"
-
-#include "cuda/inject/process/process_facts.h"
-#include "cuda/inject/session/session.h"
+#include "cuda/inject/session.h"
 
 #include <atomic>
 #include <exception>
@@ -15,7 +12,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 using trace::recording::MarkPhase;
 
 std::uint32_t this_thread() {
@@ -164,7 +160,6 @@ class FunctionTable {
   unsigned int size_ = 0;
   bool found_ = false;
 };
-
 }  // namespace
 
 int listen_to_ranges(void* export_table) {
@@ -189,5 +184,4 @@ int listen_to_ranges(void* export_table) {
   domains.set(NVTX_CBID_CORE2_DomainRegisterStringA, &register_text);
   return 1;
 }
-
 }  // namespace scaleworth::gpu

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cublas_lt.h"
 
-#include "cuda/libraries/open/library_error.h"
-#include "cuda/libraries/open/version_text.h"
+#include "cuda/libraries/library.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -11,7 +10,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 // The library that is opened need not be the header's version: these are what both sides must
 // share.
 static_assert(sizeof(cublasLtMatmulAlgo_t) == 64);
@@ -75,7 +73,6 @@ void fill(const SharedLibrary& library, CublasLt& table) {
   library.need(table.algorithm_config, "cublasLtMatmulAlgoConfigGetAttribute");
   library.need(table.algorithm_capability, "cublasLtMatmulAlgoCapGetAttribute");
 }
-
 }  // namespace
 
 void CublasLt::check(cublasStatus_t status, std::source_location where) const {
@@ -87,5 +84,4 @@ Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_
                                                         const SearchScope& scope) {
   return open_table<CublasLt>(names(), user_path, scope, &fill);
 }
-
 }  // namespace scaleworth::gpu

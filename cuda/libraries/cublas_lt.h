@@ -2,7 +2,7 @@
 /// cuBLASLt's functions, opened at run time.
 #pragma once
 
-#include "cuda/libraries/open/open_library.h"
+#include "cuda/libraries/library.h"
 
 #include <memory>
 #include <source_location>
@@ -11,7 +11,6 @@
 #include <cublasLt.h>
 
 namespace scaleworth::gpu {
-
 /// Every pointer is set. Handles and descriptors must not outlive the table that made them.
 struct CublasLt : OpenedLibrary {
   decltype(&cublasLtGetVersion) get_version = nullptr;
@@ -42,5 +41,4 @@ struct CublasLt : OpenedLibrary {
 /// Version 12 or later: older ones do not know fp8. Skipped or Failed as `open_library` says.
 Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_path,
                                                         const SearchScope& scope = {});
-
 }  // namespace scaleworth::gpu

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cupti.h"
 
-#include "cuda/libraries/open/library_error.h"
-#include "cuda/libraries/open/version_text.h"
+#include "cuda/libraries/library.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -11,7 +10,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 // A library of CUDA 12.0 writes CUpti_ActivityKernel8; the record was only ever lengthened since.
 static_assert(offsetof(CUpti_ActivityKernel10, start) == offsetof(CUpti_ActivityKernel8, start));
 static_assert(offsetof(CUpti_ActivityKernel10, streamId) ==
@@ -87,7 +85,6 @@ void fill(const SharedLibrary& library, Cupti& table) {
   library.need(table.dropped_records, "cuptiActivityGetNumDroppedRecords");
   take_tracing(library, table);
 }
-
 }  // namespace
 
 void Cupti::check(CUptiResult status, std::source_location where) const {
@@ -101,5 +98,4 @@ Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                                                  const SearchScope& scope) {
   return open_table<Cupti>(names(), user_path, scope, &fill);
 }
-
 }  // namespace scaleworth::gpu

@@ -2,7 +2,7 @@
 /// CUPTI's activity functions, opened at run time.
 #pragma once
 
-#include "cuda/libraries/open/open_library.h"
+#include "cuda/libraries/library.h"
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,6 @@
 #include <cupti.h>
 
 namespace scaleworth::gpu {
-
 /// Every pointer is set. Records come in the layout of the library's version: fields that the
 /// records of CUDA 12.0 have lie where this build's types have them; later ones ask for
 /// `version_number`.
@@ -57,5 +56,4 @@ struct Cupti : OpenedLibrary {
 /// `open_library` says.
 Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                                                  const SearchScope& scope = {});
-
 }  // namespace scaleworth::gpu

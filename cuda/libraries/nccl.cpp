@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/nccl.h"
 
-#include "cuda/libraries/open/library_error.h"
-#include "cuda/libraries/open/version_text.h"
+#include "cuda/libraries/library.h"
 
 #include <type_traits>
 
@@ -10,7 +9,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 // The library that is opened need not be the header's version: these are what both sides must
 // share.
 static_assert(sizeof(ncclUniqueId) == 128);
@@ -95,7 +93,6 @@ void fill(const SharedLibrary& library, Nccl& table) {
   fill_always(library, table);
   fill_newer(library, table);
 }
-
 }  // namespace
 
 void Nccl::check(ncclResult_t status, std::source_location where) const {
@@ -111,5 +108,4 @@ Outcome<std::shared_ptr<const Nccl>> open_nccl(const std::string& user_path,
                                                const SearchScope& scope) {
   return open_table<Nccl>(names(), user_path, scope, &fill);
 }
-
 }  // namespace scaleworth::gpu

@@ -2,7 +2,7 @@
 /// NCCL's functions, opened at run time.
 #pragma once
 
-#include "cuda/libraries/open/open_library.h"
+#include "cuda/libraries/library.h"
 
 #include <memory>
 #include <source_location>
@@ -11,7 +11,6 @@
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-
 /// Pointers of the first part are set; those of the second are null before the version named.
 struct Nccl : OpenedLibrary {
   int version_number = 0;  // 10000 major + 100 minor + patch
@@ -63,5 +62,4 @@ struct Nccl : OpenedLibrary {
 /// Version 2.18 or later, the first with ncclCommSplit. Skipped or Failed as `open_library` says.
 Outcome<std::shared_ptr<const Nccl>> open_nccl(const std::string& user_path,
                                                const SearchScope& scope = {});
-
 }  // namespace scaleworth::gpu

@@ -2,15 +2,133 @@
 /// NVML's functions, opened at run time. The library belongs to the driver, not to the toolkit.
 #pragma once
 
-#include "cuda/libraries/nvml_types.h"
-#include "cuda/libraries/open/open_library.h"
+#include "cuda/libraries/library.h"
+#include "probes/gpu/device.h"
+#include "src/core/estimate.h"
 
+#include <cstddef>
 #include <memory>
 #include <source_location>
 #include <string>
 
-namespace scaleworth::gpu {
+namespace scaleworth::gpu::nvml {
+// The part of NVML's binary interface that is used here, written from NVIDIA's NVML API reference
+// (version 13.0) because the toolkit's header is often not installed.
 
+struct OpaqueDevice;
+using Device = OpaqueDevice*;  // nvmlDevice_t
+
+/// nvmlReturn_t; other values exist and have words in `Nvml::error_words`.
+enum class Result : int {
+  success = 0,
+  not_supported = 3,
+  no_permission = 4,
+  not_found = 6,
+  insufficient_size = 7,
+  driver_not_loaded = 9,
+  function_not_found = 13,
+  gpu_is_lost = 15,
+  library_driver_mismatch = 18
+};
+
+enum class Clock : int { graphics = 0, sm = 1, memory = 2 };  // nvmlClockType_t
+enum class TemperatureSensor : int { gpu = 0 };               // nvmlTemperatureSensors_t
+enum class TemperatureThreshold : int {
+  shutdown = 0,
+  slowdown = 1,
+  memory_maximum = 2,
+  gpu_maximum = 3
+};
+enum class EnableState : int { disabled = 0, enabled = 1 };           // nvmlEnableState_t
+enum class MemoryError : int { corrected = 0, uncorrected = 1 };      // nvmlMemoryErrorType_t
+enum class EccCounter : int { since_driver_load = 0, lifetime = 1 };  // nvmlEccCounterType_t
+enum class PcieCounter : int { transmit = 0, receive = 1 };           // nvmlPcieUtilCounter_t
+enum class NvLinkCapability : int { peer_to_peer = 0, valid = 5 };    // nvmlNvLinkCapability_t
+enum class NvLinkRemote : int { gpu = 0, npu = 1, nvswitch = 2, unknown = 0xff };
+enum class ComputeMode : int {
+  shared = 0,
+  exclusive_thread = 1,
+  prohibited = 2,
+  exclusive_process = 3
+};
+
+/// NVML_NVLINK_MAX_LINKS; a driver refuses numbers beyond its own limit.
+inline constexpr unsigned int most_nvlinks = 36;
+
+/// nvmlPciInfo_t
+struct PciInfo {
+  char bus_id_legacy[16];
+  unsigned int domain;
+  unsigned int bus;
+  unsigned int device;
+  unsigned int device_and_vendor;  // the device in the upper 16 bits
+  unsigned int subsystem;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68);
+
+/// nvmlMemory_t, in bytes; `used` counts what the driver keeps.
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+static_assert(sizeof(Memory) == 24);
+
+/// nvmlProcessInfo_t, as of nvmlDeviceGetComputeRunningProcesses_v3.
+struct Process {
+  unsigned int pid;
+  unsigned long long used_memory;
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+static_assert(sizeof(Process) == 24);
+
+/// nvmlValueType_t: which member of FieldValue::value holds the answer.
+enum class ValueType : int {
+  real = 0,
+  unsigned_int = 1,
+  unsigned_long = 2,
+  unsigned_long_long = 3,
+  signed_long_long = 4,
+  signed_int = 5,
+  unsigned_short = 6
+};
+
+/// nvmlFieldValue_t: question (`field`, `scope`) and answer in one.
+struct FieldValue {
+  unsigned int field;
+  unsigned int scope;
+  long long timestamp_us;
+  long long latency_us;
+  ValueType type;
+  Result result;
+  union {
+    double real;
+    int signed_int;
+    unsigned int unsigned_int;
+    unsigned short unsigned_short;
+    unsigned long unsigned_long;
+    unsigned long long unsigned_long_long;
+    signed long long signed_long_long;
+  } value;
+};
+static_assert(sizeof(FieldValue) == 40);
+static_assert(offsetof(FieldValue, value) == 32);
+
+/// Field identifiers; units are those of the answer.
+enum Field : unsigned int {
+  field_total_energy_mj = 83,
+  field_nvlink_speed_common_mbps = 90,  // megabytes per second and link, of the active links
+  field_nvlink_count = 91,
+  field_pcie_replays = 94,
+  field_nvlink_speed_mbps = 164,  // scope: the link
+  field_power_average_mw = 185,
+  field_power_instant_mw = 186
+};
+}  // namespace scaleworth::gpu::nvml
+
+namespace scaleworth::gpu {
 /// The first pointers are set; the others are null where the driver has no such function, and a
 /// function that is there may still answer `not_supported` for a GPU. Calls are thread-safe.
 /// Prototypes: NVIDIA's NVML API reference, version 13.0; units in the comments.
@@ -84,4 +202,61 @@ struct Nvml : OpenedLibrary {
 Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
                                                const SearchScope& scope = {});
 
+// One GPU as NVML knows it, and answers that carry the driver's words when there are none.
+
+/// A value, or the reason why the driver gave none ("Not Supported", "Insufficient Permissions").
+template <class T>
+struct NvmlAnswer {
+  T value{};
+  nvml::Result status = nvml::Result::success;
+  std::string reason;
+
+  explicit operator bool() const { return status == nvml::Result::success; }
+};
+
+class NvmlDevice {
+ public:
+  /// `slice` is the MIG slice on the GPU `handle`; null without MIG.
+  NvmlDevice(std::shared_ptr<const Nvml> nvml, nvml::Device handle, nvml::Device slice = nullptr)
+      : nvml_(std::move(nvml)), handle_(handle), slice_(slice) {}
+
+  const Nvml& table() const { return *nvml_; }
+  /// The whole GPU, also when this process sees a slice of it.
+  nvml::Device handle() const { return handle_; }
+  nvml::Device slice() const { return slice_; }
+
+  /// Calls a function of the table for the whole GPU; one that this driver lacks is a reason too.
+  template <class T>
+  NvmlAnswer<T> ask(Nvml::Question<T> function) const {
+    NvmlAnswer<T> answer;
+    answer.status =
+        function == nullptr ? nvml::Result::function_not_found : function(handle_, &answer.value);
+    answer.reason = reason_of(answer.status);
+    return answer;
+  }
+  template <class T, class Argument>
+  NvmlAnswer<T> ask(Nvml::Result (*function)(nvml::Device, Argument, T*),
+                    std::type_identity_t<Argument> argument) const {
+    NvmlAnswer<T> answer;
+    answer.status = function == nullptr ? nvml::Result::function_not_found
+                                        : function(handle_, argument, &answer.value);
+    answer.reason = reason_of(answer.status);
+    return answer;
+  }
+  /// A field's value as a double, whatever type the driver answers in. `scope` 0, or a link.
+  NvmlAnswer<double> ask_field(nvml::Field field, unsigned int scope = 0) const;
+
+  /// NVML's words for a status, empty for success.
+  std::string reason_of(nvml::Result status) const;
+
+ private:
+  std::shared_ptr<const Nvml> nvml_;
+  nvml::Device handle_;
+  nvml::Device slice_;
+};
+
+/// By UUID, never by index: NVML counts all GPUs of the node, CUDA those that are visible. Falls
+/// back on the PCI bus id for a GPU that is no slice. Skipped with NVML's words.
+Outcome<NvmlDevice> find_nvml_device(std::shared_ptr<const Nvml> nvml,
+                                     const probes::DeviceDescription& device);
 }  // namespace scaleworth::gpu

@@ -2,9 +2,9 @@
 /// One rank's part in the measurement of one collective.
 #pragma once
 
-#include "cuda/nccl/local_rank.h"
-#include "cuda/runtime/unique.h"
-#include "probes/collectives/pacer.h"
+#include "cuda/nccl/communicator.h"
+#include "cuda/runtime/handles.h"
+#include "probes/collectives.h"
 
 #include <atomic>
 #include <chrono>
@@ -13,7 +13,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-
 /// All ranks of a team call the same members in the same order, each on its own thread or process.
 /// A wait ends with ProbeFailure naming rank and call when the rank's communicator failed, when
 /// `stop` was set, or after the limit.
@@ -56,5 +55,4 @@ class CollectiveRun {
   double operation_s_ = 0.1;
   GraphExecutable graph_;
 };
-
 }  // namespace scaleworth::gpu

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/nccl/nccl_rank_group.h"
 
-#include "cuda/nccl/lack_of_memory.h"
-#include "cuda/nccl/said_text.h"
-#include "probes/at_once.h"
+#include "cuda/nccl/communicator.h"
+#include "cuda/nccl/plugins.h"
+#include "probes/ranks.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
-#include "src/core/statistics/warnings.h"
+#include "src/core/process.h"
+#include "src/core/statistics/sampling.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,7 +20,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 using probes::CollectiveAlgorithm;
 using probes::CollectiveBatch;
 using probes::CollectiveMeasured;
@@ -85,7 +84,6 @@ std::exception_ptr root_cause(const probes::AtOnce& done) {
   }
   return done.first;
 }
-
 }  // namespace
 
 NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options)
@@ -357,5 +355,4 @@ void NcclRankGroup::together(const std::function<void()>& action) {
     throw;
   }
 }
-
 }  // namespace scaleworth::gpu

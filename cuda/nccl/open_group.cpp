@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/gpu/open_group.h"
-
-#include "cuda/device/open_devices.h"
+#include "cuda/device/cuda_device.h"
 #include "cuda/libraries/nccl.h"
 #include "cuda/nccl/nccl_rank_group.h"
-#include "cuda/nccl/plugins/exported.h"
-#include "cuda/nccl/rank_places.h"
+#include "cuda/nccl/plugins.h"
 #include "cuda/runtime/error.h"
+#include "cuda/training/device_trainer.h"
+#include "cuda/training/train.h"
+#include "probes/gpu/registry.h"
+#include "probes/training/shape.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
+#include "src/core/process.h"
 
 #include <array>
 #include <cstdlib>
@@ -21,7 +22,6 @@
 
 namespace scaleworth::probes {
 namespace {
-
 constexpr int default_port = 29431;
 constexpr int highest_port = 65535;
 
@@ -154,7 +154,6 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
   options.note = gpu::offer_plugins();
   return std::make_unique<gpu::NcclRankGroup>(Rendezvous(RendezvousOptions{}), std::move(options));
 }
-
 }  // namespace
 
 Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
@@ -172,5 +171,65 @@ Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
     return Failed{error.what()};
   }
 }
-
 }  // namespace scaleworth::probes
+
+namespace scaleworth::gpu {
+namespace {
+// The training step on the ranks of a NcclRankGroup.
+
+/// Every process opens its own; without it on one of them there is no training on any.
+TrainingLibraries open_libraries(probes::Rendezvous& meeting,
+                                 const NcclRankGroupOptions& options,
+                                 bool trace) {
+  TrainingLibraries libraries{nullptr, Skipped{"tracing was not asked for"}};
+  if (trace) libraries.cupti = open_cupti(options.cupti_path);
+  auto outcome = open_cublas_lt(options.cublas_lt_path);
+  std::string obstacle;
+  if (auto* library = std::get_if<std::shared_ptr<const CublasLt>>(&outcome)) {
+    libraries.cublas_lt = *library;
+  } else if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+    obstacle = skipped->reason;
+  } else {
+    obstacle = std::get<Failed>(outcome).reason;
+  }
+  for (const std::string& one : meeting.all_gather(obstacle)) {
+    if (!one.empty()) throw NothingToMeasure("no training step on GPUs: " + one);
+  }
+  return libraries;
+}
+}  // namespace
+
+probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) {
+  probes::check_training_work(work);
+  if (work.ranks > size()) {
+    throw UserError(fmt::format(
+        "training on {} GPUs: this job has {}; use at most as many", work.ranks, size()));
+  }
+  const auto watch = watchdog_.watch(fmt::format("the training step on {} GPUs", work.ranks));
+  const TrainingLibraries libraries = open_libraries(meeting_, options_, work.trace);
+  std::vector<TrainingRank> local;
+  std::vector<std::unique_ptr<NcclExchange>> exchanges;
+  try {
+    if (work.ranks > 1) {
+      std::vector<int> team(static_cast<std::size_t>(work.ranks));
+      std::iota(team.begin(), team.end(), 0);
+      choose_team(team);
+      for (const Member& member : members_) {
+        const int rank = member.communicator->rank();
+        exchanges.push_back(
+            std::make_unique<NcclExchange>(options_.nccl, member.communicator->handle(), rank));
+        local.push_back({member.place->ordinal(), Rank{rank}, exchanges.back().get()});
+      }
+    } else if (meeting_.rank() == 0) {
+      local.push_back({local_.at(0)->ordinal(), Rank{0}, nullptr});
+    }
+    for (const auto& place : local_) place->release_memory();
+    return train_on_gpus(local, meeting_, libraries, work);
+  } catch (...) {
+    // After a failure nobody knows what still runs on the GPUs.
+    stop_ = true;
+    dissolve_team();
+    throw;
+  }
+}
+}  // namespace scaleworth::gpu

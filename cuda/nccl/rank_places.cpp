@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/nccl/rank_places.h"
-
-#include "cuda/facts/describe.h"
+#include "cuda/device/gpu_facts.h"
+#include "cuda/nccl/nccl_rank_group.h"
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
@@ -17,7 +16,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 using nlohmann::json;
 using probes::LinkKind;
 using probes::RankLink;
@@ -55,7 +53,6 @@ RankLink link_between(int from, int to) {
   return {atomics ? LinkKind::nvlink : LinkKind::peer,
           peer_attribute(cudaDevP2PAttrPerformanceRank, from, to)};
 }
-
 }  // namespace
 
 std::string RankPlace::text() const {
@@ -183,5 +180,4 @@ void refuse_shared_gpus(const std::vector<RankPlace>& places) {
     }
   }
 }
-
 }  // namespace scaleworth::gpu

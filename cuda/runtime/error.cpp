@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/error.h"
 
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 namespace scaleworth::gpu {
-
 Error::Error(cudaError_t status, std::source_location where)
     : std::runtime_error(fmt::format("{} ({}, code {}) at {}:{}",
                                      cudaGetErrorString(status),
@@ -20,4 +24,64 @@ void check(cudaError_t status, std::source_location where) {
   throw Error(status, where);
 }
 
+void DeviceHealth::lose(const std::string& reason) {
+  if (!lost()) reason_ = reason;
+}
+
+void DeviceHealth::require() const {
+  if (lost()) throw GpuLost(reason_);
+}
+
+bool breaks_context(cudaError_t status) {
+  static constexpr std::array breaking{cudaErrorECCUncorrectable,
+                                       cudaErrorNvlinkUncorrectable,
+                                       cudaErrorIllegalAddress,
+                                       cudaErrorLaunchTimeout,
+                                       cudaErrorContextIsDestroyed,
+                                       cudaErrorAssert,
+                                       cudaErrorHardwareStackError,
+                                       cudaErrorIllegalInstruction,
+                                       cudaErrorMisalignedAddress,
+                                       cudaErrorInvalidAddressSpace,
+                                       cudaErrorInvalidPc,
+                                       cudaErrorLaunchFailure,
+                                       cudaErrorExternalDevice,
+                                       cudaErrorMpsClientTerminated,
+                                       cudaErrorUnknown};
+  return std::ranges::find(breaking, status) != breaking.end();
+}
+
+void throw_failure(DeviceHealth& health,
+                   const std::string& doing,
+                   cudaError_t status,
+                   const std::string& what) {
+  const int gpu = health.ordinal();
+  if (breaks_context(status)) {
+    health.lose(fmt::format(
+        "GPU {} is lost or its context broke (code {}) while {}: {}; see dmesg for Xid; later "
+        "questions to it fail at once",
+        gpu,
+        static_cast<int>(status),
+        doing,
+        what));
+    health.require();
+  }
+  if (status == cudaErrorMemoryAllocation) {
+    throw OutOfMemory(
+        fmt::format("GPU {}: out of memory while {}: {}; end other programs on it (nvidia-smi "
+                    "lists them) or choose a smaller size",
+                    gpu,
+                    doing,
+                    what));
+  }
+  if (status == cudaErrorDevicesUnavailable) {
+    throw ProbeFailure(
+        fmt::format("GPU {} is held by another program in exclusive compute mode, or is "
+                    "prohibited: end that program, or have it set to the default mode "
+                    "(nvidia-smi -c 0) [{}]",
+                    gpu,
+                    what));
+  }
+  throw ProbeFailure(fmt::format("GPU {}: {} failed: {}", gpu, doing, what));
+}
 }  // namespace scaleworth::gpu

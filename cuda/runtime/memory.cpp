@@ -2,19 +2,26 @@
 #include "cuda/runtime/memory.h"
 
 #include "cuda/runtime/error.h"
+#include "src/core/error.h"
 
+#include <array>
+#include <cerrno>
+#include <climits>
 #include <cstring>
+#include <system_error>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <linux/mempolicy.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
-
 double as_mebibytes(std::size_t bytes) {
   return static_cast<double>(bytes) / 1048576.0;
 }
-
 }  // namespace
 
 void FreeDeviceMemory::operator()(void* memory) const noexcept {
@@ -63,4 +70,92 @@ PinnedBuffer allocate_pinned(const DeviceHealth& health, std::size_t bytes) {
   return buffer;
 }
 
+namespace {
+constexpr int most_nodes = 1024;
+constexpr int mask_bits = sizeof(unsigned long) * CHAR_BIT;
+
+/// libnuma does no more than this; without it there is one dependency less. 0 or errno.
+int bind_to_node(void* memory, std::size_t bytes, int node) {
+  if (node < 0 || node >= most_nodes) return EINVAL;
+  std::array<unsigned long, most_nodes / mask_bits> mask{};
+  const auto bit = static_cast<unsigned>(node);
+  mask[bit / mask_bits] = 1UL << (bit % mask_bits);
+  // The kernel reads one bit less than it is told.
+  const long status = syscall(
+      SYS_mbind, memory, bytes, MPOL_BIND, mask.data(), static_cast<unsigned long>(most_nodes), 0U);
+  return status == 0 ? 0 : errno;
+}
+}  // namespace
+
+void FreeHostRegion::operator()(void* memory) const noexcept {
+  // Unlocking waits for the GPU, for ever if it no longer answers.
+  if (kind != HostRegionKind::mapped && health != nullptr && health->lost()) return;
+  if (kind == HostRegionKind::of_the_driver) {
+    static_cast<void>(cudaFreeHost(memory));
+    return;
+  }
+  if (kind == HostRegionKind::mapped_and_locked) static_cast<void>(cudaHostUnregister(memory));
+  munmap(memory, bytes);
+}
+
+HostRegion::HostRegion(const DeviceHealth& health,
+                       std::size_t bytes,
+                       bool pinned,
+                       const HostPlacement& placement) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw OutOfMemory(fmt::format("the system gives no {} bytes of host memory: {}",
+                                  bytes,
+                                  std::generic_category().message(errno)));
+  }
+  memory_ = {memory, FreeHostRegion{bytes, HostRegionKind::mapped, &health}};
+  place(placement, bytes);
+  std::memset(memory, 0, bytes);
+  if (pinned) lock(placement, bytes);
+}
+
+void HostRegion::lock(const HostPlacement& placement, std::size_t bytes) {
+  const DeviceHealth& health = *memory_.get_deleter().health;
+  int same_address = 0;
+  check(cudaDeviceGetAttribute(
+      &same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, health.ordinal()));
+  const cudaError_t status =
+      same_address == 0
+          ? cudaErrorNotSupported
+          : cudaHostRegister(
+                memory_.get(), bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  if (status == cudaSuccess) {
+    memory_.get_deleter().kind = HostRegionKind::mapped_and_locked;
+    return;
+  }
+  cudaGetLastError();
+  if (status == cudaErrorMemoryAllocation) {
+    throw OutOfMemory(fmt::format(
+        "GPU {}: the system page-locks no {} bytes of host memory; free host memory, or "
+        "raise the limit of this container",
+        health.ordinal(),
+        bytes));
+  }
+  if (breaks_context(status)) check(status);
+  const std::string reason = fmt::format("the driver page-locks no memory of this program ({})",
+                                         cudaGetErrorString(status));
+  if (placement.required) throw NothingToMeasure(reason + ", only memory that it places itself");
+  memory_.reset();
+  memory_ = {allocate_pinned(health, bytes).release(),
+             FreeHostRegion{bytes, HostRegionKind::of_the_driver, &health}};
+  remark_ = reason + ": it lies where the driver put it";
+}
+
+void HostRegion::place(const HostPlacement& placement, std::size_t bytes) {
+  if (!placement.numa_node) return;
+  const int failure = bind_to_node(memory_.get(), bytes, *placement.numa_node);
+  if (failure == 0) return;
+  const std::string reason = fmt::format("host memory could not be placed on NUMA node {}: {}",
+                                         *placement.numa_node,
+                                         std::generic_category().message(failure));
+  if (placement.required) {
+    throw NothingToMeasure(reason + "; containers often forbid it (docker: --cap-add SYS_NICE)");
+  }
+  remark_ = reason + "; it lies where the system put it";
+}
 }  // namespace scaleworth::gpu

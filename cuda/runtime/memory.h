@@ -2,14 +2,15 @@
 /// Owners of memory: of a GPU, and of the host where GPUs reach it.
 #pragma once
 
-#include "cuda/runtime/device_health.h"
+#include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace scaleworth::gpu {
-
 /// Frees unless the GPU is lost: freeing waits for the GPU, for ever if it no longer answers.
 struct FreeDeviceMemory {
   const DeviceHealth* health = nullptr;
@@ -30,4 +31,44 @@ DeviceBuffer allocate_device(const DeviceHealth& health, std::size_t bytes);
 /// Throws OutOfMemory or gpu::Error.
 PinnedBuffer allocate_pinned(const DeviceHealth& health, std::size_t bytes);
 
+// Host memory on a chosen NUMA node, page-locked or not, as one end of transfers.
+
+/// Where pages shall lie. `required` false: elsewhere if the system refuses.
+struct HostPlacement {
+  std::optional<int> numa_node;  // absent: as the system likes
+  bool required = false;
+};
+
+enum class HostRegionKind { mapped, mapped_and_locked, of_the_driver };
+
+/// Gives memory back as it was had.
+struct FreeHostRegion {
+  std::size_t bytes = 0;
+  HostRegionKind kind = HostRegionKind::mapped;
+  const DeviceHealth* health = nullptr;
+  void operator()(void* memory) const noexcept;
+};
+
+/// All pages are there (touched), on the chosen node.
+class HostRegion {
+ public:
+  /// `pinned`: at the same address for the host and all GPUs; the driver's own memory where it
+  /// locks no pages of ours. Throws OutOfMemory, NothingToMeasure if a required placement is
+  /// refused (containers often do), gpu::Error.
+  HostRegion(const DeviceHealth& health,
+             std::size_t bytes,
+             bool pinned,
+             const HostPlacement& placement);
+
+  void* data() const { return memory_.get(); }
+  /// What is other than wished, empty when nothing is.
+  const std::string& remark() const { return remark_; }
+
+ private:
+  void place(const HostPlacement& placement, std::size_t bytes);
+  void lock(const HostPlacement& placement, std::size_t bytes);
+
+  std::unique_ptr<void, FreeHostRegion> memory_;
+  std::string remark_;
+};
 }  // namespace scaleworth::gpu

@@ -5,16 +5,21 @@
 
 #include "cuda/libraries/cublas_lt.h"
 #include "cuda/libraries/cupti.h"
-#include "cuda/training/step/exchange.h"
-#include "probes/launch/rendezvous.h"
+#include "cuda/training/device_trainer.h"
+#include "cuda/training/step_spans.h"
 #include "probes/ranks.h"
-#include "src/core/outcome.h"
+#include "probes/rendezvous.h"
+#include "src/core/estimate.h"
+#include "src/core/span.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace scaleworth::gpu {
-
 /// A rank of the training whose GPU is this process's. `exchange` sums over the `work.ranks` ranks
 /// of the training; null for one rank.
 struct TrainingRank {
@@ -40,4 +45,27 @@ probes::TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
                                        const TrainingLibraries& libraries,
                                        const probes::TrainingWork& work);
 
+// What a rank tells rank 0 of its measured steps, as it travels between processes.
+
+struct RankShare {
+  Rank rank;
+  ClockMap clock;
+  double clock_error_s = 0.0;
+  std::uint64_t fingerprint = 0;  // of the weights at the end
+  std::vector<StepTimes> steps{};
+  std::vector<Span> kernels{};       // of a traced training, see kernel_spans
+  std::int64_t dropped_records = 0;  // by the tracer, of this rank's process
+};
+
+/// Shares one after another, readable on machines of the same byte order: the ranks of one job.
+std::string shares_text(const std::vector<RankShare>& shares);
+/// Throws ProbeFailure for a text that is no such thing.
+std::vector<RankShare> shares_of(std::string_view text);
+
+/// The spans of all shares, from events; a step is numbered from 0 in each. The clock's method is
+/// for the caller to tell.
+Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares);
+
+/// The recorded kernels of all shares; absent when a share has none.
+std::optional<Timeline> kernel_timeline_of(const std::vector<RankShare>& shares);
 }  // namespace scaleworth::gpu

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The GPU layer of a build without CUDA: every answer names the way out.
-#include "probes/gpu/open.h"
+#include "probes/gpu/registry.h"
 
 namespace scaleworth::probes {
 namespace {
+// The GPU layer of a build without CUDA: every answer names the way out.
 
 constexpr const char* way_out =
     "this build has no CUDA layer; build the preset 'cuda' on a machine with nvcc";
-
 }  // namespace
 
 std::vector<VendorLibrary> vendor_libraries(const VendorPaths& /*paths*/) {
@@ -22,4 +21,10 @@ Outcome<Devices> open_devices(const VendorPaths& /*paths*/) {
   return Skipped{way_out};
 }
 
+// Ranks on GPUs in a build without CUDA: the answer names the way out.
+
+Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& /*paths*/,
+                                                      const DeviceGroupRequest& /*request*/) {
+  return Skipped{"this build has no CUDA layer; build the preset 'cuda' on a machine with nvcc"};
+}
 }  // namespace scaleworth::probes

@@ -4,14 +4,19 @@
 #pragma once
 
 #include "probes/gpu/device.h"
+#include "src/core/run.h"
 #include "src/core/units.h"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace scaleworth::probes {
-
 /// One batch, as the GPU's own events and counters saw it.
 struct BatchTiming {
   Seconds time;                    // of all its operations
@@ -62,4 +67,41 @@ DeviceMeasured sample_batches(BatchRunner& runner,
                               const Target& target,
                               const BatchOptions& options);
 
+// The clock of multiprocessors from two readings of their cycle counters.
+
+/// What one multiprocessor wrote; slot i belongs to multiprocessor i. `batch` tells whether the
+/// slot was written for this batch or is left over from an earlier one.
+struct ClockStamp {
+  std::uint64_t nanoseconds = 0;  // the GPU's global timer
+  std::uint64_t cycles = 0;       // this multiprocessor's counter
+  std::uint64_t batch = 0;
+};
+
+/// Median over multiprocessors with both stamps of `batch`: cycles between them / time between
+/// them. Absent when there is none, or when less than half a millisecond passed: the timer steps by
+/// up to a microsecond.
+std::optional<double> clock_between(std::span<const ClockStamp> before,
+                                    std::span<const ClockStamp> after,
+                                    std::uint64_t batch);
+
+// A random order in which one thread visits all of many places and returns.
+
+/// next[i] is the place after place i: one cycle through all `count` places, each such cycle
+/// equally likely, the same for the same seed. Sattolo's algorithm (Information Processing Letters
+/// 22, 1986). `count` at least 1.
+std::vector<std::uint32_t> random_cycle(std::uint32_t count, std::uint64_t seed);
+
+/// The place `steps` after `start`.
+std::uint32_t place_after(const std::vector<std::uint32_t>& next,
+                          std::uint32_t start,
+                          std::uint64_t steps);
+
+// A setting measured on a GPU as a point of the record.
+
+/// `parameters` and the GPU's ordinal; series wall_s, and clock_hz and telemetry_* where there are
+/// any; amounts flops and bytes where not zero. A telemetry reading of which the driver refused a
+/// part is left out, and counted in a warning.
+Point device_point(int ordinal,
+                   std::map<std::string, Value> parameters,
+                   const DeviceMeasured& measured);
 }  // namespace scaleworth::probes

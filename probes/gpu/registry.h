@@ -3,16 +3,20 @@
 #pragma once
 
 #include "probes/gpu/device.h"
-#include "probes/recorder.h"
-#include "probes/suite.h"
+#include "probes/machine.h"
+#include "probes/ranks.h"
+#include "probes/schedule.h"
+#include "src/core/estimate.h"
+#include "src/core/process.h"
+#include "src/core/run.h"
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace scaleworth::probes {
-
 using Devices = std::vector<std::unique_ptr<Device>>;
 
 /// What a plan is made from, without measuring anything.
@@ -41,4 +45,50 @@ struct DeviceProbe {
 
 std::span<const DeviceProbe> device_probes();
 
+// The seam to the GPU layer: which definitions are linked decides. cuda/ in a CUDA build,
+// probes/gpu/absent.cpp otherwise, tests/sim/gpu/open_sim.cpp in the rehearsal program.
+
+/// Paths that the user gave (--cublas-lib, ...); empty: search.
+struct VendorPaths {
+  std::string cublas_lt;
+  std::string nccl;
+  std::string nvml;
+  std::string cupti;
+};
+
+/// A rung of the degradation ladder: one vendor library, found or not, and what is lost without it.
+struct VendorLibrary {
+  std::string name;     // "cuBLASLt"
+  std::string version;  // empty when not found
+  std::string path;     // empty when not found
+  std::string reason;   // why it is missing, or which search step found it
+  std::string lost;     // the probes and figures that are lost without it
+};
+std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths);
+
+/// One section per GPU ("gpu 0", ...), and "cuda" with the versions, and "gpu links" with the
+/// peer matrix. Skipped with the reason when there is none, no driver, or no CUDA in this build.
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths);
+
+/// Every GPU that this process sees. Skipped with the reason when there is none; Failed when one is
+/// there and cannot be used (exclusive mode, lost, insufficient permissions), with the remedy.
+Outcome<Devices> open_devices(const VendorPaths& paths);
+
+// The seam to ranks on GPUs: which definition is linked decides. cuda/ in a CUDA build,
+// probes/gpu/absent.cpp otherwise.
+
+struct DeviceGroupRequest {
+  /// With a world of several ranks: one process per GPU, meeting at the rendezvous. Without: this
+  /// process has all GPUs that it sees.
+  LaunchEnvironment launch;
+  /// Several ranks of the launcher may have one GPU: plumbing only.
+  bool shared_gpu = false;
+};
+
+/// The ranks of this job on GPUs, over NCCL. To be called once and before any other thread is
+/// started: it sets variables that NCCL reads. Every process of the job calls it. Skipped with the
+/// reason without GPU, NCCL or CUDA in this build; Failed when a rank never came or broke, named.
+/// Throws UserError for a launch that cannot be right, with the remedy.
+Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
+                                                      const DeviceGroupRequest& request);
 }  // namespace scaleworth::probes

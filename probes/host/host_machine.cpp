@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_machine.h"
 
-#include "probes/host/blas/blas.h"
-#include "probes/host/blas/gemm_timing.h"
-#include "probes/host/compute/compute.h"
-#include "probes/host/facts/host_facts.h"
-#include "probes/host/facts/limits.h"
-#include "probes/host/facts/topology.h"
-#include "probes/host/memory/caches.h"
-#include "probes/host/memory/memory.h"
+#include "probes/host/blas.h"
+#include "probes/host/host_facts.h"
+#include "probes/host/kernels/compute.h"
+#include "probes/host/kernels/memory.h"
 #include "src/core/error.h"
 
 #include <optional>
@@ -17,7 +13,6 @@
 
 namespace scaleworth::probes::host {
 namespace {
-
 using BlasOutcome = Outcome<std::shared_ptr<const Blas>>;
 
 /// The topology says it for the whole node, sysfs for one CPU where hwloc cannot look. A machine
@@ -92,11 +87,9 @@ class HostMachine final : public Machine {
   ArrayPool arrays_;
   std::optional<BlasOutcome> blas_;
 };
-
 }  // namespace
 
 std::unique_ptr<Machine> open_host_machine(const HostOptions& options) {
   return std::make_unique<HostMachine>(options);
 }
-
 }  // namespace scaleworth::probes::host

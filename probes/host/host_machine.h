@@ -8,7 +8,6 @@
 #include <string>
 
 namespace scaleworth::probes::host {
-
 struct HostOptions {
   std::string blas_path;  // empty: search for OpenBLAS
 };
@@ -16,5 +15,4 @@ struct HostOptions {
 /// BLAS is opened at the first question that needs it. Facts are those of facts/host_facts.h; who
 /// used the CPUs during a run is told by facts/load_watch.h.
 std::unique_ptr<Machine> open_host_machine(const HostOptions& options);
-
 }  // namespace scaleworth::probes::host

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/training/scaling_plan.h"
-
-#include "probes/training/shape_counts.h"
+#include "probes/training/shape.h"
+#include "probes/training/step_probes.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 
 namespace scaleworth::probes {
 namespace {
-
 constexpr int calibration_steps = 5;
 
 // FLOP/s of one rank while all of them train.
@@ -40,7 +38,6 @@ void keep(std::vector<StepSeries>& series, Recorder& recorder) {
     recorder.add_timeline(point, one.take_timeline());
   }
 }
-
 }  // namespace
 
 Rounds rounds_of(Suite suite) {
@@ -129,5 +126,4 @@ void measure_rounds(RankGroup& group,
   }
   keep(series, recorder);
 }
-
 }  // namespace scaleworth::probes

@@ -2,14 +2,18 @@
 /// What became of a job's time, told in one of the report's formats.
 #pragma once
 
-#include "report/report.h"
-#include "src/core/attribution/attribution.h"
+#include "report/charts/charts.h"
+#include "report/document.h"
+#include "report/render_options.h"
+#include "src/core/attribution.h"
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace scaleworth::report {
-
 struct AttributionOptions {
   bool colour = false;   // ANSI colours in the text format
   int width = 100;       // columns that the text format may fill
@@ -29,4 +33,142 @@ std::string render_attribution(const attribution::Attribution& attribution,
                                Format format,
                                const AttributionOptions& options);
 
+// A job's ledgers averaged over the steps that count.
+
+/// Mean over steps with the extremes, in seconds.
+struct Spread {
+  double mean = 0.0;
+  double least = 0.0;
+  double most = 0.0;
+};
+
+struct AveragedLedger {
+  std::optional<Rank> rank;  // absent: the mean over ranks, whose extremes are those of the ranks
+  int steps = 0;
+  Spread step;
+  std::array<Spread, attribution::ledger_parts> parts{};
+  // Means in seconds; the first two divide compute and host late.
+  std::array<double, attribution::work_classes> compute_by_class{};
+  std::array<double, attribution::host_causes> host_late_by_cause{};
+  double overlapped_transfer = 0.0;
+  double overlapped_wait = 0.0;
+  double overlapped_copy = 0.0;
+  double communication = 0.0;
+  double uncharged_wait = 0.0;
+
+  const Spread& part(attribution::LedgerPart which) const {
+    return parts[static_cast<std::size_t>(which)];
+  }
+  /// Of the mean step; 0 for a step without length.
+  double share(attribution::LedgerPart which) const {
+    return step.mean > 0.0 ? part(which).mean / step.mean : 0.0;
+  }
+};
+
+struct AveragedJob {
+  std::vector<AveragedLedger> ranks;  // by rank
+  AveragedLedger mean;
+  /// Every step is one that must not be averaged, and they were, because nothing else is there.
+  bool only_excluded = false;
+  int steps = 0;  // of the rank with the most
+};
+
+/// Absent when there is no step at all.
+std::optional<AveragedJob> average(const attribution::Attribution& attribution);
+
+/// Steps that the averages are made of: those not excluded, or all when none is left.
+bool counts(const attribution::StepLedger& ledger, const AveragedJob& job);
+
+inline double in_seconds(attribution::Nanoseconds time) {
+  return static_cast<double>(time.count()) * 1e-9;
+}
+
+// The sections of an attribution's report, in the order in which somebody who doubts it asks.
+
+/// What sections are made from.
+struct AttributionView {
+  const attribution::Attribution& attribution;
+  const AttributionOptions& options;
+  std::optional<AveragedJob> averages;
+};
+
+/// Rows beyond this are details: the short formats leave them out.
+inline constexpr std::size_t most_rows = 16;
+/// Single collectives that CSV and JSON hold.
+inline constexpr std::size_t most_collectives = 1000;
+
+Section ledger_section(const AttributionView& view);
+Section culprits_section(const AttributionView& view);
+Section collectives_section(const AttributionView& view);
+Section efficiency_section(const AttributionView& view);
+/// Steps, clocks, classification, recordings and remarks: how far to trust the rest.
+Section evidence_section(const AttributionView& view);
+
+// Single tables that the summary shows too.
+Table parts_table(const AttributionView& view);
+Table rank_table(const AttributionView& view);
+Table culprit_table(const AttributionView& view);
+Table kinds_table(const AttributionView& view);
+Table factors_table(const AttributionView& view);
+Table what_if_table(const AttributionView& view);
+
+/// One collective's time in waiting and in transfer, over its participants.
+struct CollectiveTime {
+  double wait = 0.0;  // seconds
+  double transfer = 0.0;
+};
+CollectiveTime collective_time(const attribution::CollectiveWait& collective);
+/// Indices of the collectives with the most waiting, at most `most_collectives`, in time order.
+std::vector<std::size_t> listed_collectives(const attribution::Attribution& attribution);
+
+/// Seconds of GPU time that the averages are made of, over all ranks.
+double counted_gpu_seconds(const AttributionView& view);
+/// Of that, what the culprit cost; absent without averages.
+std::optional<double> share_of_gpu_time(const AttributionView& view,
+                                        const attribution::Culprit& culprit);
+
+/// Dollars that the culprit costs per hour of the job; absent without a price.
+std::optional<double> lost_per_hour(const AttributionView& view,
+                                    const attribution::Culprit& culprit);
+
+/// Marks the rows beyond `most_rows` as details, with a note that says so.
+void limit_rows(Table& table, const std::string& what);
+
+/// Leaves out the columns in which no row has a value.
+void drop_empty_columns(Table& table);
+
+// Columns.
+Column parameter_column(const std::string& id, const std::string& header, Unit unit = Unit::plain);
+Column time_column(const std::string& id, const std::string& header);
+Column measure_column(const std::string& id, const std::string& header, Unit unit);
+
+Cell rank_cell(Rank rank);
+Cell time_cell(attribution::Nanoseconds time);
+
+inline Cell cell(double value) {
+  return number(value);
+}
+
+// Charts of an attribution's report.
+
+/// The average step of each rank by part, who waited for whom, and the length of every step.
+std::vector<Chart> attribution_charts(const AttributionView& view);
+
+// An attribution's report before it has a format.
+
+/// Every section that has content.
+Document compose_attribution(const AttributionView& view);
+/// One page of it.
+Document summarise_attribution(const AttributionView& view);
+
+/// The results in nanoseconds and base units, null for what is absent
+/// (docs/attribution.schema.json).
+std::string attribution_json(const AttributionView& view);
+
+// The first lines of an attribution's report: who or what costs most, and how sure that is.
+
+/// The headline names the culprit that is beyond the clock error and costs most, else repeats why
+/// nobody is named. The answer is `no` for a culprit, `yes` when there is surely none, else
+/// `unknown`.
+Verdict judge_attribution(const AttributionView& view);
 }  // namespace scaleworth::report

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
 
-#include "src/cli/commands/commands.h"
-#include "src/cli/exit_code.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
-#include "src/core/suggestion.h"
+#include "src/core/process.h"
 #include "src/core/version.h"
 
 #include <exception>
@@ -18,7 +15,6 @@
 
 namespace scaleworth::cli {
 namespace {
-
 int complain(const std::exception& error, int code) {
   fmt::print(stderr, "scaleworth: {}\n", error.what());
   return code;
@@ -59,7 +55,6 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, int argc,
   fmt::print("{}", app.help());
   return exit_usage;
 }
-
 }  // namespace
 
 int run_application(int argc, char** argv) {
@@ -97,5 +92,4 @@ int run_application(int argc, char** argv) {
     return complain(error, exit_failed);
   }
 }
-
 }  // namespace scaleworth::cli

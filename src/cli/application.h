@@ -3,8 +3,54 @@
 /// code.
 #pragma once
 
-namespace scaleworth::cli {
+#include <functional>
+#include <string>
+#include <vector>
 
+namespace scaleworth::cli {
 int run_application(int argc, char** argv);
 
+// What the process tells its caller.
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_failed = 1;   // a probe or a check failed
+inline constexpr int exit_usage = 2;    // wrong usage or unreadable input
+inline constexpr int exit_nothing = 3;  // nothing measurable here
+
+/// Ended by a signal after keeping what was measured: 128 + signal, as shells report it.
+constexpr int exit_interrupted(int signal) {
+  return 128 + signal;
+}
+}  // namespace scaleworth::cli
+
+// The commands: each adds itself to the application and, when chosen, returns the exit code.
+
+// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace scaleworth::cli {
+/// The words after the program's name, as typed; recorded with the run and passed on to ranks.
+using Arguments = std::vector<std::string>;
+
+/// A command's body; set by `add_...` and called after parsing if its subcommand was chosen.
+struct Command {
+  CLI::App* subcommand = nullptr;
+  std::function<int(const Arguments&)> run;
+};
+
+/// bench, roofline, comm and step: the same measurement with different probes chosen.
+std::vector<Command> add_measure_commands(CLI::App& app);
+/// Records a program of anybody's.
+Command add_trace_command(CLI::App& app);
+/// From recordings of any program, ours or other tools', to an account of their time.
+Command add_attribute_command(CLI::App& app);
+/// From a scaling table or coefficients to the count to buy, and why.
+Command add_decide_command(CLI::App& app);
+/// From an architecture and a throughput to MFU, HFU and what training costs.
+Command add_mfu_command(CLI::App& app);
+Command add_report_command(CLI::App& app);
+Command add_list_command(CLI::App& app);
 }  // namespace scaleworth::cli

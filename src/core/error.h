@@ -2,11 +2,13 @@
 /// The exceptions of the tool; each says what the person at the keyboard can do about it.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace scaleworth {
-
 /// Wrong usage or unreadable input: exit code 2. The message is one line and ends with the remedy.
 class UserError : public std::runtime_error {
  public:
@@ -46,4 +48,15 @@ class NothingToMeasure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a person who mistyped a name may have meant.
+
+/// The `most` names of `known` that are nearest to `wanted`, nearest first. The distance is the
+/// number of letters to insert, delete or exchange; letter case and all but letters and digits do
+/// not count, and a name that has `wanted` within it is nearer than one that has not.
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& known,
+                                       std::size_t most);
+
+/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?"; of nothing known: "nothing is known".
+std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 }  // namespace scaleworth

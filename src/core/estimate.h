@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <variant>
 
 namespace scaleworth {
-
 /// A closed interval at the confidence stated by its maker (95 % unless said otherwise).
 template <class T>
 struct Interval {
@@ -47,4 +48,18 @@ auto transform_decreasing(const Estimate<T>& estimate, Convert convert) {
   return result;
 }
 
+// A measurement that could not be had is a value with a reason, not an exception.
+
+/// Cannot be measured here, for this reason.
+struct Skipped {
+  std::string reason;
+};
+
+/// Was tried and broke, for this reason.
+struct Failed {
+  std::string reason;
+};
+
+template <class T>
+using Outcome = std::variant<T, Skipped, Failed>;
 }  // namespace scaleworth

@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace scaleworth {
-
 /// A process of the job; cannot be mixed up with a count.
 struct Rank {
   int index = 0;
@@ -55,5 +54,4 @@ struct Timeline {
   bool progress_inside_calls_only = false;
   std::vector<Span> spans;
 };
-
 }  // namespace scaleworth

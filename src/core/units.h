@@ -5,7 +5,6 @@
 #include <compare>
 
 namespace scaleworth {
-
 /// A number with the dimension second^S byte^B flop^F dollar^D, held in that base unit as a double.
 /// Products and quotients carry the dimension along; a dimensionless result decays to double.
 /// Byte and FLOP counts stay exact up to 2^53.
@@ -88,5 +87,4 @@ constexpr double as_microseconds(Seconds time) {
 constexpr double as_milliseconds(Seconds time) {
   return time.value() * 1e3;
 }
-
 }  // namespace scaleworth

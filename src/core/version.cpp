@@ -4,7 +4,6 @@
 #include "src/core/version_generated.h"
 
 namespace scaleworth {
-
 std::string tool_version() {
   return generated::tool_version;
 }
@@ -12,5 +11,4 @@ std::string tool_version() {
 std::string git_revision() {
   return generated::git_revision;
 }
-
 }  // namespace scaleworth

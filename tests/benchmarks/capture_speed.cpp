@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How fast the writer of the capture library turns CUPTI's records into bytes of a file, on one
 /// core; asserts nothing. Usage: capture_speed [KERNELS]
-#include "cuda/inject/cupti/decoder.h"
-#include "trace/format/recording/rows/encode.h"
+#include "cuda/inject/decoder.h"
+#include "trace/formats/swtrace/codec.h"
 
 #include <cstdlib>
 #include <cstring>

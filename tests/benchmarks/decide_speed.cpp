@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How long a decision on a large table takes: reading, the figures alone, and with intervals.
-#include "src/cli/decide/table/table_file.h"
-#include "src/model/decide/decision.h"
+#include "src/cli/input/table_input.h"
+#include "src/model/decision/decision.h"
 
 #include <cmath>
 #include <cstdlib>

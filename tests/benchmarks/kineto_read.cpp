@@ -7,7 +7,7 @@
 /// Prints the time that passed, CPU seconds of all threads, GB of JSON per second of either, and
 /// the peak of memory as a share of the JSON.
 #include "src/core/error.h"
-#include "trace/format/kineto/read_kineto.h"
+#include "trace/formats/kineto.h"
 
 #include <array>
 #include <chrono>

@@ -3,10 +3,10 @@
 ///   likwid_compare [ROUNDS [TEXT]]     only rows whose likwid name or size contains TEXT
 /// Rows print the best and the median rate of each side over the rounds and the ratio of the bests:
 /// other programs on the machine only ever slow a round down, so the bests are comparable.
-#include "probes/host/compute/compute.h"
-#include "probes/host/memory/memory.h"
-#include "probes/host/workers/cpus.h"
-#include "src/core/statistics/quantile.h"
+#include "probes/host/kernels/compute.h"
+#include "probes/host/kernels/memory.h"
+#include "probes/host/workers.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What our timing path adds to an operation: an all-reduce of 8 B in our loops beside the same
 /// loops of plain MPI calls, in turns. Run under mpirun -n 2.
-#include "probes/host/mpi/loader.h"
-#include "probes/host/ranks/timing.h"
-#include "src/core/statistics/quantile.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "probes/host/ranks/collective_timing.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <array>
 #include <variant>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How long the collective sweep takes against its estimate; run under mpirun.
-#include "probes/collectives/sweep.h"
-#include "probes/host/mpi/loader.h"
+#include "probes/collectives.h"
 #include "probes/host/ranks/mpi_rank_group.h"
-#include "src/core/run/fields.h"
+#include "src/core/files/run_names.h"
 
 #include <chrono>
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How fast rows of a capture become bytes of a file and events again, on one core; asserts
 /// nothing. Usage: recording_speed [KERNELS]
-#include "trace/format/recording/bytes/frame.h"
-#include "trace/format/recording/read_recording.h"
-#include "trace/format/recording/rows/encode.h"
+#include "trace/formats/swtrace/bytes.h"
+#include "trace/formats/swtrace/swtrace.h"
+#include "trace/formats/swtrace/codec.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,14 +6,14 @@
 /// Prints what passed and CPU time of all threads, per event, for each stage, and the peak of
 /// memory per event. Asserts nothing.
 #include "src/core/error.h"
-#include "trace/analysis/culprits/find_culprits.h"
-#include "trace/analysis/efficiency/measure_efficiency.h"
-#include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/stragglers.h"
+#include "trace/analysis/efficiency/efficiency.h"
+#include "trace/analysis/ledger.h"
 #include "trace/attribute.h"
-#include "trace/classify/classify.h"
-#include "trace/format/read_job.h"
-#include "trace/format/recording/bytes/frame.h"
-#include "trace/format/recording/rows/encode.h"
+#include "trace/classify.h"
+#include "trace/formats/read_job.h"
+#include "trace/formats/swtrace/bytes.h"
+#include "trace/formats/swtrace/codec.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as an attribution's JSON: refused with one line, or a count that can be decided on.
-#include "src/cli/decide/attribution_file.h"
+#include "src/cli/input/decision_input.h"
 #include "src/core/error.h"
-#include "src/model/decide/decision.h"
-#include "src/model/decide/table/recorded/attributed_table.h"
+#include "src/model/decision/decision.h"
+#include "src/model/decision/recordings_table.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 /// Any bytes as the events of a job of two ranks: steps are disjoint and in order, every ledger
 /// sums to its step (build_job_ledger throws std::logic_error where one does not), and factors of
 /// efficiency multiply.
-#include "trace/analysis/clocks/align.h"
-#include "trace/analysis/efficiency/measure_efficiency.h"
-#include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/clocks.h"
+#include "trace/analysis/efficiency/efficiency.h"
+#include "trace/analysis/ledger.h"
 
 #include <cmath>
 #include <cstddef>

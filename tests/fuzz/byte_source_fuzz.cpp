@@ -3,7 +3,7 @@
 /// the pieces they are read in; of a damaged one, more or less of them.
 #include "src/core/error.h"
 #include "tests/unit/trace/format/text_source.h"
-#include "trace/format/input/byte_source.h"
+#include "trace/formats/byte_source.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as a catalogue: refused in one printable line, or read into rows with positive
 /// numbers.
-#include "src/core/catalogue/gpu_catalogue.h"
-#include "src/core/catalogue/model_catalogue.h"
+#include "src/core/catalogue.h"
 #include "src/core/error.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 /// Any bytes behind the head of an exported timeline: refused with one line, or read into events
 /// that end after they start.
 #include "src/core/error.h"
-#include "trace/format/export/chrome_writer.h"
-#include "trace/format/export/read_chrome_export.h"
+#include "trace/formats/export/export_writer.h"
+#include "trace/formats/export/export.h"
 
 #include <algorithm>
 #include <cstdint>

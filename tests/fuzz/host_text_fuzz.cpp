@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as each of the kernel's text files that the host machine reads: never a crash, and
 /// never a value outside of what the file can say.
-#include "probes/host/facts/proc/cgroup.h"
-#include "probes/host/facts/proc/cpuinfo.h"
-#include "probes/host/facts/proc/memory_info.h"
-#include "probes/host/facts/proc/proc_stat.h"
-#include "probes/host/facts/proc/text.h"
+#include "probes/host/host_facts.h"
+#include "probes/host/proc_files.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 /// Any bytes as a file of classification rules, and as a name that the rules look at: refused in
 /// one printable line, or read into rules that decide the same twice.
 #include "src/core/error.h"
-#include "trace/classify/rules.h"
+#include "trace/classify.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,9 +3,9 @@
 /// edges are met: refused, or read into recordings whose parts hold together.
 #include "src/core/error.h"
 #include "tests/unit/trace/format/text_source.h"
-#include "trace/format/frameworks/read_timeline.h"
-#include "trace/format/json/number.h"
-#include "trace/format/kineto/kineto_reader.h"
+#include "trace/formats/framework_timeline.h"
+#include "trace/formats/json_events.h"
+#include "trace/formats/kineto.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 /// Any bytes as a database of Nsight Systems: refused with one line, or read into events in order
 /// that end after they start and refer only to what is there.
 #include "src/core/error.h"
-#include "trace/format/nsight/read_nsight.h"
+#include "trace/formats/nsight/nsight.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,9 +2,8 @@
 /// Any bytes as a recording file, and as the payload of a frame whose checksum is right: refused
 /// with one line, or read into events in order that end after they start.
 #include "src/core/error.h"
-#include "trace/format/recording/assemble/assemble.h"
-#include "trace/format/recording/read_recording.h"
-#include "trace/format/recording/rows/decode.h"
+#include "trace/formats/swtrace/swtrace.h"
+#include "trace/formats/swtrace/codec.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Files of ways to pay and of the carbon of electricity.
-#include "src/cli/decide/regime_file.h"
-#include "src/core/catalogue/grid_catalogue.h"
+#include "src/cli/input/decision_input.h"
+#include "src/core/catalogue.h"
 #include "src/core/error.h"
 
 #include <cstddef>

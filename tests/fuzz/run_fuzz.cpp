@@ -2,8 +2,8 @@
 /// Any bytes as a run.json: refused in one printable line, or read so that writing and reading
 /// again changes nothing.
 #include "src/core/error.h"
-#include "src/core/run/json.h"
-#include "src/core/run/status.h"
+#include "src/core/files/run_directory.h"
+#include "src/core/run.h"
 
 #include <algorithm>
 #include <cstddef>

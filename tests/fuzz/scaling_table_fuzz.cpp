@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as a scaling table: refused with one line, or rows that a decision can be made on.
-#include "src/cli/decide/table/table_file.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
-#include "src/model/decide/decision.h"
+#include "src/model/decision/decision.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as a shape file: refused with one line, or shapes that a product can have.
-#include "src/cli/measure/gpu/shape_file.h"
+#include "src/cli/measure/plan.h"
 #include "src/core/error.h"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as a tar archive: its members are never larger than the archive, and it ends.
-#include "trace/format/archive/tar.h"
+#include "trace/formats/byte_source.h"
 
 #include <algorithm>
 #include <array>

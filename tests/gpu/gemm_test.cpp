@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matrix products on a GPU, each format's algorithms compared with fp64.
-#include "probes/gpu/gemm/search/peak_rate.h"
-#include "probes/gpu/gemm/shape_rules.h"
+#include "probes/gpu/gemm.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/gpu/rates.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/rates.h"
 
-#include "probes/gpu/open.h"
+#include "probes/gpu/registry.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,13 +2,12 @@
 // The training step on the first GPU against the host's trainer, and its graphs and spans.
 #include "cuda/training/train.h"
 #include "probes/host/training/model.h"
-#include "probes/host/training/optimizer.h"
-#include "probes/launch/rendezvous.h"
-#include "probes/training/data.h"
+#include "probes/rendezvous.h"
+#include "probes/training/shape.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/plain_blas.h"
-#include "trace/spans/ledger.h"
+#include "trace/span_ledger.h"
 
 #include <variant>
 #include <vector>

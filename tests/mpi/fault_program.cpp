@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A rank that gets into trouble in the middle of a measurement: fault_program die|stall|measure.
-#include "probes/host/mpi/loader.h"
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
+#include "src/core/process.h"
 
 #include <csignal>
 #include <iostream>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Jobs of real ranks that we start ourselves and that end badly.
-#include "probes/host/ranks/child_process.h"
 #include "probes/host/ranks/self_launch.h"
-#include "src/core/interrupt.h"
+#include "src/core/process.h"
 #include "tests/catch.h"
 
 #include <csignal>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs the same Catch2 cases on every rank; a failure on one rank ends all of them, because the
 /// others may wait for it in a collective.
-#include "probes/host/mpi/loader.h"
+#include "probes/host/ranks/mpi_rank_group.h"
 #include "tests/mpi/ranks.h"
 #include "tests/run_catch.h"
 

@@ -2,7 +2,7 @@
 /// The MPI module of the running test program; its main opened and initialised it.
 #pragma once
 
-#include "probes/host/mpi/module.h"
+#include "probes/host/ranks/mpi_module.h"
 
 namespace scaleworth::probes::host {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/run/fields.h"
-#include "src/model/collectives/collectives.h"
-#include "src/model/collectives/prediction.h"
+#include "src/core/files/run_names.h"
+#include "src/model/collectives.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_ranks.h"
 #include "tests/sim/sim_run.h"

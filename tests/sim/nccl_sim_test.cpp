@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The whole way from the probe of GPU collectives to the system curve, on ranks whose algorithms
 /// are known.
-#include "probes/collectives/nccl_sweep.h"
+#include "probes/gpu/nccl.h"
 #include "src/core/error.h"
-#include "src/core/run/fields.h"
-#include "src/model/collectives/algorithms.h"
-#include "src/model/collectives/prediction.h"
+#include "src/core/files/run_names.h"
+#include "src/model/collectives.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_ranks.h"
 #include "tests/sim/sim_run.h"

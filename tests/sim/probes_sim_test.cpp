@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The real probes against simulated machines, and the analysis of what they recorded.
 #include "probes/registry.h"
-#include "src/core/run/fields.h"
-#include "src/model/collectives/collectives.h"
-#include "src/model/roofline/roofline.h"
+#include "src/core/files/run_names.h"
+#include "src/model/collectives.h"
+#include "src/model/roofline.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_machine.h"
 #include "tests/sim/sim_ranks.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/run/fields.h"
-#include "src/model/roofline/roofline.h"
-#include "src/model/roofline/soft_roof.h"
+#include "src/core/files/run_names.h"
+#include "src/model/roofline.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_machine.h"
 #include "tests/sim/sim_run.h"

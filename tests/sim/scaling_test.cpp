@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/statistics/quantile.h"
-#include "src/model/scaling/contention/law.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/laws/contention_law.h"
 #include "tests/catch.h"
 
 #include <cmath>

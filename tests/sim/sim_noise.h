@@ -2,7 +2,7 @@
 /// How a simulated measurement departs from the truth, reproducibly.
 #pragma once
 
-#include "src/core/statistics/stopping_rule.h"
+#include "src/core/statistics/sampling.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_ranks.h"
 
-#include "probes/collectives/message.h"
-#include "probes/training/step_series.h"
+#include "probes/collectives.h"
+#include "probes/training/step_probes.h"
 #include "src/core/error.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sim_run.h"
 
-#include "src/core/run/fields.h"
+#include "src/core/files/run_names.h"
 
 namespace scaleworth::sim {
 

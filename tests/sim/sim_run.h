@@ -3,8 +3,7 @@
 #pragma once
 
 #include "probes/machine.h"
-#include "probes/recorder.h"
-#include "src/core/run/record.h"
+#include "src/core/run.h"
 
 #include <string>
 #include <utility>
@@ -12,7 +11,7 @@
 
 namespace scaleworth::sim {
 
-/// The parameters of a point, in the words of src/core/run/fields.h.
+/// The parameters of a point, in the words of src/core/files/run_names.h.
 using Parameters = std::map<std::string, Value>;
 
 /// What a machine answered to one question, as a point of run.json.

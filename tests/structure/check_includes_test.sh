@@ -15,10 +15,11 @@ expect() {  # file, content, what must be said
   rm "$tree/$1"
 }
 expect src/core/b.cpp '#include "src/model/analysis.h"' 'src/core may know only'
-expect probes/b.cpp '#include "trace/spans/ledger.h"' 'probes may know only'
+expect probes/b.cpp '#include "trace/span_ledger.h"' 'probes may know only'
 expect report/b.cpp '#include "probes/machine.h"' 'report may know only'
 expect src/cli/b.cpp '#include "cuda/runtime/error.h"' 'src/cli may know only'
 expect probes/c.cpp '#include <cuda_runtime_api.h>' 'vendor header'
 expect src/cli/c.cpp '#include <mpi.h>' 'MPI is known'
+expect report/c.h '#include <nlohmann/json.hpp>' 'heavy header'
 expect trace/c.cpp '#ifdef SOMETHING' 'conditional compilation'
 echo "each kind of offence is caught"

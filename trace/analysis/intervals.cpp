@@ -2,9 +2,13 @@
 #include "trace/analysis/intervals.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace scaleworth::trace {
-
 using std::chrono::nanoseconds;
 
 IntervalSet::IntervalSet(std::vector<TimeInterval> ranges) {
@@ -74,4 +78,37 @@ IntervalSet IntervalSet::within(TimeInterval window) const {
   return result;
 }
 
+void for_each_index(std::size_t count,
+                    const std::function<void(std::size_t)>& work,
+                    std::size_t at_once) {
+  std::vector<std::exception_ptr> failures(count);
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto run = [&] {
+    for (std::size_t index = next++; index < count && !failed; index = next++) {
+      try {
+        work(index);
+      } catch (...) {
+        failures[index] = std::current_exception();
+        failed = true;
+      }
+    }
+  };
+  std::size_t threads =
+      std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), count);
+  if (at_once > 0) threads = std::min(threads, at_once);
+  {
+    std::vector<std::jthread> pool;
+    pool.reserve(threads);
+    try {
+      while (pool.size() + 1 < threads) pool.emplace_back(run);
+    } catch (const std::system_error&) {
+      // A limit of processes is reached: those that run do the work.
+    }
+    run();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
 }  // namespace scaleworth::trace

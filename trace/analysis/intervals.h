@@ -2,11 +2,14 @@
 /// Sets of instants: sorted, disjoint, half-open ranges of time.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace scaleworth::trace {
-
 /// [start, end); empty ones do not occur in an IntervalSet.
 struct TimeInterval {
   std::chrono::nanoseconds start{};
@@ -34,4 +37,21 @@ class IntervalSet {
   std::vector<TimeInterval> ranges_;
 };
 
+// Sums of times that damaged recordings cannot overflow.
+
+/// Adds `value` to `sum`, which stays within +-2^61 ns, 73 years: no recording reaches that.
+inline void add_bounded(std::chrono::nanoseconds& sum, std::chrono::nanoseconds value) {
+  constexpr std::chrono::nanoseconds limit{std::int64_t{1} << 61};
+  sum = std::clamp(sum + std::clamp(value, -limit, limit), -limit, limit);
+}
+
+// The same work for every one of many, such as the ranks of a job, on all processors.
+
+/// Calls work(0) to work(count - 1), each once, in any order and several at a time: as many as
+/// there are processors, but not more than `at_once` unless that is 0. Rethrows the exception of
+/// the lowest index that failed, after all running calls have ended; those not begun by then are
+/// left out. Where the system gives no more threads it goes on with fewer.
+void for_each_index(std::size_t count,
+                    const std::function<void(std::size_t)>& work,
+                    std::size_t at_once = 0);
 }  // namespace scaleworth::trace

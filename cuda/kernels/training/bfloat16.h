@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-
 /// The upper half of an fp32 number.
 struct Bfloat16 {
   std::uint16_t bits;
@@ -76,5 +75,4 @@ __host__ __device__ inline void store_pack(Bfloat16* address, const Pack& pack) 
   memcpy(address, &raw, sizeof(raw));
 #endif
 }
-
 }  // namespace scaleworth::gpu

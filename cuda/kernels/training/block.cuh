@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-
 /// join over all threads' values, on every thread. All threads of the block call it; their number
 /// is a multiple of 32. Order: butterflies within each warp, then warp after warp.
 template <class Join>
@@ -29,5 +28,4 @@ __device__ inline float sum_block(float value) {
 __device__ inline float maximum_block(float value) {
   return join_block(value, [](float a, float b) { return fmaxf(a, b); });
 }
-
 }  // namespace scaleworth::gpu

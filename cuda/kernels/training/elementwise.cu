@@ -3,7 +3,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-
 constexpr int threads = 256;
 
 __device__ std::int64_t own_index() {
@@ -29,7 +28,6 @@ __global__ void __launch_bounds__(threads) update(Adam adam) {
   const AdamFactors factors = *adam.factors;
   if (i < adam.count) update_parameter(adam, i, factors);
 }
-
 }  // namespace
 
 cudaError_t launch_gelu(const Gelu& layer, cudaStream_t stream) {
@@ -47,4 +45,48 @@ cudaError_t launch_adam(const Adam& adam, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
+namespace {
+__global__ void __launch_bounds__(threads) initialise(InitialWeights initial) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < initial.count) write_initial_weight(initial, i);
+}
+}  // namespace
+
+cudaError_t launch_initial_weights(const InitialWeights& initial, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((initial.count + threads - 1) / threads);
+  initialise<<<blocks, threads, 0, stream>>>(initial);
+  return cudaGetLastError();
+}
+
+namespace {
+constexpr std::uint64_t longest_ns = 10'000'000'000;
+
+__device__ std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+__global__ void write_mark(std::uint64_t* mark) {
+  *mark = nanoseconds();
+}
+
+__global__ void draw_out(const std::uint64_t* mark, double factor) {
+  const std::uint64_t start = *mark;
+  const auto wanted =
+      static_cast<std::uint64_t>(static_cast<double>(nanoseconds() - start) * factor);
+  const std::uint64_t end = start + (wanted < longest_ns ? wanted : longest_ns);
+  while (nanoseconds() < end) __nanosleep(500);
+}
+}  // namespace
+
+cudaError_t launch_mark(std::uint64_t* mark, cudaStream_t stream) {
+  write_mark<<<1, 1, 0, stream>>>(mark);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_draw_out(const std::uint64_t* mark, double factor, cudaStream_t stream) {
+  draw_out<<<1, 1, 0, stream>>>(mark, factor);
+  return cudaGetLastError();
+}
 }  // namespace scaleworth::gpu

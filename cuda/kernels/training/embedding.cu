@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda/kernels/training/block.cuh"
 #include "cuda/kernels/training/embedding.h"
 
 namespace scaleworth::gpu {
 namespace {
-
 __global__ void __launch_bounds__(embedding_threads) embed(Embedding layer) {
   const Share share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
   write_embedding(share, layer, blockIdx.x);
@@ -22,7 +22,6 @@ __global__ void __launch_bounds__(embedding_threads) gather_positions(EmbeddingG
   const std::int64_t column = own_column();
   if (column < layer.width) write_position_gradient(layer, blockIdx.x, column);
 }
-
 }  // namespace
 
 cudaError_t launch_embedding(const Embedding& layer, cudaStream_t stream) {
@@ -42,4 +41,123 @@ cudaError_t launch_embedding_gradient(const EmbeddingGradient& layer, cudaStream
   return cudaGetLastError();
 }
 
+namespace {
+constexpr int threads = 256;
+
+__device__ std::int64_t own_element() {
+  return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * Pack::size;
+}
+
+__global__ void __launch_bounds__(threads) split(Heads layer) {
+  const std::int64_t index = own_element();
+  if (index < element_count(layer)) split_pack(layer, index);
+}
+
+__global__ void __launch_bounds__(threads) merge(Heads layer) {
+  const std::int64_t index = own_element();
+  if (index < element_count(layer)) merge_pack(layer, index);
+}
+
+unsigned blocks_for(const Heads& layer) {
+  const std::int64_t packs = element_count(layer) / Pack::size;
+  return static_cast<unsigned>((packs + threads - 1) / threads);
+}
+}  // namespace
+
+cudaError_t launch_split_heads(const Heads& layer, cudaStream_t stream) {
+  split<<<blocks_for(layer), threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_merge_heads(const Heads& layer, cudaStream_t stream) {
+  merge<<<blocks_for(layer), threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+namespace {
+__device__ Share own_share() {
+  return {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+}
+
+__global__ void __launch_bounds__(loss_threads) cross_entropy(CrossEntropy layer) {
+  const std::int64_t token = blockIdx.x;
+  const Share share = own_share();
+  const Bfloat16* row = layer.logits + token * layer.vocabulary;
+  // Read before the barriers of the reductions, behind which the row is overwritten.
+  const float target_logit = to_float(row[target_of(layer, token)]);
+  const float maximum = maximum_block(maximum_of_row(share, layer.vocabulary, row));
+  const float sum = sum_block(exponentials_of_row(share, layer.vocabulary, row, maximum));
+  write_loss_gradient(share, layer, token, maximum, sum);
+  if (threadIdx.x == 0) layer.losses[token] = loss_of_token(target_logit, maximum, sum);
+}
+
+__global__ void __launch_bounds__(loss_threads) add_losses(LossSum sum) {
+  const float total = sum_block(losses_of_share(own_share(), sum));
+  if (threadIdx.x != 0) return;
+  sum.result[0] = total * sum.scale;
+  sum.result[1] = *sum.stop;
+}
+}  // namespace
+
+cudaError_t launch_cross_entropy(const CrossEntropy& layer, cudaStream_t stream) {
+  cross_entropy<<<static_cast<unsigned>(layer.tokens), loss_threads, 0, stream>>>(layer);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_loss_sum(const LossSum& sum, cudaStream_t stream) {
+  add_losses<<<1, loss_threads, 0, stream>>>(sum);
+  return cudaGetLastError();
+}
+
+namespace {
+constexpr int final_threads = 128;
+
+__device__ std::int64_t own_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+__global__ void __launch_bounds__(column_threads) sum_bias(BiasGradient layer) {
+  const std::int64_t column = own_index() * Pack::size;
+  if (column < layer.columns) sum_bias_chunk(layer, column, static_cast<int>(blockIdx.y));
+}
+
+__global__ void __launch_bounds__(column_threads) sum_gain(GainGradient layer) {
+  const std::int64_t column = own_index() * Pack::size;
+  if (column < layer.width) sum_gain_chunk(layer, column, static_cast<int>(blockIdx.y));
+}
+
+__global__ void __launch_bounds__(final_threads)
+    sum_chunks(std::int64_t columns, const float* partial, Bfloat16* sums) {
+  const std::int64_t column = own_index();
+  if (column < columns) sums[column] = sum_of_chunks(partial, columns, column);
+}
+
+dim3 chunk_grid(std::int64_t columns) {
+  const std::int64_t packs = columns / Pack::size;
+  return dim3(static_cast<unsigned>((packs + column_threads - 1) / column_threads), column_chunks);
+}
+
+cudaError_t launch_sum_chunks(std::int64_t columns,
+                              const float* partial,
+                              Bfloat16* sums,
+                              cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((columns + final_threads - 1) / final_threads);
+  sum_chunks<<<blocks, final_threads, 0, stream>>>(columns, partial, sums);
+  return cudaGetLastError();
+}
+}  // namespace
+
+cudaError_t launch_bias_gradient(const BiasGradient& layer, cudaStream_t stream) {
+  sum_bias<<<chunk_grid(layer.columns), column_threads, 0, stream>>>(layer);
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) return status;
+  return launch_sum_chunks(layer.columns, layer.partial, layer.sums, stream);
+}
+
+cudaError_t launch_gain_gradient(const GainGradient& layer, cudaStream_t stream) {
+  sum_gain<<<chunk_grid(layer.width), column_threads, 0, stream>>>(layer);
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) return status;
+  return launch_sum_chunks(2 * layer.width, layer.partial, layer.sums, stream);
+}
 }  // namespace scaleworth::gpu

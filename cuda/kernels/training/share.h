@@ -7,7 +7,6 @@
 #include <cstdint>
 
 namespace scaleworth::gpu {
-
 /// One thread of a block that works on one row.
 struct Share {
   int thread;
@@ -48,5 +47,4 @@ constexpr int column_chunks = 64;
 __host__ __device__ inline RowRange rows_of_chunk(std::int64_t rows, int chunk) {
   return {rows * chunk / column_chunks, rows * (chunk + 1) / column_chunks};
 }
-
 }  // namespace scaleworth::gpu

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/mpi_rank_group.h"
 
-#include "probes/collectives/message.h"
-#include "probes/host/ranks/agreement.h"
-#include "probes/host/ranks/collective_measurement.h"
-#include "probes/host/ranks/sleeping_barrier.h"
-#include "probes/host/training/gather.h"
+#include "probes/collectives.h"
+#include "probes/host/ranks/collective_timing.h"
+#include "probes/host/training/training.h"
 #include "src/core/error.h"
+#include "src/core/process.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
+#include <iostream>
+#include <new>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
 namespace {
-
 // The working ranks have their own, much shorter limit and end the job when it passes.
 constexpr std::chrono::hours sleeping_limit{2};
 // A training reports no progress until it ends.
@@ -54,7 +59,6 @@ void refuse_what_mpi_lacks(const CollectiveWork& work) {
         "of place, with the library's own algorithm");
   }
 }
-
 }  // namespace
 
 MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
@@ -166,4 +170,167 @@ Operation MpiRankGroup::make_operation(const CollectiveWork& work, MpiGroup grou
   return operation;
 }
 
+Trouble trouble_of(int rank, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Interrupted& interrupted) {
+    return {.failure = {}, .signal = interrupted.signal()};
+  } catch (const std::bad_alloc&) {
+    return {.failure = fmt::format("rank {}: out of memory", rank)};
+  } catch (const AgreedFailure& failure) {
+    return {.failure = failure.what()};
+  } catch (const std::exception& failure) {
+    return {.failure = fmt::format("rank {}: {}", rank, failure.what())};
+  }
+  return {};
+}
+
+void agree(const MpiModule& mpi, MpiGroup group, const Trouble& own) {
+  const int rank = mpi.rank(group);
+  const int size = mpi.size(group);
+  // The largest value belongs to the lowest failed rank; 0 means that none failed.
+  const std::array<double, 2> send{own.failure.empty() ? 0.0 : static_cast<double>(size - rank),
+                                   static_cast<double>(own.signal)};
+  std::array<double, 2> receive{};
+  check(mpi, mpi.all_reduce_max_f64(group, send.data(), receive.data(), send.size()));
+  if (receive[1] > 0.0) throw Interrupted(static_cast<int>(receive[1]));
+  if (receive[0] == 0.0) return;
+
+  std::array<char, 512> text{};
+  std::copy_n(own.failure.begin(), std::min(own.failure.size(), text.size() - 1), text.begin());
+  check(mpi,
+        mpi.broadcast_bytes(group, text.data(), text.size(), size - static_cast<int>(receive[0])));
+  throw AgreedFailure(text.data());
+}
+
+void check(const MpiModule& mpi, int status) {
+  if (status != 0) throw ProbeFailure(mpi.last_error());
+}
+
+Watchdog::Watchdog(std::chrono::nanoseconds limit, OnStall on_stall)
+    : usual_limit_(limit), on_stall_(std::move(on_stall)), thread_([this] { run(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+Watchdog::Watch Watchdog::watch(const std::string& what,
+                                std::optional<std::chrono::nanoseconds> limit) {
+  {
+    const std::lock_guard lock(mutex_);
+    what_ = what;
+    limit_ = limit.value_or(usual_limit_);
+    deadline_ = std::chrono::steady_clock::now() + limit_;
+  }
+  changed_.notify_one();
+  return Watch(*this);
+}
+
+void Watchdog::progress() {
+  // No notice: the thread finds the later deadline when the earlier one has passed.
+  const std::lock_guard lock(mutex_);
+  if (deadline_) deadline_ = std::chrono::steady_clock::now() + limit_;
+}
+
+void Watchdog::end() {
+  const std::lock_guard lock(mutex_);
+  deadline_.reset();
+}
+
+void Watchdog::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (!deadline_) {
+      changed_.wait(lock);
+    } else if (const auto deadline = *deadline_; std::chrono::steady_clock::now() < deadline) {
+      changed_.wait_until(lock, deadline);
+    } else {
+      deadline_.reset();
+      const std::string what = fmt::format(
+          "{} made no progress for {:.3g} s", what_, std::chrono::duration<double>(limit_).count());
+      lock.unlock();
+      on_stall_(what);
+      lock.lock();
+    }
+  }
+}
+
+Watchdog::OnStall end_this_rank(int rank) {
+  return [rank](const std::string& what) {
+    std::cerr << fmt::format(
+        "scaleworth: rank {}: {}, a rank is lost or stuck: ending the job\n", rank, what);
+    std::cerr.flush();
+    std::_Exit(1);
+  };
+}
+
+namespace {
+constexpr const char* file_name = "libscaleworth_mpi.so";
+
+Outcome<const MpiModule*> open_file(const std::filesystem::path& file) {
+  // Open MPI opens its own plug-ins, which look for its symbols in the global scope.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const char* text = dlerror();
+    const std::string error = text == nullptr ? "unknown error" : text;
+    if (error.starts_with("libmpi") || error.starts_with("libopen-")) {
+      return Skipped{
+          fmt::format("MPI is not installed ({}): apt install openmpi-bin libopenmpi3", error)};
+    }
+    return Failed{
+        fmt::format("cannot open the MPI module ({}): install it again or name another "
+                    "with --mpi-module",
+                    error)};
+  }
+  const auto table = reinterpret_cast<const MpiModule* (*)()>(dlsym(library, mpi_module_symbol));
+  if (table == nullptr) {
+    return Failed{
+        fmt::format("{} is no MPI module of this program (no symbol {}): name another "
+                    "with --mpi-module",
+                    file.string(),
+                    mpi_module_symbol)};
+  }
+  const MpiModule* module = table();
+  if (module->abi != mpi_module_abi) {
+    return Failed{
+        fmt::format("{} has interface version {}, this program needs {}: install both "
+                    "from the same build",
+                    file.string(),
+                    module->abi,
+                    mpi_module_abi)};
+  }
+  return module;
+}
+}  // namespace
+
+std::vector<std::filesystem::path> mpi_module_candidates(const std::filesystem::path& program) {
+  std::filesystem::path folder = program.parent_path();
+  std::vector<std::filesystem::path> candidates{folder / file_name};
+  for (int level = 0; level < 3 && folder != folder.root_path(); ++level) {
+    folder = folder.parent_path();
+    candidates.push_back(folder / "lib" / "scaleworth" / file_name);
+  }
+  return candidates;
+}
+
+Outcome<const MpiModule*> open_mpi(const std::string& path) {
+  if (!path.empty()) {
+    // A bare name would send dlopen to the library path instead of the file that was meant.
+    return open_file(std::filesystem::absolute(path));
+  }
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const auto& candidate : mpi_module_candidates(program)) {
+    if (std::filesystem::exists(candidate, error)) return open_file(candidate);
+  }
+  return Skipped{
+      fmt::format("the MPI module {} lies neither beside the program nor in ../lib/scaleworth: "
+                  "build with -DSCALEWORTH_MPI=ON or name it with --mpi-module",
+                  file_name)};
+}
 }  // namespace scaleworth::probes::host

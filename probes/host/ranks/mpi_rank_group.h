@@ -2,17 +2,115 @@
 /// The ranks of an MPI job as a RankGroup.
 #pragma once
 
-#include "probes/host/mpi/module.h"
-#include "probes/host/ranks/operation.h"
-#include "probes/host/ranks/watchdog.h"
+#include "probes/collectives.h"
+#include "probes/host/ranks/mpi_module.h"
 #include "probes/ranks.h"
+#include "src/core/error.h"
+#include "src/core/estimate.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace scaleworth::probes::host {
+// Ends a rank that waits for a lost one: MPI's blocking calls have no timeout of their own.
+
+/// A thread that sleeps until a deadline; it costs nothing while work makes progress.
+class Watchdog {
+ public:
+  using OnStall = std::function<void(const std::string& what)>;
+
+  /// `on_stall` runs on the watchdog's thread when nothing was heard for `limit` during work.
+  Watchdog(std::chrono::nanoseconds limit, OnStall on_stall);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  /// Work that is watched while this lives.
+  class Watch {
+   public:
+    explicit Watch(Watchdog& dog) : dog_(dog) {}
+    ~Watch() { dog_.end(); }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    Watchdog& dog_;
+  };
+
+  /// Work named `what` begins, with another limit than the usual one where given. One at a time.
+  [[nodiscard]] Watch watch(const std::string& what,
+                            std::optional<std::chrono::nanoseconds> limit = {});
+  /// It made progress: the limit counts from now.
+  void progress();
+
+ private:
+  void end();
+  void run();
+
+  const std::chrono::nanoseconds usual_limit_;
+  const OnStall on_stall_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string what_;
+  std::chrono::nanoseconds limit_{};
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  bool stop_ = false;
+  std::thread thread_;  // last: it uses the members above
+};
+
+/// Says on stderr that this rank gives up on `what`, and ends the process with code 1 without
+/// waiting for anybody; the launcher then ends the other ranks.
+Watchdog::OnStall end_this_rank(int rank);
+
+// One collective with its buffers, ready to run.
+
+/// Page-aligned memory that grows and is kept between settings: fresh pages at each setting would
+/// cost more time than the operations.
+class Buffer {
+ public:
+  /// At least `elements`, contents unspecified. Throws std::bad_alloc.
+  std::span<float> reserve(std::size_t elements);
+  void release();
+
+ private:
+  struct Free {
+    void operator()(float* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<float, Free> memory_;
+  std::size_t capacity_ = 0;
+};
+
+struct Operation {
+  const MpiModule& mpi;
+  MpiGroup group;
+  Collective collective;
+  MessageShape shape;
+  int rank;
+  int ranks;
+  std::span<float> send;
+  std::span<float> receive;
+};
+
+/// The pattern into the send buffer, NaN into the receive buffer (broadcast: the pattern into rank
+/// 0's, which is what it sends).
+void prepare(const Operation& operation);
+
+/// Runs it once; 0 on success, as the module reports it.
+int run_once(const Operation& operation);
+
+/// Throws ProbeFailure naming the first wrong element unless the receive buffer holds the result.
+void verify(const Operation& operation);
 
 /// Runs the training on the ranks of `group`, which are those of the work; called on each of them.
 /// Complete on rank 0. What it throws on one rank only leaves the others waiting: agree first.
@@ -65,4 +163,39 @@ class MpiRankGroup final : public RankGroup {
   Watchdog watchdog_;
 };
 
+// Ranks agree on "all well" before they go on, so that no rank waits for one that gave up.
+
+/// What happened on this rank; both empty: all well.
+struct Trouble {
+  std::string failure;
+  int signal = 0;
+};
+
+/// A failure that every rank of a group threw, with the name of the rank that had it.
+class AgreedFailure : public ProbeFailure {
+ public:
+  using ProbeFailure::ProbeFailure;
+};
+
+/// Runs `action` on rank `rank` and returns what it threw as a value. Whatever derives from
+/// std::exception is a failure, prefixed with "rank N: " unless agreed already; Interrupted is not.
+Trouble trouble_of(int rank, const std::function<void()>& action);
+
+/// Collective over `group`: throws on every rank when any rank is in trouble. Interrupted when one
+/// received a signal, else AgreedFailure with the text of the lowest rank that failed.
+void agree(const MpiModule& mpi, MpiGroup group, const Trouble& own);
+
+/// Throws ProbeFailure with the module's last error unless `status` is 0.
+void check(const MpiModule& mpi, int status);
+
+// Opens the MPI module at run time, so that the program itself starts on machines without MPI.
+
+/// Where the module is looked for when no path is given, in order: beside the program, then
+/// lib/scaleworth below the three directories above it (an installation's prefix, a build tree).
+std::vector<std::filesystem::path> mpi_module_candidates(const std::filesystem::path& program);
+
+/// The module's table, not yet initialised (call `init`). It stays open until the program ends,
+/// because MPI cannot be unloaded. Failed: `path` is not a usable module. Skipped: MPI or the
+/// module is not installed. Either reason ends with the remedy.
+Outcome<const MpiModule*> open_mpi(const std::string& path = {});
 }  // namespace scaleworth::probes::host

@@ -2,15 +2,17 @@
 /// Starts ranks of this program on this node with the user's mpirun, when no launcher started us.
 #pragma once
 
-#include "src/core/outcome.h"
+#include "src/core/estimate.h"
 
 #include <chrono>
+#include <csignal>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace scaleworth::probes::host {
-
 struct SelfLaunch {
   int ranks = 2;
   int usable_cores = 1;             // that this process may keep busy: affinity, quota
@@ -45,4 +47,47 @@ struct JobEnding {
 /// goes to all ranks, which get 10 s to finish. Throws UserError when there is no launcher.
 JobEnding self_launch(const SelfLaunch& job);
 
+// A program that we start, wait for without hanging, and always reap.
+
+struct ChildOptions {
+  std::optional<std::chrono::milliseconds> timeout;
+  /// What it is asked to end with, after a signal of ours or the timeout; SIGTERM follows after
+  /// `grace`, SIGKILL to its whole group after another one.
+  int end_signal = SIGTERM;
+  std::chrono::milliseconds grace{10'000};
+  /// Receives what it writes on stderr, piece by piece.
+  std::function<void(std::string_view)> on_stderr;
+};
+
+struct ChildEnding {
+  int exit_code = 0;  // meaningless when `signal` is not 0
+  int signal = 0;     // that killed it, 0 for none
+  int forwarded = 0;  // signal of ours that it was ended for, 0 for none
+  bool timed_out = false;
+};
+
+/// Runs `command` (absolute path first) in a process group of its own, so that Ctrl-C at the
+/// terminal reaches it through us once and not twice; stdin is empty, stdout is ours. It gets
+/// SIGTERM when we die. Throws ProbeFailure when it cannot be started.
+ChildEnding run_child(const std::vector<std::string>& command, const ChildOptions& options);
+
+// How a job of ranks ended, in words.
+
+/// mpirun's stderr: goes on to ours, and is read for the rank that it names as lost.
+class LaunchErrors {
+ public:
+  void pass_on(std::string_view text);
+  /// Of Open MPI's lines "mpirun noticed that process rank 1 with PID 7 on node n exited on signal
+  /// 9" and "Process name: [[20312,1],1]"; absent when it wrote none.
+  std::optional<int> lost_rank() const { return lost_rank_; }
+
+ private:
+  std::string line_;
+  std::optional<int> lost_rank_;
+};
+
+/// Absent for success; else "rank 1 was killed by signal 9 (Killed)", "the ranks ended with exit
+/// code 3", ... mpirun ends with 128 + signal when a signal killed a rank.
+std::optional<std::string> describe_failure(const ChildEnding& ending,
+                                            std::optional<int> lost_rank);
 }  // namespace scaleworth::probes::host

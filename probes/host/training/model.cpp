@@ -5,7 +5,6 @@
 #include <initializer_list>
 
 namespace scaleworth::probes::host {
-
 Transformer::Transformer(const Blas& blas,
                          const TransformerShape& shape,
                          std::int64_t sequences,
@@ -136,5 +135,4 @@ Attention Transformer::attention(std::size_t layer) {
 std::vector<float>& Transformer::output_of(std::size_t layer) {
   return layer + 1 < layers_.size() ? layers_[layer + 1].input : stream_;
 }
-
 }  // namespace scaleworth::probes::host

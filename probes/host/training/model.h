@@ -2,13 +2,13 @@
 /// The reference transformer: activations, and forward and backward as lists of named stages.
 #pragma once
 
-#include "probes/host/blas/blas.h"
-#include "probes/host/training/layers/attention.h"
-#include "probes/host/training/layers/layer_norm.h"
-#include "probes/host/training/layers/linear.h"
+#include "probes/host/blas.h"
 #include "probes/ranks.h"
-#include "probes/training/parameters.h"
+#include "probes/training/shape.h"
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -16,6 +16,67 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
+// Multi-head attention, full (not causal): every position sees every position of its sequence.
+
+/// qkv [sequences, sequence, 3 width]: queries, keys and values side by side, head after head.
+/// probabilities [sequences, heads, sequence, sequence].
+struct Attention {
+  std::int64_t sequences = 0, sequence = 0, heads = 0, width = 0;
+  const float* qkv = nullptr;
+  float* probabilities = nullptr;  // written forward, read backward
+  float* scratch = nullptr;        // [sequence, sequence], used backward
+};
+
+/// context [sequences, sequence, width] = softmax(Q K^T / sqrt(width / heads)) V per head.
+/// Source: Vaswani et al., arXiv 1706.03762, section 3.2.
+void attention_forward(const Blas& blas, const Attention& layer, float* context);
+
+/// Overwrites dqkv, shaped like qkv, from the gradient of the context.
+void attention_backward(const Blas& blas,
+                        const Attention& layer,
+                        const float* dcontext,
+                        float* dqkv);
+
+// Layer normalisation over the width of each token.
+
+/// gain, bias and their gradients [width]; mean and inverse deviation [tokens] are written by the
+/// forward pass and read by the backward pass.
+struct LayerNorm {
+  std::size_t tokens = 0, width = 0;
+  const float* gain = nullptr;
+  const float* bias = nullptr;
+  float* gain_gradient = nullptr;
+  float* bias_gradient = nullptr;
+  float* mean = nullptr;
+  float* inverse_deviation = nullptr;
+};
+
+/// y = gain (x - mean) / sqrt(variance + 1e-5) + bias; x, y [tokens, width].
+/// Source: Ba, Kiros and Hinton, arXiv 1607.06450 (biased variance).
+void layer_norm_forward(const LayerNorm& layer, const float* x, float* y);
+
+/// Overwrites the gain's and bias's gradients and ADDS to dx: the layer sits on a branch of the
+/// residual stream, whose own gradient is already there.
+void layer_norm_backward(const LayerNorm& layer, const float* x, const float* dy, float* dx);
+
+// The dense layer: y = x W + b.
+
+/// Row-major weight [in, out], bias [out] or null; the gradients have the same shapes.
+struct Linear {
+  std::int64_t tokens = 0, in = 0, out = 0;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  float* weight_gradient = nullptr;
+  float* bias_gradient = nullptr;
+};
+
+/// y [tokens, out] = x [tokens, in] W + b (+ residual [tokens, out] unless null).
+void linear_forward(
+    const Blas& blas, const Linear& layer, const float* x, const float* residual, float* y);
+
+/// Overwrites dW = x^T dy, db = column sums of dy and dx [tokens, in] = dy W^T.
+void linear_backward(
+    const Blas& blas, const Linear& layer, const float* x, const float* dy, float* dx);
 
 /// A piece of the step that runs without interruption. After it, the first `ready` elements of the
 /// gradients are final (0 in the forward pass).
@@ -99,4 +160,83 @@ class Transformer {
   std::vector<Stage> forward_, backward_;
 };
 
+// Branch-free scalar kernels that the compiler turns into vector code: exponential, logistic,
+// sums.
+
+/// e^x within 3e-7 relative for x in [-87, 88], clamped outside; NaN stays NaN.
+/// 2^n 2^f with n = round(x / ln 2) and the Taylor polynomial of degree 6 of e^r, |r| <= ln 2 / 2
+/// (truncation r^7 / 7! < 1.2e-7).
+inline float exponential(float x) {
+  constexpr float log2_e = 1.44269504F;
+  constexpr float ln2_high = 0.693359375F;  // few bits: n * ln2_high is exact (Cody and Waite)
+  constexpr float ln2_low = -2.12194440e-4F;
+  constexpr float round_shift = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
+  float clamped = x < -87.0F ? -87.0F : x;
+  clamped = clamped > 88.0F ? 88.0F : clamped;
+  const float shifted = clamped * log2_e + round_shift;
+  const float n = shifted - round_shift;
+  const float r = (clamped - n * ln2_high) - n * ln2_low;
+  float p = 1.0F / 720.0F;
+  p = p * r + 1.0F / 120.0F;
+  p = p * r + 1.0F / 24.0F;
+  p = p * r + 1.0F / 6.0F;
+  p = p * r + 0.5F;
+  p = p * r + 1.0F;
+  p = p * r + 1.0F;
+  const std::uint32_t exponent = (std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U;
+  return p * std::bit_cast<float>(exponent);
+}
+
+/// 1 / (1 + e^-x).
+inline float logistic(float x) {
+  return 1.0F / (1.0F + exponential(-x));
+}
+
+/// Sum of term(i), i < n, in eight partial sums: a fixed order that vectorises.
+template <class Term>
+float lane_sum(std::size_t n, Term term) {
+  std::array<float, 8> lanes{};
+  std::size_t i = 0;
+  for (; i + lanes.size() <= n; i += lanes.size()) {
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] += term(i + lane);
+  }
+  float sum = 0.0F;
+  for (; i < n; ++i) sum += term(i);
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+/// GELU in its logistic (tanh) form: y = x s, s = logistic(2 sqrt(2/pi) (x + 0.044715 x^3)).
+/// Source: Hendrycks and Gimpel, arXiv 1606.08415.
+void gelu_forward(std::size_t count, const float* x, float* y);
+/// dx = dy * dy/dx at x; `dx` may be `dy`.
+void gelu_backward(std::size_t count, const float* x, const float* dy, float* dx);
+
+/// Each of `rows` rows of `width` becomes its softmax.
+void softmax_rows(std::size_t rows, std::size_t width, float* values);
+/// Softmax and mean cross-entropy at once. `logits` [rows, vocabulary] becomes its own gradient:
+/// (softmax - one-hot(target)) * scale. Returns the sum over rows of -ln p(target), times `scale`.
+double cross_entropy(std::size_t rows,
+                     std::size_t vocabulary,
+                     const std::int32_t* targets,
+                     float scale,
+                     float* logits);
+
+// Adam: the parameter update, elementwise and therefore identical on ranks with equal gradients.
+
+class Adam {
+ public:
+  explicit Adam(std::size_t parameters) : first_(parameters), second_(parameters) {}
+
+  /// theta -= rate mhat / (sqrt(vhat) + 1e-8); m and v decay with 0.9 and 0.999; mhat and vhat are
+  /// corrected for their start at zero. Source: Kingma and Ba, arXiv 1412.6980, algorithm 1.
+  void update(std::span<const float> gradients, std::span<float> parameters);
+
+  static constexpr double rate = 1e-3;
+
+ private:
+  std::vector<float> first_;
+  std::vector<float> second_;
+  int steps_ = 0;
+};
 }  // namespace scaleworth::probes::host

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/train.h"
-
-#include "probes/host/ranks/agreement.h"
-#include "probes/host/training/gather.h"
-#include "probes/host/training/trainer.h"
-#include "probes/training/shape_counts.h"
-#include "probes/training/step_series.h"
-#include "probes/training/training_work.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "probes/host/training/training.h"
+#include "probes/training/shape.h"
+#include "probes/training/step_probes.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
-#include "src/core/statistics/quantile.h"
+#include "src/core/process.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
 #include <csignal>
@@ -20,7 +16,6 @@
 
 namespace scaleworth::probes::host {
 namespace {
-
 // Warm-up and measured steps; `before_measured` runs between them. Loss and stop request are equal
 // on all ranks, and so is what is thrown.
 std::vector<double> run_steps(Trainer& trainer,
@@ -107,7 +102,6 @@ TrainingMeasured measure(const MpiModule& mpi,
   add_counts(work, trainer, measured);
   return measured;
 }
-
 }  // namespace
 
 TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work) {
@@ -155,5 +149,4 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
     throw;
   }
 }
-
 }  // namespace scaleworth::probes::host

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/trainer.h"
-
-#include "probes/training/data.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "probes/host/training/training.h"
+#include "probes/training/shape.h"
+#include "src/core/error.h"
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 namespace scaleworth::probes::host {
 namespace {
-
 double slowdown_of(const TrainingWork& work, Rank rank) {
   return work.straggler && work.straggler->rank == rank ? work.straggler->factor : 1.0;
 }
-
 }  // namespace
 
 Trainer::Trainer(const Blas& blas, const TrainingWork& work, Rank rank, Exchange* exchange)
@@ -157,4 +158,52 @@ std::uint64_t Trainer::parameter_fingerprint() {
   return hash;
 }
 
+Exchange::Exchange(const MpiModule& mpi, MpiGroup group, std::size_t capacity)
+    : mpi_(mpi), group_(group) {
+  requests_.reserve(capacity);
+  completed_.reserve(capacity);
+}
+
+void Exchange::restart() {
+  requests_.clear();
+  first_pending_ = 0;
+}
+
+void Exchange::post(const float* send, float* receive, std::size_t count) {
+  MpiRequest request = nullptr;
+  check(mpi_, mpi_.start_all_reduce_f32(group_, send, receive, count, &request));
+  requests_.push_back(request);
+}
+
+void Exchange::test(std::size_t sequence) {
+  MpiRequest& request = requests_[sequence];
+  if (request == nullptr) return;
+  int done = 0;
+  check(mpi_, mpi_.test(&request, &done));
+  if (done != 0) request = nullptr;
+  while (first_pending_ < requests_.size() && requests_[first_pending_] == nullptr) {
+    ++first_pending_;
+  }
+}
+
+const std::vector<std::size_t>& Exchange::progress() {
+  completed_.clear();
+  for (std::size_t i = first_pending_; i < requests_.size(); ++i) {
+    if (complete(i)) continue;
+    test(i);
+    if (complete(i)) completed_.push_back(i);
+  }
+  return completed_;
+}
+
+void Exchange::wait(std::size_t sequence) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!complete(sequence)) {
+    test(sequence);
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    throw ProbeFailure(fmt::format(
+        "an all-reduce of the training step did not complete within {} s: a rank is stuck or gone",
+        timeout.count()));
+  }
+}
 }  // namespace scaleworth::probes::host

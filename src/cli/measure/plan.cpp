@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/plan.h"
 
-#include "probes/roofline/gemm.h"
-#include "src/cli/measure/probe_choice.h"
-#include "src/core/run/fields.h"
+#include "probes/roofline.h"
+#include "src/core/error.h"
+#include "src/core/files/run_names.h"
 
 #include <algorithm>
 
@@ -11,7 +11,6 @@
 
 namespace scaleworth::cli {
 namespace {
-
 // mpirun, MPI_Init and the report, on the 2-core machines this was tuned on.
 constexpr Seconds rank_start{2.0};
 constexpr Seconds telling{0.5};
@@ -22,7 +21,6 @@ std::vector<std::string_view> known_probes() {
   for (const probes::RankProbe& probe : probes::rank_probes()) names.push_back(probe.name);
   return names;
 }
-
 }  // namespace
 
 Seconds Plan::total() const {
@@ -76,4 +74,71 @@ std::string describe(const Plan& plan, const probes::Setting& setting) {
   return text + table_of(plan);
 }
 
+namespace {
+bool means(const std::string& word, std::string_view probe) {
+  return probe == word || (probe.starts_with(word) && probe.substr(word.size(), 1) == ".");
+}
+}  // namespace
+
+bool is_asked_for(std::string_view probe, const std::vector<std::string>& only) {
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& word) {
+           return means(word, probe);
+         });
+}
+
+void check_words(const std::vector<std::string>& only,
+                 const std::vector<std::string_view>& known,
+                 const std::string& remedy) {
+  for (const std::string& word : only) {
+    const auto found = std::any_of(
+        known.begin(), known.end(), [&](std::string_view probe) { return means(word, probe); });
+    if (found) continue;
+    throw UserError(
+        fmt::format("--only {}: no such probe; known: {}{}", word, fmt::join(known, ", "), remedy));
+  }
+}
+
+namespace {
+int choose_ranks(const MeasureOptions& options, int workers) {
+  const int ranks = options.ranks.value_or(workers);
+  if (ranks > workers && !options.oversubscribe) {
+    throw UserError(
+        fmt::format("--ranks {}: this process may use {} core{}; ask for at most that many, or add "
+                    "--oversubscribe for a run that shows the mechanism and no scaling",
+                    ranks,
+                    workers,
+                    workers == 1 ? "" : "s"));
+  }
+  return ranks;
+}
+}  // namespace
+
+probes::Setting make_setting(const probes::Machine& machine,
+                             const MeasureOptions& options,
+                             std::optional<int> ranks) {
+  probes::Setting setting;
+  setting.suite = probes::parse_suite(options.suite);
+  setting.workers = machine.workers();
+  setting.available_memory = machine.available_memory();
+  setting.last_cache = machine.last_cache();
+  setting.isa_count = machine.isas().size();
+  setting.max_ranks = ranks ? *ranks : choose_ranks(options, setting.workers);
+  const probes::RankOptions rank_options = options.rank_options();
+  if (rank_options.straggler && rank_options.straggler->rank.index >= setting.max_ranks) {
+    throw UserError(fmt::format(
+        "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1));
+  }
+  return setting;
+}
+
+std::optional<std::string> oversubscription(int ranks, int cores) {
+  if (ranks <= cores) return std::nullopt;
+  return fmt::format(
+      "oversubscribed: {} ranks shared {} core{}; step and collectives show the mechanism, not "
+      "what {} cores would give",
+      ranks,
+      cores,
+      cores == 1 ? "" : "s",
+      ranks);
+}
 }  // namespace scaleworth::cli

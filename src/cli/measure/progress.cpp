@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/measure/progress.h"
+#include "src/cli/measure/session.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,10 +9,8 @@
 
 namespace scaleworth::cli {
 namespace {
-
 constexpr int bar_width = 24;
 constexpr std::chrono::milliseconds redraw_interval{100};
-
 }  // namespace
 
 Progress::Style Progress::suitable_style(bool quiet) {
@@ -83,5 +81,4 @@ void Progress::clear() {
   std::fflush(stderr);
   drawn_ = false;
 }
-
 }  // namespace scaleworth::cli

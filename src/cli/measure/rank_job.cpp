@@ -1,117 +1,169 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/measure/rank_job.h"
-
-#include "probes/host/blas/blas.h"
-#include "probes/host/mpi/loader.h"
-#include "probes/host/ranks/self_launch.h"
-#include "src/cli/measure/single_rank_group.h"
+#include "probes/host/blas.h"
+#include "probes/host/cpu_state.h"
+#include "probes/host/host_machine.h"
+#include "probes/host/ranks/collective_timing.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "probes/host/training/training.h"
+#include "probes/host/workers.h"
+#include "src/cli/application.h"
+#include "src/cli/commands.h"
+#include "src/cli/measure/plan.h"
+#include "src/cli/measure/session.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
 
-#include <filesystem>
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
-
-#include <fmt/format.h>
-#include <unistd.h>
 
 namespace scaleworth::cli {
 namespace {
+using probes::host::Blas;
+using probes::host::MpiGroup;
+using probes::host::MpiModule;
 
-constexpr const char* part_name = "ranks";
+/// MPI, initialised; finalised on the way out of an orderly end only, because MPI_Finalize waits
+/// for all ranks.
+class MpiJob {
+ public:
+  explicit MpiJob(const MpiModule& mpi) : mpi_(mpi) { probes::host::check(mpi_, mpi_.init()); }
+  ~MpiJob() {
+    if (std::uncaught_exceptions() == 0) mpi_.finalize();
+  }
+  MpiJob(const MpiJob&) = delete;
+  MpiJob& operator=(const MpiJob&) = delete;
 
-/// Why ranks cannot be started here; absent when they can.
-std::optional<std::string> obstacle(const probes::Setting& setting, const MeasureOptions& options) {
-  if (setting.max_ranks < 2) return "one rank only: there is nobody to exchange data with";
-  const auto module = probes::host::open_mpi(options.mpi_module);
-  if (const auto* skipped = std::get_if<Skipped>(&module)) return skipped->reason;
-  if (const auto* failed = std::get_if<Failed>(&module)) return failed->reason;
-  const Outcome<std::string> mpirun = probes::host::find_launcher(options.mpirun);
-  if (const auto* skipped = std::get_if<Skipped>(&mpirun)) return skipped->reason;
-  return std::nullopt;
+  const MpiModule& mpi() const { return mpi_; }
+  int rank() const { return mpi_.rank(mpi_.world()); }
+  int size() const { return mpi_.size(mpi_.world()); }
+  int ranks_on_node() const { return mpi_.node_size(mpi_.world()); }
+
+ private:
+  const MpiModule& mpi_;
+};
+
+const MpiModule& require_mpi(const std::string& path) {
+  const auto module = probes::host::open_mpi(path);
+  if (const auto* skipped = std::get_if<Skipped>(&module)) throw UserError(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&module)) throw UserError(failed->reason);
+  return *std::get<const MpiModule*>(module);
 }
 
-/// One rank in this process; `why` joins the reason of every probe that one rank cannot answer.
-void run_alone(Session& session,
-               const Plan& plan,
-               probes::Setting setting,
-               const MeasureOptions& options,
-               const std::string& why) {
-  const auto blas = probes::host::open_blas(options.blas_library);
-  setting.max_ranks = 1;
-  const auto measure = [&](const PlannedProbe& planned) {
-    if (const auto* skipped = std::get_if<Skipped>(&blas)) throw NothingToMeasure(skipped->reason);
-    if (const auto* failed = std::get_if<Failed>(&blas)) throw NothingToMeasure(failed->reason);
-    const auto& library = std::get<std::shared_ptr<const probes::host::Blas>>(blas);
-    SingleRankGroup group(why, library, setting.available_memory);
-    find_probe(probes::rank_probes(), planned.name)
-        .measure(group, setting, options.rank_options(), session.recorder());
+/// Rank 0's plan data on every rank: cores and memory may differ between ranks, the questions may
+/// not.
+probes::Setting shared_setting(const MpiJob& job,
+                               const probes::Machine& machine,
+                               const MeasureOptions& options) {
+  probes::Setting setting = make_setting(machine, options, job.size());
+  probes::host::check(job.mpi(),
+                      job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
+  return setting;
+}
+
+std::unique_ptr<probes::RankGroup> make_group(const MpiJob& job,
+                                              const probes::Machine& machine,
+                                              const Outcome<std::shared_ptr<const Blas>>& blas) {
+  probes::host::MpiRankGroupOptions options;
+  options.available_memory_per_rank =
+      machine.available_memory() / static_cast<double>(job.ranks_on_node());
+  options.train = [&job, &blas](MpiGroup group, const probes::TrainingWork& work) {
+    const auto* library = std::get_if<std::shared_ptr<const Blas>>(&blas);
+    if (library == nullptr)
+      throw ProbeFailure("no BLAS for the training step; see `scaleworth list`");
+    return probes::host::train_on_ranks(job.mpi(), group, **library, work);
   };
+  return std::make_unique<probes::host::MpiRankGroup>(job.mpi(), std::move(options));
+}
+
+/// Rank 0 measures the node on all of its cores while the other ranks sleep.
+void run_node_probes_on_first(const MpiJob& job,
+                              Session& session,
+                              const Plan& plan,
+                              const probes::Setting& setting,
+                              const MeasureOptions& options) {
+  const bool any = std::any_of(
+      plan.probes.begin(), plan.probes.end(), [](const PlannedProbe& p) { return !p.on_ranks; });
+  if (!any) return;
+  const probes::host::Trouble trouble = probes::host::trouble_of(job.rank(), [&] {
+    if (job.rank() != 0) return;
+    const auto machine = probes::host::open_host_machine({options.blas_library});
+    run_node_probes(session, plan, setting, options, *machine);
+  });
+  probes::host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
+  probes::host::agree(job.mpi(), job.mpi().world(), trouble);
+}
+
+void run_rank_probes_together(Session& session,
+                              const Plan& plan,
+                              const probes::Setting& setting,
+                              const MeasureOptions& options,
+                              probes::RankGroup& group) {
   for (const PlannedProbe& planned : plan.probes) {
     if (!planned.on_ranks) continue;
+    const probes::RankProbe& probe = find_probe(probes::rank_probes(), planned.name);
     session.run_probe(planned, [&] {
-      try {
-        measure(planned);
-      } catch (const NothingToMeasure& nothing) {
-        throw NothingToMeasure(fmt::format("{} ({})", nothing.what(), why));
-      }
+      probe.measure(group, setting, options.rank_options(), session.recorder());
     });
   }
 }
 
-/// The words that make one of our own processes a rank of this job.
-std::vector<std::string> rank_arguments(const MeasureOptions& options,
-                                        const Plan& plan,
-                                        const std::string& directory) {
-  std::string only;
-  for (const PlannedProbe& probe : plan.probes) {
-    if (probe.on_ranks) only += (only.empty() ? "" : ",") + probe.name;
-  }
-  std::vector<std::string> words{"bench",
-                                 "--part-of-bench",
-                                 "--only",
-                                 only,
-                                 "--suite",
-                                 options.suite,
-                                 "--out",
-                                 directory,
-                                 "--machine",
-                                 "host"};
-  const auto pass_on = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {flag, value});
-  };
-  pass_on("--straggler", options.straggler);
-  pass_on("--mpi-module", options.mpi_module);
-  pass_on("--blas-lib", options.blas_library);
-  if (options.quiet) words.emplace_back("--quiet");
-  return words;
+void record_environment(Session& session,
+                        probes::Machine& machine,
+                        const MeasureOptions& options,
+                        const LaunchEnvironment& launch,
+                        const probes::RankGroup& group) {
+  session.run().environment =
+      collect_environment(machine, options.mpi_module, options.vendor_paths);
+  session.run().environment.push_back(
+      {"ranks",
+       {{"placement", group.placement(), "MPI"},
+        {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
 }
 
+int end_as_rank(Session& session,
+                const MeasureOptions& options,
+                const std::optional<Interrupted>& interruption,
+                int rank) {
+  if (rank == 0 && !options.part_of_bench) return conclude(session, options.tell, interruption);
+  if (rank == 0) session.close(interruption ? interruption->what() : "");
+  // Our parent reads the outcome from the run; mpirun would only comment on another code.
+  if (options.part_of_bench || !interruption) return exit_done;
+  return exit_interrupted(interruption->signal());
+}
 }  // namespace
 
-void run_rank_probes(Session& session,
-                     const Plan& plan,
-                     const probes::Setting& setting,
-                     const MeasureOptions& options,
-                     probes::Machine& machine) {
-  const bool any = std::any_of(
-      plan.probes.begin(), plan.probes.end(), [](const PlannedProbe& p) { return p.on_ranks; });
-  if (!any) return;
-  if (const std::optional<std::string> why = obstacle(setting, options)) {
-    if (setting.max_ranks > 1) session.run().warnings.push_back("no ranks were started: " + *why);
-    return run_alone(session, plan, setting, options, *why);
+int measure_as_rank(MeasureOptions options,
+                    const std::vector<std::string>& arguments,
+                    const LaunchEnvironment& launch) {
+  options.tell.plain =
+      true;  // mpirun gives its ranks a terminal of its own, whatever stdout really is
+  const MpiJob job(require_mpi(options.mpi_module));
+  check_world_size(launch, job.size());
+  const bool first = job.rank() == 0;
+  // The launcher binds a rank to a core; the node's probes, and its facts, are about all of them.
+  std::optional<probes::host::WideAffinity> wide(std::in_place);
+  const auto machine = probes::host::open_host_machine({options.blas_library});
+  const probes::Setting setting = shared_setting(job, *machine, options);
+  const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
+  Session session(options, plan, arguments, first);
+  const auto blas = probes::host::open_blas(options.blas_library);
+  const auto group = make_group(job, *machine, blas);
+  const auto warning = oversubscription(job.ranks_on_node(), machine->workers());
+  if (warning && !options.part_of_bench) session.run().warnings.push_back(*warning);
+  const probes::host::LoadWatch load;
+  std::optional<Interrupted> interruption;
+  try {
+    if (first) record_environment(session, *machine, options, launch, *group);
+    run_node_probes_on_first(job, session, plan, setting, options);
+    wide.reset();
+    run_rank_probes_together(session, plan, setting, options, *group);
+  } catch (const Interrupted& interrupted) {
+    interruption = interrupted;
   }
-  const std::string part = session.directory() + "/" + part_name;
-  probes::host::SelfLaunch job;
-  job.ranks = setting.max_ranks;
-  job.usable_cores = machine.workers();
-  job.launcher = options.mpirun;
-  job.program = std::filesystem::read_symlink("/proc/self/exe");
-  job.arguments = rank_arguments(options, plan, part);
-  const probes::host::JobEnding ending = probes::host::self_launch(job);
-  session.adopt_part(part_name, ending.failure);
-  check_interrupt();
+  if (first && !options.part_of_bench) session.run().environment.push_back(load.facts());
+  return end_as_rank(session, options, interruption, job.rank());
 }
-
 }  // namespace scaleworth::cli

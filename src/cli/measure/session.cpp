@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/session.h"
 
-#include "src/cli/exit_code.h"
-#include "src/cli/tell.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "src/cli/application.h"
+#include "src/cli/flags.h"
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
-#include "src/core/run/run_path.h"
+#include "src/core/files/run_directory.h"
+#include "src/core/files/run_names.h"
+#include "src/core/process.h"
 #include "src/core/version.h"
+#include "trace/span_ledger.h"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <new>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
-
 Run new_run(const MeasureOptions& options,
             const Plan& plan,
             const std::vector<std::string>& arguments) {
@@ -40,7 +46,6 @@ std::optional<RunDirectory> new_directory(const MeasureOptions& options, bool wr
   if (!options.out.empty()) return RunDirectory(options.out);
   return RunDirectory(default_run_directory(std::chrono::system_clock::now(), host_name()));
 }
-
 }  // namespace
 
 Session::Session(const MeasureOptions& options,
@@ -140,4 +145,185 @@ int Session::exit_code() const {
   return failed || recorder_.disk_trouble() ? exit_failed : exit_done;
 }
 
+namespace {
+std::string trace_file_name(const Run& run, const Point& setting) {
+  const std::string stem = fmt::format("trace-{}-{}",
+                                       text_parameter(setting, fields::mode),
+                                       integer_parameter(setting, fields::ranks));
+  std::string name = stem + ".json";
+  for (int copy = 2; std::find(run.files.begin(), run.files.end(), name) != run.files.end();
+       ++copy) {
+    name = fmt::format("{}-{}.json", stem, copy);
+  }
+  return name;
+}
+}  // namespace
+
+RunRecorder::RunRecorder(Run& run, RunDirectory* directory, Progress& progress)
+    : run_(run), directory_(directory), progress_(progress) {}
+
+ProbeRecord& RunRecorder::record(const std::string& probe) {
+  for (ProbeRecord& candidate : run_.probes) {
+    if (candidate.name == probe) return candidate;
+  }
+  ProbeRecord added;
+  added.name = probe;
+  return run_.probes.emplace_back(std::move(added));
+}
+
+void RunRecorder::begin(const std::string& probe, Seconds estimate) {
+  current_ = probe;
+  begun_ = std::chrono::steady_clock::now();
+  progress_.begin(probe, estimate);
+}
+
+void RunRecorder::end(ProbeStatus status, const std::string& reason) {
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_;
+  ProbeRecord& probe = current();
+  probe.status = status;
+  probe.reason = reason;
+  probe.duration_s = took.count();
+  switch (status) {
+    case ProbeStatus::measured:
+      progress_.end("measured");
+      break;
+    case ProbeStatus::skipped:
+      progress_.end("skipped: " + reason);
+      break;
+    case ProbeStatus::failed:
+      progress_.end("failed: " + reason);
+      break;
+    case ProbeStatus::pending:
+      progress_.end("not reached");
+      break;
+  }
+  save();
+}
+
+template <class Write>
+void RunRecorder::guarded(Write write) {
+  if (directory_ == nullptr) return;
+  try {
+    write();
+  } catch (const UserError& error) {
+    if (!disk_trouble_)
+      progress_.note(fmt::format("warning: {}; going on in memory", error.what()));
+    disk_trouble_ = error.what();
+  }
+}
+
+void RunRecorder::save() {
+  guarded([&] { directory_->save(run_); });
+}
+
+void RunRecorder::add(Point point) {
+  require_finite(point);
+  current().points.push_back(std::move(point));
+  save();
+}
+
+void RunRecorder::add_timeline(const Point& setting, Timeline timeline) {
+  const trace::Ledger ledger = trace::build_ledger(timeline);
+  ProbeRecord& ledger_record = record(fields::step_ledger);
+  ledger_record.status = ProbeStatus::measured;
+  for (Point& point : trace::ledger_points(setting, ledger))
+    ledger_record.points.push_back(std::move(point));
+  for (const auto& [what, amount] : trace::loss_counters(ledger))
+    ledger_record.losses[what] += amount;
+  if (directory_ == nullptr) return;
+  const std::string name = trace_file_name(run_, setting);
+  std::ostringstream text;
+  trace::write_chrome_trace(
+      text,
+      timeline,
+      {{"tool", "scaleworth " + run_.tool_version}, {"started_at", run_.started_at}});
+  write_file(name, text.str());
+}
+
+void RunRecorder::write_file(const std::string& name, const std::string& contents) {
+  if (directory_ == nullptr) return;
+  guarded([&] { directory_->write_file(name, contents); });
+  if (!disk_trouble_) remember_file(name);
+}
+
+void RunRecorder::add_rows(const std::string& name,
+                           const std::vector<std::string>& header,
+                           const std::vector<std::vector<std::string>>& rows) {
+  if (directory_ == nullptr) return;
+  guarded([&] { directory_->append_rows(name, header, rows); });
+  remember_file(name);
+}
+
+void RunRecorder::remember_file(const std::string& name) {
+  if (std::find(run_.files.begin(), run_.files.end(), name) == run_.files.end())
+    run_.files.push_back(name);
+}
+
+void RunRecorder::warn(const std::string& warning) {
+  current().warnings.push_back(warning);
+}
+
+void RunRecorder::lose(const std::string& what, double amount) {
+  current().losses[what] += amount;
+}
+
+void RunRecorder::progress(double fraction, const std::string& what) {
+  progress_.update(fraction, what);
+}
+
+namespace {
+/// The value of an outcome as a fact; what is missing keeps its reason.
+template <class T, class Describe>
+Fact fact_of(const std::string& name, const Outcome<T>& outcome, Describe describe) {
+  if (const T* value = std::get_if<T>(&outcome))
+    return {name, Value(describe(*value)), "opened at run time"};
+  if (const Skipped* skipped = std::get_if<Skipped>(&outcome))
+    return {name, std::nullopt, skipped->reason};
+  return {name, std::nullopt, std::get<Failed>(outcome).reason};
+}
+
+/// A library's path and the search step that found it stand as its source, the reason where it is
+/// missing.
+FactSection gpu_libraries(const probes::VendorPaths& paths) {
+  FactSection section{gpu_libraries_section, {}};
+  for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
+    if (library.path.empty()) {
+      section.facts.push_back({library.name, std::nullopt, library.reason});
+    } else {
+      section.facts.push_back(
+          {library.name, library.version, fmt::format("{}, by {}", library.path, library.reason)});
+    }
+  }
+  return section;
+}
+
+/// Without a GPU nothing of these libraries is opened: they are large, and a rank's memory may be
+/// limited.
+void append_gpus(std::vector<FactSection>& sections, const probes::VendorPaths& paths) {
+  const Outcome<std::vector<FactSection>> gpus = probes::gpu_facts(paths);
+  if (const auto* found = std::get_if<std::vector<FactSection>>(&gpus)) {
+    sections.insert(sections.end(), found->begin(), found->end());
+    sections.push_back(gpu_libraries(paths));
+    return;
+  }
+  const Fact none = fact_of("count", gpus, [](const auto&) { return std::string(); });
+  sections.push_back({"gpu", {none}});
+}
+}  // namespace
+
+std::vector<FactSection> collect_environment(probes::Machine& machine,
+                                             const std::string& mpi_module,
+                                             const probes::VendorPaths& vendor_paths) {
+  std::vector<FactSection> sections = machine.facts();
+  append_gpus(sections, vendor_paths);
+  sections.push_back(
+      {"libraries",
+       {fact_of("blas", machine.gemm_library(), [](const std::string& name) { return name; }),
+        fact_of(
+            "mpi", probes::host::open_mpi(mpi_module), [](const probes::host::MpiModule* module) {
+              return std::string(module->library_version());
+            })}});
+  sections.push_back(allowed_variables());
+  return sections;
+}
 }  // namespace scaleworth::cli

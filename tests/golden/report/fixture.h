@@ -2,7 +2,7 @@
 /// A hand-made run of a two-core machine with the analysis that belongs to it.
 #pragma once
 
-#include "report/report.h"
+#include "report/render_options.h"
 
 namespace scaleworth::report::fixture {
 

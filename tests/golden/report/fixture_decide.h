@@ -2,7 +2,7 @@
 /// The three published worked examples, decided, and a table of steps.
 #pragma once
 
-#include "report/decide/decide_report.h"
+#include "report/decision/decision_report.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Two GPUs of one model, the second with a lowered power limit, as points; analysed as any run is.
-#include "src/core/run/fields.h"
-#include "src/model/analyse.h"
+#include "src/core/files/run_names.h"
+#include "src/model/analysis.h"
 #include "tests/golden/report/fixture.h"
 
 #include <cmath>

@@ -2,8 +2,7 @@
 /// Servers and training budgets whose reports are kept.
 #pragma once
 
-#include "report/mfu/budget/budget_report.h"
-#include "report/mfu/serving/serving_report.h"
+#include "report/mfu/mfu_report.h"
 
 namespace scaleworth::report::fixture {
 

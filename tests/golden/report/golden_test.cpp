@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/decide/decide_report.h"
-#include "report/report.h"
+#include "report/decision/decision_report.h"
+#include "report/render_options.h"
 #include "tests/golden/report/fixture.h"
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/golden/report/fixture_decide.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report.h"
+#include "report/render_options.h"
 #include "tests/golden/report/fixture.h"
 #include "tests/golden/report/fixture_attribution.h"
 

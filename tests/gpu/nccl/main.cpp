@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs the cases with the GPUs and the NCCL of this node; without either each is skipped, but can
 /// be listed.
-#include "probes/gpu/open_group.h"
+#include "probes/gpu/registry.h"
 #include "tests/gpu/nccl/group.h"
 #include "tests/run_catch.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What holds on one GPU: the data and its check, a communicator of one rank, refusals.
-#include "cuda/kernels/collectives/pattern.h"
+#include "cuda/kernels/fill.h"
 #include "cuda/libraries/nccl.h"
-#include "cuda/nccl/local_rank.h"
-#include "cuda/nccl/operation.h"
-#include "probes/collectives/message.h"
-#include "probes/collectives/pattern.h"
+#include "cuda/nccl/communicator.h"
+#include "probes/collectives.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/gpu/nccl/group.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/training/clock_offset.h"
+#include "probes/host/training/training.h"
 
-#include "probes/host/training/gather.h"
 #include "tests/catch.h"
 #include "tests/mpi/ranks.h"
 

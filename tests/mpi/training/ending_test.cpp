@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Trainings that end badly on one rank and therefore on all.
 #include "src/core/error.h"
-#include "src/core/interrupt.h"
+#include "src/core/process.h"
 #include "tests/catch.h"
 #include "tests/mpi/training/training_group.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "probes/host/ranks/mpi_rank_group.h"
-#include "probes/host/training/train.h"
+#include "probes/host/training/training.h"
 #include "tests/mpi/ranks.h"
 
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/training/shape_counts.h"
+#include "probes/training/shape.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/mpi/training/training_group.h"
-#include "trace/spans/ledger.h"
+#include "trace/span_ledger.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The analysis of what the real probes record on simulated GPUs: it must tell their truth.
-#include "src/core/run/fields.h"
-#include "src/model/analyse.h"
+#include "src/core/files/run_names.h"
+#include "src/model/analysis.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_facts.h"
 #include "tests/sim/gpu/sim_node.h"

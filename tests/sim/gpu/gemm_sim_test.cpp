@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The GEMM probes against simulated GPUs whose best algorithm and clocks are known.
-#include "probes/gpu/gemm/gemm.h"
-#include "probes/gpu/gemm/search/algorithm_search.h"
-#include "probes/gpu/gemm/search/settle.h"
-#include "probes/gpu/gemm/search/shape_search.h"
+#include "probes/gpu/gemm.h"
 #include "src/core/error.h"
-#include "src/core/run/fields.h"
-#include "src/core/statistics/quantile.h"
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/gemm_device.h"
 #include "tests/sim/sim_run.h"

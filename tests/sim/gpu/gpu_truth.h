@@ -2,10 +2,9 @@
 /// Everything there is to know about a simulated GPU.
 #pragma once
 
-#include "probes/gpu/description.h"
-#include "probes/gpu/number_format.h"
-#include "probes/gpu/work.h"
-#include "src/core/catalogue/gpu_catalogue.h"
+#include "probes/gpu/device.h"
+#include "probes/gpu/numbers.h"
+#include "src/core/catalogue.h"
 #include "tests/sim/gpu/sim_gemm.h"
 #include "tests/sim/sim_noise.h"
 

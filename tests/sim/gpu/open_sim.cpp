@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The GPU layer of the rehearsal program: simulated GPUs, chosen by its environment.
-#include "probes/gpu/open.h"
+#include "probes/gpu/registry.h"
 #include "tests/sim/gpu/rehearsal.h"
 #include "tests/sim/gpu/sim_device.h"
 #include "tests/sim/gpu/sim_facts.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The ranks of the rehearsal program: one simulated rank per simulated GPU, all in this process.
-#include "probes/gpu/open_group.h"
+#include "probes/gpu/registry.h"
 #include "tests/sim/gpu/rehearsal.h"
 #include "tests/sim/sim_ranks.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The real probes of GPUs against simulated ones, and the model's fits of what they recorded.
-#include "src/core/run/fields.h"
-#include "src/core/statistics/quantile.h"
-#include "src/model/gpu/gpus.h"
-#include "src/model/roofline/levels.h"
-#include "src/model/roofline/samples.h"
-#include "src/model/roofline/soft_roof.h"
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/gpu.h"
+#include "src/model/roofline.h"
 #include "tests/catch.h"
 #include "tests/sim/gpu/sim_node.h"
 

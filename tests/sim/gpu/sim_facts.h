@@ -2,7 +2,7 @@
 /// What a run's environment says of simulated GPUs.
 #pragma once
 
-#include "src/core/run/record.h"
+#include "src/core/run.h"
 #include "tests/sim/gpu/gpu_truth.h"
 
 #include <vector>

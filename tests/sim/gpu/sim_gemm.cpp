@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/gpu/sim_gemm.h"
 
-#include "probes/gpu/gemm/shape_rules.h"
+#include "probes/gpu/gemm.h"
 #include "src/core/error.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "probes/gpu/registry.h"
-#include "src/core/run/record.h"
+#include "src/core/run.h"
 #include "tests/sim/gpu/sim_device.h"
 
 #include <string>

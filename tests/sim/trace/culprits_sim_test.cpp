@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
-#include "trace/analysis/culprits/find_culprits.h"
-#include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/stragglers.h"
+#include "trace/analysis/ledger.h"
 
 #include <cmath>
 #include <functional>

@@ -3,8 +3,8 @@
 /// clock says.
 #pragma once
 
-#include "src/core/attribution/culprits.h"
-#include "trace/timeline/recording.h"
+#include "src/core/attribution.h"
+#include "trace/recording.h"
 
 #include <cstdint>
 #include <vector>

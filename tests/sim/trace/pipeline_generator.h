@@ -2,7 +2,7 @@
 /// Training jobs whose model is cut into stages of a pipeline, recorded to the last event.
 #pragma once
 
-#include "trace/timeline/recording.h"
+#include "trace/recording.h"
 
 #include <cstdint>
 #include <optional>

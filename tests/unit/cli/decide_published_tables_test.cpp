@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Published tables as they were found: byte-order marks, CRLF, index columns, headers of others.
-#include "src/cli/decide/table/table_file.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
-#include "src/model/decide/decision.h"
+#include "src/model/decision/decision.h"
 #include "tests/catch.h"
 
 #include <filesystem>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "src/cli/decide/attribution_file.h"
-#include "src/cli/decide/recordings.h"
+#include "src/cli/input/decision_input.h"
 #include "src/core/error.h"
-#include "src/model/decide/decision.h"
-#include "src/model/decide/table/recorded/attributed_table.h"
+#include "src/model/decision/decision.h"
+#include "src/model/decision/recordings_table.h"
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
 #include "tests/unit/core/temporary_directory.h"
 #include "trace/attribute.h"
-#include "trace/format/export/export.h"
+#include "trace/formats/export/export.h"
 
 #include <filesystem>
 #include <fstream>

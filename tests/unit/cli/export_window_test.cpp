@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/attribute/export_file.h"
+#include "src/cli/commands.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 

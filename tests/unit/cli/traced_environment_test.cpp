@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the traced program is told, and that the capture library reads it back.
-#include "src/cli/trace/traced_environment.h"
+#include "src/cli/traced_process.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

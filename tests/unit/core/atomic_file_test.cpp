@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/atomic_file.h"
+#include "src/core/files/atomic_file.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

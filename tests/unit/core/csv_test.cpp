@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/csv.h"
+#include "src/core/files/csv.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

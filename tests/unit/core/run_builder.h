@@ -2,7 +2,7 @@
 /// A run in which every member has a value, for tests that write and read runs.
 #pragma once
 
-#include "src/core/run/record.h"
+#include "src/core/run.h"
 
 namespace scaleworth {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/core/run/bounded_json.h"
-#include "src/core/run/json.h"
+#include "src/core/files/json.h"
+#include "src/core/files/run_directory.h"
 #include "tests/catch.h"
 #include "tests/unit/core/run_builder.h"
 #include "tests/unit/core/temporary_directory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/run/status.h"
+#include "src/core/run.h"
 #include "tests/catch.h"
 #include "tests/unit/core/run_builder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/analyse.h"
+#include "src/model/analysis.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The fits on public nccl-tests output: real protocols, real noise, nine decades of size.
-#include "src/model/collectives/bus_bandwidth.h"
-#include "src/model/collectives/communication_fit.h"
-#include "src/model/collectives/system_curve.h"
+#include "src/model/collectives.h"
 #include "tests/catch.h"
 
 #include <algorithm>

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/collectives/collectives.h"
+#include "src/model/collectives.h"
 
 #include "src/core/error.h"
-#include "src/core/run/fields.h"
-#include "src/model/collectives/bus_bandwidth.h"
-#include "src/model/collectives/communication_fit.h"
-#include "src/model/collectives/prediction.h"
-#include "src/model/collectives/system_curve.h"
+#include "src/core/files/run_names.h"
 #include "tests/catch.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/mfu/mfu.h"
+#include "src/model/transformer/utilisation.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/roofline/roofline.h"
+#include "src/model/roofline.h"
 
 #include "src/core/error.h"
-#include "src/core/run/fields.h"
+#include "src/core/files/run_names.h"
 #include "tests/catch.h"
 
 #include <cmath>
 #include <limits>
+#include <variant>
 
 using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
-
 using Samples = std::vector<double>;
 
 Point compute_point(double wall, double cpu, int workers = 1) {
@@ -64,7 +64,6 @@ Run small_machine() {
   add(run, fields::roofline_memory, {memory_point(10, 30, 40), memory_point(1000, 4, 5)});
   return run;
 }
-
 }  // namespace
 
 TEST_CASE("a run without roofline probes has no roofline", "[roofline]") {
@@ -208,4 +207,173 @@ TEST_CASE("points without usable times are left out, a missing amount is refused
   without.amounts.erase(fields::bytes);
   add(broken, fields::roofline_memory, {without});
   CHECK_THROWS_AS(analyse_roofline(broken, {}), UserError);
+}
+
+namespace {
+std::vector<double> logs_of(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  return logs;
+}
+
+/// Two samples per working set: too few for noise, so that only the curve's shape matters.
+std::vector<CurveSample> curve_of(const std::vector<double>& kilobytes,
+                                  const std::vector<double>& values) {
+  std::vector<CurveSample> curve;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    curve.push_back({Bytes(1e3 * kilobytes[i]), {values[i], values[i]}});
+  }
+  return curve;
+}
+}  // namespace
+
+TEST_CASE("two plateaus with a point between them are found and the point belongs to neither",
+          "[levels]") {
+  const auto found = find_plateaus(logs_of({100, 101, 99, 60, 30, 30.3, 29.9}));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].first == 0);
+  CHECK(found[0].last == 2);
+  CHECK(found[1].first == 4);
+  CHECK(found[1].last == 6);
+  CHECK_THAT(std::exp(found[1].height), WithinRel(30.0, 1e-9));
+}
+
+TEST_CASE("a stray point does not split a plateau", "[levels]") {
+  const auto found = find_plateaus(logs_of({100, 100, 101, 55, 99, 100, 101}));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].first == 0);
+  CHECK(found[0].last == 6);
+}
+
+TEST_CASE("a slow drift of ten percent is one level", "[levels]") {
+  const auto found = find_plateaus(logs_of({100, 99, 98, 97, 96, 95, 94, 93, 92, 91}));
+  REQUIRE(found.size() == 1);
+}
+
+TEST_CASE("a curve without a flat stretch has no plateau", "[levels]") {
+  CHECK(find_plateaus(logs_of({100, 70, 49, 34, 24, 17})).empty());
+  CHECK(find_plateaus(logs_of({100})).empty());
+  CHECK(find_plateaus({}).empty());
+}
+
+TEST_CASE("levels are named after the cache that holds the middle of the plateau", "[levels]") {
+  const std::vector<CacheCapacity> caches{{"L1", Bytes(48e3), {}}, {"L2", Bytes(1e6), {}}};
+  // Middles: sqrt(8 x 32) = 16 kB in L1; sqrt(128 x 512) = 256 kB in L2; sqrt(4 x 16) = 8 MB in
+  // none.
+  const auto levels = find_levels(curve_of({8, 16, 32, 128, 256, 512, 4000, 8000, 16000},
+                                           {300, 300, 300, 100, 100, 100, 20, 20, 20}),
+                                  caches,
+                                  1);
+  REQUIRE(levels.size() == 3);
+  CHECK(levels[0].label == "L1");
+  CHECK(levels[1].label == "L2");
+  CHECK(levels[2].label == "memory");
+  CHECK_THAT(levels[2].smallest.value(), WithinRel(4e6, 1e-12));
+  CHECK_THAT(levels[2].value.value, WithinRel(20.0, 1e-12));
+  CHECK(levels[2].value.samples == 6);
+}
+
+TEST_CASE("a single point beyond twice the last cache is the memory level", "[levels]") {
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
+  const auto levels =
+      find_levels(curve_of({64, 128, 256, 512, 2100}, {90, 90, 90, 90, 15}), caches, 1);
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[1].label == "memory");
+  CHECK_THAT(levels[1].value.value, WithinRel(15.0, 1e-12));
+  // 1.9 MB is less than twice 1 MB: part of it may still hit.
+  CHECK(find_levels(curve_of({64, 128, 256, 512, 1900}, {90, 90, 90, 90, 15}), caches, 1).size() ==
+        1);
+}
+
+TEST_CASE("a cache that workers share holds only their part of it", "[levels]") {
+  const std::vector<CacheCapacity> caches{{"L3", Bytes(8e6), 1}};
+  const auto curve = curve_of({3000, 4000, 5000}, {50, 50, 50});
+  CHECK(find_levels(curve, caches, 1)[0].label == "L3");      // 8 MB for one worker
+  CHECK(find_levels(curve, caches, 2)[0].label == "L3");      // 4 MB each, the middle is 3.87 MB
+  CHECK(find_levels(curve, caches, 4)[0].label == "memory");  // 2 MB each
+}
+
+TEST_CASE("without known caches, and for a second plateau inside one cache, levels are numbered",
+          "[levels]") {
+  const auto curve = curve_of({8, 16, 32, 128, 256}, {300, 300, 300, 100, 100});
+  const auto unnamed = find_levels(curve, {}, 1);
+  REQUIRE(unnamed.size() == 2);
+  CHECK(unnamed[0].label == "level 1");
+  CHECK(unnamed[1].label == "level 2");
+  const std::vector<CacheCapacity> caches{{"L2", Bytes(1e6), {}}};
+  const auto shared = find_levels(curve, caches, 1);
+  CHECK(shared[0].label == "L2");  // the wider of the two
+  CHECK(shared[1].label == "level 2");
+}
+
+namespace {
+/// Exact rates of a roof at intensities first, 2 first, 4 first, ...
+std::vector<RoofSample> exact_ladder(double sharpness, double first, int rungs) {
+  std::vector<RoofSample> ladder;
+  for (int i = 0; i < rungs; ++i) {
+    const FlopPerByte intensity(first * (1 << i));
+    const double rate =
+        soft_roof_rate(FlopPerSecond(50e9), BytesPerSecond(10e9), sharpness, intensity).value();
+    ladder.push_back({intensity, std::vector<double>(7, rate)});
+  }
+  return ladder;
+}
+
+std::string skip_reason(const Outcome<SoftRoof>& outcome) {
+  const auto* skipped = std::get_if<Skipped>(&outcome);
+  return skipped == nullptr ? "" : skipped->reason;
+}
+}  // namespace
+
+TEST_CASE("without overlap the two times add", "[soft roof]") {
+  // p = 1 at I = 5: 1/50 + 1/(10 x 5) = 1/25.
+  CHECK_THAT(soft_roof_rate(FlopPerSecond(50), BytesPerSecond(10), 1.0, FlopPerByte(5)).value(),
+             WithinRel(25.0, 1e-12));
+  // p = 2 at the ridge: 50 / sqrt(2).
+  CHECK_THAT(soft_roof_rate(FlopPerSecond(50), BytesPerSecond(10), 2.0, FlopPerByte(5)).value(),
+             WithinRel(50.0 / 1.41421356237, 1e-9));
+}
+
+TEST_CASE("far from the ridge the roof is its nearer limit", "[soft roof]") {
+  const FlopPerSecond peak(50);
+  const BytesPerSecond bandwidth(10);
+  CHECK_THAT(soft_roof_rate(peak, bandwidth, 4.0, FlopPerByte(1e6)).value(), WithinRel(50.0, 1e-9));
+  CHECK_THAT(soft_roof_rate(peak, bandwidth, 4.0, FlopPerByte(1e-6)).value(),
+             WithinRel(1e-5, 1e-9));
+}
+
+TEST_CASE("an exact ladder gives its parameters back with intervals of no width", "[soft roof]") {
+  const auto outcome = fit_soft_roof(exact_ladder(2.5, 0.25, 9));
+  const auto& roof = std::get<SoftRoof>(outcome);
+  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 1e-6));
+  CHECK_THAT(roof.bandwidth.value.value(), WithinRel(10e9, 1e-6));
+  CHECK_THAT(roof.sharpness.value, WithinRel(2.5, 1e-5));
+  CHECK_THAT(roof.ridge.value.value(), WithinRel(5.0, 1e-6));
+  CHECK_THAT(roof.sharpness.interval->high, WithinRel(2.5, 1e-4));
+  CHECK(roof.median_residual < 1e-6);
+  CHECK(roof.points.size() == 9);
+}
+
+TEST_CASE("a perfect corner is reported as a lower limit of the sharpness", "[soft roof]") {
+  const auto outcome = fit_soft_roof(exact_ladder(1000.0, 0.25, 9));
+  const auto& roof = std::get<SoftRoof>(outcome);
+  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 1e-3));
+  CHECK_FALSE(roof.sharpness_note.empty());
+}
+
+TEST_CASE("one stray rung does not move the roof", "[soft roof]") {
+  auto ladder = exact_ladder(3.0, 0.25, 9);
+  for (double& rate : ladder[7].rates) rate *= 0.6;
+  const auto outcome = fit_soft_roof(ladder);
+  const auto& roof = std::get<SoftRoof>(outcome);
+  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 0.01));
+  CHECK_THAT(roof.bandwidth.value.value(), WithinRel(10e9, 0.01));
+}
+
+TEST_CASE("a ladder on one side of the ridge is not fitted and says which side is missing",
+          "[soft roof]") {
+  // The ridge is at 5 FLOP/B.
+  CHECK(skip_reason(fit_soft_roof(exact_ladder(3.0, 80, 6))) == "no rung is limited by memory");
+  CHECK(skip_reason(fit_soft_roof(exact_ladder(3.0, 0.001, 6))) == "no rung is limited by compute");
+  CHECK(skip_reason(fit_soft_roof(exact_ladder(3.0, 1, 4))) == "4 rungs, needs 5");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/scaling/contention/law.h"
+#include "src/model/laws/contention_law.h"
 #include "tests/catch.h"
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/scaling/metrics.h"
+#include "src/model/decision/scaling_row.h"
 #include "tests/catch.h"
 #include "tests/unit/model/scaling_run.h"
 

@@ -2,8 +2,8 @@
 /// Small runs with training steps and ledgers for tests of the scaling model.
 #pragma once
 
-#include "src/core/run/fields.h"
-#include "src/core/run/record.h"
+#include "src/core/files/run_names.h"
+#include "src/core/run.h"
 
 #include <map>
 #include <string>

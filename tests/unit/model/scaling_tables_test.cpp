@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The law on published throughput tables, against the parameters of the R package usl 3.0.3, which
 /// minimises absolute throughput errors instead.
-#include "src/model/scaling/contention/law.h"
+#include "src/model/laws/contention_law.h"
 #include "tests/catch.h"
 
 #include <cmath>

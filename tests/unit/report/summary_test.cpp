@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/names.h"
-#include "report/summary/select.h"
-#include "report/text/wrap.h"
+#include "report/document.h"
+#include "report/render.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
 

@@ -2,9 +2,8 @@
 #include "report/table.h"
 
 #include "report/document.h"
-#include "report/formats.h"
-#include "report/sections/sections.h"
-#include "report/text/wrap.h"
+#include "report/render.h"
+#include "report/run/run_report.h"
 #include "tests/catch.h"
 
 #include <algorithm>

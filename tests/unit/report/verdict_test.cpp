@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/verdict.h"
+#include "report/document.h"
 
 #include "tests/catch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/rank_numbers.h"
+#include "trace/recording.h"
 
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/efficiency/critical_path.h"
-
-#include "trace/analysis/ledger/host_evidence.h"
+#include "trace/analysis/efficiency/efficiency.h"
+#include "trace/analysis/ledger.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +10,6 @@
 
 namespace scaleworth::trace {
 namespace {
-
 using attribution::Efficiency;
 using attribution::HostCause;
 
@@ -200,7 +198,6 @@ class PathWalk {
   std::uint32_t rank_ = 0;
   PathShares shares_;
 };
-
 }  // namespace
 
 std::vector<Efficiency::PathShare> critical_path(const Job& job,
@@ -218,5 +215,4 @@ std::vector<Efficiency::PathShare> critical_path(const Job& job,
       path.begin(), path.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
   return path;
 }
-
 }  // namespace scaleworth::trace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/efficiency/rank_nodes.h"
-
-#include "src/core/interrupt.h"
-#include "trace/analysis/efficiency/stream_waits.h"
+#include "src/core/process.h"
+#include "trace/analysis/efficiency/replay.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +10,6 @@
 
 namespace scaleworth::trace {
 namespace {
-
 constexpr std::uint32_t interrupt_every = 1U << 20;
 /// A launch normally takes 5 to 20 us. One that takes this long and during which GPU work ended was
 /// blocked by a full queue.
@@ -116,7 +113,6 @@ std::int64_t explained_start(const ReplayGraph& graph, const DeviceNode& node) {
   if (node.awaits != no_index) edge(graph.devices[node.awaits].end, usual_event_ns);
   return explained;
 }
-
 }  // namespace
 
 RankNodes::RankNodes(ReplayGraph& graph,
@@ -314,5 +310,4 @@ void RankNodes::guess_from_ends() {
     if (unexplained && graph_.devices[last].end > explained) node.awaits = last;
   }
 }
-
 }  // namespace scaleworth::trace

@@ -2,13 +2,140 @@
 /// The recorded job once more, with something changed.
 #pragma once
 
-#include "trace/analysis/efficiency/replay_graph.h"
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/ledger.h"
+#include "trace/analysis/steps.h"
+#include "trace/analysis/waits.h"
+#include "trace/recording.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace scaleworth::trace {
+// Which time efficiency is measured over.
+
+/// A run of consecutive steps.
+struct EfficiencyWindow {
+  std::vector<TimeInterval> by_rank;  // on the common clock
+  TimeInterval whole;                 // from the earliest start to the latest end of them
+  std::int32_t first_step = 0;
+  std::int32_t last_step = 0;
+
+  nanoseconds length() const { return whole.end - whole.start; }
+  std::int32_t steps() const { return last_step - first_step + 1; }
+};
+
+struct EfficiencyWindows {
+  std::vector<EfficiencyWindow> runs;  // ascending
+  nanoseconds step_time{};             // mean step of the slowest rank
+  std::string description;             // for people
+
+  nanoseconds length() const;  // of all runs together
+};
+
+/// All steps that count on every rank, as runs of consecutive ones: what was between runs is not
+/// known or not to be averaged. The longest ones when there are more than 64 (fewer for recordings
+/// of tens of millions of events) or when all hold more than `most_events` device events; the last
+/// one is then cut to the steps that fit, at least one. Where no step
+/// counts, everything from the first to the last device event of any rank, as one step. Absent
+/// without device events.
+std::optional<EfficiencyWindows> choose_windows(const Job& job,
+                                                const StepPlan& steps,
+                                                const ClockMap& clocks,
+                                                std::int64_t most_events = 8'000'000);
+
+/// Device events that begin in the window.
+std::int64_t events_within(const RankView& rank, TimeInterval window);
+
+/// Time in the window during which a kernel runs that is not communication, whatever the stream.
+nanoseconds useful_time(const RankView& rank, TimeInterval window);
+
+// What depended on what while the job was recorded: the nodes are pieces of GPU work and calls of
+// the host, the edges say whose end or start another one had to wait for.
+
+/// Index of a node in its vector; no_index for none.
+using NodeIndex = std::uint32_t;
+
+/// A piece of GPU work; times are nanoseconds on the common clock, as recorded.
+struct DeviceNode {
+  enum class Kind : std::uint8_t { compute, copy, communication };
+
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  NodeIndex before = no_index;   // device: the one before it on its stream, or beside `awaits`
+  NodeIndex launch = no_index;   // host: the call that launched it
+  NodeIndex awaits = no_index;   // device: on another stream, whose end it waits for
+  NodeIndex meeting = no_index;  // collective in which everybody needs everybody
+  NodeIndex partner = no_index;  // device: whose start it needs, one-sided
+  std::uint32_t event = 0;       // in the recording's device_events
+  std::uint32_t rank = 0;
+  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
+  Kind kind = Kind::compute;
+};
+
+/// A call that launched GPU work or waited for it.
+struct HostNode {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  NodeIndex before = no_index;  // host: the call of the rank that ended last before this began
+  NodeIndex target = no_index;  // device: the call returned when this had ended
+  std::uint32_t event = 0;      // in the recording's host_events
+  std::uint32_t rank = 0;
+};
+
+/// Where ranks meet: nobody's transfer begins before the last one has come.
+struct Meeting {
+  std::int64_t latest = 0;    // start of the last one, as recorded
+  NodeIndex last = no_index;  // device: that one
+  std::uint32_t members = 0;
+};
+
+/// The device nodes of a rank, which lie together in the order of their events.
+struct RankSpan {
+  NodeIndex first = 0;
+  NodeIndex last = 0;      // the one behind them
+  std::int64_t start = 0;  // recorded, of the first
+  std::int64_t end = 0;    // recorded, of whichever ends last
+
+  bool empty() const { return first == last; }
+};
+
+struct ReplayGraph {
+  std::vector<DeviceNode> devices;
+  std::vector<HostNode> hosts;
+  std::vector<Meeting> meetings;
+  /// All nodes by recorded start; hosts have the highest bit set.
+  std::vector<NodeIndex> order;
+  std::vector<RankSpan> ranks;
+
+  static constexpr NodeIndex host_bit = 0x80000000U;
+
+  /// The node of a device event of a rank; no_index outside of the window.
+  NodeIndex node_of(std::size_t rank, std::uint32_t event) const;
+};
+
+/// A delay of this length from cause to effect is usual: what exceeds it stays as it was recorded
+/// when the cause moves. From CUPTI recordings of V100, A100 and H100.
+inline constexpr std::int64_t usual_launch_ns = 4000;  // call's start to an idle device's start
+inline constexpr std::int64_t usual_stream_ns = 1000;  // from kernel to kernel of a stream
+inline constexpr std::int64_t usual_event_ns = 2000;   // over an event, stream to stream
+inline constexpr std::int64_t usual_call_ns = 5000;    // a waiting call's own work
+
+/// Nodes of the window with their edges: order of each stream, launches, order of the host's calls,
+/// calls that wait for the device, matched collectives, events between streams where the recording
+/// has them. Where it has none, two guesses, which a replay without change shows to be consistent:
+/// communication waits for the compute that was launched before it, and work that began without a
+/// reason right after other work of its rank ended waited for that. O(n log n) for n events of the
+/// window, ranks on all processors; 52 bytes for each device node and 36 for each of a host, and
+/// half as much again while a rank's are put to the others. Of frameworks' timelines no guess is
+/// needed: a rank's operations follow each other. Throws std::length_error beyond 2^31 nodes.
+ReplayGraph build_replay_graph(const Job& job,
+                               const Waits& waits,
+                               const ClockMap& clocks,
+                               const EfficiencyWindow& window);
 
 /// What is different; nothing by default.
 struct Change {
@@ -35,4 +162,57 @@ std::optional<std::int64_t> replay(const ReplayGraph& graph, const Change& chang
 /// The same end as recorded. Linear in ranks.
 std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change);
 
+// The order in which the nodes of a graph began.
+
+/// All nodes by recorded start, hosts with ReplayGraph::host_bit; of equal ones calls before the
+/// work that they launch, then by index. Nodes of a rank come nearly in order: ascending stretches
+/// are merged, in pieces of the time on all processors. O(n log s) for n nodes in s stretches;
+/// holds 4 bytes per node, and 2 MB for each piece at work.
+std::vector<NodeIndex> nodes_by_start(const ReplayGraph& graph);
+
+// Events between the streams of a device: work that had been told to wait for other work.
+
+/// Sets DeviceNode::awaits of a graph of one rank from the recorded calls of cudaStreamWaitEvent:
+/// the first work launched on the waiting stream afterwards awaits the last work launched on the
+/// other stream before the event was recorded. Of several waits, the one whose work ended last.
+/// False when the recording has no such calls, so that nothing is known.
+bool add_stream_waits(ReplayGraph& graph, const RankView& view);
+
+// The nodes of one rank while the graph is built.
+
+/// Fills an empty graph with one rank's nodes and the edges among them. Refers to what it is made
+/// of.
+class RankNodes {
+ public:
+  RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window);
+
+  void add();
+  /// Communication starts when its rank arrived, which frameworks' timelines show later: by then
+  /// all the rank's work before has ended, so that the nodes stay in order. Call before
+  /// find_dependencies.
+  void arrive(const std::vector<CommunicationSplit>& splits);
+  /// Of the communication without matched partners, and of all others, what they waited for on
+  /// their own device.
+  void find_dependencies();
+
+ private:
+  void add_devices();
+  void add_hosts();
+  void chain_hosts();
+  void sort_devices_by_end();
+  void find_targets();
+  void follow_timers();
+  void follow_launch_order();
+  void guess_from_ends();
+  /// The device node that ended last, not later than `time`; no_index for none.
+  NodeIndex last_ended(std::int64_t time) const;
+  bool waits_for_device(const HostEvent& event) const;
+
+  ReplayGraph& graph_;
+  const RankView& view_;
+  std::uint32_t rank_;
+  TimeInterval window_;
+  std::vector<NodeIndex> by_end_;
+  std::vector<NodeIndex> waiting_calls_;
+};
 }  // namespace scaleworth::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/runtime/device_health.h"
+#include "cuda/runtime/error.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a person reads when there is no GPU to use.
-#include "cuda/device/open_devices.h"
+#include "cuda/device/cuda_device.h"
 
 #include "tests/catch.h"
 

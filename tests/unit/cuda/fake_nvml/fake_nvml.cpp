@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fabricated libnvidia-ml: it answers as its state says, with NVML's names and codes.
-#include "cuda/libraries/nvml_types.h"
+#include "cuda/libraries/nvml.h"
 #include "tests/unit/cuda/fake_nvml/control.h"
 
 #include <atomic>

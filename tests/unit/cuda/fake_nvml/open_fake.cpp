@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cuda/fake_nvml/open_fake.h"
 
-#include "cuda/libraries/open/shared_library.h"
+#include "cuda/libraries/library.h"
 
 namespace scaleworth::gpu {
 

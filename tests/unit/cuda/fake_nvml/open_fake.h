@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/libraries/nvml.h"
-#include "probes/gpu/description.h"
+#include "probes/gpu/device.h"
 #include "tests/unit/cuda/fake_nvml/control.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/gemm/numerics/encoding.h"
+#include "cuda/gemm/numerics.h"
 
 #include "tests/catch.h"
 

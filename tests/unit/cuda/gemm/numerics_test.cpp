@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/gemm/algorithm_description.h"
-#include "cuda/gemm/numerics/comparison.h"
-#include "cuda/gemm/numerics/scales.h"
-#include "cuda/gemm/numerics/tolerance.h"
 #include "cuda/gemm/recipe.h"
+#include "cuda/gemm/numerics.h"
 #include "tests/catch.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Buffers: zeroed, never refused, with a bounded backlog.
-#include "cuda/inject/cupti/buffer_desk.h"
+#include "cuda/inject/tracer.h"
 
 #include "tests/catch.h"
 

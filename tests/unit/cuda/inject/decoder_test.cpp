@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CUPTI's records, made up, as rows.
-#include "cuda/inject/cupti/decoder.h"
+#include "cuda/inject/decoder.h"
 
 #include "tests/catch.h"
 

@@ -2,7 +2,7 @@
 #include "tests/unit/cuda/inject/run_traced.h"
 
 #include "tests/unit/trace/recording/memory_source.h"
-#include "trace/format/recording/read_recording.h"
+#include "trace/formats/swtrace/swtrace.h"
 
 #include <algorithm>
 #include <cstdlib>

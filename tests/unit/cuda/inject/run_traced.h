@@ -2,8 +2,8 @@
 /// Runs the traced program with the capture library and reads what it left.
 #pragma once
 
-#include "trace/capture/settings.h"
-#include "trace/timeline/recording.h"
+#include "trace/capture_settings.h"
+#include "trace/recording.h"
 
 #include <functional>
 #include <string>

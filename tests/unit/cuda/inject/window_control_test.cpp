@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When recording is on.
-#include "cuda/inject/session/window_control.h"
+#include "cuda/inject/session.h"
 
 #include "tests/catch.h"
 

@@ -3,7 +3,7 @@
 #include "cuda/libraries/cupti.h"
 #include "cuda/libraries/nccl.h"
 #include "cuda/libraries/nvml.h"
-#include "cuda/libraries/open/library_error.h"
+#include "cuda/libraries/library.h"
 #include "tests/catch.h"
 #include "tests/unit/core/temporary_directory.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What processes of NCCL ranks tell each other, and where buffers lie in place.
-#include "cuda/libraries/open/library_error.h"
-#include "cuda/nccl/lack_of_memory.h"
-#include "cuda/nccl/operation.h"
-#include "cuda/nccl/rank_places.h"
-#include "cuda/nccl/said_text.h"
+#include "cuda/libraries/library.h"
+#include "cuda/nccl/communicator.h"
+#include "cuda/nccl/nccl_rank_group.h"
+#include "cuda/nccl/plugins.h"
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
 #include "tests/catch.h"

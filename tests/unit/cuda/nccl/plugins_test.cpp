@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The plugins as NCCL would call them, on fabricated tables.
-#include "cuda/nccl/plugins/exported.h"
-#include "cuda/nccl/plugins/plugin_desk.h"
+#include "cuda/nccl/plugins.h"
 #include "tests/catch.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/collect/activity_records.h"
+#include "cuda/device/activity.h"
 
 #include "tests/catch.h"
 

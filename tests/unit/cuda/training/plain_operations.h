@@ -3,8 +3,7 @@
 /// thread; products by definition, column-major as cuBLASLt is told.
 #pragma once
 
-#include "cuda/training/pass/memory.h"
-#include "cuda/training/pass/operations.h"
+#include "cuda/training/transformer.h"
 
 #include <memory>
 #include <vector>

@@ -1,20 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/training/step/step_spans.h"
+#include "cuda/training/step_spans.h"
 
-#include "cuda/training/step/clock_anchor.h"
-#include "cuda/training/step/rank_share.h"
+#include "cuda/training/train.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
-#include "trace/spans/ledger.h"
+#include "tests/unit/cuda/training/plain_operations.h"
+#include "trace/span_ledger.h"
 
 #include <algorithm>
 #include <chrono>
 
 using namespace scaleworth;
+using gpu::DeviceActivity;
 using std::chrono::nanoseconds;
 
 namespace {
+DeviceActivity kernel(std::int64_t start, std::int64_t end, const std::string& name) {
+  return {DeviceActivity::Kind::kernel, 0, 7, start, end, name};
+}
 
+DeviceActivity copy(std::int64_t start, std::int64_t end) {
+  return {DeviceActivity::Kind::copy, 0, 7, start, end, {}};
+}
+
+const std::string update = "_ZN10scaleworth3gpu12_GLOBAL__N_16updateENS0_4AdamE";
+const std::string sum = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)";
+
+/// From `t` on: copy, two kernels with a gap, a sum beside the second and behind it, the loss's
+/// copy, the update until t + 100.
+void add_step(std::int64_t t, std::vector<DeviceActivity>& to) {
+  to.push_back(copy(t + 2, t + 5));
+  to.push_back(kernel(t + 10, t + 30, "forward"));
+  to.push_back(kernel(t + 40, t + 60, "backward"));
+  to.push_back(kernel(t + 35, t + 80, sum));
+  to.push_back(copy(t + 82, t + 84));
+  to.push_back(kernel(t + 90, t + 100, update));
+}
+
+std::vector<DeviceActivity> two_steps() {
+  std::vector<DeviceActivity> activities;
+  activities.push_back(kernel(900, 1000, update));
+  add_step(1000, activities);
+  add_step(1100, activities);
+  return activities;
+}
+
+trace::LedgerEntry entry_of(const std::vector<Span>& spans) {
+  Timeline timeline;
+  timeline.ranks = 1;
+  timeline.spans = spans;
+  return trace::build_ledger(timeline).entries.front();
+}
+}  // namespace
+
+TEST_CASE("a traced step lasts from the update before to its own", "[gpu training]") {
+  const auto spans = gpu::kernel_spans(two_steps(), {2, 1}, Rank{0});
+  std::vector<Span> steps;
+  std::copy_if(spans.begin(), spans.end(), std::back_inserter(steps), [](const Span& s) {
+    return s.activity == Activity::step;
+  });
+  REQUIRE(steps.size() == 2);
+  REQUIRE(steps[0].start == nanoseconds(1000));
+  REQUIRE(steps[0].end == nanoseconds(1100));
+  REQUIRE(steps[1].step == 1);
+  REQUIRE(steps[1].end == nanoseconds(1200));
+}
+
+TEST_CASE("the ledger of kernels: products, waits behind them, gaps", "[gpu training]") {
+  const trace::LedgerEntry entry = entry_of(gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}));
+  REQUIRE(entry.step_time == nanoseconds(100));
+  REQUIRE(entry.compute == nanoseconds(20 + 20));
+  REQUIRE(entry.optimizer == nanoseconds(10));
+  REQUIRE(entry.host == nanoseconds(3 + 2));  // copies
+  // The sum runs from 35 to 80; the rank itself until 60: 20 behind.
+  REQUIRE(entry.exposed_transfer + entry.exposed_wait == nanoseconds(20));
+  // 2 + 5 before the first kernel, 10 between, 2 and 6 around the loss's copy
+  REQUIRE(entry.unattributed == nanoseconds(25));
+}
+
+TEST_CASE("the order of records does not matter", "[gpu training]") {
+  auto shuffled = two_steps();
+  std::reverse(shuffled.begin(), shuffled.end());
+  const auto expected = gpu::kernel_spans(two_steps(), {2, 1}, Rank{0});
+  const auto found = gpu::kernel_spans(shuffled, {2, 1}, Rank{0});
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    REQUIRE(found[i].start == expected[i].start);
+    REQUIRE(found[i].name == expected[i].name);
+  }
+}
+
+TEST_CASE("only the last steps of a recording are told", "[gpu training]") {
+  const auto spans = gpu::kernel_spans(two_steps(), {1, 1}, Rank{3});
+  REQUIRE(spans.front().start == nanoseconds(1100));
+  REQUIRE(spans.front().step == 0);
+  REQUIRE(spans.front().rank == Rank{3});
+}
+
+TEST_CASE("a recording that lost steps or sums tells nothing", "[gpu training]") {
+  REQUIRE(gpu::kernel_spans(two_steps(), {3, 1}, Rank{0}).empty());
+  REQUIRE(gpu::kernel_spans(two_steps(), {2, 2}, Rank{0}).empty());
+  REQUIRE(gpu::kernel_spans({}, {1, 0}, Rank{0}).empty());
+}
+
+TEST_CASE("a rank arrives at a sum when its kernel starts", "[gpu training]") {
+  auto late = two_steps();
+  for (DeviceActivity& activity : late) {
+    if (activity.name == sum) activity.start_ns += 30;  // 65 in its step
+  }
+  gpu::RankShare first{Rank{0}, {}, 0.0, 0, {}, gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}), 0};
+  gpu::RankShare second{Rank{1}, {}, 0.0, 0, {}, gpu::kernel_spans(late, {2, 1}, Rank{1}), 0};
+  const auto read = gpu::shares_of(gpu::shares_text({first, second}));
+  auto timeline = gpu::kernel_timeline_of(read);
+  REQUIRE(timeline);
+  timeline->clock_error = nanoseconds::zero();
+  const trace::Ledger ledger = trace::build_ledger(*timeline);
+  // Rank 0 is blocked from 60 to 80 and rank 1 arrives at 65.
+  REQUIRE(ledger.entries[0].waited_for[1] == nanoseconds(5));
+  REQUIRE(ledger.entries[0].exposed_transfer == nanoseconds(15));
+  second.kernels.clear();
+  REQUIRE_FALSE(gpu::kernel_timeline_of({first, second}));
+}
+
+using testing::PlainMemory;
+
+namespace {
+constexpr probes::TransformerShape shape{
+    .layers = 3, .width = 16, .heads = 2, .sequence = 8, .vocabulary = 32};
+}  // namespace
+
+TEST_CASE("a bucket is posted after the first stage that makes all of it final", "[gpu training]") {
+  PlainMemory memory;
+  const gpu::DeviceTransformer model(shape, 1, 8, memory);
+  const gpu::StepSchedule schedule = make_schedule(model, Bytes(3000.0), 2);
+  REQUIRE(schedule.posted_after.size() == 1 + schedule.buckets.size());
+  REQUIRE(schedule.buckets.size() > 3);
+  REQUIRE(schedule.posted_after[0] == schedule.forward_stages - 1);
+  for (std::size_t i = 0; i < schedule.buckets.size(); ++i) {
+    const std::size_t stage = schedule.posted_after[i + 1] - schedule.forward_stages;
+    REQUIRE(model.backward()[stage].ready >= schedule.buckets[i].end());
+    if (stage > 0) REQUIRE(model.backward()[stage - 1].ready < schedule.buckets[i].end());
+  }
+  REQUIRE(schedule.posted_after.back() == schedule.stages.size() - 1);
+}
+
+TEST_CASE("buckets are cut by the bytes of bf16 gradients", "[gpu training]") {
+  PlainMemory memory;
+  const gpu::DeviceTransformer model(shape, 1, 8, memory);
+  // The head has 512 elements: 1024 bytes.
+  REQUIRE(make_schedule(model, Bytes(1024.0), 2).buckets.front().size == 512);
+  REQUIRE(make_schedule(model, Bytes(1025.0), 2).buckets.front().size == 528);
+}
+
+TEST_CASE("one rank sums nothing", "[gpu training]") {
+  PlainMemory memory;
+  const gpu::DeviceTransformer model(shape, 1, 8, memory);
+  REQUIRE(make_schedule(model, Bytes(3000.0), 1).posted_after.empty());
+}
+
+namespace {
 /// Two stages forward, two backward; the loss after the second, a bucket after each of the others.
 gpu::StepSchedule small_schedule() {
   gpu::StepSchedule schedule;
@@ -39,7 +183,6 @@ const Span* find(const std::vector<Span>& spans, const std::string& name) {
 nanoseconds seconds(double value) {
   return nanoseconds(static_cast<std::int64_t>(value * 1e9));
 }
-
 }  // namespace
 
 TEST_CASE("a stage lasts from the end of the one before to its own", "[gpu training]") {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/cost/cost.h"
+#include "src/model/cost.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/model/cost/published_terms.h"
+#include "tests/unit/model/cost/simulated_spot.h"
+#include "tests/unit/model/decide/tables.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -12,7 +16,51 @@ using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
+/// 2 USD per rank-hour, 3 per hour fixed, 1 per hour of storage, 6 for waiting, 5 once.
+BillTerms terms() {
+  return {dollars_per_hour(2),
+          dollars_per_hour(3),
+          dollars_per_hour(1),
+          dollars_per_hour(6),
+          Dollars(5)};
+}
+}  // namespace
 
+TEST_CASE("the lines of a bill add up to the cost of the job", "[cost]") {
+  // 4 ranks for half an hour: 4 * 2 * .5 = 4, 3 * .5 = 1.5, .5, 5, 6 * .5 = 3; 14 together.
+  const BillLines lines = bill_lines(terms(), 4, Seconds(1800));
+  CHECK_THAT(lines.ranks.value(), WithinRel(4.0, 1e-12));
+  CHECK_THAT(lines.fixed.value(), WithinRel(1.5, 1e-12));
+  CHECK_THAT(lines.storage.value(), WithinRel(0.5, 1e-12));
+  CHECK_THAT(lines.egress.value(), WithinRel(5.0, 1e-12));
+  CHECK_THAT(lines.waiting.value(), WithinRel(3.0, 1e-12));
+  CHECK_THAT(lines.total().value(), WithinRel(14.0, 1e-12));
+  CHECK_THAT(job_cost(prices_of(terms()), 4, Seconds(1800)).value(), WithinRel(14.0, 1e-12));
+}
+
+TEST_CASE("the value of time acts exactly like a fixed price per hour", "[cost]") {
+  BillTerms waiting{dollars_per_hour(2)};
+  waiting.value_of_time = dollars_per_hour(9);
+  BillTerms fixed{dollars_per_hour(2)};
+  fixed.fixed = dollars_per_hour(9);
+  CHECK(prices_of(waiting).fixed == prices_of(fixed).fixed);
+  CHECK(bill_lines(waiting, 8, Seconds(600)).total() == bill_lines(fixed, 8, Seconds(600)).total());
+}
+
+TEST_CASE("storage runs with the clock and egress is paid once", "[cost]") {
+  // 7300 GB at 0.10 USD a month of 730 h: 1 USD per hour.
+  CHECK_THAT(storage_rate(7300, 0.10).value() * 3600.0, WithinRel(1.0, 1e-12));
+  CHECK_THAT(egress_cost(200, 0.09).value(), WithinRel(18.0, 1e-12));
+  CHECK_THROWS_AS(storage_rate(-1, 0.10), UserError);
+  CHECK_THROWS_AS(egress_cost(1, -0.10), UserError);
+}
+
+TEST_CASE("what is paid once per run is no part of the cost of a million tokens", "[cost]") {
+  const Prices prices{dollars_per_hour(3.6), DollarsPerSecond(0), Dollars(7)};
+  CHECK_THAT(cost_per_million_tokens(prices, 1, 1e6).value(), WithinRel(0.001, 1e-12));
+}
+
+namespace {
 Prices hourly(double per_rank, double fixed) {
   return {dollars_per_hour(per_rank), dollars_per_hour(fixed)};
 }
@@ -29,7 +77,6 @@ std::vector<CountTime> counts_up_to(int largest) {
 double cost_at(int ranks, double fixed) {
   return job_cost(hourly(2.10, fixed), ranks, counts_up_to(64)[ranks - 1].time.value).value();
 }
-
 }  // namespace
 
 TEST_CASE("the cost of a job follows the published worked example digit for digit", "[cost]") {
@@ -130,4 +177,253 @@ TEST_CASE("a cost without counts is absent and a negative price is refused", "[c
   CHECK_THROWS_AS(job_cost(hourly(-1, 0), 1, Seconds(1)), UserError);
   CHECK_THROWS_AS(job_cost(hourly(1, 0), 0, Seconds(1)), UserError);
   CHECK_THROWS_AS(cost_per_million_tokens(hourly(1, 0), 1, 0.0), UserError);
+}
+
+namespace {
+constexpr Estimate<Seconds> hour{Seconds(3600), std::nullopt, 0};
+
+PowerTerms rated(double watts) {
+  PowerTerms terms;
+  terms.watts_per_rank = watts;
+  return terms;
+}
+}  // namespace
+
+TEST_CASE("waiting draws 70 % of full power unless told otherwise", "[energy]") {
+  CHECK_THAT(mean_power(1000, default_waiting_power, 0.25), WithinRel(775.0, 1e-12));
+  CHECK_THAT(mean_power(1000, 0.0, 0.25), WithinRel(250.0, 1e-12));
+  CHECK_THAT(mean_power(1000, 0.7, 1.2), WithinRel(1000.0, 1e-12));  // superlinear: never above
+}
+
+TEST_CASE("rated energy is count times power times time, in a building and on a grid", "[energy]") {
+  PowerTerms terms = rated(1000);
+  terms.power_usage_effectiveness = 1.3;
+  terms.grams_per_kwh = 400.0;
+  // 4 ranks at 1 kW for one hour, busy half of it: 4 (.5 + .5 * .7) = 3.4 kWh; 4.42 with PUE; 1768
+  // g.
+  const auto energy = rated_energy(terms, 4, hour, 0.5);
+  REQUIRE(energy);
+  CHECK_THAT(energy->joules.value, WithinRel(3.4 * 3.6e6, 1e-12));
+  CHECK_THAT(energy->facility_kwh.value, WithinRel(4.42, 1e-12));
+  CHECK_THAT(energy->grams->value, WithinRel(1768.0, 1e-12));
+  CHECK_FALSE(energy->metered);
+  CHECK_FALSE(rated_energy(PowerTerms{}, 4, hour, 0.5));
+}
+
+TEST_CASE("meters go before ratings, row by row, and energy is of the same work", "[energy]") {
+  using namespace scaleworth::decide;
+  auto first = example::observation(1, 3600);
+  auto second = example::observation(2, 3600);
+  first.work = 10.0;
+  second.work = 20.0;  // twice the work in the same time: efficiency 1
+  second.energy_j = 7.2e6;
+  MetricsRequest request;
+  request.power = rated(1000);
+  const auto rows = decision_rows(assemble({first, second}), request);
+  CHECK_THAT(rows[0].energy->facility_kwh.value, WithinRel(1.0, 1e-12));
+  CHECK_FALSE(rows[0].energy->metered);
+  CHECK_THAT(rows[1].energy->facility_kwh.value, WithinRel(1.0, 1e-12));
+  CHECK(rows[1].energy->metered);
+  CHECK_THAT(*rows[0].energy_per_work, WithinRel(3.6e5, 1e-12));
+  CHECK_THAT(*rows[1].energy_per_work, WithinRel(3.6e5, 1e-12));
+}
+
+TEST_CASE("the compute part says how long a rank waits, else the efficiency", "[energy]") {
+  using namespace scaleworth::decide;
+  MetricsRequest request;
+  request.power = rated(1000);
+  // 8 nodes for 206 s, 100 of them computing: 1000 (100 + 106 * .7) * 8 J.
+  const auto parts = decision_rows(example::breakdown_table(), request);
+  CHECK_THAT(parts[3].energy->joules.value, WithinRel(8.0 * 1000.0 * (100.0 + 0.7 * 106.0), 1e-12));
+  // 2 ranks for 1880 s at E = 3600/3760.
+  const auto whole = decision_rows(assemble(example::strong_observations()), request);
+  const double busy = 3600.0 / 3760.0;
+  CHECK_THAT(whole[1].energy->joules.value,
+             WithinRel(2.0 * 1880.0 * 1000.0 * (busy + 0.7 * (1.0 - busy)), 1e-12));
+}
+
+TEST_CASE("energy is an objective and has a budget", "[energy]") {
+  using namespace scaleworth::decide;
+  DecisionRequest request;
+  request.metrics.power = rated(1000);
+  request.metrics.power.waiting_power =
+      0.0;  // then energy is the same at every count but for parts
+  request.rubric.objective = Objective::energy;
+  const ScalingTable table = assemble(example::strong_observations());
+  CHECK(decide_table(table, request).rubric.chosen == 1);
+  request.metrics.power.waiting_power = 1.0;  // 1 kW K T: 1, 1.044, 1.122, 1.244, 1.511, 2.222 kWh
+  request.rubric.objective = Objective::time;
+  request.rubric.energy_budget_kwh = 1.3;
+  const Decision bounded = decide_table(table, request);
+  CHECK(bounded.rubric.chosen == 8);
+  CHECK(bounded.rubric.exclusions.front().counts == std::vector<int>{16, 32});
+  request.metrics.power = PowerTerms{};
+  CHECK_THROWS_AS(decide_table(table, request), UserError);
+}
+
+TEST_CASE("power that cannot be is refused", "[energy]") {
+  CHECK_THROWS_AS(check(rated(0.0)), UserError);
+  PowerTerms terms = rated(1.0);
+  terms.power_usage_effectiveness = 0.9;
+  CHECK_THROWS_AS(check(terms), UserError);
+  terms = rated(1.0);
+  terms.waiting_power = 1.5;
+  CHECK_THROWS_AS(check(terms), UserError);
+  terms = rated(1.0);
+  terms.grams_per_kwh = 0.0;
+  CHECK_THROWS_AS(check(terms), UserError);
+}
+
+namespace owned_test {
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+double hourly(const OwnedTerms& terms) {
+  return owned_price(terms).value() * 3600.0;
+}
+}  // namespace
+
+TEST_CASE("an owned rank costs the published price per useful hour", "[cost]") {
+  // 30000/4/8760 = .8562, 1.3 * .08 = .104, 1500/8760 = .1712: 1.1314.
+  CHECK_THAT(hourly(published::owned()), WithinAbs(1.131, 5e-4));
+  CHECK_THAT(hourly(published::owned(0.6)), WithinAbs(1.886, 5e-4));
+  CHECK_THAT(hourly(published::owned(0.3)), WithinAbs(3.771, 5e-4));
+}
+
+TEST_CASE("owning beats 2.50 USD per hour from a utilisation of 45.3 %", "[cost]") {
+  const double threshold = break_even_utilisation(published::owned(0.3), dollars_per_hour(2.50));
+  CHECK_THAT(threshold, WithinAbs(0.453, 5e-4));
+  CHECK_THAT(hourly(published::owned(threshold)), WithinRel(2.50, 1e-12));
+}
+
+TEST_CASE("capital recovers with interest, and in a straight line without", "[cost]") {
+  // 1.08^4 = 1.36048896: .08 * 1.36048896 / .36048896 = .30192080.
+  CHECK_THAT(capital_recovery_factor(0.08, 4), WithinAbs(0.3019208, 1e-7));
+  CHECK(capital_recovery_factor(0.0, 4) == 0.25);
+  CHECK_THAT(capital_recovery_factor(1e-9, 4), WithinRel(0.25, 1e-8));
+}
+
+TEST_CASE("a residual value comes at the end and costs its interest meanwhile", "[cost]") {
+  OwnedTerms terms;
+  terms.capital = Dollars(10000);
+  terms.residual = Dollars(10000);
+  terms.discount_rate = 0.08;
+  // Nothing is lost but the interest: 800 USD a year.
+  CHECK_THAT(hourly(terms), WithinRel(800.0 / 8760.0, 1e-12));
+  terms.residual = Dollars(2000);
+  // .3019208 * 8000 + .08 * 2000 = 2575.3664 USD a year.
+  CHECK_THAT(hourly(terms) * 8760.0, WithinRel(2575.3664, 1e-6));
+}
+
+TEST_CASE("an owned rank that cannot be is refused", "[cost]") {
+  CHECK_THROWS_AS(owned_price(published::owned(0.0)), UserError);
+  CHECK_THROWS_AS(owned_price(published::owned(1.1)), UserError);
+  OwnedTerms terms = published::owned();
+  terms.residual = Dollars(40000);
+  CHECK_THROWS_AS(owned_price(terms), UserError);
+  terms = published::owned();
+  terms.power_usage_effectiveness = 0.9;
+  CHECK_THROWS_AS(owned_price(terms), UserError);
+  CHECK_THROWS_AS(capital_recovery_factor(0.08, 0), UserError);
+  CHECK_THROWS_AS(capital_recovery_factor(-0.01, 4), UserError);
+}
+
+}  // namespace owned_test
+
+namespace {
+constexpr int jobs = 40000;  // standard error of a probability at most 0.0025
+
+/// Sorted wall times of simulated jobs.
+std::vector<double> wall_times(const Preemption& terms, int ranks, Seconds work) {
+  std::mt19937_64 random(11);
+  const double mean = mean_time_between_reclaims(terms, ranks).value();
+  const SpotPlan plan = *plan_spot(terms, ranks, work);
+  const bool noticed = terms.notice >= terms.checkpoint;
+  std::vector<double> times;
+  for (int i = 0; i < jobs; ++i) {
+    times.push_back(noticed
+                        ? simulated::noticed_job(random, work.value(), terms.restart.value(), mean)
+                        : simulated::job(random, plan, terms, mean));
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+/// Largest difference of the probability from the share of simulated jobs, over their quantiles.
+double largest_difference(const Preemption& terms, int ranks, Seconds work) {
+  const std::vector<double> times = wall_times(terms, ranks, work);
+  const SpotPlan plan = *plan_spot(terms, ranks, work);
+  double largest = 0.0;
+  for (const double quantile : {0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99}) {
+    const double at = times[static_cast<std::size_t>(quantile * jobs)] + 1e-6;
+    const auto later = std::upper_bound(times.begin(), times.end(), at);
+    const double share = static_cast<double>(later - times.begin()) / jobs;
+    const double model = probability_in_time(terms, ranks, plan, work, Seconds(at));
+    largest = std::max(largest, std::abs(model - share));
+  }
+  return largest;
+}
+}  // namespace
+
+TEST_CASE("the chance of being in time agrees with simulated jobs within 1 %", "[cost]") {
+  // M of 6 h, 30 min, 6 h with notice, and 12 min with restarts longer than segments.
+  CHECK(largest_difference({1.0 / 6.0, Seconds(120), Seconds(600), Seconds(0)}, 1, Seconds(36000)) <
+        0.01);
+  CHECK(largest_difference({1.0 / 6.0, Seconds(120), Seconds(600), Seconds(0)}, 12, Seconds(3600)) <
+        0.01);
+  CHECK(largest_difference({1.0, Seconds(60), Seconds(600), Seconds(120)}, 1, Seconds(36000)) <
+        0.01);
+  CHECK(largest_difference({5.0, Seconds(20), Seconds(300), Seconds(0)}, 1, Seconds(2000)) < 0.01);
+  CHECK(largest_difference({5.0, Seconds(20), Seconds(0), Seconds(0)}, 1, Seconds(2000)) < 0.01);
+}
+
+TEST_CASE("without time to spare for a restart only a job without a reclaim is in time", "[cost]") {
+  // One segment of 540 s, M = 20 h / 8 = 9000 s: e^-.06.
+  const Preemption terms{0.05, Seconds(120), Seconds(600), Seconds(0)};
+  const SpotPlan plan = *plan_spot(terms, 8, Seconds(540));
+  CHECK(plan.segments == 1);
+  const auto chance = [&](double deadline) {
+    return probability_in_time(terms, 8, plan, Seconds(540), Seconds(deadline));
+  };
+  CHECK(chance(539.9) == 0.0);
+  CHECK_THAT(chance(540.0), WithinRel(std::exp(-0.06), 1e-12));
+  CHECK_THAT(chance(1100.0), WithinRel(std::exp(-0.06), 1e-12));
+  CHECK(chance(1700.0) > 0.99);
+}
+
+TEST_CASE("the chance of being in time never falls with the deadline", "[cost]") {
+  const Preemption terms{1.0 / 6.0, Seconds(120), Seconds(600), Seconds(0)};
+  const SpotPlan plan = *plan_spot(terms, 1, Seconds(36000));
+  double last = 0.0;
+  for (int deadline = 36000; deadline < 90000; deadline += 250) {
+    const double chance = probability_in_time(terms, 1, plan, Seconds(36000), Seconds(deadline));
+    CHECK(chance >= last - 1e-3);  // the accuracy of the inversion
+    last = chance;
+  }
+  CHECK(last > 0.9999);
+}
+
+TEST_CASE("a deadline on spot takes the cheapest count that is sure enough, or none", "[cost]") {
+  const Prices spot{dollars_per_hour(0.63), dollars_per_hour(9)};
+  const Preemption terms{0.05, Seconds(120), Seconds(600), Seconds(0)};
+  const auto choose = [&](double hours, double probability) {
+    return choose_spot_count(
+        spot, terms, published::times(), Deadline{Seconds(hours * 3600.0), probability});
+  };
+  const SpotChoice half = choose(0.34, 0.5);
+  CHECK(half.cheapest_in_time == half.cheapest);
+  const SpotChoice sure = choose(0.34, 0.95);
+  REQUIRE(sure.cheapest_in_time);
+  const auto& best = sure.counts[static_cast<std::size_t>(*sure.cheapest_in_time) - 1];
+  CHECK(*best.in_time >= 0.95);
+  for (const SpotCount& at : sure.counts) {
+    if (*at.cost < *best.cost) CHECK(*at.in_time < 0.95);
+  }
+  const SpotChoice tight = choose(0.15, 0.95);
+  CHECK_FALSE(tight.cheapest_in_time);
+  REQUIRE(tight.surest);
+  CHECK(*tight.counts[static_cast<std::size_t>(*tight.surest) - 1].in_time < 0.95);
+  CHECK_THROWS_AS(choose(0.15, 1.0), UserError);
+  CHECK_THROWS_AS(choose(0.0, 0.9), UserError);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Energy and carbon of published runs.
-#include "src/core/catalogue/grid_catalogue.h"
-#include "src/core/csv.h"
-#include "src/core/statistics/quantile.h"
-#include "src/model/cost/energy.h"
-#include "src/model/decide/table/metrics.h"
+#include "src/core/catalogue.h"
+#include "src/core/files/csv.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/cost.h"
+#include "src/model/decision/scaling_row.h"
 #include "tests/catch.h"
 
 #include <filesystem>

@@ -2,8 +2,7 @@
 /// The terms of published worked examples that several tests of costs stand on.
 #pragma once
 
-#include "src/model/cost/cost.h"
-#include "src/model/cost/owned.h"
+#include "src/model/cost.h"
 
 #include <optional>
 #include <vector>

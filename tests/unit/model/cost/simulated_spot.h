@@ -2,7 +2,7 @@
 /// Jobs on machines that may be taken away, simulated one by one.
 #pragma once
 
-#include "src/model/cost/spot.h"
+#include "src/model/cost.h"
 
 #include <random>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/cost/spot.h"
+#include "src/model/cost.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

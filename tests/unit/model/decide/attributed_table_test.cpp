@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decide/table/recorded/attributed_table.h"
+#include "src/model/decision/recordings_table.h"
 
 #include "src/core/error.h"
-#include "src/model/decide/decision.h"
+#include "src/model/decision/decision.h"
 #include "tests/catch.h"
 
 #include <numeric>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decide/laws/evidence.h"
+#include "src/model/laws/law_evidence.h"
+
+#include "src/core/error.h"
+#include "src/model/laws/contention_law.h"
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 
@@ -7,6 +10,51 @@
 
 using namespace scaleworth;
 using namespace scaleworth::decide;
+
+namespace {
+/// Times of s = 0.02, c = 0.001 up to 8 ranks; `factor` times as long beyond.
+std::vector<DecisionRow> rows_to(int most, double factor) {
+  std::vector<DecisionRow> rows;
+  for (int count = 1; count <= most; count *= 2) {
+    DecisionRow row;
+    row.count = count;
+    const double time = model::relative_time(0.02, 0.001, count) * (count > 8 ? factor : 1.0);
+    row.time = {Seconds(time), {}};
+    row.same_work = row.time;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+bool says(const std::vector<std::string>& remarks, const std::string& text) {
+  return remarks.size() == 1 && remarks.front().find(text) != std::string::npos;
+}
+}  // namespace
+
+TEST_CASE("a count beyond the domain that takes longer than predicted is a change of regime",
+          "[decide]") {
+  CHECK(says(domain_remarks(rows_to(16, 1.4), 8), "at 16, the first count beyond the domain of 8"));
+  CHECK(says(domain_remarks(rows_to(16, 1.4), 8), "40 % longer"));
+  CHECK(says(domain_remarks(rows_to(16, 1.02), 8), "+2.0 % against"));
+}
+
+TEST_CASE("without counts beyond the domain, or with few within, what is missing is said",
+          "[decide]") {
+  CHECK(says(domain_remarks(rows_to(8, 1.0), 8), "measure one count beyond it"));
+  CHECK(says(domain_remarks(rows_to(16, 1.4), 2), "fewer than three counts"));
+  std::vector<DecisionRow> far = rows_to(32, 1.4);
+  far.erase(far.begin(), far.begin() + 4);
+  CHECK(domain_remarks(far, 8).empty());
+  CHECK_THROWS_AS(domain_remarks(far, 1), UserError);
+}
+
+TEST_CASE("tensor parallelism wider than the domain is named", "[decide]") {
+  std::vector<DecisionRow> rows = rows_to(32, 1.0);
+  rows.erase(rows.begin(), rows.begin() + 4);
+  rows.back().facts.layout.tensor = 16;
+  CHECK(says(domain_remarks(rows, 8), "at 32 tensor parallelism over 16 ranks leaves"));
+}
+
 using namespace scaleworth::decide::example;
 
 TEST_CASE("each row is held against the law and against the law without it", "[decide]") {
@@ -142,4 +190,33 @@ TEST_CASE("known communication and the bounds of work and depth stand beside the
   REQUIRE(decision.further.bounds.size() == 5);
   CHECK(decision.further.bounds[3].bounds.high.value() == 120.0);
   CHECK_THAT(decision.further.bounds[3].above, WithinRel(206.0 / 120.0 - 1.0, 1e-12));
+}
+
+namespace {
+std::vector<DecisionRow> rows_with(const std::vector<std::pair<int, double>>& micro_batches) {
+  std::vector<DecisionRow> rows;
+  for (const auto& [count, number] : micro_batches) {
+    DecisionRow row;
+    row.count = count;
+    row.facts.microbatches = number;
+    row.facts.layout.pipeline = 8;
+    rows.push_back(row);
+  }
+  return rows;
+}
+}  // namespace
+
+TEST_CASE("fewer micro-batches than pipeline stages are a change of regime", "[decide]") {
+  const auto remarks =
+      micro_batch_remarks(rows_with({{64, 16}, {128, 8}, {256, 4}}), Scaling::weak);
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks.front().find("at 256 a replica has 4 micro-batches for 8") != std::string::npos);
+  CHECK(micro_batch_remarks(rows_with({{64, 16}, {128, 8}}), Scaling::weak).empty());
+}
+
+TEST_CASE("a fixed batch ends where one micro-batch is left", "[decide]") {
+  const auto remarks = micro_batch_remarks(rows_with({{64, 32}, {128, 16}}), Scaling::strong);
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks.front().find("2048 ranks are the most") != std::string::npos);
+  CHECK(micro_batch_remarks({DecisionRow{}}, Scaling::strong).empty());
 }

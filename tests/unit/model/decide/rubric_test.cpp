@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/scaling/laws/amdahl.h"
-#include "src/model/scaling/laws/gustafson.h"
+#include "src/model/laws/classic_laws.h"
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 

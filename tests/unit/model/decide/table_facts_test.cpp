@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/decide/table/run_table.h"
-#include "src/model/decide/table/superlinear.h"
-#include "src/model/decide/table/table_prices.h"
-#include "src/model/decide/table/table_remarks.h"
+#include "src/model/decision/run_table.h"
+#include "src/model/decision/causes.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 

@@ -2,7 +2,7 @@
 /// Published worked examples as tables, and numbers as they were printed.
 #pragma once
 
-#include "src/model/decide/decision.h"
+#include "src/model/decision/decision.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/run/fields.h"
-#include "src/model/findings/sentences.h"
-#include "src/model/gpu/node/step_utilisation.h"
+#include "src/core/files/run_names.h"
+#include "src/model/findings.h"
+#include "src/model/gpu.h"
 #include "tests/catch.h"
 
 using namespace scaleworth;

@@ -3,9 +3,9 @@
 /// multiprocessor, datasheet clock 1 GHz: 100 TFLOP/s.
 #pragma once
 
-#include "src/core/run/fields.h"
-#include "src/core/run/record.h"
-#include "src/model/gpu/gpu_analysis.h"
+#include "src/core/files/run_names.h"
+#include "src/core/run.h"
+#include "src/model/analysis.h"
 
 #include <string>
 #include <vector>

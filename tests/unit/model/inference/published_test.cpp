@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Published throughput of real servers under the roof: what none may exceed, and how near it they
 /// come.
-#include "src/core/csv.h"
+#include "src/core/files/csv.h"
 #include "tests/catch.h"
 #include "tests/unit/model/inference/servers.h"
 

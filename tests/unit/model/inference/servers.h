@@ -2,7 +2,7 @@
 /// Servers whose figures can be worked out by hand.
 #pragma once
 
-#include "src/model/inference/operating_point.h"
+#include "src/model/transformer/serving.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Utilisations as published, recomputed from architecture and throughput.
-#include "src/core/csv.h"
-#include "src/model/mfu/training_use.h"
+#include "src/core/files/csv.h"
+#include "src/model/transformer/utilisation.h"
 #include "tests/catch.h"
 
 #include <filesystem>

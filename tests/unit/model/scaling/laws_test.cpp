@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/scaling/laws/gustafson.h"
-#include "src/model/scaling/laws/micro_batches.h"
-#include "src/model/scaling/laws/ring.h"
-#include "src/model/scaling/laws/work_depth.h"
+#include "src/model/laws/classic_laws.h"
 #include "tests/catch.h"
 
 #include <cmath>

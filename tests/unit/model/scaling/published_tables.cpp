@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/model/scaling/published_tables.h"
 
-#include "src/core/statistics/quantile.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <filesystem>
 #include <fstream>

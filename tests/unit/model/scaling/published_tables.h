@@ -2,7 +2,7 @@
 /// Published scaling tables as series of the time of the same work.
 #pragma once
 
-#include "src/model/scaling/contention/law.h"
+#include "src/model/laws/contention_law.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Laws on published tables: what the counts left out were, from the others alone.
-#include "src/model/scaling/forecast/bake_off.h"
+#include "src/model/laws/model_selection.h"
 #include "tests/catch.h"
 #include "tests/unit/model/scaling/published_tables.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/training_budget/training_plan.h"
+#include "src/model/transformer/training_budget.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

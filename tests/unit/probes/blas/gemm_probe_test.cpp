@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_machine.h"
-#include "probes/roofline/gemm.h"
-#include "probes/roofline/gemm_plan.h"
+#include "probes/roofline.h"
 #include "src/core/error.h"
-#include "src/core/run/fields.h"
+#include "src/core/files/run_names.h"
 #include "tests/catch.h"
 #include "tests/sim/sim_machine.h"
 #include "tests/sim/sim_run.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/facts/frequency.h"
-#include "probes/host/facts/load_watch.h"
-#include "probes/host/facts/proc/memory_info.h"
-#include "probes/host/facts/proc/proc_stat.h"
+#include "probes/host/cpu_state.h"
+#include "probes/host/proc_files.h"
 #include "tests/catch.h"
 
 using namespace scaleworth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/at_once.h"
+#include "probes/ranks.h"
 
 #include "tests/catch.h"
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Batches on a runner that only does sums.
 #include "probes/gpu/batching.h"
 
 #include "src/core/error.h"
+#include "src/core/files/run_names.h"
 #include "tests/catch.h"
 
 #include <cmath>
+#include <limits>
 #include <vector>
+
+// Batches on a runner that only does sums.
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
 
 namespace {
-
 /// An operation takes `operation_s` and a batch `overhead_s` more; the batches numbered in `gaps`
 /// have gaps, or all that are longer than `gaps_above`.
 struct FakeRunner : BatchRunner {
@@ -36,7 +38,6 @@ Target samples(std::size_t count) {
   target.time_budget = Seconds{1e6};
   return target;
 }
-
 }  // namespace
 
 TEST_CASE("a batch holds as many operations as last 20 ms", "[gpu][batching]") {
@@ -114,4 +115,97 @@ TEST_CASE("an operation in which no time passes is a failure", "[gpu][batching]"
   CHECK_THROWS_AS(sample_batches(runner, samples(5), {}), ProbeFailure);
   runner.operation_s = std::nan("");
   CHECK_THROWS_AS(sample_batches(runner, samples(5), {}), ProbeFailure);
+}
+
+TEST_CASE("the clock is the cycles of one multiprocessor over their time", "[gpu][clock]") {
+  // 1 ms and 1.8e6 cycles: 1.8 GHz. The counters of multiprocessors differ by any amount.
+  const std::vector<ClockStamp> before{{1'000'000, 50, 7}, {1'000'100, 900'000, 7}};
+  const std::vector<ClockStamp> after{{2'000'000, 1'800'050, 7}, {2'000'100, 2'700'000, 7}};
+  const auto clock = clock_between(before, after, 7);
+  REQUIRE(clock);
+  CHECK_THAT(*clock, WithinRel(1.8e9, 1e-12));
+}
+
+TEST_CASE("a multiprocessor with a stamp of an earlier batch does not count", "[gpu][clock]") {
+  const std::vector<ClockStamp> before{{1'000'000, 50, 6}, {1'000'000, 0, 7}};
+  const std::vector<ClockStamp> after{{2'000'000, 1'800'050, 7}, {2'000'000, 1'500'000, 7}};
+  CHECK_THAT(clock_between(before, after, 7).value_or(0.0), WithinRel(1.5e9, 1e-12));
+  CHECK_FALSE(clock_between(before, after, 8));
+}
+
+TEST_CASE("too short a time gives no clock", "[gpu][clock]") {
+  const std::vector<ClockStamp> before{{1'000'000, 0, 1}};
+  const std::vector<ClockStamp> after{{1'400'000, 600'000, 1}};
+  CHECK_FALSE(clock_between(before, after, 1));
+}
+
+TEST_CASE("a point of a GPU carries its ordinal, times, clocks and amounts that are not zero",
+          "[gpu]") {
+  DeviceMeasured measured;
+  measured.time_s = {1.0, 2.0};
+  measured.clock_hz = {1.7e9, 1.8e9};
+  measured.stop_reason = "enough";
+  measured.flops = Flops(5.0);
+  const Point point = device_point(3, {{fields::precision, std::string("fp32")}}, measured);
+  REQUIRE(integer_parameter(point, fields::gpu) == 3);
+  REQUIRE(text_parameter(point, fields::precision) == "fp32");
+  REQUIRE(series(point, fields::wall_s) == std::vector<double>{1.0, 2.0});
+  REQUIRE(series(point, fields::clock_hz) == std::vector<double>{1.7e9, 1.8e9});
+  REQUIRE(point.amounts == std::map<std::string, double>{{fields::flops, 5.0}});
+  REQUIRE(point.samples.size() == 2);  // no telemetry series, no cpu_s
+  REQUIRE(point.stop_reason == "enough");
+}
+
+TEST_CASE("telemetry that the driver refused in part is left out of a point and counted", "[gpu]") {
+  DeviceMeasured measured;
+  measured.time_s = {1.0};
+  measured.telemetry.time_s = {0.0, 0.02, 0.04};
+  measured.telemetry.power_w = {500.0, std::numeric_limits<double>::quiet_NaN(), 510.0};
+  measured.telemetry.clock_event_reasons = {0, 4, 4};
+  measured.telemetry.energy_j = 20.0;
+  const Point point = device_point(0, {}, measured);
+  REQUIRE(series(point, fields::telemetry_time_s) == std::vector<double>{0.0, 0.04});
+  REQUIRE(series(point, fields::telemetry_power_w) == std::vector<double>{500.0, 510.0});
+  REQUIRE(series(point, fields::telemetry_clock_event_reasons) == std::vector<double>{0.0, 4.0});
+  REQUIRE(series(point, fields::telemetry_energy_j) == std::vector<double>{20.0});
+  REQUIRE(point.samples.count(fields::telemetry_temperature_c) == 0);
+  REQUIRE(point.warnings.size() == 1);
+}
+
+TEST_CASE("the PCIe link and an early end of telemetry are carried", "[gpu]") {
+  DeviceMeasured measured;
+  measured.time_s = {1.0};
+  measured.telemetry.time_s = {0.0};
+  measured.telemetry.clock_event_reasons = {-1};
+  measured.telemetry.pcie_generation = 5;
+  measured.telemetry.pcie_width = 8;
+  measured.telemetry.missing = "GPU is lost";
+  const Point point = device_point(0, {}, measured);
+  REQUIRE(series(point, fields::telemetry_pcie_generation) == std::vector<double>{5.0});
+  REQUIRE(series(point, fields::telemetry_pcie_width) == std::vector<double>{8.0});
+  REQUIRE(point.samples.count(fields::telemetry_time_s) == 0);  // its mask was refused
+  REQUIRE(point.warnings.size() == 2);
+}
+
+TEST_CASE("a random cycle returns after all places and not before", "[gpu][cycle]") {
+  const auto next = random_cycle(1000, 1);
+  std::uint32_t place = 0;
+  std::uint32_t steps = 0;
+  do {
+    place = next[place];
+    ++steps;
+  } while (place != 0);
+  CHECK(steps == 1000);
+}
+
+TEST_CASE("a seed gives the same cycle, another seed another", "[gpu][cycle]") {
+  CHECK(random_cycle(100, 7) == random_cycle(100, 7));
+  CHECK(random_cycle(100, 7) != random_cycle(100, 8));
+}
+
+TEST_CASE("the place after some steps is found by walking", "[gpu][cycle]") {
+  const std::vector<std::uint32_t> next{2, 0, 1};
+  CHECK(place_after(next, 0, 0) == 0);
+  CHECK(place_after(next, 0, 2) == 1);
+  CHECK(place_after(next, 0, 3) == 0);
 }

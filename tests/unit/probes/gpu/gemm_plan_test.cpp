@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/gpu/gemm/plan.h"
-#include "probes/gpu/gemm/search/peak_rate.h"
-#include "probes/gpu/gemm/search/settle.h"
-#include "probes/gpu/gemm/search/shape_search.h"
-#include "probes/gpu/gemm/shape_rules.h"
+#include "probes/gpu/gemm.h"
 #include "tests/catch.h"
 
 #include <algorithm>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/gpu/roofline/compute_plan.h"
-#include "probes/gpu/roofline/latency_plan.h"
-#include "probes/gpu/roofline/memory_plan.h"
-#include "probes/gpu/roofline/transfer_plan.h"
+#include "probes/gpu/roofline.h"
 #include "tests/catch.h"
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/compute/compute.h"
+#include "probes/host/kernels/compute.h"
 
-#include "probes/host/compute/kernels.h"
-#include "probes/host/compute/reference.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/memory/memory.h"
+#include "probes/host/kernels/memory.h"
 
-#include "probes/host/memory/caches.h"
-#include "probes/host/memory/cycle.h"
-#include "probes/host/memory/stream_kernels.h"
-#include "probes/host/memory/sweep.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/workers/cpus.h"
-#include "probes/host/workers/sampling.h"
-#include "probes/host/workers/team.h"
+#include "probes/host/workers.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 

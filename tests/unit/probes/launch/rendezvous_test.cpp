@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/launch/rendezvous.h"
+#include "probes/rendezvous.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A program of its own, because a received signal stays received.
-#include "probes/host/ranks/child_process.h"
-#include "src/core/interrupt.h"
+#include "probes/host/ranks/self_launch.h"
+#include "src/core/process.h"
 #include "tests/catch.h"
 
 #include <csignal>

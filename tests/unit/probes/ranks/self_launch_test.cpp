@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/self_launch.h"
 
-#include "probes/host/ranks/job_ending.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 

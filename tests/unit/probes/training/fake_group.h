@@ -3,8 +3,8 @@
 #pragma once
 
 #include "probes/ranks.h"
-#include "probes/recorder.h"
-#include "probes/training/shape_counts.h"
+#include "probes/machine.h"
+#include "probes/training/shape.h"
 #include "src/core/error.h"
 
 #include <string>

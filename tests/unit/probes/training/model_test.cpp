@@ -1,25 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/training/model.h"
 
-#include "probes/host/training/optimizer.h"
-#include "probes/training/data.h"
-#include "probes/training/shape_counts.h"
+#include "probes/training/shape.h"
 #include "tests/catch.h"
 #include "tests/unit/probes/training/plain_blas.h"
 
 #include <cmath>
 #include <limits>
 #include <set>
+#include <vector>
+
+using namespace scaleworth::probes::host;
+
+TEST_CASE("the vector exponential is within 3e-7 of the library's", "[training]") {
+  double worst = 0.0;
+  for (int i = -86000; i < 88000; ++i) {
+    const float x = static_cast<float>(i) * 1e-3F;
+    const double exact = std::exp(static_cast<double>(x));
+    worst = std::max(worst, std::abs(static_cast<double>(exponential(x)) / exact - 1.0));
+  }
+  REQUIRE(worst < 3e-7);
+  REQUIRE(exponential(0.0F) == 1.0F);
+}
+
+TEST_CASE("the exponential is clamped, and not-a-number stays so", "[training]") {
+  REQUIRE(std::isfinite(exponential(1e30F)));
+  REQUIRE(exponential(-1e30F) < 1e-37F);
+  REQUIRE(std::isnan(exponential(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("GELU in its tanh form and its slope", "[training]") {
+  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) at 1: 0.841192; slope by central difference
+  const std::vector<float> x{1.0F, -2.0F, 0.0F};
+  std::vector<float> y(3);
+  gelu_forward(3, x.data(), y.data());
+  const auto exact = [](double v) {
+    return 0.5 * v * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
+  };
+  REQUIRE_THAT(y[0], WithinAbs(0.841192F, 1e-6F));
+  REQUIRE_THAT(y[1], WithinAbs(exact(-2.0), 1e-6));
+  REQUIRE(y[2] == 0.0F);
+  std::vector<float> slope{1.0F, 1.0F, 1.0F};
+  gelu_backward(3, x.data(), slope.data(), slope.data());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double h = 1e-5;
+    REQUIRE_THAT(slope[i], WithinAbs((exact(x[i] + h) - exact(x[i] - h)) / (2.0 * h), 1e-5));
+  }
+}
+
+TEST_CASE("cross-entropy of two logits by hand", "[training]") {
+  // softmax(ln 3, 0) = (3/4, 1/4); target 1: -ln(1/4) = 1.386294; gradient (3/4, 1/4 - 1), times 2
+  std::vector<float> logits{std::log(3.0F), 0.0F};
+  const std::int32_t target = 1;
+  REQUIRE_THAT(cross_entropy(1, 2, &target, 2.0F, logits.data()), WithinAbs(2.0 * 1.386294, 1e-5));
+  REQUIRE_THAT(logits[0], WithinAbs(1.5F, 1e-6F));
+  REQUIRE_THAT(logits[1], WithinAbs(-1.5F, 1e-6F));
+}
 
 using namespace scaleworth;
 using namespace scaleworth::probes;
-using namespace scaleworth::probes::host;
-using probes::model_flops;
-using probes::parameter_count;
 using scaleworth::testing::PlainBlas;
 
 namespace {
+constexpr probes::TransformerShape tiny{
+    .layers = 2, .width = 8, .heads = 2, .sequence = 5, .vocabulary = 11};
 
+class TinyModel {
+ public:
+  TinyModel() : model_(blas_, tiny, 3, 15) {
+    // Far larger weights than a fresh model has: every path then carries a gradient.
+    for (std::size_t i = 0; i < model_.layout().total; ++i) {
+      model_.parameters()[i] = 0.4F * random_normal(3, i) + 0.1F;
+    }
+    fill_batch(tiny, 7, 0, model_.tokens());
+  }
+
+  double loss() {
+    for (const Stage& stage : model_.forward()) stage.run();
+    return model_.loss();
+  }
+  std::vector<float> gradients() {
+    loss();
+    for (const Stage& stage : model_.backward()) stage.run();
+    return {model_.gradients().begin(), model_.gradients().end()};
+  }
+  /// (loss(theta + h d) - loss(theta - h d)) / 2h for a direction d that is zero outside `weight`.
+  double slope(const Weight& weight, const std::vector<double>& direction) {
+    const std::vector<float> start(model_.parameters().begin(), model_.parameters().end());
+    const auto at = [&](double h) {
+      for (std::size_t i = 0; i < weight.size; ++i) {
+        model_.parameters()[weight.offset + i] =
+            static_cast<float>(start[weight.offset + i] + h * direction[i]);
+      }
+      const double value = loss();
+      std::copy(start.begin(), start.end(), model_.parameters().begin());
+      return value;
+    };
+    constexpr double h = 4e-3;
+    // Richardson's combination of two central differences: error O(h^4).
+    return (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+  }
+  const ParameterLayout& layout() const { return model_.layout(); }
+
+ private:
+  PlainBlas blas_;
+  Transformer model_;
+};
+
+std::vector<double> random_direction(std::size_t size, std::uint64_t seed) {
+  std::vector<double> direction(size);
+  double square = 0.0;
+  for (std::size_t i = 0; i < size; ++i) {
+    direction[i] = random_normal(seed, i);
+    square += direction[i] * direction[i];
+  }
+  for (double& one : direction) one /= std::sqrt(square);
+  return direction;
+}
+}  // namespace
+
+// Tolerance: the loss carries about 1e-6 of fp32 rounding, divided by 12 h / (8 + 8 + 1 + 1) that
+// is 4e-4 at worst; directions are unit vectors and slopes about 0.01 to 1.
+TEST_CASE("the gradient of every weight agrees with finite differences in random directions",
+          "[training]") {
+  TinyModel model;
+  const std::vector<float> gradients = model.gradients();
+  for (const auto& [name, weight, initial] : model.layout().entries) {
+    for (std::uint64_t seed = 10; seed < 14; ++seed) {
+      const std::vector<double> direction = random_direction(weight.size, seed);
+      double expected = 0.0;
+      for (std::size_t i = 0; i < weight.size; ++i) {
+        expected += direction[i] * static_cast<double>(gradients[weight.offset + i]);
+      }
+      INFO(name);
+      REQUIRE_THAT(model.slope(weight, direction),
+                   WithinAbs(expected, 5e-4 + 0.005 * std::abs(expected)));
+    }
+  }
+}
+
+TEST_CASE("moving a weight along its gradient changes the loss by the gradient's norm",
+          "[training]") {
+  TinyModel model;
+  const std::vector<float> gradients = model.gradients();
+  for (const auto& [name, weight, initial] : model.layout().entries) {
+    std::vector<double> direction(gradients.begin() + static_cast<std::ptrdiff_t>(weight.offset),
+                                  gradients.begin() + static_cast<std::ptrdiff_t>(weight.end()));
+    double square = 0.0;
+    for (const double g : direction) square += g * g;
+    const double norm = std::sqrt(square);
+    for (double& g : direction) g /= norm;
+    INFO(name);
+    REQUIRE(norm > 1e-3);
+    REQUIRE_THAT(model.slope(weight, direction), WithinAbs(norm, 5e-4 + 0.005 * norm));
+  }
+}
+
+TEST_CASE("gradients are final where a stage says so", "[training]") {
+  PlainBlas blas;
+  Transformer model(blas, tiny, 2, 10);
+  initialise(model.layout(), 1, model.parameters());
+  fill_batch(tiny, 1, 0, model.tokens());
+  for (const Stage& stage : model.forward()) stage.run();
+  std::vector<float> seen;
+  for (const Stage& stage : model.backward()) {
+    stage.run();
+    seen.insert(seen.end(),
+                model.gradients().begin() + static_cast<std::ptrdiff_t>(seen.size()),
+                model.gradients().begin() + static_cast<std::ptrdiff_t>(stage.ready));
+  }
+  REQUIRE(seen.size() == model.layout().total);
+  REQUIRE(std::equal(seen.begin(), seen.end(), model.gradients().begin()));
+}
+
+using probes::model_flops;
+using probes::parameter_count;
+
+namespace {
 constexpr probes::TransformerShape small{
     .layers = 1, .width = 16, .heads = 2, .sequence = 8, .vocabulary = 32};
 
@@ -38,7 +195,6 @@ void step(Transformer& model) {
   for (const Stage& stage : model.forward()) stage.run();
   for (const Stage& stage : model.backward()) stage.run();
 }
-
 }  // namespace
 
 TEST_CASE("the parameter count of GPT-2 small with an untied, bias-free head", "[training]") {

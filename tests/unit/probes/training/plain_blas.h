@@ -2,7 +2,7 @@
 /// Matrix products by definition, in double: the reference that needs no library.
 #pragma once
 
-#include "probes/host/blas/blas.h"
+#include "probes/host/blas.h"
 
 namespace scaleworth::testing {
 

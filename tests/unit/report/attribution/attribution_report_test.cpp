@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
-#include "report/attribution/averages.h"
-#include "report/attribution/verdict.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/schema_check.h"

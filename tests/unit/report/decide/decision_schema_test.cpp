@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/decide/decide_report.h"
-#include "src/model/decide/table/recorded/attributed_table.h"
+#include "report/decision/decision_report.h"
+#include "src/model/decision/recordings_table.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/golden/report/fixture_decide.h"

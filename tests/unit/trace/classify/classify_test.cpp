@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/classify/classify.h"
+#include "trace/classify.h"
 
+#include "src/core/error.h"
 #include "tests/catch.h"
+
+#include <utility>
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
@@ -10,14 +13,12 @@ using attribution::HostCause;
 using attribution::WorkClass;
 
 namespace {
-
 DeviceEvent device_event(Recording& recording, const char* name, std::int64_t length) {
   DeviceEvent event;
   event.end = nanoseconds(length);
   event.name = recording.names.intern(name);
   return event;
 }
-
 }  // namespace
 
 TEST_CASE("metadata of a collective overrules the name", "[classify]") {
@@ -85,4 +86,205 @@ TEST_CASE("time by class sums over recordings and always shows what no rule know
   CHECK(classes[1].time == nanoseconds(80));
   REQUIRE(classes[1].largest.size() == 2);
   CHECK(classes[1].largest[0] == std::pair<std::string, nanoseconds>("volta_sgemm_32x32_nn", 60));
+}
+
+using trace::RuleTable;
+
+namespace {
+struct Known {
+  const char* name;
+  WorkClass work_class;
+  CollectiveKind collective = CollectiveKind::unknown;
+};
+
+std::string refusal(const char* toml) {
+  try {
+    RuleTable::with_own(toml, "own.toml");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+void check_all(const std::vector<Known>& known) {
+  const RuleTable rules = RuleTable::built_in();
+  for (const Known& one : known) {
+    CAPTURE(one.name);
+    const trace::KernelVerdict verdict = rules.kernel(one.name);
+    CHECK(attribution::work_class_name(verdict.work_class) ==
+          std::string(attribution::work_class_name(one.work_class)));
+    CHECK(attribution::collective_kind_name(verdict.collective) ==
+          std::string(attribution::collective_kind_name(one.collective)));
+  }
+}
+
+constexpr WorkClass communication = WorkClass::communication;
+}  // namespace
+
+TEST_CASE("kernels of every NCCL version are communication of the right kind", "[classify]") {
+  check_all({
+      {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)",
+       communication,
+       CollectiveKind::send_receive},
+      {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+       communication,
+       CollectiveKind::reduce_scatter},
+      {"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+       communication,
+       CollectiveKind::all_gather},
+      {"ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+       communication,
+       CollectiveKind::reduce},
+      {"ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+       communication,
+       CollectiveKind::broadcast},
+      {"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", communication},
+      {"ncclSymDevKernel_AllReduce_AGxLL_R_sum_f32", communication, CollectiveKind::all_reduce},
+      {"ncclSymkDevKernel_ReduceScatter_LDMC_sum_bf16",
+       communication,
+       CollectiveKind::reduce_scatter},
+      {"_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+       communication,
+       CollectiveKind::all_reduce},
+      {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", communication, CollectiveKind::all_reduce},
+  });
+}
+
+TEST_CASE("communication without NCCL is communication too", "[classify]") {
+  check_all({
+      {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, int)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"void tensorrt_llm::kernels::twoShotAllReduceKernel<__half, 8>(AllReduceParams)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"void c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16, 16>(int)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<float, 16, 8>(float**)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"void deep_ep::internode_ll::dispatch<true, 7168>(void*, float*)",
+       communication,
+       CollectiveKind::all_to_all},
+      {"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768, 4096>(__nv_bfloat16*)",
+       communication,
+       CollectiveKind::all_to_all},
+      {"void deep_ep::layout::get_dispatch_layout<256, 32, 8>(long const*)",
+       WorkClass::other_compute},
+      {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<1>(int)",
+       communication,
+       CollectiveKind::all_reduce},
+      {"userbuffers_fp16_sum_inplace_gpu_rr_ag<8>(int)", communication, CollectiveKind::all_gather},
+      {"userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)",
+       communication,
+       CollectiveKind::reduce_scatter},
+      {"void c10d::symmetric_memory::(anonymous namespace)::barrier_kernel(unsigned int**, int)",
+       communication,
+       CollectiveKind::barrier},
+      {"mscclKernel_Sum_half_Simple_false", communication},
+      {"nvshmemi_barrier_on_stream_kernel(int)", communication, CollectiveKind::barrier},
+      {"grads-reduce-scatter", communication, CollectiveKind::reduce_scatter},
+      {"backward-recv", communication, CollectiveKind::receive},
+  });
+}
+
+TEST_CASE("words inside of template arguments do not mislead", "[classify]") {
+  check_all({
+      {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)",
+       WorkClass::elementwise},
+      {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+       "at::native::MeanOps<float, float>>>(at::native::ReduceOp<float>)",
+       WorkClass::reduction},
+      {"void cutlass::device_kernel<flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwd<2>>>(int)",
+       WorkClass::attention},
+      {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+       "namespace)::FusedOptimizerTensorListMetadata<4>, "
+       "at::native::FusedAdamMathFunctor<float>>()",
+       WorkClass::optimizer},
+      {"triton_poi_fused_add_native_layer_norm_mm_3", WorkClass::elementwise},
+      {"triton_red_fused__to_copy_mean_pow_5", WorkClass::reduction},
+      {"void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*)",
+       WorkClass::elementwise},
+      {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float>(float)",
+       WorkClass::gemm},
+      {"void splitKreduce_kernel<32, 16, int, float>(cublasSplitKParams<float>)", WorkClass::gemm},
+      {"void fbgemm_gpu::permute_2D_data_kernel<false, int>(int)", WorkClass::embedding},
+      {"void batch_norm_collect_statistics_kernel<InvStd, float, float>(int)",
+       WorkClass::normalization},
+      {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas", WorkClass::gemm},
+      {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7", WorkClass::attention},
+      {"sm80_xmma_fprop_implicit_gemm_tf32f32_f32_nhwckrsc_nhwc", WorkClass::convolution},
+      {"triton_tem_fused_mm_14", WorkClass::gemm},
+      {"void at::native::bitonicSortKVInPlace<2>(int)", WorkClass::other_compute},
+      {"void vllm::reshape_and_cache_flash_kernel<float>(float*)", WorkClass::other_compute},
+      {"my_very_own_kernel(float*)", WorkClass::unclassified},
+      {"", WorkClass::unclassified},
+  });
+}
+
+TEST_CASE("host calls name why a GPU had to wait", "[classify]") {
+  const RuleTable rules = RuleTable::built_in();
+  const std::vector<std::pair<const char*, std::optional<HostCause>>> known{
+      {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", HostCause::data_loading},
+      {"cudaStreamSynchronize_v3020", HostCause::synchronizing_call},
+      {"cudaMemcpy_ptds", HostCause::synchronizing_call},
+      {"cudaMemcpyAsync_v3020", std::nullopt},
+      {"aten::item", HostCause::synchronizing_call},
+      {"cuMemAlloc_v2", HostCause::allocation},
+      {"cudaHostAlloc", HostCause::allocation},
+      {"cuLibraryLoadData", HostCause::module_loading},
+      {"Lazy Function Loading", HostCause::module_loading},
+      {"gc", HostCause::garbage_collection},
+      {"gc.collect", HostCause::garbage_collection},
+      {"cudaLaunchKernel", std::nullopt},
+      {"cudaStreamWaitEvent", std::nullopt},
+      {"aten::mm", std::nullopt}};
+  for (const auto& [name, cause] : known) {
+    CAPTURE(name);
+    CHECK(rules.host(name) == cause);
+  }
+}
+
+TEST_CASE("own rules go first and leave the others in place", "[classify]") {
+  const RuleTable rules = RuleTable::with_own(R"(
+[[kernel]]
+name = "ours"
+class = "attention"
+contains = ["My_Very_Own"]
+unless = ["backward"]
+[[host]]
+name = "our loader"
+cause = "data_loading"
+is = ["aten::item"]
+)",
+                                              "own.toml");
+  CHECK(rules.kernel("my_very_own_kernel(float*)").work_class == WorkClass::attention);
+  CHECK(rules.kernel("my_very_own_kernel(float*)").rule == "ours");
+  CHECK(rules.kernel("my_very_own_backward(float*)").work_class == WorkClass::unclassified);
+  CHECK(rules.kernel("volta_sgemm_128x32_nn").work_class == WorkClass::gemm);
+  CHECK(rules.host("aten::item") == HostCause::data_loading);
+  CHECK(rules.host("gc") == HostCause::garbage_collection);
+}
+
+TEST_CASE("a rule file is refused with file, line and remedy", "[classify]") {
+  CHECK(refusal("[[kernel]]\nname = \"a\"\nclass = \"gem\"\ncontains = [\"x\"]\n")
+            .starts_with("own.toml:3: 'class' must be one of communication, gemm"));
+  CHECK(refusal("\n[[kernel]]\nname = \"a\"\nclass = \"gemm\"\n") ==
+        "own.toml:2: the rule matches every name: add 'is', 'function' or 'contains'");
+  CHECK(refusal("[[kernel]]\nname = \"a\"\nclass = \"gemm\"\ncontains = [\"\"]\n") ==
+        "own.toml:4: 'contains' has an empty text: remove it");
+  CHECK(refusal("[[kernel]]\nname=\"a\"\nclass=\"gemm\"\nis=[\"x\"]\ncollective=\"reduce\"\n") ==
+        "own.toml:5: 'collective' belongs to class communication only: remove it");
+  CHECK(refusal("[[host]]\nname = \"a\"\ncause = \"slow\"\nis = [\"x\"]\n")
+            .starts_with("own.toml:3: 'cause' must be one of data_loading"));
+  CHECK(refusal("[[kernels]]\n").starts_with("own.toml:1:"));
+}
+
+TEST_CASE("a template name of megabytes is classified in linear time", "[classify]") {
+  const std::string name = "void f<" + std::string(1 << 20, '<') + "gemm";
+  CHECK(RuleTable::built_in().kernel(name).work_class == WorkClass::gemm);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/collectives/match.h"
+#include "trace/analysis/matching.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/collectives/small_jobs.h"
-#include "trace/analysis/rank_names.h"
+#include "trace/recording.h"
 
 namespace scaleworth::trace {
 namespace {

@@ -2,7 +2,7 @@
 /// Jobs of a few communication kernels, written down by hand.
 #pragma once
 
-#include "trace/timeline/recording.h"
+#include "trace/recording.h"
 
 #include <string>
 #include <utility>

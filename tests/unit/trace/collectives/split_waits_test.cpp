@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/waits/split_waits.h"
+#include "trace/analysis/waits.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/collectives/small_jobs.h"

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/unit/trace/collectives/small_jobs.h"
-#include "trace/analysis/culprits/cause_shares.h"
-#include "trace/analysis/culprits/charges.h"
-#include "trace/analysis/culprits/compute_cover.h"
-#include "trace/analysis/culprits/find_culprits.h"
-#include "trace/analysis/culprits/recurrence.h"
-#include "trace/analysis/culprits/verdict.h"
-#include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/straggler_parts.h"
+#include "trace/analysis/stragglers.h"
+#include "trace/analysis/ledger.h"
 
 #include <random>
 

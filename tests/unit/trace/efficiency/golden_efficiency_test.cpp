@@ -2,10 +2,10 @@
 // Golden numbers: README of the recordings, computed there independently, from raw clocks.
 #include "tests/catch.h"
 #include "tests/unit/trace/recordings.h"
-#include "trace/analysis/efficiency/measure_efficiency.h"
+#include "trace/analysis/efficiency/efficiency.h"
 #include "trace/attribute.h"
-#include "trace/classify/classify.h"
-#include "trace/format/read_job.h"
+#include "trace/classify.h"
+#include "trace/formats/read_job.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
-#include "trace/analysis/efficiency/node_order.h"
-#include "trace/analysis/efficiency/predictor.h"
+#include "trace/analysis/efficiency/replay.h"
+#include "trace/analysis/efficiency/efficiency.h"
 
 #include <algorithm>
 #include <cstdint>

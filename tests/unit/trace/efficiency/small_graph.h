@@ -2,10 +2,9 @@
 /// Jobs with hosts and collectives, written down by hand in microseconds.
 #pragma once
 
-#include "trace/analysis/efficiency/measure_efficiency.h"
+#include "trace/analysis/efficiency/efficiency.h"
 #include "trace/analysis/efficiency/replay.h"
-#include "trace/analysis/efficiency/window.h"
-#include "trace/timeline/recording.h"
+#include "trace/recording.h"
 
 #include <algorithm>
 #include <map>

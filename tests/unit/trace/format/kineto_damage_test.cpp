@@ -2,7 +2,7 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/format/kineto_text.h"
-#include "trace/format/json/walk.h"
+#include "trace/formats/json_events.h"
 
 using namespace scaleworth::trace;
 using scaleworth::testing::kineto_file;

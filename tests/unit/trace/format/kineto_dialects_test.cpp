@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/unit/trace/format/kineto_text.h"
-#include "trace/format/kineto/collective.h"
+#include "trace/formats/kineto.h"
 
 using namespace scaleworth::trace;
 using scaleworth::attribution::CollectiveKind;

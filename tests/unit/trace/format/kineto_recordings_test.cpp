@@ -2,7 +2,7 @@
 /// The public Kineto recordings; numbers counted independently with Python's json and decimal.
 #include "tests/catch.h"
 #include "tests/unit/trace/format/text_source.h"
-#include "trace/format/kineto/read_kineto.h"
+#include "trace/formats/kineto.h"
 
 #include <algorithm>
 

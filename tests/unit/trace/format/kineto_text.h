@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/unit/trace/format/text_source.h"
-#include "trace/format/kineto/read_kineto.h"
+#include "trace/formats/kineto.h"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/input/read_ahead.h"
+#include "trace/formats/byte_source.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/json/repair.h"
+#include "trace/formats/json_events.h"
 
 #include "tests/catch.h"
 

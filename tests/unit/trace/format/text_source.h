@@ -2,7 +2,7 @@
 /// Text as a stream of bytes, and the public recordings where they are at hand.
 #pragma once
 
-#include "trace/format/input/byte_source.h"
+#include "trace/formats/byte_source.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/format/text_source.h"
-#include "trace/format/frameworks/read_timeline.h"
+#include "trace/formats/framework_timeline.h"
 
 #include <algorithm>
 #include <fstream>

@@ -2,9 +2,9 @@
 // Golden numbers: README of the recordings, computed there independently, from raw clocks.
 #include "tests/catch.h"
 #include "tests/unit/trace/recordings.h"
-#include "trace/analysis/ledger/build_ledger.h"
-#include "trace/classify/classify.h"
-#include "trace/format/read_job.h"
+#include "trace/analysis/ledger.h"
+#include "trace/classify.h"
+#include "trace/formats/read_job.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 /// A rank's recording written down event by event, and its ledger; times in nanoseconds.
 #pragma once
 
-#include "trace/analysis/ledger/build_ledger.h"
+#include "trace/analysis/ledger.h"
 
 #include <string_view>
 

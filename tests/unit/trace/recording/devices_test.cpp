@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Processes that drive several GPUs.
-#include "trace/format/recording/assemble/devices.h"
+#include "trace/formats/swtrace/swtrace.h"
 
 #include "tests/catch.h"
 

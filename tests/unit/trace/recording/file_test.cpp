@@ -3,9 +3,9 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/recording/memory_source.h"
-#include "trace/format/recording/bytes/frame.h"
-#include "trace/format/recording/read_recording.h"
-#include "trace/format/recording/rows/encode.h"
+#include "trace/formats/swtrace/bytes.h"
+#include "trace/formats/swtrace/swtrace.h"
+#include "trace/formats/swtrace/codec.h"
 
 namespace scaleworth::trace::recording {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What NCCL said joined with what ran, ranges from their two ends, steps from ranges.
 #include "tests/catch.h"
-#include "trace/format/recording/assemble/assemble.h"
-#include "trace/format/recording/assemble/ranges.h"
+#include "trace/formats/swtrace/swtrace.h"
 
 namespace scaleworth::trace::recording {
 namespace {

@@ -2,7 +2,7 @@
 /// Bytes of a test as a file.
 #pragma once
 
-#include "trace/format/input/byte_source.h"
+#include "trace/formats/byte_source.h"
 
 #include <algorithm>
 #include <string>

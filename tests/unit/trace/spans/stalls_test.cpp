@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/unit/trace/timelines.h"
-#include "trace/spans/ledger.h"
+#include "trace/span_ledger.h"
 
 using namespace scaleworth;
 using namespace scaleworth::testing;

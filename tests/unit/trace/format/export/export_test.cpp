@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/export/export.h"
+#include "trace/formats/export/export.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/format/export/exported_job.h"
 #include "tests/unit/trace/format/export/perfetto_checks.h"
 #include "tests/unit/trace/format/test_folder.h"
-#include "trace/format/export/lanes.h"
+#include "trace/formats/export/export_writer.h"
 
 #include <filesystem>
 #include <fstream>

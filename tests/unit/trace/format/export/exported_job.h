@@ -2,10 +2,10 @@
 /// Small jobs and what is found out about them, on clocks that agree.
 #pragma once
 
-#include "trace/analysis/ledger/build_ledger.h"
-#include "trace/analysis/rank_numbers.h"
+#include "trace/analysis/ledger.h"
+#include "trace/recording.h"
 #include "trace/attribute.h"
-#include "trace/classify/classify.h"
+#include "trace/classify.h"
 
 #include <string>
 #include <utility>

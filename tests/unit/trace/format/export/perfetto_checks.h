@@ -4,7 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/trace/format/export/perfetto_decoder.h"
-#include "trace/format/export/export.h"
+#include "trace/formats/export/export.h"
 
 #include <set>
 #include <stdexcept>

@@ -4,8 +4,8 @@
 #include "tests/unit/trace/format/export/perfetto_checks.h"
 #include "tests/unit/trace/format/test_folder.h"
 #include "tests/unit/trace/recordings.h"
-#include "trace/format/export/export.h"
-#include "trace/format/read_job.h"
+#include "trace/formats/export/export.h"
+#include "trace/formats/read_job.h"
 
 #include <fstream>
 #include <sstream>

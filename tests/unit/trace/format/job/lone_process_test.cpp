@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/ranks/lone_process.h"
+#include "trace/formats/read_job.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/format/export/exported_job.h"
 #include "tests/unit/trace/format/test_folder.h"
-#include "trace/format/read_job.h"
 
 #include <string>
 #include <utility>

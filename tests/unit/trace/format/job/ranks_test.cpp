@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "tests/catch.h"
-#include "trace/format/input/find_files.h"
-#include "trace/format/ranks/assign_ranks.h"
-#include "trace/format/ranks/file_name_rank.h"
+#include "trace/formats/read_job.h"
 
 using namespace scaleworth;
 using namespace scaleworth::trace;

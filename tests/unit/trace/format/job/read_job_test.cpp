@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/read_job.h"
+#include "trace/formats/read_job.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"
@@ -7,7 +7,6 @@
 #include "tests/unit/trace/format/nsight/nsys_file.h"
 #include "tests/unit/trace/format/test_folder.h"
 #include "tests/unit/trace/recordings.h"
-#include "trace/format/input/find_files.h"
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/input/step_name.h"
+#include "trace/capture_settings.h"
 
 #include "tests/catch.h"
 

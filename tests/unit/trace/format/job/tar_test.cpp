@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/format/archive/tar.h"
+#include "trace/formats/byte_source.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/format/job/tar_writer.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/trace/recordings.h"
 #include "trace/analysis/intervals.h"
-#include "trace/classify/classify.h"
-#include "trace/format/nsight/read_nsight.h"
+#include "trace/classify.h"
+#include "trace/formats/nsight/nsight.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/format/nsight/nsys_file.h"
-#include "trace/format/nsight/read_nsight.h"
+#include "trace/formats/nsight/nsight.h"
 
 using namespace scaleworth;
 using namespace scaleworth::trace;

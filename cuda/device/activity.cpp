@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/activity.h"
+
+#include "src/core/error.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
+constexpr std::size_t buffer_alignment = 8;  // of CUPTI's records
+constexpr std::array kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY};
+
+struct FilledBuffer {
+  std::uint8_t* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Where CUPTI's callbacks leave their buffers. They carry no pointer of ours, and may still come
+/// when a recorder is gone, so there is one of it for the life of the process.
+class BufferDesk {
+ public:
+  void keep(FilledBuffer buffer) {
+    const std::scoped_lock lock(mutex_);
+    filled_.push_back(buffer);
+  }
+  std::vector<FilledBuffer> take() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(filled_, {});
+  }
+  std::atomic<std::int64_t> dropped{0};
+  std::atomic<const Cupti*> cupti{nullptr};
+
+ private:
+  std::mutex mutex_;
+  std::vector<FilledBuffer> filled_;
+};
+
+BufferDesk& desk() {
+  static BufferDesk* const one = new BufferDesk;  // never destroyed: CUPTI's thread outlives main
+  return *one;
+}
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  *size = *buffer != nullptr ? buffer_bytes : 0;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext context,
+                          std::uint32_t stream,
+                          std::uint8_t* buffer,
+                          std::size_t /*size*/,
+                          std::size_t valid_bytes) {
+  std::size_t dropped = 0;
+  const Cupti* cupti = desk().cupti;
+  if (cupti != nullptr && cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) {
+    desk().dropped += static_cast<std::int64_t>(dropped);
+  }
+  desk().keep({buffer, valid_bytes});
+}
+
+void CUPTIAPI ignore_callback(void* /*user*/,
+                              CUpti_CallbackDomain /*domain*/,
+                              CUpti_CallbackId /*id*/,
+                              const void* /*data*/) {}
+
+void discard(const std::vector<FilledBuffer>& buffers) {
+  for (const FilledBuffer& buffer : buffers) std::free(buffer.data);
+}
+
+void read(const Cupti& cupti, const FilledBuffer& buffer, RecordedActivities& recorded) {
+  CUpti_Activity* record = nullptr;
+  CUptiResult status = cupti.next_record(buffer.data, buffer.bytes, &record);
+  while (status == CUPTI_SUCCESS) {
+    add_record(*record, recorded);
+    status = cupti.next_record(buffer.data, buffer.bytes, &record);
+  }
+  // An unfinished record hides those behind it.
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED) ++recorded.dropped;
+}
+}  // namespace
+
+ActivityRecorder::ActivityRecorder(std::shared_ptr<const Cupti> cupti) : cupti_(std::move(cupti)) {
+  const auto need = [this](CUptiResult status, const char* what) {
+    if (status == CUPTI_SUCCESS) return;
+    const char* words = nullptr;
+    static_cast<void>(cupti_->result_words(status, &words));
+    end();
+    throw NothingToMeasure(
+        fmt::format("CUPTI {}: {} (code {}) in {}{}",
+                    cupti_->version,
+                    words != nullptr ? words : "unknown error",
+                    static_cast<int>(status),
+                    what,
+                    status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                        ? "; another tool (nsys, a profiler, CUDA_INJECTION64_PATH) listens "
+                          "already: run without it"
+                        : ""));
+  };
+  need(cupti_->subscribe(&subscriber_, &ignore_callback, nullptr), "cuptiSubscribe");
+  desk().cupti = cupti_.get();
+  desk().dropped = 0;
+  discard(desk().take());
+  need(cupti_->register_callbacks(&give_buffer, &take_buffer), "cuptiActivityRegisterCallbacks");
+  recording_ = true;
+  for (const CUpti_ActivityKind kind : kinds) need(cupti_->enable(kind), "cuptiActivityEnable");
+}
+
+ActivityRecorder::~ActivityRecorder() {
+  end();
+}
+
+void ActivityRecorder::end() noexcept {
+  if (recording_) {
+    for (const CUpti_ActivityKind kind : kinds) static_cast<void>(cupti_->disable(kind));
+    static_cast<void>(cupti_->flush_all(0));
+  }
+  recording_ = false;
+  desk().cupti = nullptr;
+  if (subscriber_ != nullptr) static_cast<void>(cupti_->unsubscribe(subscriber_));
+  subscriber_ = nullptr;
+}
+
+RecordedActivities ActivityRecorder::stop() {
+  cupti_->check(cupti_->flush_all(0));
+  for (const CUpti_ActivityKind kind : kinds) cupti_->check(cupti_->disable(kind));
+  cupti_->check(cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+  recording_ = false;
+  RecordedActivities recorded;
+  const std::vector<FilledBuffer> buffers = desk().take();
+  for (const FilledBuffer& buffer : buffers) read(*cupti_, buffer, recorded);
+  discard(buffers);
+  recorded.dropped += desk().dropped;
+  end();
+  return recorded;
+}
+
+namespace {
+// The fields that kernels and copies share by name.
+template <class Record>
+DeviceActivity activity_of(const Record& record, DeviceActivity::Kind kind) {
+  DeviceActivity activity;
+  activity.kind = kind;
+  activity.device = static_cast<int>(record.deviceId);
+  activity.stream = record.streamId;
+  activity.start_ns = static_cast<std::int64_t>(record.start);
+  activity.end_ns = static_cast<std::int64_t>(record.end);
+  return activity;
+}
+
+void add(DeviceActivity activity, RecordedActivities& recorded) {
+  const bool timed = activity.start_ns > 0 && activity.end_ns >= activity.start_ns;
+  if (timed) {
+    recorded.activities.push_back(std::move(activity));
+  } else {
+    ++recorded.dropped;
+  }
+}
+}  // namespace
+
+void add_record(const CUpti_Activity& record, RecordedActivities& recorded) {
+  if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+      record.kind == CUPTI_ACTIVITY_KIND_KERNEL) {
+    const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
+    DeviceActivity activity = activity_of(kernel, DeviceActivity::Kind::kernel);
+    if (kernel.name != nullptr) activity.name = kernel.name;
+    add(std::move(activity), recorded);
+  } else if (record.kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+    const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
+    add(activity_of(copy, DeviceActivity::Kind::copy), recorded);
+  }
+}
+}  // namespace scaleworth::gpu

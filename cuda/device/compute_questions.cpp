@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/questions.h"
+#include "cuda/kernels/fill.h"
+#include "cuda/kernels/roofline.h"
+#include "cuda/runtime/error.h"
+#include "probes/gpu/numbers.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+using probes::NumberFormat;
+
+template <class T>
+T read_as(const std::byte* from) {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+double number_at(NumberFormat format, const ArraySample& sample, std::size_t index) {
+  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  const std::byte* from = sample.bytes.data() + index * bytes;
+  switch (format) {
+    case NumberFormat::fp64:
+      return read_as<double>(from);
+    case NumberFormat::fp16:
+      return probes::fp16_value(read_as<std::uint16_t>(from));
+    case NumberFormat::bf16:
+      return probes::bf16_value(read_as<std::uint16_t>(from));
+    default:
+      return read_as<float>(from);
+  }
+}
+}  // namespace
+
+void require_chain_format(const probes::DeviceDescription& description, NumberFormat format) {
+  static_cast<void>(probes::chain_constants(format));
+  if (format == NumberFormat::bf16 && description.compute_capability < 80) {
+    throw NothingToMeasure(
+        fmt::format("GPU {} has compute capability {}.{}; its CUDA cores have no bf16 before 8.0",
+                    description.ordinal,
+                    description.compute_capability / 10,
+                    description.compute_capability % 10));
+  }
+}
+
+void fill_uniform(Workbench& bench, NumberFormat format, void* data, std::uint64_t numbers) {
+  constexpr std::uint32_t seed = 1;
+  switch (format) {
+    case NumberFormat::fp64:
+      return check(launch_fill_fp64(static_cast<double*>(data), numbers, seed, bench.stream()));
+    case NumberFormat::fp16:
+      return check(launch_fill_fp16(data, numbers, seed, bench.stream()));
+    case NumberFormat::bf16:
+      return check(launch_fill_bf16(data, numbers, seed, bench.stream()));
+    default:
+      return check(launch_fill_fp32(static_cast<float*>(data), numbers, seed, bench.stream()));
+  }
+}
+
+void require_chains(const DeviceHealth& health,
+                    NumberFormat format,
+                    const std::vector<ArraySample>& before,
+                    const std::vector<ArraySample>& after,
+                    int steps,
+                    const std::string& doing) {
+  const probes::ChainConstants constants = probes::chain_constants(format);
+  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  // The host needs some 50 ns per step: a tenth of a second must do.
+  constexpr std::size_t most_steps = 2'000'000;
+  const std::size_t numbers = before.size() * before.front().bytes.size() / bytes;
+  const std::size_t stride = 1 + numbers * static_cast<std::size_t>(steps) / most_steps;
+  for (std::size_t s = 0; s < before.size(); ++s) {
+    for (std::size_t i = 0; i < before[s].bytes.size() / bytes; i += stride) {
+      const double wanted =
+          probes::rounded_chain(format, number_at(format, before[s], i), constants, steps);
+      const double found = number_at(format, after.at(s), i);
+      if (!(found == wanted)) wrong_result(health, doing, before[s].first + i, found, wanted);
+    }
+  }
+}
+
+namespace {
+constexpr int checked_iterations = 4;
+constexpr int most_iterations = 1 << 20;
+
+FmaFormat fma_format(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp64:
+      return FmaFormat::fp64;
+    case NumberFormat::fp16:
+      return FmaFormat::fp16;
+    case NumberFormat::bf16:
+      return FmaFormat::bf16;
+    default:
+      return FmaFormat::fp32;
+  }
+}
+
+/// fp16 and bf16 go in pairs.
+int numbers_at_once(NumberFormat format) {
+  return format == NumberFormat::fp16 || format == NumberFormat::bf16 ? 2 : 1;
+}
+
+void check_chains(Workbench& bench,
+                  NumberFormat format,
+                  const FmaConstants& constants,
+                  FmaData data,
+                  std::uint64_t numbers) {
+  const std::string doing =
+      fmt::format("a chain of multiply-adds in {}", number_format_name(format));
+  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  const auto before = take_samples(bench, data.initial, numbers, bytes);
+  check(cudaMemsetAsync(data.results, 0xff, numbers * bytes, bench.stream()));
+  data.want_results = true;
+  const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
+  check(
+      launch_fma(fma_format(format), blocks, checked_iterations, constants, data, bench.stream()));
+  const auto after = take_samples(bench, data.results, numbers, bytes);
+  require_chains(bench.health(), format, before, after, fma_steps * checked_iterations, doing);
+}
+}  // namespace
+
+probes::DeviceMeasured time_cuda_cores(Workbench& bench,
+                                       NumberFormat format,
+                                       const probes::Target& target) {
+  require_chain_format(bench.description(), format);
+  const auto [a, b] = probes::chain_constants(format);
+  const FmaConstants constants{a, b};
+  const int at_once = numbers_at_once(format);
+  const auto numbers = static_cast<std::uint64_t>(fma_block_threads * fma_chains * at_once);
+  const std::size_t bytes = numbers * static_cast<std::size_t>(probes::element_bytes(format));
+  const DeviceBuffer initial = bench.allocate(bytes);
+  const DeviceBuffer results = bench.allocate(bytes);
+  fill_uniform(bench, format, initial.get(), numbers);
+  const FmaData data{initial.get(), results.get(), false};
+  check_chains(bench, format, constants, data, numbers);
+
+  const int blocks = bench.description().multiprocessors * fma_blocks_per_multiprocessor;
+  const auto work = [&](int iterations) {
+    return BatchWork{.doing = fmt::format("multiply-adds in {}", number_format_name(format)),
+                     .enqueue = [=](cudaStream_t stream, int) {
+                       return launch_fma(
+                           fma_format(format), blocks, iterations, constants, data, stream);
+                     }};
+  };
+  const int iterations = bench.passes_for(work, most_iterations);
+  probes::DeviceMeasured measured = bench.time(work(iterations), target, bench.batch_options());
+  measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
+                         static_cast<double>(blocks) * iterations);
+  return measured;
+}
+
+namespace {
+constexpr std::size_t operand_bytes = std::size_t{tensor_block_threads} * tensor_operand_bytes;
+constexpr std::size_t result_bytes = std::size_t{tensor_block_threads} * tensor_result_bytes;
+
+TensorFormat tensor_format(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp64:
+      // Consumer chips keep one fp64 unit or two, and emulate the instruction.
+      return TensorFormat::fp64;
+    case NumberFormat::tf32:
+      return TensorFormat::tf32;
+    case NumberFormat::bf16:
+      return TensorFormat::bf16;
+    case NumberFormat::fp16:
+      return TensorFormat::fp16;
+    case NumberFormat::int8:
+      return TensorFormat::int8;
+    case NumberFormat::fp8_e4m3:
+      return TensorFormat::fp8;
+    default:
+      throw NothingToMeasure(
+          fmt::format("the matrix instructions in {} are measured through the "
+                      "vendor's library only",
+                      number_format_name(format)));
+  }
+}
+
+std::string capability_text(int compute_capability) {
+  return fmt::format("{}.{}", compute_capability / 10, compute_capability % 10);
+}
+
+/// Throws NothingToMeasure unless this GPU has the instruction and this program code for it.
+TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
+  const TensorFormat instruction = tensor_format(format);
+  if (!has_tensor_instruction(instruction, description.compute_capability)) {
+    throw NothingToMeasure(fmt::format(
+        "GPU {} has compute capability {}; the matrix instruction measured here in {} "
+        "is one of {}",
+        description.ordinal,
+        capability_text(description.compute_capability),
+        number_format_name(format),
+        instruction == TensorFormat::fp8 ? "8.9 and of 12.0 and later" : "8.0 and later"));
+  }
+  TensorCode code;
+  check(tensor_code(instruction, &code));
+  if (!has_tensor_code(instruction, code)) {
+    throw NothingToMeasure(
+        fmt::format("what this program has for GPU {}, machine code of {} from {}, lacks the "
+                    "matrix instruction "
+                    "in {}: build it for {} (CMAKE_CUDA_ARCHITECTURES) or take the released one",
+                    description.ordinal,
+                    capability_text(code.machine),
+                    capability_text(code.virtual_architecture),
+                    number_format_name(format),
+                    capability_text(description.compute_capability)));
+  }
+  return instruction;
+}
+
+/// 1/2 in the format, 2 in int8; as often as it fits into eight bytes.
+std::uint64_t constant_bits(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp64:
+      return 0x3fe0'0000'0000'0000;
+    case NumberFormat::tf32:
+      return 0x3f00'0000'3f00'0000;
+    case NumberFormat::bf16:
+      return 0x3f00'3f00'3f00'3f00;
+    case NumberFormat::fp16:
+      return 0x3800'3800'3800'3800;
+    case NumberFormat::fp8_e4m3:
+      return 0x3030'3030'3030'3030;
+    default:
+      return 0x0202'0202'0202'0202;
+  }
+}
+
+double product_of_constants(NumberFormat format) {
+  return format == NumberFormat::int8 ? 4.0 : 0.25;
+}
+
+void upload(Workbench& bench, void* to, const std::vector<std::uint64_t>& words) {
+  check(cudaMemcpyAsync(to,
+                        words.data(),
+                        words.size() * sizeof(std::uint64_t),
+                        cudaMemcpyHostToDevice,
+                        bench.stream()));
+  bench.timer().wait("preparing operands");
+}
+
+void upload_random(Workbench& bench, void* operands, std::uint64_t mask) {
+  std::mt19937_64 random(1);
+  std::vector<std::uint64_t> words(operand_bytes / sizeof(std::uint64_t));
+  for (std::uint64_t& word : words) word = random() & mask;
+  upload(bench, operands, words);
+}
+
+void fill_operands(Workbench& bench, NumberFormat format, void* operands) {
+  constexpr std::uint32_t seed = 1;
+  const std::uint64_t count =
+      operand_bytes / static_cast<std::size_t>(probes::element_bytes(format));
+  switch (format) {
+    case NumberFormat::fp64:
+      return check(launch_fill_fp64(static_cast<double*>(operands), count, seed, bench.stream()));
+    case NumberFormat::bf16:
+      return check(launch_fill_bf16(operands, count, seed, bench.stream()));
+    case NumberFormat::fp16:
+      return check(launch_fill_fp16(operands, count, seed, bench.stream()));
+    case NumberFormat::int8:
+      return upload_random(bench, operands, ~std::uint64_t{0});
+    case NumberFormat::fp8_e4m3:
+      // Without the highest bit of the exponent: below 2 in magnitude, and no NaN.
+      return upload_random(bench, operands, 0xbfbf'bfbf'bfbf'bfbf);
+    default:
+      return check(launch_fill_fp32(static_cast<float*>(operands), count, seed, bench.stream()));
+  }
+}
+
+double result_at(NumberFormat format, const std::byte* from) {
+  if (format == NumberFormat::fp64) {
+    double value = 0.0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  if (format == NumberFormat::int8) {
+    std::int32_t value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  float value = 0.0F;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// With constant operands every element of D is steps x k x their product, whatever lies in which
+/// register.
+void check_constants(Workbench& bench,
+                     NumberFormat format,
+                     TensorFormat instruction,
+                     TensorData data,
+                     void* operands) {
+  upload(bench,
+         operands,
+         std::vector<std::uint64_t>(operand_bytes / sizeof(std::uint64_t), constant_bits(format)));
+  check(cudaMemsetAsync(data.results, 0xff, result_bytes, bench.stream()));
+  data.want_results = true;
+  const int blocks = bench.description().multiprocessors * tensor_blocks_per_multiprocessor;
+  check(launch_tensor(instruction, blocks, checked_iterations, data, bench.stream()));
+  const double wanted = static_cast<double>(tensor_steps) * checked_iterations *
+                        tensor_shape(instruction).k * product_of_constants(format);
+  const std::size_t bytes = format == NumberFormat::fp64 ? 8 : 4;
+  for (const ArraySample& sample : take_samples(bench, data.results, result_bytes / bytes, bytes)) {
+    for (std::size_t i = 0; i < sample.bytes.size() / bytes; ++i) {
+      const double found = result_at(format, sample.bytes.data() + i * bytes);
+      if (!(found == wanted)) {
+        wrong_result(bench.health(),
+                     fmt::format("the matrix instruction in {}", number_format_name(format)),
+                     sample.first + i,
+                     found,
+                     wanted);
+      }
+    }
+  }
+}
+}  // namespace
+
+probes::DeviceMeasured time_tensor_cores(Workbench& bench,
+                                         NumberFormat format,
+                                         const probes::Target& target) {
+  const TensorFormat instruction = usable_format(bench.description(), format);
+  const DeviceBuffer operands = bench.allocate(operand_bytes);
+  const DeviceBuffer results = bench.allocate(result_bytes);
+  const TensorData data{operands.get(), results.get(), false};
+  check_constants(bench, format, instruction, data, operands.get());
+  fill_operands(bench, format, operands.get());
+
+  const int blocks = bench.description().multiprocessors * tensor_blocks_per_multiprocessor;
+  const auto work = [&](int iterations) {
+    return BatchWork{.doing = fmt::format("matrix instructions in {}", number_format_name(format)),
+                     .enqueue = [=](cudaStream_t stream, int) {
+                       return launch_tensor(instruction, blocks, iterations, data, stream);
+                     }};
+  };
+  const int iterations = bench.passes_for(work, most_iterations);
+  probes::DeviceMeasured measured = bench.time(work(iterations), target, bench.batch_options());
+  const TensorShape shape = tensor_shape(instruction);
+  const double warps = static_cast<double>(blocks) * (tensor_block_threads / 32);
+  measured.flops =
+      Flops(2.0 * shape.m * shape.n * shape.k * tensor_chains * tensor_steps * iterations * warps);
+  const int capability = bench.description().compute_capability;
+  if (capability >= 90 && capability < 120) {
+    measured.warnings.push_back(
+        "mma.sync does not reach the rate of this GPU's own matrix instructions (wgmma, tcgen05): "
+        "no ceiling here; the products of the vendor's library are");
+  }
+  return measured;
+}
+
+namespace {
+constexpr int vector_bytes = 16;
+
+LadderFormat ladder_format(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp64:
+      return LadderFormat::fp64;
+    case NumberFormat::fp16:
+      return LadderFormat::fp16;
+    case NumberFormat::bf16:
+      return LadderFormat::bf16;
+    default:
+      return LadderFormat::fp32;
+  }
+}
+}  // namespace
+
+probes::DeviceMeasured time_ladder(Workbench& bench,
+                                   const probes::LadderWork& work,
+                                   const probes::Target& target) {
+  require_chain_format(bench.description(), work.format);
+  const auto vectors = static_cast<std::uint64_t>(work.working_set.value() / vector_bytes);
+  if (vectors == 0 || work.fma_per_element < 1) {
+    throw ProbeFailure(fmt::format("GPU {}: {} bytes and {} multiply-adds per element are no work",
+                                   bench.description().ordinal,
+                                   work.working_set.value(),
+                                   work.fma_per_element));
+  }
+  const auto element_bytes = static_cast<std::size_t>(probes::element_bytes(work.format));
+  const std::uint64_t elements = vectors * vector_bytes / element_bytes;
+  const auto [a, b] = probes::chain_constants(work.format);
+  const LadderStep step{ladder_format(work.format), work.fma_per_element, a, b};
+  const std::string doing = fmt::format(
+      "{} multiply-adds per element in {}", work.fma_per_element, number_format_name(work.format));
+
+  const DeviceBuffer data = bench.allocate(vectors * vector_bytes);
+  fill_uniform(bench, work.format, data.get(), elements);
+  int resident = 0;
+  check(ladder_occupancy(step, &resident));
+  const int blocks = std::max(1, resident) * bench.description().multiprocessors;
+  const BatchWork batch{.doing = doing, .enqueue = [&](cudaStream_t stream, int) {
+                          return launch_ladder(step, data.get(), vectors, blocks, stream);
+                        }};
+  const auto before = take_samples(bench, data.get(), elements, element_bytes);
+  bench.timer().run_once(batch);
+  const auto after = take_samples(bench, data.get(), elements, element_bytes);
+  require_chains(bench.health(), work.format, before, after, work.fma_per_element, doing);
+
+  probes::DeviceMeasured measured = bench.time(batch, target, bench.batch_options());
+  measured.flops = Flops(2.0 * work.fma_per_element * static_cast<double>(elements));
+  measured.bytes = Bytes(2.0 * static_cast<double>(vectors) * vector_bytes);
+  return measured;
+}
+}  // namespace scaleworth::gpu

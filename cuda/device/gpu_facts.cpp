@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/gpu_facts.h"
+
+#include "cuda/device/cuda_device.h"
+#include "cuda/device/telemetry.h"
+#include "cuda/libraries/library.h"
+#include "cuda/libraries/nvml.h"
+#include "cuda/runtime/error.h"
+#include "probes/gpu/registry.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+constexpr unsigned int nvidia_vendor_id = 0x10de;
+
+/// A driver older than this toolkit does not know every attribute.
+std::optional<int> attribute(cudaDeviceAttr name, int ordinal) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, name, ordinal) != cudaSuccess) {
+    cudaGetLastError();
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<int> positive_attribute(cudaDeviceAttr name, int ordinal) {
+  const auto value = attribute(name, ordinal);
+  return value && *value <= 0 ? std::nullopt : value;
+}
+
+std::optional<double> hertz(std::optional<int> kilohertz) {
+  if (!kilohertz) return std::nullopt;
+  return *kilohertz * 1e3;
+}
+
+/// The name of a slice carries its profile: "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
+bool is_slice(const std::string& name) {
+  return name.find(" MIG ") != std::string::npos;
+}
+
+std::string uuid_text(const cudaUUID_t& uuid, bool slice) {
+  std::string text = slice ? "MIG-" : "GPU-";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+std::string bus_id_of(int ordinal) {
+  std::array<char, 32> text{};
+  check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal));
+  return kernel_bus_id(text.data());
+}
+
+/// Sysfs first: it is right for every driver. CUDA combines device and vendor in 32 bits.
+std::optional<int> pci_device_id(const PciSysfs& pci, int ordinal) {
+  if (pci.device_id) return pci.device_id;
+  const auto combined = attribute(cudaDevAttrGpuPciDeviceId, ordinal);
+  if (!combined) return std::nullopt;
+  const auto bits = static_cast<unsigned int>(*combined);
+  const bool vendor_is_low = (bits & 0xffffu) == nvidia_vendor_id;
+  return static_cast<int>(vendor_is_low ? bits >> 16 : bits & 0xffffu);
+}
+
+std::optional<int> numa_node(const PciSysfs& pci, int ordinal) {
+  if (pci.numa_node) return pci.numa_node;
+  const auto node = attribute(cudaDevAttrHostNumaId, ordinal);
+  return node && *node < 0 ? std::nullopt : node;
+}
+}  // namespace
+
+probes::DeviceDescription describe_device(int ordinal) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal));
+  probes::DeviceDescription device;
+  device.ordinal = ordinal;
+  device.name = properties.name;
+  device.mig = is_slice(device.name);
+  device.uuid = uuid_text(properties.uuid, device.mig);
+  device.bus_id = bus_id_of(ordinal);
+  const PciSysfs pci = read_pci_sysfs(device.bus_id);
+  device.pci_device_id = pci_device_id(pci, ordinal);
+  device.compute_capability = 10 * properties.major + properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.memory = Bytes(static_cast<double>(properties.totalGlobalMem));
+  device.l2_cache = Bytes(static_cast<double>(properties.l2CacheSize));
+  device.shared_per_multiprocessor =
+      Bytes(static_cast<double>(properties.sharedMemPerMultiprocessor));
+  device.maximum_clock_hz = hertz(positive_attribute(cudaDevAttrClockRate, ordinal));
+  device.memory_clock_hz = hertz(positive_attribute(cudaDevAttrMemoryClockRate, ordinal));
+  device.memory_bus_bits = positive_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
+  device.numa_node = numa_node(pci, ordinal);
+  return device;
+}
+}  // namespace scaleworth::gpu
+
+namespace scaleworth::probes {
+namespace {
+using gpu::LinkedGpu;
+using NvmlOutcome = Outcome<std::shared_ptr<const gpu::Nvml>>;
+
+Outcome<gpu::NvmlDevice> nvml_device(const NvmlOutcome& nvml, const DeviceDescription& device) {
+  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
+    return gpu::find_nvml_device(*table, device);
+  }
+  if (const auto* skipped = std::get_if<Skipped>(&nvml)) return *skipped;
+  return std::get<Failed>(nvml);
+}
+
+FactSection version_section(const NvmlOutcome& nvml) {
+  int driver = 0;
+  int runtime = 0;
+  gpu::check(cudaDriverGetVersion(&driver));
+  gpu::check(cudaRuntimeGetVersion(&runtime));
+  FactSection section{
+      "cuda",
+      {{"driver_supports", Value(gpu::cuda_version_text(driver)), "cudaDriverGetVersion"},
+       {"runtime", Value(gpu::cuda_version_text(runtime)), "cudaRuntimeGetVersion"}}};
+  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
+    section.facts.push_back(
+        {"driver", Value((*table)->driver_version), "nvmlSystemGetDriverVersion"});
+  } else {
+    const auto* skipped = std::get_if<Skipped>(&nvml);
+    section.facts.push_back({"driver",
+                             std::nullopt,
+                             skipped != nullptr ? skipped->reason : std::get<Failed>(nvml).reason});
+  }
+  return section;
+}
+
+std::vector<std::optional<bool>> peer_access(int device, int count) {
+  std::vector<std::optional<bool>> access;
+  for (int other = 0; other < count; ++other) {
+    int possible = 0;
+    const bool answered = cudaDeviceCanAccessPeer(&possible, device, other) == cudaSuccess;
+    if (!answered) cudaGetLastError();
+    access.push_back(answered ? std::optional(possible != 0) : std::nullopt);
+  }
+  return access;
+}
+
+LinkedGpu linked_gpu(int ordinal, int count, const NvmlOutcome& nvml, FactSection& section) {
+  LinkedGpu gpu{gpu::describe_device(ordinal), {}, peer_access(ordinal, count)};
+  const auto known = nvml_device(nvml, gpu.description);
+  if (const auto* device = std::get_if<gpu::NvmlDevice>(&known)) {
+    gpu.nvlinks = gpu::read_nvlinks(*device);
+  }
+  section = gpu::gpu_section(
+      gpu.description, known, gpu::power_method(nvml, gpu.description), gpu.nvlinks);
+  return gpu;
+}
+
+/// A GPU that is lost has a section with the reason; the others keep theirs.
+std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
+  std::vector<FactSection> sections{version_section(nvml)};
+  std::vector<LinkedGpu> linked;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    FactSection section{fmt::format("gpu {}", ordinal), {}};
+    try {
+      linked.push_back(linked_gpu(ordinal, count, nvml, section));
+    } catch (const gpu::Error& error) {
+      section.facts.push_back({"name", std::nullopt, std::string("CUDA: ") + error.what()});
+    }
+    sections.push_back(std::move(section));
+  }
+  sections.push_back(gpu::link_section(linked));
+  return sections;
+}
+}  // namespace
+
+Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
+  const Outcome<int> count = gpu::count_gpus();
+  if (const auto* skipped = std::get_if<Skipped>(&count)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&count)) return *failed;
+  try {
+    return sections_of(std::get<int>(count), gpu::open_nvml(paths.nvml));
+  } catch (const gpu::Error& error) {
+    return Skipped{std::string("CUDA: ") + error.what()};
+  }
+}
+}  // namespace scaleworth::probes
+
+namespace scaleworth::gpu {
+namespace {
+constexpr const char* from_cuda = "cudaGetDeviceProperties";
+constexpr const char* from_attribute = "cudaDeviceGetAttribute";
+
+template <class T>
+std::string reason_of(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
+  return {};
+}
+
+Fact bytes(const char* name, Bytes value) {
+  return {name, Value(static_cast<std::int64_t>(value.value())), from_cuda};
+}
+
+template <class T>
+Fact known_or(const char* name,
+              const std::optional<T>& value,
+              const std::string& source,
+              const char* otherwise) {
+  if (!value) return {name, std::nullopt, otherwise};
+  return {name, Value(static_cast<std::int64_t>(*value)), source};
+}
+
+std::vector<Fact> identity_facts(const probes::DeviceDescription& device) {
+  std::vector<Fact> facts{
+      {"name", Value(device.name), from_cuda},
+      {"uuid", Value(device.uuid), from_cuda},
+      {"compute_capability",
+       Value(fmt::format("{}.{}", device.compute_capability / 10, device.compute_capability % 10)),
+       from_cuda}};
+  if (device.mig) {
+    facts.push_back({"mig_slice",
+                     Value(true),
+                     "memory and multiprocessors are the slice's; clocks, limits and links are "
+                     "the whole GPU's, shared with its other slices"});
+  }
+  return facts;
+}
+
+std::vector<Fact> size_facts(const probes::DeviceDescription& device) {
+  return {
+      {"multiprocessors", Value(std::int64_t{device.multiprocessors}), from_cuda},
+      bytes("memory_bytes", device.memory),
+      bytes("l2_bytes", device.l2_cache),
+      bytes("shared_per_multiprocessor_bytes", device.shared_per_multiprocessor),
+      known_or("maximum_clock_hz", device.maximum_clock_hz, from_attribute, "CUDA tells no clock"),
+      known_or("memory_clock_hz", device.memory_clock_hz, from_attribute, "CUDA tells none"),
+      known_or("memory_bus_bits", device.memory_bus_bits, from_attribute, "CUDA tells none")};
+}
+
+Fact subsystem_fact(const PciSysfs& pci) {
+  if (!pci.subsystem_id || !pci.subsystem_vendor_id) {
+    return {"pci_subsystem", std::nullopt, "the kernel shows no such file"};
+  }
+  return {"pci_subsystem",
+          Value(fmt::format("{:04x}:{:04x}", *pci.subsystem_vendor_id, *pci.subsystem_id)),
+          "/sys/bus/pci/devices"};
+}
+
+std::vector<Fact> bus_facts(const probes::DeviceDescription& device,
+                            const Outcome<NvmlDevice>& nvml,
+                            const std::filesystem::path& root) {
+  const PcieLink most = maximum_pcie_link(nvml, device.bus_id, root);
+  const PcieLink now = read_pcie_link(nvml, device.bus_id, root);
+  constexpr const char* unknown = "neither NVML nor the kernel tells";
+  return {{"pci_bus_id", Value(device.bus_id), "cudaDeviceGetPCIBusId"},
+          known_or("pci_device_id",
+                   device.pci_device_id,
+                   "/sys/bus/pci/devices or CUDA",
+                   "neither the kernel nor this driver's CUDA tells"),
+          subsystem_fact(read_pci_sysfs(device.bus_id, root)),
+          known_or("numa_node", device.numa_node, "/sys/bus/pci/devices or CUDA", "none is known"),
+          known_or(
+              "pcie_generation", most.generation, most.source + ", GPU and slot together", unknown),
+          known_or("pcie_width", most.width, most.source + ", GPU and slot together", unknown),
+          known_or("pcie_generation_idle", now.generation, now.source, unknown),
+          known_or("pcie_width_idle", now.width, now.source, unknown),
+          known_or("pcie_replays", now.replays, now.source, unknown)};
+}
+
+void append(std::vector<Fact>& facts, const std::vector<Fact>& more) {
+  facts.insert(facts.end(), more.begin(), more.end());
+}
+}  // namespace
+
+FactSection gpu_section(const probes::DeviceDescription& device,
+                        const Outcome<NvmlDevice>& nvml,
+                        const Outcome<std::string>& power,
+                        const Nvlinks& links,
+                        const std::filesystem::path& root) {
+  FactSection section{fmt::format("gpu {}", device.ordinal), identity_facts(device)};
+  append(section.facts, size_facts(device));
+  append(section.facts, bus_facts(device, nvml, root));
+  const auto* known = std::get_if<NvmlDevice>(&nvml);
+  if (known == nullptr) {
+    section.facts.push_back({"nvml", std::nullopt, reason_of(nvml)});
+    return section;
+  }
+  append(section.facts, power_facts(*known));
+  const auto* method = std::get_if<std::string>(&power);
+  section.facts.push_back(method != nullptr
+                              ? Fact{"power_reading", Value(*method), "NVML"}
+                              : Fact{"power_reading", std::nullopt, reason_of(power)});
+  append(section.facts, state_facts(*known));
+  append(section.facts, nvlink_facts(links));
+  return section;
+}
+
+namespace {
+std::optional<std::string> first_word(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string word;
+  if (!(stream >> word)) return std::nullopt;
+  return word;
+}
+
+std::optional<int> whole_number(const std::filesystem::path& file) {
+  const auto word = first_word(file);
+  if (!word) return std::nullopt;
+  const bool hexadecimal = word->starts_with("0x");
+  const char* begin = word->data() + (hexadecimal ? 2 : 0);
+  const char* end = word->data() + word->size();
+  int value = 0;
+  const auto [rest, error] = std::from_chars(begin, end, value, hexadecimal ? 16 : 10);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return value;
+}
+
+/// "16.0 GT/s PCIe", or "Unknown".
+std::optional<double> lane_rate(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  double rate = 0.0;
+  if (!(stream >> rate) || rate <= 0.0) return std::nullopt;
+  return rate;
+}
+
+std::optional<int> nonnegative(std::optional<int> number) {
+  return number && *number < 0 ? std::nullopt : number;
+}
+
+/// The kernel writes 0 or 255 for a width that it does not know.
+std::optional<int> width(std::optional<int> lanes) {
+  return lanes && (*lanes < 1 || *lanes > 32) ? std::nullopt : lanes;
+}
+}  // namespace
+
+std::string kernel_bus_id(const std::string& bus_id) {
+  const std::size_t colon = bus_id.find(':');
+  if (colon == std::string::npos || colon < 4 || bus_id.size() != colon + 8) return {};
+  std::string result = bus_id.substr(colon - 4);
+  std::ranges::transform(result, result.begin(), [](unsigned char character) {
+    return static_cast<char>(std::tolower(character));
+  });
+  const bool plain = result.find_first_not_of("0123456789abcdef:.") == std::string::npos;
+  return plain ? result : std::string();
+}
+
+PciSysfs read_pci_sysfs(const std::string& bus_id, const std::filesystem::path& root) {
+  const std::string id = kernel_bus_id(bus_id);
+  if (id.empty()) return {};
+  const std::filesystem::path folder = root / "sys/bus/pci/devices" / id;
+  return {whole_number(folder / "device"),
+          whole_number(folder / "subsystem_device"),
+          whole_number(folder / "subsystem_vendor"),
+          nonnegative(whole_number(folder / "numa_node")),
+          lane_rate(folder / "current_link_speed"),
+          lane_rate(folder / "max_link_speed"),
+          width(whole_number(folder / "current_link_width")),
+          width(whole_number(folder / "max_link_width"))};
+}
+
+std::optional<int> pcie_generation(double gigatransfers_per_s) {
+  constexpr std::array<std::pair<double, int>, 6> rates{
+      {{2.5, 1}, {5.0, 2}, {8.0, 3}, {16.0, 4}, {32.0, 5}, {64.0, 6}}};
+  for (const auto& [rate, generation] : rates) {
+    if (std::abs(rate - gigatransfers_per_s) < 0.01) return generation;
+  }
+  return std::nullopt;
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Facts of a GPU from CUDA and the kernel.
+#pragma once
+
+#include "cuda/libraries/nvml.h"
+#include "probes/gpu/device.h"
+#include "src/core/estimate.h"
+#include "src/core/run.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::gpu {
+// What CUDA and the kernel tell of a GPU, without NVML and without a context on it.
+
+/// `ordinal` counts as CUDA does, CUDA_VISIBLE_DEVICES applied. Throws gpu::Error.
+probes::DeviceDescription describe_device(int ordinal);
+
+// The NVLinks of one GPU: how many are up, how fast, and what is at their other ends.
+
+struct Nvlinks {
+  int active = 0;
+  /// Links that exist and are down: a sign of a defect, or of a board without its bridge.
+  int inactive = 0;
+  /// Of one link in one direction, as the driver reports it.
+  std::optional<double> link_bytes_per_s;
+  int to_switches = 0;
+  std::map<std::string, int> to_gpus;  // links by the peer's bus id, as the kernel writes it
+  std::string reason;                  // why nothing is known; empty when something is
+};
+
+Nvlinks read_nvlinks(const NvmlDevice& device);
+
+/// The number of links by which two GPUs reach each other: direct ones, else through switches as
+/// many as both have. 0: none.
+int links_between(const Nvlinks& first,
+                  const std::string& first_bus_id,
+                  const Nvlinks& second,
+                  const std::string& second_bus_id);
+
+// The facts of one GPU, from what CUDA, the kernel and NVML told.
+
+/// Section "gpu N" for the ordinal N. Without NVML one fact "nvml" says why, and what only it
+/// knows is left out. Of a MIG slice: identity and sizes are the slice's, the rest the whole
+/// GPU's. `power` is how power is read, as power_method() says.
+FactSection gpu_section(const probes::DeviceDescription& device,
+                        const Outcome<NvmlDevice>& nvml,
+                        const Outcome<std::string>& power,
+                        const Nvlinks& links,
+                        const std::filesystem::path& root = "/");
+
+// What the kernel tells of a PCI device without any vendor library.
+
+/// Of /sys/bus/pci/devices/<bus id>; absent what cannot be read. A node of -1 (none known) is
+/// absent.
+struct PciSysfs {
+  std::optional<int> device_id;     // 16 bits
+  std::optional<int> subsystem_id;  // device part of the sub-system id
+  std::optional<int> subsystem_vendor_id;
+  std::optional<int> numa_node;
+  std::optional<double> link_gigatransfers_per_s;  // of one lane, at this moment
+  std::optional<double> maximum_link_gigatransfers_per_s;
+  std::optional<int> link_width;
+  std::optional<int> maximum_link_width;
+};
+
+/// `bus_id` as CUDA or NVML write it ("0000:18:00.0", "00000000:18:00.0", any case); `root` stands
+/// before the path (tests).
+PciSysfs read_pci_sysfs(const std::string& bus_id, const std::filesystem::path& root = "/");
+
+/// "0000:18:00.0": a domain of four digits, lower case. Empty for text of another form.
+std::string kernel_bus_id(const std::string& bus_id);
+
+/// PCIe generation of a lane's rate: 2.5, 5, 8, 16, 32, 64 GT/s are 1 to 6; absent for others.
+std::optional<int> pcie_generation(double gigatransfers_per_s);
+
+// What NVML tells of a GPU as facts; each that it refuses keeps the driver's reason.
+
+/// power_limit_w (the one in force: the smallest of all), power_limit_default_w,
+/// power_limit_maximum_w, default_application_clock_hz, slowdown_temperature_c.
+std::vector<Fact> power_facts(const NvmlDevice& device);
+
+/// ecc, uncorrected_errors (since the driver was loaded), mig, compute_mode, persistence,
+/// foreign_processes (on the GPU, without this one).
+std::vector<Fact> state_facts(const NvmlDevice& device);
+
+/// nvlinks, nvlinks_down, nvlink_bytes_per_s (one link, one direction), nvlink_peers.
+std::vector<Fact> nvlink_facts(const Nvlinks& links);
+
+// How the GPUs of the node reach each other, as facts.
+
+/// One GPU and its links.
+struct LinkedGpu {
+  probes::DeviceDescription description;
+  Nvlinks nvlinks;
+  /// By the ordinal of the other GPU: whether it can be read directly; absent where CUDA failed.
+  std::vector<std::optional<bool>> peer_access;
+};
+
+/// Section "gpu links": models (and mixed_models: true where they differ), and for each pair
+/// gpu_0_gpu_1: "peer access, 18 NVLinks through switches", "peer access over PCIe", "no peer
+/// access: bytes go through this node's memory".
+FactSection link_section(const std::vector<LinkedGpu>& gpus);
+
+// The state of a GPU's PCIe link at one moment: idle GPUs lower it, so it tells something only
+// while bytes move.
+
+struct PcieLink {
+  std::optional<int> generation;
+  std::optional<int> width;             // lanes
+  std::optional<unsigned int> replays;  // packets sent again since the driver was loaded
+  std::string source;
+};
+
+/// From NVML, else from the kernel. Fit to be called while a transfer runs: it neither waits for
+/// the GPU nor touches a stream.
+PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml,
+                        const std::string& bus_id,
+                        const std::filesystem::path& root = "/");
+
+/// What GPU and slot can do together; `replays` is absent. Same sources.
+PcieLink maximum_pcie_link(const Outcome<NvmlDevice>& nvml,
+                           const std::string& bus_id,
+                           const std::filesystem::path& root = "/");
+}  // namespace scaleworth::gpu

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/questions.h"
+#include "cuda/kernels/fill.h"
+#include "cuda/kernels/roofline.h"
+#include "cuda/runtime/error.h"
+#include "probes/gpu/batching.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+using probes::MemoryKernel;
+
+constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t vector_floats = 4;
+constexpr int most_stream_passes = 1 << 16;
+constexpr std::uint32_t first_seed = 1;
+constexpr std::uint32_t second_seed = 2;
+
+StreamOperation operation_of(MemoryKernel kernel) {
+  switch (kernel) {
+    case MemoryKernel::write:
+      return StreamOperation::write;
+    case MemoryKernel::copy:
+      return StreamOperation::copy;
+    case MemoryKernel::triad:
+      return StreamOperation::triad;
+    case MemoryKernel::read:
+      break;
+  }
+  return StreamOperation::read;
+}
+
+int arrays_of(StreamOperation operation) {
+  if (operation == StreamOperation::triad) return 3;
+  return operation == StreamOperation::copy ? 2 : 1;
+}
+
+/// The arrays of a question and what is done with them.
+class DeviceStream {
+ public:
+  DeviceStream(Workbench& bench, const probes::StreamWork& work)
+      : bench_(bench),
+        kernel_{operation_of(work.kernel),
+                work.variant.block_threads,
+                work.variant.unroll,
+                work.variant.streaming},
+        one_shot_(work.variant.grid == probes::StreamGrid::one_shot),
+        doing_(fmt::format("{} of {:.0f} bytes ({})",
+                           memory_kernel_name(work.kernel),
+                           work.working_set.value(),
+                           stream_variant_name(work.variant))) {
+    const int arrays = arrays_of(kernel_.operation);
+    arrays_.vectors =
+        static_cast<std::uint64_t>(work.working_set.value() / (vector_bytes * arrays));
+    if (arrays_.vectors == 0) {
+      throw ProbeFailure(fmt::format("GPU {}: {} bytes are too few for {} arrays",
+                                     bench.description().ordinal,
+                                     work.working_set.value(),
+                                     arrays));
+    }
+    place_arrays(arrays);
+  }
+
+  double bytes() const {
+    return static_cast<double>(arrays_.vectors) * vector_bytes * arrays_of(kernel_.operation);
+  }
+
+  BatchWork passes(int passes) const {
+    return {.doing = doing_, .enqueue = [this, passes](cudaStream_t stream, int) {
+              return launch_stream(kernel_, arrays_, blocks_, passes, stream);
+            }};
+  }
+
+  /// Runs once on arrays of known content and looks at what came out.
+  void check_result() {
+    if (kernel_.operation == StreamOperation::read) return check_sum();
+    // All bits set: a NaN, so that an element that is not written shows.
+    check(cudaMemsetAsync(arrays_.a, 0xff, arrays_.vectors * vector_bytes, bench_.stream()));
+    bench_.timer().run_once(passes(1));
+    require_floats(
+        bench_,
+        arrays_.a,
+        elements(),
+        [this](std::uint64_t index) { return expected(index); },
+        doing_);
+  }
+
+ private:
+  std::uint64_t elements() const { return arrays_.vectors * vector_floats; }
+
+  void place_arrays(int arrays) {
+    const std::size_t bytes = arrays_.vectors * vector_bytes;
+    a_ = bench_.allocate(bytes);
+    arrays_.a = static_cast<float*>(a_.get());
+    if (kernel_.operation == StreamOperation::read) {
+      check(launch_fill_fp32(arrays_.a, elements(), first_seed, bench_.stream()));
+    }
+    if (arrays > 1) arrays_.b = source(b_, first_seed);
+    if (arrays > 2) arrays_.c = source(c_, second_seed);
+    sum_ = bench_.allocate(2 * sizeof(double));
+    arrays_.sum = static_cast<double*>(sum_.get());
+    int resident = 0;
+    check(stream_occupancy(kernel_, &resident));
+    blocks_ = one_shot_ ? 0 : std::max(1, resident) * bench_.description().multiprocessors;
+  }
+
+  const float* source(DeviceBuffer& buffer, std::uint32_t seed) {
+    buffer = bench_.allocate(arrays_.vectors * vector_bytes);
+    auto* data = static_cast<float*>(buffer.get());
+    check(launch_fill_fp32(data, elements(), seed, bench_.stream()));
+    return data;
+  }
+
+  float expected(std::uint64_t index) const {
+    if (kernel_.operation == StreamOperation::write) return arrays_.scalar;
+    const float b = uniform_value(index, first_seed);
+    if (kernel_.operation == StreamOperation::copy) return b;
+    return std::fma(arrays_.scalar, uniform_value(index, second_seed), b);
+  }
+
+  /// The kernel's sum, in fp32 per thread, against one in fp64. Numbers in [-1, 1] in random order:
+  /// n of them sum up to about sqrt(n / 3), and a lost turn of 2048 vectors to about 52.
+  void check_sum() {
+    check(cudaMemsetAsync(sum_.get(), 0, 2 * sizeof(double), bench_.stream()));
+    StreamArrays summed = arrays_;
+    summed.want_sum = true;
+    check(launch_stream(kernel_, summed, blocks_, 1, bench_.stream()));
+    check(launch_sum(arrays_.a, elements(), arrays_.sum + 1, bench_.stream()));
+    const PinnedBuffer fetched = allocate_pinned(bench_.health(), 2 * sizeof(double));
+    check(cudaMemcpyAsync(
+        fetched.get(), sum_.get(), 2 * sizeof(double), cudaMemcpyDeviceToHost, bench_.stream()));
+    bench_.timer().wait(doing_);
+    const auto* sums = static_cast<const double*>(fetched.get());
+    const double tolerance = 1e-3 + 1e-4 * std::sqrt(static_cast<double>(elements()));
+    if (!(std::abs(sums[0] - sums[1]) <= tolerance)) {
+      wrong_result(bench_.health(), "the sum of a " + doing_, 0, sums[0], sums[1]);
+    }
+  }
+
+  Workbench& bench_;
+  StreamKernel kernel_;
+  bool one_shot_;
+  std::string doing_;
+  StreamArrays arrays_;
+  DeviceBuffer a_;
+  DeviceBuffer b_;
+  DeviceBuffer c_;
+  DeviceBuffer sum_;
+  int blocks_ = 0;
+};
+}  // namespace
+
+probes::DeviceMeasured time_device_stream(Workbench& bench,
+                                          const probes::StreamWork& work,
+                                          const probes::Target& target) {
+  DeviceStream stream(bench, work);
+  stream.check_result();
+  // Evict-first loads may stay in L1 for a while, and a second pass in the same launch would find
+  // them there, unless the set is larger than all caches.
+  const bool one_pass =
+      work.variant.streaming && stream.bytes() < 2.0 * bench.description().l2_cache.value();
+  const int passes = one_pass ? 1
+                              : bench.passes_for([&](int count) { return stream.passes(count); },
+                                                 most_stream_passes);
+  probes::BatchOptions options = bench.batch_options();
+  options.operations = passes;
+  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, options);
+  measured.bytes = Bytes(stream.bytes());
+  return measured;
+}
+
+namespace {
+constexpr std::uint64_t line_bytes = 128;
+constexpr std::uint64_t cycle_seed = 1;
+// Of one repetition: enough for the GPU's timer, which may step by a microsecond.
+constexpr int loads_at_least = 4096;
+// What fits an L1 cache of 512 KiB must be walked through in the launch that is timed.
+constexpr std::uint32_t most_warmed_nodes = 4096;
+
+class Chase {
+ public:
+  Chase(Workbench& bench, const probes::ChaseWork& work) : bench_(bench) {
+    const auto stride = static_cast<std::uint64_t>(work.stride.value());
+    const auto bytes = static_cast<std::uint64_t>(work.working_set.value());
+    const std::uint64_t count = stride == 0 ? 0 : bytes / stride;
+    if (stride % line_bytes != 0 || count < 2 || count > 0xffffffffU) {
+      throw ProbeFailure(fmt::format(
+          "GPU {}: {} bytes with a stride of {} make no cycle: at least two nodes and a "
+          "multiple of {} bytes are needed",
+          bench.description().ordinal,
+          bytes,
+          stride,
+          line_bytes));
+    }
+    doing_ = fmt::format("a chain of loads through {} bytes, stride {}", bytes, stride);
+    memory_ = bench.allocate(count * stride);
+    state_ = bench.allocate(sizeof(ChaseState));
+    fetched_ = allocate_pinned(bench.health(), sizeof(ChaseState));
+    nodes_.base = memory_.get();
+    nodes_.stride = stride;
+    nodes_.spread = stride > line_bytes ? line_bytes : 0;
+    nodes_.count = static_cast<std::uint32_t>(count);
+    link();
+  }
+
+  /// Follows a few thousand loads and compares where they lead with the host's walk.
+  void check_result() {
+    rewind();
+    const ChaseState state = follow(0, loads_at_least);
+    const auto* found = static_cast<const std::byte*>(state.position);
+    const std::byte* wanted = address_of(probes::place_after(next_, 0, loads_at_least));
+    if (found != wanted) {
+      throw ProbeFailure(fmt::format("GPU {}: {} led to a wrong address; its timing is not kept",
+                                     bench_.description().ordinal,
+                                     doing_));
+    }
+  }
+
+  probes::BatchTiming run(int repetitions) {
+    const std::uint64_t warm = nodes_.count <= most_warmed_nodes ? rounded_up(nodes_.count) : 0;
+    const ChaseState state = follow(warm, std::uint64_t{loads_at_least} * repetitions);
+    probes::BatchTiming timing;
+    timing.time = Seconds(1e-9 * static_cast<double>(state.nanoseconds));
+    if (timing.time.value() > 0.5e-3) {
+      timing.clock_hz = static_cast<double>(state.cycles) / timing.time.value();
+    }
+    return timing;
+  }
+
+ private:
+  static std::uint64_t rounded_up(std::uint64_t loads) {
+    return (loads + chase_loads_at_once - 1) / chase_loads_at_once * chase_loads_at_once;
+  }
+
+  std::byte* address_of(std::uint32_t index) const {
+    return static_cast<std::byte*>(memory_.get()) + nodes_.stride * index +
+           nodes_.spread * index % nodes_.stride;
+  }
+
+  void link() {
+    next_ = probes::random_cycle(nodes_.count, cycle_seed);
+    const std::size_t bytes = next_.size() * sizeof(std::uint32_t);
+    const DeviceBuffer on_gpu = bench_.allocate(bytes);
+    check(cudaMemcpyAsync(
+        on_gpu.get(), next_.data(), bytes, cudaMemcpyHostToDevice, bench_.stream()));
+    nodes_.next = static_cast<const std::uint32_t*>(on_gpu.get());
+    check(launch_chase_link(nodes_, bench_.stream()));
+    bench_.timer().wait(doing_);
+    nodes_.next = nullptr;
+  }
+
+  void rewind() {
+    const ChaseState start{memory_.get(), 0, 0};
+    std::memcpy(fetched_.get(), &start, sizeof start);
+    check(cudaMemcpyAsync(
+        state_.get(), fetched_.get(), sizeof start, cudaMemcpyHostToDevice, bench_.stream()));
+  }
+
+  ChaseState follow(std::uint64_t warm, std::uint64_t loads) {
+    check(launch_chase(static_cast<ChaseState*>(state_.get()), warm, loads, bench_.stream()));
+    check(cudaMemcpyAsync(
+        fetched_.get(), state_.get(), sizeof(ChaseState), cudaMemcpyDeviceToHost, bench_.stream()));
+    bench_.timer().wait(doing_);
+    ChaseState state{};
+    std::memcpy(&state, fetched_.get(), sizeof state);
+    return state;
+  }
+
+  Workbench& bench_;
+  std::string doing_;
+  std::vector<std::uint32_t> next_;
+  DeviceBuffer memory_;
+  DeviceBuffer state_;
+  PinnedBuffer fetched_;
+  ChaseNodes nodes_;
+};
+}  // namespace
+
+probes::DeviceMeasured time_chase(Workbench& bench,
+                                  const probes::ChaseWork& work,
+                                  const probes::Target& target) {
+  Chase chase(bench, work);
+  chase.check_result();
+  probes::BatchFunction runner([&](int repetitions) { return chase.run(repetitions); });
+  probes::BatchOptions options = bench.batch_options();
+  options.maximum_repetitions = 1 << 16;
+  options.operations = loads_at_least;
+  return bench.watched([&] { return probes::sample_batches(runner, target, options); });
+}
+
+namespace {
+constexpr std::uint32_t read_seed = 1;
+constexpr int most_read_passes = 1 << 20;
+
+class MultiprocessorWork {
+ public:
+  MultiprocessorWork(Workbench& bench, const probes::StreamWork& work)
+      : bench_(bench), shared_(work.scope == probes::StreamScope::shared) {
+    require_readable(work);
+    read_.blocks = bench.description().multiprocessors;
+    read_.block_threads = work.variant.block_threads;
+    read_.unroll = work.variant.unroll;
+    const auto threads = static_cast<std::uint32_t>(read_.block_threads);
+    const auto vectors = static_cast<std::uint32_t>(work.working_set.value() / vector_bytes);
+    read_.vectors = std::max(threads, vectors / threads * threads);
+    const auto blocks = static_cast<std::size_t>(read_.blocks);
+    data_ = bench.allocate(blocks * read_.vectors * vector_bytes);
+    sums_ = bench.allocate(blocks * threads * sizeof(float));
+    places_ = bench.allocate(blocks * sizeof(unsigned));
+    check(launch_fill_fp32(
+        data(), blocks * read_.vectors * vector_floats, read_seed, bench.stream()));
+  }
+
+  double bytes() const { return static_cast<double>(read_.vectors) * vector_bytes * read_.blocks; }
+
+  BatchWork passes(int count) const {
+    return {.doing = doing(), .enqueue = [this, count](cudaStream_t stream, int) {
+              return launch(count, false, stream);
+            }};
+  }
+
+  /// The sums of each thread of the first, the middle and the last block: the host adds in the same
+  /// order.
+  void check_result() {
+    const auto threads = static_cast<std::size_t>(read_.block_threads);
+    const std::size_t count = static_cast<std::size_t>(read_.blocks) * threads;
+    check(cudaMemsetAsync(sums_.get(), 0xff, count * sizeof(float), bench_.stream()));
+    check(launch(1, true, bench_.stream()));
+    for (const int block : {0, read_.blocks / 2, read_.blocks - 1}) {
+      const std::uint64_t first = static_cast<std::uint64_t>(block) * read_.vectors * vector_floats;
+      require_floats(
+          bench_,
+          static_cast<const float*>(sums_.get()) + static_cast<std::size_t>(block) * threads,
+          threads,
+          [&](std::uint64_t thread) { return sum_of_thread(first, thread); },
+          doing());
+    }
+  }
+
+  /// Multiprocessors that had a block in the last launch.
+  std::size_t multiprocessors_met() {
+    const auto blocks = static_cast<std::size_t>(read_.blocks);
+    const PinnedBuffer fetched = allocate_pinned(bench_.health(), blocks * sizeof(unsigned));
+    check(cudaMemcpyAsync(fetched.get(),
+                          places_.get(),
+                          blocks * sizeof(unsigned),
+                          cudaMemcpyDeviceToHost,
+                          bench_.stream()));
+    bench_.timer().wait(doing());
+    const auto* places = static_cast<const unsigned*>(fetched.get());
+    return std::set<unsigned>(places, places + blocks).size();
+  }
+
+ private:
+  void require_readable(const probes::StreamWork& work) const {
+    if (work.kernel != probes::MemoryKernel::read) {
+      throw NothingToMeasure("inside a multiprocessor only reading is measured");
+    }
+    if (!shared_) return;
+    int limit = 0;
+    const int ordinal = bench_.description().ordinal;
+    check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
+    if (work.working_set.value() > limit) {
+      throw NothingToMeasure(
+          fmt::format("GPU {} gives a block at most {} bytes of shared memory, {:.0f} were asked "
+                      "for",
+                      ordinal,
+                      limit,
+                      work.working_set.value()));
+    }
+  }
+
+  float* data() const { return static_cast<float*>(data_.get()); }
+
+  std::string doing() const {
+    return fmt::format("reading {} bytes of {} per multiprocessor",
+                       read_.vectors * vector_bytes,
+                       shared_ ? "shared memory" : "L1");
+  }
+
+  cudaError_t launch(int passes, bool want_sums, cudaStream_t stream) const {
+    MultiprocessorRead read = read_;
+    read.passes = passes;
+    const MultiprocessorReadResult result{
+        static_cast<float*>(sums_.get()), want_sums, static_cast<unsigned*>(places_.get())};
+    return shared_ ? launch_shared_read(read, data(), result, stream)
+                   : launch_l1_read(read, data(), result, stream);
+  }
+
+  float sum_of_thread(std::uint64_t first, std::uint64_t thread) const {
+    float sums[vector_floats] = {};
+    for (std::uint64_t i = thread; i < read_.vectors;
+         i += static_cast<std::uint64_t>(read_.block_threads)) {
+      for (std::uint32_t c = 0; c < vector_floats; ++c) {
+        sums[c] += uniform_value(first + i * vector_floats + c, read_seed);
+      }
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
+  Workbench& bench_;
+  bool shared_;
+  MultiprocessorRead read_;
+  DeviceBuffer data_;
+  DeviceBuffer sums_;
+  DeviceBuffer places_;
+};
+}  // namespace
+
+probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
+                                                const probes::StreamWork& work,
+                                                const probes::Target& target) {
+  MultiprocessorWork reading(bench, work);
+  reading.check_result();
+  const int passes =
+      bench.passes_for([&](int count) { return reading.passes(count); }, most_read_passes);
+  probes::BatchOptions options = bench.batch_options();
+  options.operations = passes;
+  probes::DeviceMeasured measured = bench.time(reading.passes(passes), target, options);
+  measured.bytes = Bytes(reading.bytes());
+  const std::size_t met = reading.multiprocessors_met();
+  const auto all = static_cast<std::size_t>(bench.description().multiprocessors);
+  if (met != all) {
+    measured.warnings.push_back(
+        fmt::format("only {} of {} multiprocessors had work: some had two blocks", met, all));
+  }
+  return measured;
+}
+
+namespace {
+constexpr std::uint64_t most_stretches = 64;
+constexpr std::uint64_t stretch_elements = 256;
+
+std::vector<ArraySample> places(std::uint64_t elements, std::size_t element_bytes) {
+  const std::uint64_t length = std::min(elements, stretch_elements);
+  const std::uint64_t stretches = std::min(most_stretches, elements / length);
+  std::vector<ArraySample> samples(stretches);
+  for (std::uint64_t i = 0; i < stretches; ++i) {
+    samples[i].first = stretches == 1 ? 0 : (elements - length) / (stretches - 1) * i;
+    if (i + 1 == stretches) samples[i].first = elements - length;
+    samples[i].bytes.resize(length * element_bytes);
+  }
+  return samples;
+}
+}  // namespace
+
+std::vector<ArraySample> take_samples(Workbench& bench,
+                                      const void* array,
+                                      std::uint64_t elements,
+                                      std::size_t element_bytes) {
+  std::vector<ArraySample> samples = places(elements, element_bytes);
+  const std::size_t length = samples.front().bytes.size();
+  const PinnedBuffer staged = allocate_pinned(bench.health(), samples.size() * length);
+  auto* stage = static_cast<std::byte*>(staged.get());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    check(cudaMemcpyAsync(stage + i * length,
+                          static_cast<const std::byte*>(array) + samples[i].first * element_bytes,
+                          length,
+                          cudaMemcpyDefault,
+                          bench.stream()));
+  }
+  bench.timer().wait("reading samples of a result");
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::memcpy(samples[i].bytes.data(), stage + i * length, length);
+  }
+  return samples;
+}
+
+void require_floats(Workbench& bench,
+                    const float* array,
+                    std::uint64_t elements,
+                    const std::function<float(std::uint64_t)>& expected,
+                    const std::string& doing) {
+  for (const ArraySample& sample : take_samples(bench, array, elements, sizeof(float))) {
+    for (std::size_t i = 0; i < sample.bytes.size() / sizeof(float); ++i) {
+      float found = 0.0F;
+      std::memcpy(&found, sample.bytes.data() + i * sizeof(float), sizeof(float));
+      const float wanted = expected(sample.first + i);
+      if (!(found == wanted)) {
+        wrong_result(bench.health(), doing, sample.first + i, found, wanted);
+      }
+    }
+  }
+}
+
+void wrong_result(const DeviceHealth& health,
+                  const std::string& doing,
+                  std::uint64_t index,
+                  double found,
+                  double expected) {
+  throw ProbeFailure(
+      fmt::format("GPU {}: {} gave a wrong result: element {} is {:.9g} instead of {:.9g}; its "
+                  "timing is not kept. See dmesg for Xid and nvidia-smi -q for memory errors",
+                  health.ordinal(),
+                  doing,
+                  index,
+                  found,
+                  expected));
+}
+}  // namespace scaleworth::gpu

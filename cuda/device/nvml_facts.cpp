@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/gpu_facts.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+namespace {
+constexpr double watts_per_milliwatt = 1e-3;
+constexpr std::int64_t hertz_per_megahertz = 1000000;
+constexpr unsigned int most_processes = 256;
+
+/// The converted answer with its source, or the driver's reason.
+template <class T, class Convert>
+Fact fact_of(const char* name, const NvmlAnswer<T>& answer, const char* source, Convert convert) {
+  if (!answer) return {name, std::nullopt, fmt::format("{} ({})", answer.reason, source)};
+  return {name, Value(std::invoke(convert, answer.value)), source};
+}
+
+double watts(unsigned int milliwatts) {
+  return milliwatts * watts_per_milliwatt;
+}
+
+std::int64_t hertz(unsigned int megahertz) {
+  return megahertz * hertz_per_megahertz;
+}
+
+std::int64_t whole(unsigned long long number) {
+  return static_cast<std::int64_t>(number);
+}
+
+std::string switched(nvml::EnableState state) {
+  return state == nvml::EnableState::enabled ? "on" : "off";
+}
+
+std::string compute_mode_name(nvml::ComputeMode mode) {
+  switch (mode) {
+    case nvml::ComputeMode::shared:
+      return "shared by processes";
+    case nvml::ComputeMode::exclusive_thread:
+    case nvml::ComputeMode::exclusive_process:
+      return "exclusive to one process";
+    case nvml::ComputeMode::prohibited:
+      return "prohibited";
+  }
+  return "unknown";
+}
+
+/// The first of two answers (current, pending; least, most), or the second where `second`.
+template <class T>
+NvmlAnswer<T> ask_two(const NvmlDevice& device,
+                      Nvml::Function<nvml::Device, T*, T*> function,
+                      bool second) {
+  NvmlAnswer<T> answer;
+  T other{};
+  T* first_value = second ? &other : &answer.value;
+  T* second_value = second ? &answer.value : &other;
+  answer.status = function == nullptr ? nvml::Result::function_not_found
+                                      : function(device.handle(), first_value, second_value);
+  answer.reason = device.reason_of(answer.status);
+  return answer;
+}
+
+NvmlAnswer<unsigned long long> uncorrected_errors(const NvmlDevice& device) {
+  NvmlAnswer<unsigned long long> answer;
+  const auto function = device.table().ecc_errors;
+  answer.status = function == nullptr ? nvml::Result::function_not_found
+                                      : function(device.handle(),
+                                                 nvml::MemoryError::uncorrected,
+                                                 nvml::EccCounter::since_driver_load,
+                                                 &answer.value);
+  answer.reason = device.reason_of(answer.status);
+  return answer;
+}
+
+NvmlAnswer<std::int64_t> foreign_processes(const NvmlDevice& device) {
+  NvmlAnswer<std::int64_t> answer;
+  std::vector<nvml::Process> processes(most_processes);
+  unsigned int count = most_processes;
+  const auto function = device.table().compute_processes;
+  answer.status = function == nullptr ? nvml::Result::function_not_found
+                                      : function(device.handle(), &count, processes.data());
+  answer.reason = device.reason_of(answer.status);
+  if (!answer) return answer;
+  processes.resize(std::min(count, most_processes));
+  const auto own = static_cast<unsigned int>(getpid());
+  answer.value = std::ranges::count_if(
+      processes, [&](const nvml::Process& process) { return process.pid != own; });
+  return answer;
+}
+}  // namespace
+
+std::vector<Fact> power_facts(const NvmlDevice& device) {
+  const Nvml& nvml = device.table();
+  return {fact_of("power_limit_w",
+                  device.ask(nvml.enforced_power_limit),
+                  "nvmlDeviceGetEnforcedPowerLimit",
+                  watts),
+          fact_of("power_limit_default_w",
+                  device.ask(nvml.default_power_limit),
+                  "nvmlDeviceGetPowerManagementDefaultLimit",
+                  watts),
+          fact_of("power_limit_maximum_w",
+                  ask_two(device, nvml.power_limit_range, true),
+                  "nvmlDeviceGetPowerManagementLimitConstraints",
+                  watts),
+          fact_of("default_application_clock_hz",
+                  device.ask(nvml.default_application_clock, nvml::Clock::sm),
+                  "nvmlDeviceGetDefaultApplicationsClock",
+                  hertz),
+          fact_of("slowdown_temperature_c",
+                  device.ask(nvml.temperature_threshold, nvml::TemperatureThreshold::slowdown),
+                  "nvmlDeviceGetTemperatureThreshold",
+                  whole)};
+}
+
+std::vector<Fact> state_facts(const NvmlDevice& device) {
+  const Nvml& nvml = device.table();
+  return {fact_of("ecc", ask_two(device, nvml.ecc_mode, false), "nvmlDeviceGetEccMode", switched),
+          fact_of("uncorrected_errors",
+                  uncorrected_errors(device),
+                  "nvmlDeviceGetTotalEccErrors, since the driver was loaded",
+                  whole),
+          fact_of("mig",
+                  ask_two(device, nvml.mig_mode, false),
+                  "nvmlDeviceGetMigMode",
+                  [](unsigned int mode) { return std::string(mode == 0 ? "off" : "on"); }),
+          fact_of("compute_mode",
+                  device.ask(nvml.compute_mode),
+                  "nvmlDeviceGetComputeMode",
+                  compute_mode_name),
+          fact_of("persistence",
+                  device.ask(nvml.persistence_mode),
+                  "nvmlDeviceGetPersistenceMode",
+                  switched),
+          fact_of("foreign_processes",
+                  foreign_processes(device),
+                  "nvmlDeviceGetComputeRunningProcesses, without this process",
+                  [](std::int64_t count) { return count; })};
+}
+
+std::vector<Fact> nvlink_facts(const Nvlinks& links) {
+  constexpr const char* source = "nvmlDeviceGetNvLinkState";
+  if (!links.reason.empty()) return {{"nvlinks", std::nullopt, links.reason}};
+  std::vector<Fact> facts{{"nvlinks", Value(std::int64_t{links.active}), source}};
+  if (links.inactive > 0) {
+    facts.push_back({"nvlinks_down", Value(std::int64_t{links.inactive}), source});
+  }
+  if (links.active == 0) return facts;
+  facts.push_back(links.link_bytes_per_s
+                      ? Fact{"nvlink_bytes_per_s",
+                             Value(*links.link_bytes_per_s),
+                             "NVML fields 164 and 90: one link, one direction"}
+                      : Fact{"nvlink_bytes_per_s", std::nullopt, "NVML tells no link speed"});
+  std::string peers;
+  if (links.to_switches > 0) peers = fmt::format("switches ({})", links.to_switches);
+  for (const auto& [bus_id, count] : links.to_gpus) {
+    peers += fmt::format("{}{} ({})", peers.empty() ? "" : ", ", bus_id, count);
+  }
+  facts.push_back(peers.empty()
+                      ? Fact{"nvlink_peers", std::nullopt, "NVML does not tell the other ends"}
+                      : Fact{"nvlink_peers", Value(peers), "nvmlDeviceGetNvLinkRemotePciInfo"});
+  return facts;
+}
+
+namespace {
+constexpr const char* pair_source = "cudaDeviceCanAccessPeer, NVML";
+
+std::optional<bool> access(const LinkedGpu& from, const LinkedGpu& to) {
+  const auto index = static_cast<std::size_t>(to.description.ordinal);
+  return index < from.peer_access.size() ? from.peer_access[index] : std::nullopt;
+}
+
+std::string path(const LinkedGpu& first, const LinkedGpu& second) {
+  const int links = links_between(
+      first.nvlinks, first.description.bus_id, second.nvlinks, second.description.bus_id);
+  if (links == 0) return "peer access over PCIe";
+  const bool direct = first.nvlinks.to_gpus.count(second.description.bus_id) != 0;
+  return fmt::format("peer access, {} NVLink{}{}",
+                     links,
+                     links == 1 ? "" : "s",
+                     direct ? "" : " through switches");
+}
+
+Fact pair_fact(const LinkedGpu& first, const LinkedGpu& second) {
+  const int low = first.description.ordinal;
+  const int high = second.description.ordinal;
+  const std::string name = fmt::format("gpu_{}_gpu_{}", low, high);
+  const auto there = access(first, second);
+  const auto back = access(second, first);
+  if (!there || !back) return {name, std::nullopt, "cudaDeviceCanAccessPeer failed"};
+  if (*there && *back) return {name, Value(path(first, second)), pair_source};
+  if (*there != *back) {
+    return {
+        name, Value(fmt::format("peer access from gpu {} only", *there ? low : high)), pair_source};
+  }
+  return {
+      name, Value(std::string("no peer access: bytes go through this node's memory")), pair_source};
+}
+
+std::vector<Fact> model_facts(const std::vector<LinkedGpu>& gpus) {
+  std::map<std::string, int> models;
+  for (const LinkedGpu& gpu : gpus) ++models[gpu.description.name];
+  std::string text;
+  for (const auto& [name, count] : models) {
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, name);
+  }
+  std::vector<Fact> facts{{"models", Value(text), "cudaGetDeviceProperties"}};
+  if (models.size() > 1) {
+    facts.push_back({"mixed_models",
+                     Value(true),
+                     "GPUs of one node differ: the slowest sets the pace of a common step"});
+  }
+  return facts;
+}
+}  // namespace
+
+FactSection link_section(const std::vector<LinkedGpu>& gpus) {
+  FactSection section{"gpu links", model_facts(gpus)};
+  for (std::size_t first = 0; first < gpus.size(); ++first) {
+    for (std::size_t second = first + 1; second < gpus.size(); ++second) {
+      section.facts.push_back(pair_fact(gpus[first], gpus[second]));
+    }
+  }
+  return section;
+}
+
+namespace {
+constexpr double bytes_per_megabyte = 1e6;
+
+std::optional<double> link_rate(const NvmlDevice& device, unsigned int link) {
+  auto speed = device.ask_field(nvml::field_nvlink_speed_mbps, link);
+  if (!speed || speed.value <= 0.0) speed = device.ask_field(nvml::field_nvlink_speed_common_mbps);
+  if (!speed || speed.value <= 0.0) return std::nullopt;
+  return speed.value * bytes_per_megabyte;
+}
+
+void add_peer(const NvmlDevice& device, unsigned int link, Nvlinks& links) {
+  const Nvml& table = device.table();
+  const auto kind = device.ask(table.nvlink_remote_kind, link);
+  if (kind && kind.value == nvml::NvLinkRemote::nvswitch) {
+    ++links.to_switches;
+    return;
+  }
+  const auto remote = device.ask(table.nvlink_remote, link);
+  if (!remote) return;
+  const std::string bus_id = kernel_bus_id(remote.value.bus_id);
+  if (!bus_id.empty()) ++links.to_gpus[bus_id];
+}
+}  // namespace
+
+Nvlinks read_nvlinks(const NvmlDevice& device) {
+  Nvlinks links;
+  for (unsigned int link = 0; link < nvml::most_nvlinks; ++link) {
+    const auto state = device.ask(device.table().nvlink_state, link);
+    if (!state) {
+      // A link number beyond the GPU's own is refused; the first one refused is the reason.
+      if (link == 0) links.reason = state.reason;
+      break;
+    }
+    if (state.value != nvml::EnableState::enabled) {
+      ++links.inactive;
+      continue;
+    }
+    ++links.active;
+    if (!links.link_bytes_per_s) links.link_bytes_per_s = link_rate(device, link);
+    add_peer(device, link, links);
+  }
+  return links;
+}
+
+int links_between(const Nvlinks& first,
+                  const std::string& first_bus_id,
+                  const Nvlinks& second,
+                  const std::string& second_bus_id) {
+  const auto there = first.to_gpus.find(second_bus_id);
+  const auto back = second.to_gpus.find(first_bus_id);
+  const int direct = std::max(there == first.to_gpus.end() ? 0 : there->second,
+                              back == second.to_gpus.end() ? 0 : back->second);
+  return direct > 0 ? direct : std::min(first.to_switches, second.to_switches);
+}
+
+namespace {
+constexpr const char* from_nvml = "NVML";
+constexpr const char* from_kernel = "/sys/bus/pci/devices";
+
+std::optional<int> known(const NvmlAnswer<unsigned int>& answer) {
+  return answer && answer.value > 0 ? std::optional(static_cast<int>(answer.value)) : std::nullopt;
+}
+
+std::optional<int> generation_of(std::optional<double> gigatransfers_per_s) {
+  return gigatransfers_per_s ? pcie_generation(*gigatransfers_per_s) : std::nullopt;
+}
+}  // namespace
+
+PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml,
+                        const std::string& bus_id,
+                        const std::filesystem::path& root) {
+  if (const auto* device = std::get_if<NvmlDevice>(&nvml)) {
+    const auto generation = known(device->ask(device->table().pcie_generation));
+    const auto replays = device->ask(device->table().pcie_replays);
+    const auto width = known(device->ask(device->table().pcie_width));
+    if (generation && width) {
+      return {generation, width, replays ? std::optional(replays.value) : std::nullopt, from_nvml};
+    }
+  }
+  const PciSysfs pci = read_pci_sysfs(bus_id, root);
+  return {generation_of(pci.link_gigatransfers_per_s), pci.link_width, std::nullopt, from_kernel};
+}
+
+PcieLink maximum_pcie_link(const Outcome<NvmlDevice>& nvml,
+                           const std::string& bus_id,
+                           const std::filesystem::path& root) {
+  if (const auto* device = std::get_if<NvmlDevice>(&nvml)) {
+    const auto generation = known(device->ask(device->table().maximum_pcie_generation));
+    const auto width = known(device->ask(device->table().maximum_pcie_width));
+    if (generation && width) return {generation, width, std::nullopt, from_nvml};
+  }
+  const PciSysfs pci = read_pci_sysfs(bus_id, root);
+  return {generation_of(pci.maximum_link_gigatransfers_per_s),
+          pci.maximum_link_width,
+          std::nullopt,
+          from_kernel};
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/gemm/gemm_session.h"
+
+#include "cuda/device/telemetry.h"
+#include "cuda/gemm/product.h"
+#include "cuda/gemm/recipe.h"
+#include "cuda/libraries/library.h"
+#include "cuda/runtime/error.h"
+#include "probes/gpu/gemm.h"
+#include "src/core/error.h"
+#include "src/core/process.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+using probes::DeviceMeasured;
+using probes::GemmCandidate;
+using probes::GemmPace;
+using probes::GemmProblem;
+using probes::GemmRegime;
+
+/// Fill between duty-cycled products: what mamf-finder overwrites.
+constexpr std::size_t fill_bytes = std::size_t{256} << 20;
+
+constexpr Seconds shortest_watch{0.09};
+
+void idle(Seconds pause) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(pause.value());
+  while (std::chrono::steady_clock::now() < end) {
+    check_interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+class CublasLtSession final : public probes::GemmSession {
+ public:
+  CublasLtSession(const GemmGround& ground, const GemmProblem& problem)
+      : ground_(ground),
+        problem_(problem),
+        recipe_(gemm_recipe(problem.input)),
+        name_(probes::gemm_problem_name(problem)),
+        operands_(ground_, recipe_, problem_),
+        product_(ground_, recipe_, problem_, operands_) {}
+
+  std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
+    std::vector<GemmCandidate> all;
+    on_ground(ground_, "asking for algorithms for " + name_, [&] {
+      const auto bytes = static_cast<std::size_t>(workspace.value());
+      for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
+        const std::string words = remember(proposed);
+        all.push_back({proposed.rank,
+                       words,
+                       Bytes(static_cast<double>(proposed.workspace_bytes)),
+                       proposed.waves});
+      }
+    });
+    return all;
+  }
+
+  void verify(const GemmCandidate& candidate) override {
+    on_ground(ground_, "verifying " + name_, [&] {
+      const Known& known = find(candidate);
+      verify_product(
+          ground_, recipe_, problem_, operands_, product_, known.algorithm, workspace_for(known));
+    });
+  }
+
+  DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
+    DeviceMeasured measured;
+    on_ground(ground_, "timing " + name_, [&] {
+      Known& known = find(candidate);
+      const BatchWork work = batch_work(known, pace.regime);
+      idle(pace.pause);
+      measured = watched(pace.target.time_budget, [&] {
+        return ground_.timer.time(work, pace.target, batch_options(known, pace));
+      });
+      known.product_s = median(measured.time_s).value_or(0.0);
+    });
+    measured.flops = probes::gemm_flops(problem_);
+    measured.bytes = probes::gemm_footprint(problem_);
+    return measured;
+  }
+
+ private:
+  struct Known {
+    ProposedAlgorithm algorithm;
+    double product_s = 0.0;  // 0: not timed yet
+  };
+
+  /// Short looks have no telemetry: a thread costs more than its few readings tell.
+  DeviceMeasured watched(Seconds budget, const std::function<DeviceMeasured()>& measure) const {
+    if (budget < shortest_watch) return measure();
+    TelemetryWatch watch(ground_.telemetry);
+    DeviceMeasured measured = measure();
+    measured.telemetry = watch.take();
+    return measured;
+  }
+
+  /// The words for the algorithm. Some settings of an algorithm cannot be asked for: where words
+  /// are equal and algorithms are not, they are numbered.
+  std::string remember(const ProposedAlgorithm& proposed) {
+    const std::string plain = describe_algorithm(*ground_.library, proposed.algorithm);
+    std::string words = plain;
+    for (int variant = 2;; ++variant) {
+      const auto [place, added] = known_.try_emplace(words, Known{proposed});
+      const cublasLtMatmulAlgo_t& known = place->second.algorithm.algorithm;
+      if (added || std::ranges::equal(known.data, proposed.algorithm.data)) return words;
+      words = fmt::format("{}, variant {}", plain, variant);
+    }
+  }
+
+  Known& find(const GemmCandidate& candidate) {
+    const auto found = known_.find(candidate.description);
+    if (found == known_.end()) {
+      throw ProbeFailure(
+          fmt::format("{}: \"{}\" was not proposed here", name_, candidate.description));
+    }
+    return found->second;
+  }
+
+  /// Kept for the largest so far; null when the algorithm needs none.
+  void* workspace_for(const Known& known) {
+    const std::size_t needed = known.algorithm.workspace_bytes;
+    if (needed > workspace_bytes_) {
+      workspace_.reset();
+      workspace_bytes_ = 0;
+      workspace_ = allocate_device(ground_.health, needed);
+      workspace_bytes_ = needed;
+    }
+    return needed > 0 ? workspace_.get() : nullptr;
+  }
+
+  BatchWork batch_work(const Known& known, GemmRegime regime) {
+    BatchWork work;
+    work.doing = name_;
+    void* workspace = workspace_for(known);
+    work.enqueue = [this, &known, workspace](cudaStream_t stream, int repetition) {
+      product_.enqueue(
+          operands_, repetition % operands_.sets(), known.algorithm, workspace, stream);
+      return cudaSuccess;
+    };
+    if (regime == GemmRegime::duty_cycled) {
+      if (!fill_) fill_ = allocate_device(ground_.health, fill_bytes);
+      work.between = [this](cudaStream_t stream, int repetition) {
+        const RotatingArray& d = operands_.d();
+        const cudaError_t reset =
+            cudaMemsetAsync(d.at(repetition % operands_.sets()), 0, d.bytes(), stream);
+        if (reset != cudaSuccess) return reset;
+        return cudaMemsetAsync(fill_.get(), 0, fill_bytes, stream);
+      };
+    }
+    return work;
+  }
+
+  /// As long as the pace wants its samples; a known product is not measured again for that.
+  static probes::BatchOptions batch_options(const Known& known, const GemmPace& pace) {
+    probes::BatchOptions options;
+    const auto samples = static_cast<double>(std::max<std::size_t>(1, pace.target.minimum_samples));
+    options.batch = std::min(options.batch, pace.target.time_budget / samples);
+    options.warm_up = pace.warm_up;
+    if (known.product_s > 0.0) {
+      const double needed = std::ceil(options.batch.value() / known.product_s);
+      const auto most = static_cast<double>(options.maximum_repetitions);
+      options.repetitions = static_cast<int>(std::clamp(needed, 1.0, most));
+    }
+    return options;
+  }
+
+  GemmGround ground_;
+  GemmProblem problem_;
+  const GemmRecipe& recipe_;
+  std::string name_;
+  GemmOperands operands_;
+  DescribedProduct product_;
+  std::map<std::string, Known> known_;  // by description
+  DeviceBuffer workspace_;
+  std::size_t workspace_bytes_ = 0;
+  DeviceBuffer fill_;
+};
+}  // namespace
+
+std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmGround& ground,
+                                                       const GemmProblem& problem) {
+  if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
+  if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
+    throw NothingToMeasure(
+        fmt::format("{} has scales per block, which are laid out for single products "
+                    "only: leave the batch out",
+                    probes::number_format_name(problem.input)));
+  }
+  std::unique_ptr<probes::GemmSession> session;
+  on_ground(ground, "preparing " + probes::gemm_problem_name(problem), [&] {
+    session = std::make_unique<CublasLtSession>(ground, problem);
+  });
+  return session;
+}
+
+Outcome<GemmLibrary::Table> GemmLibrary::table() {
+  std::call_once(opened_, [this] { table_ = open_cublas_lt(path_); });
+  return *table_;
+}
+
+Outcome<std::string> GemmLibrary::description() {
+  const Outcome<Table> opened = table();
+  if (const auto* skipped = std::get_if<Skipped>(&opened)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&opened)) return *failed;
+  const CublasLt& library = *std::get<Table>(opened);
+  return fmt::format("cuBLASLt {} ({})", library.version, library.path);
+}
+
+LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library) {
+  cublasLtHandle_t handle = nullptr;
+  library->check(library->create(&handle));
+  return LtHandle(handle, {library});
+}
+
+void on_ground(const GemmGround& ground,
+               const std::string& doing,
+               const std::function<void()>& action) {
+  ground.health.require();
+  try {
+    check(cudaSetDevice(ground.health.ordinal()));
+    action();
+  } catch (const Error& error) {
+    throw_failure(ground.health, doing, error.status(), error.what());
+  } catch (const LibraryError& error) {
+    // The library's own code hides what broke; CUDA remembers it.
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess) throw_failure(ground.health, doing, status, error.what());
+    throw ProbeFailure(
+        fmt::format("GPU {}: {} failed: {}", ground.description.ordinal, doing, error.what()));
+  }
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/decoder.h"
+
+#include "trace/formats/swtrace/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include <cupti.h>
+
+namespace scaleworth::gpu {
+using trace::recording::CopyDirection;
+
+namespace {
+/// Of CUpti_ActivityMemcpyKind.
+CopyDirection copy_direction(std::uint8_t kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+      return CopyDirection::to_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+      return CopyDirection::to_host;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
+      return CopyDirection::on_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+      return CopyDirection::between_devices;
+    default:
+      return CopyDirection::other;
+  }
+}
+
+/// "Command Buffer Full", ...: as Kineto writes them.
+const char* overhead_name(CUpti_ActivityOverheadKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
+      return "Driver Compiler";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH:
+      return "Buffer Flush";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION:
+      return "Instrumentation";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE:
+      return "Resource";
+    case CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING:
+      return "Runtime Triggered Module Loading";
+    case CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING:
+      return "Lazy Function Loading";
+    case CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL:
+      return "Command Buffer Full";
+    case CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST:
+      return "Activity Buffer Request";
+    case CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT:
+      return "UVM Activity Init";
+    default:
+      return "Unrecognized Overhead";
+  }
+}
+
+/// "cudaLaunchKernel_v7000" without what says since when it exists; "cuMemcpyHtoD_v2" as it is.
+std::string_view without_release(std::string_view name) {
+  constexpr std::size_t shortest_release = 4;  // digits of "v3020"
+  const std::size_t mark = name.rfind("_v");
+  if (mark == std::string_view::npos) return name;
+  const std::string_view digits = name.substr(mark + 2);
+  if (digits.size() < shortest_release) return name;
+  for (const char c : digits) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return name;
+  }
+  return name.substr(0, mark);
+}
+
+using namespace trace::recording;
+
+void count_loss(Batch& batch, const char* name) {
+  batch.losses.emplace_back(name, 1);
+}
+
+/// Sets start and duration; false, and counted, when CUPTI has no times for it.
+template <class Record, class Row>
+bool take_times(const Record& record, Row& row, Batch& batch) {
+  if (record.start == 0 || record.end < record.start) {
+    count_loss(batch, "records_without_times");
+    return false;
+  }
+  row.start_ns = record.start;
+  row.duration_ns = record.end - record.start;
+  return true;
+}
+
+/// The fields that work on a GPU shares by name.
+template <class Record, class Row>
+bool take_place(const Record& record, Row& row, Batch& batch) {
+  if (!take_times(record, row, batch)) return false;
+  row.correlation = record.correlationId;
+  row.context = record.contextId;
+  row.stream = record.streamId;
+  row.device = record.deviceId;
+  row.graph_node = record.graphNodeId;
+  return true;
+}
+
+template <class Record>
+void add_copy(const Record& record, CopyDirection direction, Batch& batch) {
+  CopyRow row;
+  if (!take_place(record, row, batch)) return;
+  row.bytes = record.bytes;
+  row.direction = direction;
+  batch.copies.push_back(row);
+}
+
+void add_fill(const CUpti_ActivityMemset4& record, Batch& batch) {
+  FillRow row;
+  if (!take_place(record, row, batch)) return;
+  row.bytes = record.bytes;
+  batch.fills.push_back(row);
+}
+
+void add_wait(const CUpti_ActivitySynchronization2& record, Batch& batch) {
+  constexpr std::array kinds{WaitKind::other,
+                             WaitKind::event,
+                             WaitKind::stream_wait_event,
+                             WaitKind::stream,
+                             WaitKind::context};
+  WaitRow row;
+  if (!take_times(record, row, batch)) return;
+  const auto type = static_cast<std::size_t>(record.type);
+  row.kind = type < kinds.size() ? kinds[type] : WaitKind::other;
+  row.correlation = record.correlationId;
+  row.context = record.contextId;
+  row.stream = record.streamId;
+  row.event_use = record.cudaEventSyncId;
+  batch.waits.push_back(row);
+}
+
+void add_event(const CUpti_ActivityCudaEvent2& record, Batch& batch) {
+  batch.events.push_back({.event_use = record.cudaEventSyncId,
+                          .correlation = record.correlationId,
+                          .context = record.contextId,
+                          .stream = record.streamId,
+                          .device = record.deviceId});
+}
+
+template <class Record>
+const Record& as(const CUpti_Activity& record) {
+  return reinterpret_cast<const Record&>(record);
+}
+}  // namespace
+
+std::size_t RecordDecoder::ShapeHash::operator()(const ShapeRow& shape) const {
+  std::size_t hash = 0;
+  for (const std::uint32_t value : {shape.grid_x,
+                                    shape.grid_y,
+                                    shape.grid_z,
+                                    shape.block_x,
+                                    shape.block_y,
+                                    shape.block_z,
+                                    shape.registers,
+                                    shape.shared_memory})
+    hash = (hash ^ value) * std::size_t{0x100000001b3};  // FNV-1a, by words
+  return hash;
+}
+
+std::uint32_t RecordDecoder::kernel_name(const char* name, Batch& batch) {
+  if (name == nullptr) return 0;
+  KnownName& known = kernel_names_[name];
+  if (known.number == 0 || known.text != name) known = {name, names_.intern(name, batch)};
+  return known.number;
+}
+
+std::uint32_t RecordDecoder::call_name(CUpti_CallbackDomain domain,
+                                       CUpti_CallbackId id,
+                                       Batch& batch) {
+  constexpr CUpti_CallbackId most_calls = 1U << 16U;
+  if (id >= most_calls) return 0;
+  auto& known = call_names_[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];
+  if (id >= known.size()) known.resize(id + 1);
+  if (known[id] != 0) return known[id];
+  const std::string name = questions_.call_name ? questions_.call_name(domain, id) : std::string();
+  const std::string text = name.empty() ? "call " + std::to_string(id) : name;
+  return known[id] = names_.intern(without_release(text), batch);
+}
+
+std::uint32_t RecordDecoder::shape(const CUpti_ActivityKernel10& record, Batch& batch) {
+  const ShapeRow row{.grid_x = static_cast<std::uint32_t>(record.gridX),
+                     .grid_y = static_cast<std::uint32_t>(record.gridY),
+                     .grid_z = static_cast<std::uint32_t>(record.gridZ),
+                     .block_x = static_cast<std::uint32_t>(record.blockX),
+                     .block_y = static_cast<std::uint32_t>(record.blockY),
+                     .block_z = static_cast<std::uint32_t>(record.blockZ),
+                     .registers = record.registersPerThread,
+                     .shared_memory = static_cast<std::uint32_t>(record.staticSharedMemory +
+                                                                 record.dynamicSharedMemory)};
+  const auto next = static_cast<std::uint32_t>(shapes_.size() + 1);
+  const auto [entry, added] = shapes_.try_emplace(row, next);
+  if (added) batch.shapes.push_back(row);
+  return entry->second;
+}
+
+void RecordDecoder::add_kernel(const CUpti_ActivityKernel10& record, Batch& batch) {
+  KernelRow row;
+  if (!take_place(record, row, batch)) return;
+  row.name = kernel_name(record.name, batch);
+  row.graph = record.graphId;
+  row.shape = shape(record, batch);
+  batch.kernels.push_back(row);
+}
+
+void RecordDecoder::add_call(const CUpti_ActivityAPI& record, Batch& batch) {
+  CallRow row;
+  if (!take_times(record, row, batch)) return;
+  const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+  row.layer = driver ? CallLayer::driver : CallLayer::runtime;
+  row.correlation = record.correlationId;
+  row.thread = record.threadId;
+  row.result = record.returnValue;
+  row.name = call_name(
+      driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, record.cbid, batch);
+  batch.calls.push_back(row);
+}
+
+void RecordDecoder::add_marker(const CUpti_ActivityMarker2& record, Batch& batch) {
+  MarkRow row;
+  row.time_ns = record.timestamp;
+  row.id = record.id;
+  if (record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) row.thread = record.objectId.pt.threadId;
+  if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
+    row.phase = MarkPhase::opened;
+  } else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
+    row.phase = MarkPhase::closed;
+  }
+  if (row.phase != MarkPhase::closed) {
+    if (record.name != nullptr) row.name = names_.intern(record.name, batch);
+    if (record.domain != nullptr) row.domain = names_.intern(record.domain, batch);
+  }
+  batch.marks.push_back(row);
+}
+
+void RecordDecoder::add_marker_data(const CUpti_ActivityMarkerData2& record, Batch& batch) {
+  if (record.payloadKind != CUPTI_METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD) return;
+  auto* data = reinterpret_cast<nvtxPayloadData_t*>(record.payload.metricValueNvtxExtendedPayload);
+  if (data == nullptr) return;
+  const std::pair key(record.cuptiDomainId, data->schemaId);
+  auto known = layouts_.find(key);
+  if (known == layouts_.end()) {
+    const nvtxPayloadSchemaAttr_t* schema =
+        questions_.schema ? questions_.schema(key.first, key.second) : nullptr;
+    known = layouts_.emplace(key, schema == nullptr ? PayloadLayout{} : nccl_layout(*schema)).first;
+  }
+  if (!known->second.empty() && data->payload != nullptr) {
+    CollectiveRow row;
+    row.range = record.id;
+    read_payload(known->second, {static_cast<const std::byte*>(data->payload), data->size}, row);
+    batch.collectives.push_back(row);
+  }
+  // CUPTI's copy, which its client has to free.
+  std::free(const_cast<void*>(data->payload));
+  std::free(data);
+}
+
+void RecordDecoder::add_overhead(const CUpti_ActivityOverhead3& record, Batch& batch) {
+  OverheadRow row;
+  if (record.overheadKind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL)
+    std::free(record.overheadData);
+  if (!take_times(record, row, batch)) return;
+  row.name = names_.intern(overhead_name(record.overheadKind), batch);
+  if (record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) row.thread = record.objectId.pt.threadId;
+  batch.overheads.push_back(row);
+}
+
+void RecordDecoder::add(const CUpti_Activity& record, Batch& batch) {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+      return add_kernel(as<CUpti_ActivityKernel10>(record), batch);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      return add_call(as<CUpti_ActivityAPI>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: {
+      const auto& copy = as<CUpti_ActivityMemcpy6>(record);
+      return add_copy(copy, copy_direction(copy.copyKind), batch);
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return add_copy(as<CUpti_ActivityMemcpyPtoP4>(record), CopyDirection::between_devices, batch);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return add_fill(as<CUpti_ActivityMemset4>(record), batch);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return add_wait(as<CUpti_ActivitySynchronization2>(record), batch);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return add_event(as<CUpti_ActivityCudaEvent2>(record), batch);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return add_overhead(as<CUpti_ActivityOverhead3>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MARKER:
+      return add_marker(as<CUpti_ActivityMarker2>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MARKER_DATA:
+      return add_marker_data(as<CUpti_ActivityMarkerData2>(record), batch);
+    default:
+      return;
+  }
+}
+
+namespace {
+using trace::recording::CollectiveRow;
+
+struct KnownField {
+  std::string_view name;
+  PayloadField field;
+};
+constexpr std::array<KnownField, 7> known_fields{
+    {{"NCCL communicator ID", PayloadField::communicator},
+     {"Message size [bytes]", PayloadField::bytes},
+     {"Root", PayloadField::root},
+     {"Peer rank", PayloadField::peer},
+     {"Rank", PayloadField::rank},
+     {"No. of ranks", PayloadField::ranks},
+     {"CUDA device", PayloadField::device}}};
+
+/// Bytes of a predefined integer type; 0 for what is none.
+std::size_t integer_bytes(std::uint64_t type) {
+  switch (type) {
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
+    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
+    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
+      return 4;
+    case NVTX_PAYLOAD_ENTRY_TYPE_LONG:
+    case NVTX_PAYLOAD_ENTRY_TYPE_ULONG:
+    case NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG:
+    case NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG:
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
+    case NVTX_PAYLOAD_ENTRY_TYPE_UINT64:
+    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+std::optional<PayloadField> field_of(const nvtxPayloadSchemaEntry_t& entry) {
+  if (entry.name == nullptr) return std::nullopt;
+  const auto found =
+      std::find_if(known_fields.begin(), known_fields.end(), [&](const KnownField& known) {
+        return known.name == entry.name;
+      });
+  if (found == known_fields.end()) return std::nullopt;
+  return found->field;
+}
+
+void set_field(PayloadField field, std::uint64_t value, CollectiveRow& row) {
+  const auto small = static_cast<std::uint32_t>(value);
+  switch (field) {
+    case PayloadField::communicator:
+      row.communicator = value;
+      break;
+    case PayloadField::bytes:
+      row.bytes = value;
+      row.fields |= trace::recording::collective_has_bytes;
+      break;
+    case PayloadField::root:
+      row.root = small;
+      row.fields |= trace::recording::collective_has_root;
+      break;
+    case PayloadField::peer:
+      row.peer = small;
+      row.fields |= trace::recording::collective_has_peer;
+      break;
+    case PayloadField::rank:
+      row.rank = small;
+      break;
+    case PayloadField::ranks:
+      row.ranks = small;
+      row.fields |= trace::recording::collective_has_ranks;
+      break;
+    case PayloadField::device:
+      row.device = small;
+      break;
+  }
+}
+}  // namespace
+
+PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema) {
+  PayloadLayout layout;
+  if (schema.entries == nullptr) return layout;
+  bool has_communicator = false;
+  for (std::size_t i = 0; i < schema.numEntries; ++i) {
+    const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
+    const auto field = field_of(entry);
+    const std::size_t bytes = integer_bytes(entry.type);
+    if (!field || bytes == 0) continue;
+    has_communicator = has_communicator || *field == PayloadField::communicator;
+    layout.push_back({*field, entry.offset, bytes});
+  }
+  // "Rank" and "Root" alone may be anybody's.
+  if (!has_communicator) layout.clear();
+  return layout;
+}
+
+void read_payload(const PayloadLayout& layout,
+                  std::span<const std::byte> payload,
+                  CollectiveRow& row) {
+  for (const PayloadPlace& place : layout) {
+    if (place.offset > payload.size() || place.bytes > payload.size() - place.offset) continue;
+    std::uint64_t value = 0;
+    std::memcpy(&value, payload.data() + place.offset, place.bytes);
+    set_field(place.field, value, row);
+  }
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// CUPTI's activity records as the rows of a recording.
+#pragma once
+
+#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <cupti.h>
+#include <nvtx3/nvToolsExtPayload.h>
+
+namespace scaleworth::gpu {
+// What NCCL attaches to its NVTX ranges: communicator, bytes, root, peer.
+
+enum class PayloadField : std::uint8_t { communicator, bytes, root, peer, rank, ranks, device };
+
+struct PayloadPlace {
+  PayloadField field = PayloadField::communicator;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;  // 1, 2, 4 or 8
+};
+using PayloadLayout = std::vector<PayloadPlace>;
+
+/// Where a schema of NCCL's has the fields that we know, by their names ("NCCL communicator ID").
+/// Empty for a schema of others. Source: NVIDIA/nccl, src/include/nvtx_payload_schemas.h.
+PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema);
+
+/// Fills the fields that `layout` has and `payload` is long enough for.
+void read_payload(const PayloadLayout& layout,
+                  std::span<const std::byte> payload,
+                  trace::recording::CollectiveRow& row);
+
+/// What the decoder asks of the CUPTI that made the records; either may be empty.
+struct DecoderQuestions {
+  /// The name of a call by domain and number; empty when it is not known.
+  std::function<std::string(CUpti_CallbackDomain, CUpti_CallbackId)> call_name;
+  /// The schema of an NVTX payload by domain and schema; null when there is none.
+  std::function<const nvtxPayloadSchemaAttr_t*(std::uint32_t, std::uint64_t)> schema;
+};
+
+/// Keeps names and launch shapes of one file. Used by one thread.
+class RecordDecoder {
+ public:
+  RecordDecoder() = default;
+  explicit RecordDecoder(DecoderQuestions questions) : questions_(std::move(questions)) {}
+  void ask(DecoderQuestions questions) { questions_ = std::move(questions); }
+
+  /// Appends what `record` says to `batch`; one without times counts as lost, one of a kind that
+  /// was not asked for is passed over. Frees what CUPTI leaves to its client to free.
+  void add(const CUpti_Activity& record, trace::recording::Batch& batch);
+  std::uint32_t name(std::string_view text, trace::recording::Batch& batch) {
+    return names_.intern(text, batch);
+  }
+
+ private:
+  using Batch = trace::recording::Batch;
+  void add_kernel(const CUpti_ActivityKernel10& record, Batch& batch);
+  void add_call(const CUpti_ActivityAPI& record, Batch& batch);
+  void add_marker(const CUpti_ActivityMarker2& record, Batch& batch);
+  void add_marker_data(const CUpti_ActivityMarkerData2& record, Batch& batch);
+  void add_overhead(const CUpti_ActivityOverhead3& record, Batch& batch);
+  std::uint32_t kernel_name(const char* name, Batch& batch);
+  std::uint32_t call_name(CUpti_CallbackDomain domain, CUpti_CallbackId id, Batch& batch);
+  std::uint32_t shape(const CUpti_ActivityKernel10& record, Batch& batch);
+
+  DecoderQuestions questions_;
+  trace::recording::NameIndex names_;
+  /// By CUPTI's pointer, which all records of a kernel share; the text is compared, because a
+  /// pointer of an unloaded module may come back for another kernel.
+  struct KnownName {
+    std::string text;
+    std::uint32_t number = 0;
+  };
+  std::unordered_map<const char*, KnownName> kernel_names_;
+  std::vector<std::uint32_t> call_names_[2];  // by layer and callback id; 0 for not asked yet
+  struct ShapeHash {
+    std::size_t operator()(const trace::recording::ShapeRow& shape) const;
+  };
+  std::unordered_map<trace::recording::ShapeRow, std::uint32_t, ShapeHash> shapes_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, PayloadLayout> layouts_;
+};
+}  // namespace scaleworth::gpu

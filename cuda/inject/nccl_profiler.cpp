@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/nccl_profiler.h"
+
+#include "cuda/inject/session.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+namespace {
+using trace::recording::ChannelRow;
+using trace::recording::NetworkRow;
+using Kind = NcclHandle::Kind;
+
+std::uint32_t this_thread() {
+  return static_cast<std::uint32_t>(::gettid());
+}
+
+std::uint64_t steady_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+ncclResult_t begin_communicator(void** context,
+                                std::uint64_t communicator,
+                                int* wanted_events,
+                                const char* /*communicator_name*/,
+                                int /*nodes*/,
+                                int ranks,
+                                int rank,
+                                NcclLogger /*logger*/) try {
+  *context = nullptr;
+  *wanted_events = 0;
+  Session* session = Session::of_process();
+  if (session == nullptr) return ncclSuccess;
+  watch_exit_paths();
+  auto made = std::make_unique<NcclContext>();
+  made->communicator = communicator;
+  made->rank = static_cast<std::uint32_t>(rank);
+  made->ranks = static_cast<std::uint32_t>(ranks);
+  made->calls = std::uint64_t{session->next_communicator()} << 32U;
+  session->inbox().add(said_of_creation(*made, realtime_ns(), this_thread()));
+  *wanted_events = wanted_nccl_events(session->settings().nccl_channels);
+  *context = made.release();
+  return ncclSuccess;
+} catch (const std::exception& error) {
+  complain(error.what());
+  return ncclSuccess;  // another result would cost the program its communicator
+}
+
+void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
+  auto said = said_of_event(context, event, realtime_ns(), this_thread());
+  if (!said || !session.recording()) return nullptr;
+  const std::uint64_t call = said->row.call;
+  session.inbox().add(std::move(*said));
+  return NcclHandle::of_call(call);
+}
+
+/// Context and parent are addresses of the process that enqueued the operation: where that is
+/// another one, they must not be looked at.
+void* begin_operation(Session& session, const NcclContext* context, const NcclEvent& event) {
+  if (event.network_operation.process != ::getpid()) {
+    session.inbox().remark(
+        "NCCL relays traffic of other processes of this node here (PXN): what it waited for is "
+        "not recorded");
+    return nullptr;
+  }
+  const NcclHandle parent(event.parent);
+  if (context == nullptr || parent.kind() != Kind::call) return nullptr;
+  const NetworkRow row = row_of_operation(*context, event, parent.call(), realtime_ns());
+  return NcclHandle::of(new NetworkOperation(row, steady_ns()), Kind::operation);
+}
+
+void* begin_step(const NcclEvent& event) {
+  const NcclHandle parent(event.parent);
+  if (parent.kind() != Kind::operation) return nullptr;
+  return NcclHandle::of(parent.object<NetworkOperation>()->begin_step(steady_ns()), Kind::step);
+}
+
+void* begin_channel(const NcclContext* context, const NcclEvent& event) {
+  const NcclHandle parent(event.parent);
+  if (context == nullptr || parent.kind() != Kind::call) return nullptr;
+  return NcclHandle::of(
+      new ChannelRow(row_of_channel(*context, event, parent.call(), realtime_ns())), Kind::channel);
+}
+
+ncclResult_t start_event(void* context, void** handle, NcclEvent* event) try {
+  *handle = nullptr;
+  Session* session = Session::existing();
+  if (session == nullptr) return ncclSuccess;
+  auto* own = static_cast<NcclContext*>(context);
+  if (event->kind == nccl_event_network_operation) {
+    *handle = begin_operation(*session, own, *event);
+  } else if (event->kind == nccl_event_network_step) {
+    *handle = begin_step(*event);
+  } else if (event->kind == nccl_event_kernel_channel) {
+    *handle = begin_channel(own, *event);
+  } else if (own != nullptr) {
+    *handle = begin_call(*session, *own, *event);
+  }
+  return ncclSuccess;
+} catch (const std::exception& error) {
+  complain(error.what());
+  return ncclSuccess;
+}
+
+ncclResult_t stop_event(void* kept) try {
+  const NcclHandle handle(kept);
+  if (handle.kind() == Kind::step) {
+    auto* step = handle.object<NetworkOperation::Step>();
+    step->operation->end_step(*step, steady_ns());
+  } else if (handle.kind() == Kind::operation) {
+    const std::unique_ptr<NetworkOperation> operation(handle.object<NetworkOperation>());
+    Session* session = Session::existing();
+    if (session != nullptr) session->inbox().add(operation->end(steady_ns()));
+  } else if (handle.kind() == Kind::channel) {
+    delete handle.object<ChannelRow>();
+  }
+  return ncclSuccess;
+} catch (const std::exception& error) {
+  complain(error.what());
+  return ncclSuccess;
+}
+
+ncclResult_t record_event_state(void* kept, int state, void* arguments) try {
+  const NcclHandle handle(kept);
+  const auto* values = static_cast<const NcclStateArguments*>(arguments);
+  if (handle.kind() == Kind::step) {
+    const auto wait = network_wait(state);
+    if (!wait) return ncclSuccess;
+    // NCCL sets the size of a transfer just before these, and repeats it with the others.
+    const bool sized = state == nccl_state_send_network || state == nccl_state_receive_flush;
+    auto* step = handle.object<NetworkOperation::Step>();
+    step->operation->enter(
+        *step, *wait, sized && values != nullptr ? values->step_bytes : 0, steady_ns());
+  } else if (handle.kind() == Kind::channel && state == nccl_state_kernel_channel_end &&
+             values != nullptr) {
+    ChannelRow row = *handle.object<ChannelRow>();
+    Session* session = Session::existing();
+    if (session == nullptr || values->gpu_time_ns < row.gpu_start_ns) return ncclSuccess;
+    row.gpu_duration_ns = values->gpu_time_ns - row.gpu_start_ns;
+    session->inbox().add(row);
+  }
+  return ncclSuccess;
+} catch (const std::exception& error) {
+  complain(error.what());
+  return ncclSuccess;
+}
+
+ncclResult_t end_communicator(void* context) {
+  delete static_cast<NcclContext*>(context);
+  return ncclSuccess;
+}
+
+ncclResult_t begin_communicator_v4(void** context,
+                                   int* wanted_events,
+                                   const char* communicator_name,
+                                   std::uint64_t communicator,
+                                   int nodes,
+                                   int ranks,
+                                   int rank,
+                                   NcclLogger logger) {
+  return begin_communicator(
+      context, communicator, wanted_events, communicator_name, nodes, ranks, rank, logger);
+}
+
+ncclResult_t start_event_v4(void* context, void** handle, NcclEventV4* event) {
+  NcclEvent same{};
+  std::memcpy(&same, event, sizeof(*event));
+  same.kind = event->kind;
+  return start_event(context, handle, &same);
+}
+
+}  // namespace
+
+NcclProfilerV4 nccl_profiler_v4() {
+  return {"scaleworth",
+          &begin_communicator_v4,
+          &start_event_v4,
+          &stop_event,
+          &record_event_state,
+          &end_communicator};
+}
+
+NcclProfilerV5 nccl_profiler_v5() {
+  return {"scaleworth",
+          &begin_communicator,
+          &start_event,
+          &stop_event,
+          &record_event_state,
+          &end_communicator};
+}
+
+namespace {
+using namespace trace::recording;
+
+struct Type {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr std::array<Type, 12> types{{{"ncclInt8", 1},
+                                      {"ncclUint8", 1},
+                                      {"ncclFloat8e4m3", 1},
+                                      {"ncclFloat8e5m2", 1},
+                                      {"ncclFloat16", 2},
+                                      {"ncclBfloat16", 2},
+                                      {"ncclInt32", 4},
+                                      {"ncclUint32", 4},
+                                      {"ncclFloat32", 4},
+                                      {"ncclInt64", 8},
+                                      {"ncclUint64", 8},
+                                      {"ncclFloat64", 8}}};
+
+std::string text(const char* word) {
+  return word == nullptr ? std::string() : std::string(word);
+}
+
+void set_bytes(std::uint64_t count, const char* type, CollectiveRow& row) {
+  const auto size = element_bytes(type == nullptr ? std::string_view() : type);
+  if (!size) return;
+  row.bytes = count * *size;
+  row.fields |= collective_has_bytes;
+}
+
+CollectiveRow row_of(const NcclContext& context, std::uint64_t time_ns, std::uint32_t thread) {
+  CollectiveRow row;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.rank = context.rank;
+  row.ranks = context.ranks;
+  row.thread = thread;
+  row.source = CollectiveSource::plugin;
+  return row;
+}
+}  // namespace
+
+std::optional<std::uint64_t> element_bytes(std::string_view type) {
+  const auto found =
+      std::find_if(types.begin(), types.end(), [&](const Type& t) { return t.name == type; });
+  if (found == types.end()) return std::nullopt;
+  return found->bytes;
+}
+
+SaidCollective said_of_creation(const NcclContext& context,
+                                std::uint64_t time_ns,
+                                std::uint32_t thread) {
+  SaidCollective said{row_of(context, time_ns, thread), "ncclCommInit", {}, {}};
+  said.row.fields = collective_has_ranks;
+  return said;
+}
+
+std::optional<SaidCollective> said_of_event(NcclContext& context,
+                                            const NcclEvent& event,
+                                            std::uint64_t time_ns,
+                                            std::uint32_t thread) {
+  SaidCollective said{row_of(context, time_ns, thread), {}, {}, {}};
+  if (event.kind == nccl_event_collective) {
+    const NcclCollectiveEvent& collective = event.collective;
+    said.function = text(collective.function);
+    said.algorithm = text(collective.algorithm);
+    said.protocol = text(collective.protocol);
+    said.row.channels = collective.channels;
+    said.row.root = static_cast<std::uint32_t>(collective.root);
+    said.row.sequence = context.collectives++;
+    said.row.call = ++context.calls;
+    said.row.fields = collective_has_sequence;
+    const bool rooted = said.function == "Broadcast" || said.function == "Reduce";
+    if (rooted) said.row.fields |= collective_has_root;
+    set_bytes(collective.count, collective.type, said.row);
+    return said;
+  }
+  if (event.kind != nccl_event_point_to_point) return std::nullopt;
+  const NcclPointToPointEvent& transfer = event.point_to_point;
+  said.function = text(transfer.function);
+  said.row.channels = transfer.channels;
+  said.row.peer = static_cast<std::uint32_t>(transfer.peer);
+  said.row.call = ++context.calls;
+  said.row.fields = collective_has_peer;
+  set_bytes(transfer.count, transfer.type, said.row);
+  return said;
+}
+
+int wanted_nccl_events(bool channels) {
+  std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
+                         nccl_event_network_operation | nccl_event_network_step;
+  if (channels) events |= nccl_event_kernel_channel;
+  return static_cast<int>(events);
+}
+
+NetworkRow row_of_operation(const NcclContext& context,
+                            const NcclEvent& event,
+                            std::uint64_t call,
+                            std::uint64_t time_ns) {
+  NetworkRow row;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.call = call;
+  row.rank = context.rank;
+  row.channel = event.network_operation.channel;
+  row.peer = static_cast<std::uint32_t>(event.network_operation.peer);
+  row.sends = event.network_operation.is_send != 0 ? 1 : 0;
+  return row;
+}
+
+ChannelRow row_of_channel(const NcclContext& context,
+                          const NcclEvent& event,
+                          std::uint64_t call,
+                          std::uint64_t time_ns) {
+  ChannelRow row;
+  row.gpu_start_ns = event.kernel_channel.gpu_time_ns;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.call = call;
+  row.rank = context.rank;
+  row.channel = event.kernel_channel.channel;
+  return row;
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// NCCL's calls of the capture library.
+#pragma once
+
+#include "cuda/inject/session.h"
+#include "cuda/nccl/plugin_interfaces.h"
+#include "trace/formats/swtrace/rows.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace scaleworth::gpu {
+/// The tables of functions that NCCL looks for, 2.28 the newer one and 2.27 the older; every one of
+/// them succeeds whatever happens.
+NcclProfilerV4 nccl_profiler_v4();
+NcclProfilerV5 nccl_profiler_v5();
+
+// NCCL's profiler plugin in the capture library: collectives as they are enqueued, with the way
+// that NCCL chose, and what of them went over the network.
+
+/// One communicator of one rank.
+struct NcclContext {
+  std::uint64_t communicator = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+  /// Collectives that were enqueued: the same number on all ranks, because NCCL requires the same
+  /// order of all of them.
+  std::atomic<std::uint64_t> collectives{0};
+  /// Number of the last collective, send or receive, by which network operations name theirs; no
+  /// other communicator of the process has the same.
+  std::atomic<std::uint64_t> calls{0};
+};
+
+/// NCCL's mask of the events to ask for. Channels of kernels, where they are wanted, cost a round
+/// of NCCL's network thread for each collective, even inside of a node.
+int wanted_nccl_events(bool channels);
+
+/// Bytes per element of NCCL's word for a type ("ncclBfloat16"); absent when it is not known.
+std::optional<std::uint64_t> element_bytes(std::string_view type);
+
+/// A communicator was created.
+SaidCollective said_of_creation(const NcclContext& context,
+                                std::uint64_t time_ns,
+                                std::uint32_t thread);
+
+/// A collective or a send or receive is enqueued; absent for other events. Counts them.
+std::optional<SaidCollective> said_of_event(NcclContext& context,
+                                            const NcclEvent& event,
+                                            std::uint64_t time_ns,
+                                            std::uint32_t thread);
+
+/// A network operation of the call of this number, and a channel of its kernel, as they begin.
+trace::recording::NetworkRow row_of_operation(const NcclContext& context,
+                                              const NcclEvent& event,
+                                              std::uint64_t call,
+                                              std::uint64_t time_ns);
+trace::recording::ChannelRow row_of_channel(const NcclContext& context,
+                                            const NcclEvent& event,
+                                            std::uint64_t call,
+                                            std::uint64_t time_ns);
+
+// What the plugin gives NCCL to keep for an event: a number or an address, told apart by the
+// lowest bits, because NCCL gives it back without saying of which kind the event was.
+
+class NcclHandle {
+ public:
+  /// A call is a number and no address: network operations name it as their parent long after
+  /// NCCL has ended the event.
+  enum class Kind : std::uintptr_t { none = 0, call = 1, operation = 2, step = 3, channel = 4 };
+
+  explicit NcclHandle(void* kept) : bits_(reinterpret_cast<std::uintptr_t>(kept)) {}
+  static void* of_call(std::uint64_t number) {
+    return reinterpret_cast<void*>((static_cast<std::uintptr_t>(number) << 3U) |
+                                   static_cast<std::uintptr_t>(Kind::call));
+  }
+  template <class Object>
+  static void* of(Object* object, Kind kind) {
+    static_assert(alignof(Object) >= 8);
+    if (object == nullptr) return nullptr;
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(object) |
+                                   static_cast<std::uintptr_t>(kind));
+  }
+
+  Kind kind() const { return static_cast<Kind>(bits_ & 7U); }
+  std::uint64_t call() const { return bits_ >> 3U; }
+  template <class Object>
+  Object* object() const {
+    return reinterpret_cast<Object*>(bits_ & ~std::uintptr_t{7});
+  }
+
+ private:
+  std::uintptr_t bits_;
+};
+
+// One channel's sends or receives of one collective over the network: where its time went.
+
+/// What a transfer waits for; `nothing` before it is said.
+enum class NetworkWait : std::uint8_t { nothing, gpu, peer, network, flush };
+
+/// What a state of NCCL's network steps means; absent for states of other events.
+std::optional<NetworkWait> network_wait(int state);
+
+/// Transfers begin and end in their order, several at a time. At each moment the operation waits
+/// for what its oldest transfer under way waits for: younger ones are posted ahead and wait behind
+/// it. So the waits are parts of the duration and sum to it with the time in which nothing was
+/// under way. Not to be used by two threads at a time; NCCL's network thread is one.
+class NetworkOperation {
+ public:
+  struct Step {
+    NetworkOperation* operation = nullptr;
+    NetworkWait wait = NetworkWait::nothing;
+    bool under_way = false;
+  };
+
+  /// `row` says whose operation it is and when it began; times are of any steady clock.
+  NetworkOperation(const trace::recording::NetworkRow& row, std::uint64_t now_ns);
+  NetworkOperation(const NetworkOperation&) = delete;
+  NetworkOperation& operator=(const NetworkOperation&) = delete;
+
+  /// A transfer begins; null when more are under way than are followed. Valid until it has ended.
+  Step* begin_step(std::uint64_t now_ns);
+  /// The transfer goes on to another wait; `bytes` are those that it moves, where that is known.
+  void enter(Step& step, NetworkWait wait, std::uint64_t bytes, std::uint64_t now_ns);
+  void end_step(Step& step, std::uint64_t now_ns);
+  /// The row with its times, when all is over.
+  trace::recording::NetworkRow end(std::uint64_t now_ns);
+
+ private:
+  void account(std::uint64_t now_ns);
+  /// The first transfer waits for something else now, or has ended.
+  void end_lead(const Step& step);
+  Step& step(std::uint64_t number) { return steps_[number % steps_.size()]; }
+
+  trace::recording::NetworkRow row_;
+  std::uint64_t began_ns_;
+  std::uint64_t accounted_ns_;  // up to then
+  std::array<Step, 16> steps_;  // NCCL has 8 under way at most (NCCL_STEPS of 2.28)
+  std::uint64_t begun_ = 0;     // transfers, since the beginning
+  std::uint64_t oldest_ = 0;    // under way
+  bool leads_ = true;           // the first transfer waits for what it waited for first
+};
+}  // namespace scaleworth::gpu

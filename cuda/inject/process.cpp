@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/session.h"
+#include "src/core/version.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+namespace {
+constexpr std::array watched{SIGTERM, SIGINT};
+std::array<struct sigaction, watched.size()> earlier_actions{};
+
+void end_recording() {
+  Session* session = Session::existing();
+  if (session != nullptr) session->finish();
+}
+
+void in_child() {
+  Session* session = Session::existing();
+  if (session != nullptr) session->forked();
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  const auto index = static_cast<std::size_t>(signal == watched[0] ? 0 : 1);
+  const struct sigaction& earlier = earlier_actions[index];
+  Session* session = Session::existing();
+  if ((earlier.sa_flags & SA_SIGINFO) != 0) {
+    if (session != nullptr) session->hurry();
+    earlier.sa_sigaction(signal, info, context);
+  } else if (earlier.sa_handler != SIG_DFL) {
+    if (session != nullptr) session->hurry();
+    earlier.sa_handler(signal);
+  } else if (session != nullptr) {
+    session->finish_by_signal(signal);
+  } else {
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
+  errno = error;
+}
+
+void watch(std::size_t index) {
+  struct sigaction& earlier = earlier_actions[index];
+  if (::sigaction(watched[index], nullptr, &earlier) != 0) return;
+  if ((earlier.sa_flags & SA_SIGINFO) == 0 && earlier.sa_handler == SIG_IGN) return;
+  struct sigaction ours {};
+  ours.sa_sigaction = &on_signal;
+  ours.sa_mask = earlier.sa_mask;
+  // A program with a handler of its own may count on its calls being interrupted, as Python does
+  // for Ctrl-C; one without must not notice that it lives on for a moment.
+  const bool has_handler = (earlier.sa_flags & SA_SIGINFO) != 0 || earlier.sa_handler != SIG_DFL;
+  ours.sa_flags =
+      SA_SIGINFO |
+      (has_handler ? earlier.sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART) : SA_RESTART);
+  static_cast<void>(::sigaction(watched[index], &ours, nullptr));
+}
+}  // namespace
+
+void watch_exit_paths() {
+  static std::atomic<bool> watching{false};
+  if (watching.exchange(true)) return;  // a handler chained to itself would never return
+  static_cast<void>(std::atexit(&end_recording));
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, &in_child));
+  for (std::size_t i = 0; i < watched.size(); ++i) watch(i);
+}
+
+OutputFile::~OutputFile() {
+  abandon();
+}
+
+void OutputFile::abandon() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+std::string OutputFile::create(const std::string& directory, const std::string& stem) {
+  constexpr int most_tries = 1000;  // a process id comes back, or exec keeps it
+  std::string path;
+  for (int attempt = 1; attempt <= most_tries; ++attempt) {
+    path =
+        directory + "/" + stem + (attempt == 1 ? "" : "-" + std::to_string(attempt)) + ".swtrace";
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (descriptor_ >= 0) return {};
+    if (errno != EEXIST) break;
+  }
+  return path + ": " + std::strerror(errno);
+}
+
+std::string OutputFile::append(std::string_view bytes) {
+  std::string_view left = bytes;
+  while (!left.empty()) {
+    const ssize_t written = ::write(descriptor_, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      const std::string reason = std::strerror(written < 0 ? errno : ENOSPC);
+      // Half a frame would hide all that comes after it.
+      const bool restored = ::ftruncate(descriptor_, static_cast<off_t>(whole_bytes_)) == 0 &&
+                            ::lseek(descriptor_, static_cast<off_t>(whole_bytes_), SEEK_SET) >= 0;
+      if (!restored) abandon();
+      return reason;
+    }
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  whole_bytes_ += bytes.size();
+  return {};
+}
+
+namespace {
+struct Launcher {
+  const char* rank;
+  const char* world_size;
+  const char* only_with;  // counts only where this is set too; null for always
+};
+constexpr std::array<Launcher, 5> launchers{
+    {{"RANK", "WORLD_SIZE", nullptr},
+     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
+     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+     {"PMI_RANK", "PMI_SIZE", nullptr},
+     {"PMIX_RANK", "PMIX_SIZE", nullptr}}};
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  return name.data();
+}
+
+std::uint64_t nanoseconds_of(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+}  // namespace
+
+RankFacts rank_facts(const std::function<const char*(const char*)>& value) {
+  const auto text = [&](const char* variable) {
+    const char* found = variable == nullptr ? nullptr : value(variable);
+    return std::string(found == nullptr ? "" : found);
+  };
+  for (const Launcher& launcher : launchers) {
+    const std::string rank = text(launcher.rank);
+    if (!is_number(rank)) continue;
+    if (launcher.only_with != nullptr && text(launcher.only_with).empty()) continue;
+    const std::string size = text(launcher.world_size);
+    return {rank, is_number(size) ? size : std::string(), launcher.rank};
+  }
+  return {};
+}
+
+std::vector<trace::recording::Fact> process_facts(const RankFacts& rank, const std::string& run) {
+  std::vector<trace::recording::Fact> facts{{"tool", "scaleworth " + tool_version()},
+                                            {"host", host_name()},
+                                            {"process", std::to_string(::getpid())},
+                                            {"parent", std::to_string(::getppid())},
+                                            {"program", program_invocation_short_name},
+                                            {"clock", "CLOCK_REALTIME"},
+                                            {"run", run}};
+  if (!rank.rank.empty()) {
+    facts.emplace_back("rank", rank.rank);
+    facts.emplace_back("rank_from", rank.source + " of the environment");
+  }
+  if (!rank.world_size.empty()) facts.emplace_back("world_size", rank.world_size);
+  return facts;
+}
+
+std::string file_stem(const RankFacts& rank) {
+  const std::string process = host_name() + "." + std::to_string(::getpid());
+  return rank.rank.empty() ? process : "rank" + rank.rank + "." + process;
+}
+
+std::uint64_t realtime_ns() {
+  return nanoseconds_of(CLOCK_REALTIME);
+}
+
+trace::recording::ClockRow read_clocks() {
+  const std::uint64_t before = realtime_ns();
+  const std::uint64_t raw = nanoseconds_of(CLOCK_MONOTONIC_RAW);
+  const std::uint64_t after = realtime_ns();
+  const std::uint64_t between = after > before ? after - before : 0;
+  return {before + between / 2, raw, between};
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/session.h"
+
+#include "trace/formats/swtrace/bytes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+namespace scaleworth::gpu {
+namespace {
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
+constexpr std::size_t most_waiting = 16;
+constexpr std::size_t first_buffers = 2;
+constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
+
+std::atomic<Session*> session_of_process{nullptr};
+std::atomic<bool> process_refused{false};
+
+void block_all_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+const char* variable(const char* name) {
+  return std::getenv(name);
+}
+}  // namespace
+
+void complain(const std::string& line) {
+  static std::atomic<int> lines{0};
+  constexpr int most_lines = 5;
+  if (++lines <= most_lines) std::fprintf(stderr, "scaleworth trace: %s\n", line.c_str());
+}
+
+Session::Session(trace::CaptureSettings settings)
+    : settings_(std::move(settings)),
+      owner_(::getpid()),
+      desk_(buffer_bytes, most_waiting),
+      window_(settings_.window) {}
+
+Session* Session::existing() {
+  return session_of_process;
+}
+
+Session* Session::of_process() {
+  static std::mutex making;
+  if (session_of_process != nullptr || process_refused) return session_of_process;
+  const std::scoped_lock lock(making);
+  if (session_of_process != nullptr || process_refused) return session_of_process;
+  try {
+    std::vector<std::string> problems;
+    trace::CaptureSettings settings = trace::from_variables(&variable, problems);
+    auto* session = new Session(std::move(settings));
+    for (const std::string& problem : problems) session->inbox_.remark(problem);
+    if (session->start()) {
+      session_of_process = session;
+    } else {
+      process_refused = true;  // and the session is left as it is: too small to matter
+    }
+  } catch (const std::exception& error) {
+    process_refused = true;
+    complain(error.what());
+  }
+  return session_of_process;
+}
+
+bool Session::start() {
+  if (settings_.directory.empty()) return false;
+  const RankFacts rank = rank_facts(&variable);
+  const std::string refusal = file_.create(settings_.directory, file_stem(rank));
+  if (!refusal.empty()) {
+    complain("nothing is recorded of process " + std::to_string(owner_) + ": " + refusal);
+    return false;
+  }
+  wake_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  finished_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_descriptor_ < 0 || finished_descriptor_ < 0) {
+    complain("nothing is recorded: no event descriptor is to be had");
+    return false;
+  }
+  trace::recording::Batch first;
+  first.facts = process_facts(rank, settings_.run);
+  first.facts.emplace_back("invocation", settings_.invocation);
+  first.clocks = {read_clocks()};
+  std::string bytes = trace::recording::file_header();
+  trace::recording::append_batch(first, bytes);
+  const std::string failure = file_.append(bytes);
+  if (!failure.empty()) complain("the recording cannot be written: " + failure);
+  sigset_t before;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  block_all_signals();  // inherited by the writer, which must not run the program's handlers
+  std::thread(&Session::write_until_finished, this).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return failure.empty();
+}
+
+void Session::trace_device() {
+  int untried = 0;
+  constexpr int trying = 3;
+  if (!device_tried_.compare_exchange_strong(untried, trying)) return;
+  std::vector<std::string> lines;
+  TracerEvents events;
+  if (window_.watches_profiler()) {
+    events.profiler = [this](bool started) {
+      window_.profiler(started);
+      follow_window(started ? "cudaProfilerStart" : "cudaProfilerStop");
+    };
+  }
+  if (window_.watches_ranges()) events.range = range_listener(*this);
+  events.refused = [this](const std::string& line) { inbox_.remark(line); };
+  std::string reason;
+  const auto chosen = choose_cupti(settings_.cupti);
+  if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen)) {
+    desk_.prepare(first_buffers);
+    const auto started = Tracer::start(*cupti, desk_, std::move(events), lines);
+    if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
+    if (const auto* skipped = std::get_if<Skipped>(&started)) reason = skipped->reason;
+    if (const auto* failed = std::get_if<Failed>(&started)) reason = failed->reason;
+  } else if (const auto* skipped = std::get_if<Skipped>(&chosen)) {
+    reason = skipped->reason;
+  } else {
+    reason = std::get<Failed>(chosen).reason;
+  }
+  for (const std::string& line : lines) inbox_.remark(line);
+  if (!reason.empty()) {
+    inbox_.remark(reason);
+    complain(reason);
+  }
+  device_tried_ = tracer_ != nullptr ? 1 : 2;
+  follow_window("start");
+}
+
+std::optional<bool> Session::traces_device() const {
+  const int tried = device_tried_;
+  if (tried != 1 && tried != 2) return std::nullopt;
+  return tried == 1;
+}
+
+void Session::follow_window(const char* why) {
+  if (finished_) return;
+  const bool open = window_.open(Clock::now());
+  if (open_.exchange(open) != open) {
+    trace::recording::WindowRow row;
+    row.time_ns = realtime_ns();
+    row.on = open ? 1 : 0;
+    inbox_.add(SaidWindow{row, why});
+    if (open && window_.deadline()) wake();  // the writer has to know when to stop
+  }
+  Tracer* tracer = tracer_;
+  if (tracer != nullptr) tracer->record(open);
+}
+
+void Session::poke(int descriptor) {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(descriptor, &one, sizeof(one)));
+}
+
+void Session::wake() const {
+  poke(wake_descriptor_);
+}
+
+void Session::finish() {
+  if (::getpid() != owner_ || finished_) return;
+  finishing_ = true;
+  wake();
+  pollfd waiting{finished_descriptor_, POLLIN, 0};
+  while (::poll(&waiting, 1, static_cast<int>(patience.count())) < 0 && errno == EINTR) {
+  }
+  if (!finished_) complain("the end of the recording could not be written in time");
+}
+
+void Session::finish_by_signal(int signal) {
+  if (::getpid() != owner_) return;
+  if (signal_.exchange(signal) != 0 || finishing_.exchange(true)) {
+    // Asked twice: whoever asks is not to be kept waiting.
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+    return;
+  }
+  wake();
+}
+
+void Session::hurry() {
+  if (::getpid() == owner_) wake();
+}
+
+void Session::forked() {
+  Tracer::let_go_of_desk();
+  session_of_process = nullptr;
+  process_refused = true;
+  file_.abandon();
+}
+
+namespace {
+// The writer's part of the session.
+
+constexpr std::size_t rows_before_writing = 1U << 17U;
+
+std::size_t rows_of(const trace::recording::Batch& batch) {
+  return batch.kernels.size() + batch.calls.size() + batch.marks.size() + batch.copies.size();
+}
+}  // namespace
+
+void Session::wait_for_work() const {
+  pollfd waiting{wake_descriptor_, POLLIN, 0};
+  static_cast<void>(::poll(&waiting, 1, settings_.period_ms));
+  std::uint64_t count = 0;
+  static_cast<void>(!::read(wake_descriptor_, &count, sizeof(count)));
+}
+
+void Session::drain_buffer(const FilledBuffer& buffer) {
+  const Tracer* tracer = tracer_;
+  CUpti_Activity* record = nullptr;
+  CUptiResult status = tracer->cupti().next_record(buffer.data, buffer.bytes, &record);
+  while (status == CUPTI_SUCCESS) {
+    decoder_.add(*record, batch_);
+    status = tracer->cupti().next_record(buffer.data, buffer.bytes, &record);
+  }
+  // Work that was unfinished at the end: its record, and how many follow, cannot be known.
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED)
+    batch_.losses.emplace_back("dropped_rests_of_buffers", 1);
+}
+
+void Session::drain() {
+  const Tracer* tracer = tracer_;
+  if (tracer == nullptr) return;
+  if (!decoder_asks_) decoder_.ask(tracer->questions());
+  decoder_asks_ = true;
+  while (const auto buffer = desk_.next()) {
+    drain_buffer(*buffer);
+    desk_.put_back(*buffer);
+    if (rows_of(batch_) >= rows_before_writing) write(false);
+  }
+}
+
+/// Writes the batch and empties it.
+void Session::write(bool last) {
+  bytes_.clear();
+  trace::recording::append_batch(batch_, bytes_);
+  batch_.clear();
+  if (last) trace::recording::append_end(bytes_);
+  if (!file_.is_open()) return;
+  const std::string failure = file_.append(bytes_);
+  if (!failure.empty()) tell_failure(failure);
+}
+
+/// Counts what could not be written and says so, in the file as well where a few bytes still fit.
+void Session::tell_failure(const std::string& failure) {
+  lost_bytes_ += bytes_.size();
+  if (std::exchange(complained_of_writing_, true)) return;
+  const std::string line = "the recording cannot be written: " + failure;
+  complain(line);
+  trace::recording::Batch last_words;
+  last_words.facts.emplace_back("remark", line);
+  last_words.losses.emplace_back("unwritten_bytes", lost_bytes_);
+  bytes_.clear();
+  trace::recording::append_batch(last_words, bytes_);
+  if (file_.is_open() && file_.append(bytes_).empty()) lost_bytes_ = 0;
+}
+
+void Session::add_losses() {
+  const Tracer* tracer = tracer_;
+  const auto add = [this](const char* name, std::uint64_t count) {
+    if (count > 0) batch_.losses.emplace_back(name, count);
+  };
+  if (tracer != nullptr) add("dropped_records", tracer->take_dropped());
+  add("discarded_buffer_bytes", desk_.take_discarded_bytes());
+  add("unwritten_bytes", std::exchange(lost_bytes_, 0));
+}
+
+void Session::write_period(bool last) {
+  const Tracer* tracer = tracer_;
+  if (tracer != nullptr) tracer->flush(last);
+  drain();
+  inbox_.empty_into(batch_, [this](std::string_view text, trace::recording::Batch& to) {
+    return decoder_.name(text, to);
+  });
+  batch_.clocks.push_back(read_clocks());
+  add_losses();
+  const std::string never_opened = last ? window_.never_opened() : std::string();
+  if (!never_opened.empty())
+    batch_.facts.emplace_back("remark", "the window never opened: " + never_opened);
+  write(last);
+}
+
+void Session::write_until_finished() {
+  try {
+    while (!finishing_) {
+      const auto deadline = window_.deadline();
+      if (!deadline || Clock::now() + std::chrono::milliseconds(settings_.period_ms) < *deadline ||
+          !open_) {
+        wait_for_work();
+      } else {
+        std::this_thread::sleep_until(*deadline);
+      }
+      if (open_ && deadline && Clock::now() >= *deadline) follow_window("duration");
+      if (!finishing_) write_period(false);
+    }
+    write_period(true);
+  } catch (const std::exception& error) {
+    complain(std::string("recording ends: ") + error.what());
+  }
+  finished_ = true;
+  poke(finished_descriptor_);
+  const int signal = signal_;
+  if (signal == 0) return;
+  std::signal(signal, SIG_DFL);
+  ::kill(owner_, signal);
+}
+
+template <class Row>
+void Inbox::put(std::vector<Row>& rows, Row row) {
+  const std::scoped_lock lock(mutex_);
+  if (rows.size() < most_of_a_kind) {
+    rows.push_back(std::move(row));
+  } else {
+    ++dropped_;
+  }
+}
+
+void Inbox::add(SaidCollective said) {
+  put(collectives_, std::move(said));
+}
+
+void Inbox::add(SaidMark said) {
+  put(marks_, std::move(said));
+}
+
+void Inbox::add(const trace::recording::NetworkRow& row) {
+  put(networks_, row);
+}
+
+void Inbox::add(const trace::recording::ChannelRow& row) {
+  put(channels_, row);
+}
+
+void Inbox::add(SaidWindow said) {
+  const std::scoped_lock lock(mutex_);
+  if (windows_.size() < most_of_a_kind) windows_.push_back(std::move(said));
+}
+
+void Inbox::remark(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
+  const auto known = [&](const std::vector<std::string>& lines) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  };
+  if (!known(remarks_) && !known(remarks_ago_)) remarks_.push_back(line);
+}
+
+void Inbox::empty_into(
+    trace::recording::Batch& batch,
+    const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name) {
+  std::vector<SaidCollective> collectives;
+  std::vector<SaidMark> marks;
+  std::vector<SaidWindow> windows;
+  {
+    const std::scoped_lock lock(mutex_);
+    collectives.swap(collectives_);
+    marks.swap(marks_);
+    windows.swap(windows_);
+    batch.networks.insert(batch.networks.end(), networks_.begin(), networks_.end());
+    batch.channels.insert(batch.channels.end(), channels_.begin(), channels_.end());
+    networks_.clear();
+    channels_.clear();
+    for (const std::string& line : remarks_) batch.facts.emplace_back("remark", line);
+    remarks_ago_.insert(remarks_ago_.end(), remarks_.begin(), remarks_.end());
+    remarks_.clear();
+    if (dropped_ > 0) batch.losses.emplace_back("dropped_host_events", std::exchange(dropped_, 0));
+  }
+  for (SaidCollective& said : collectives) {
+    said.row.function = name(said.function, batch);
+    said.row.algorithm = name(said.algorithm, batch);
+    said.row.protocol = name(said.protocol, batch);
+    batch.collectives.push_back(said.row);
+  }
+  for (SaidMark& said : marks) {
+    said.row.name = name(said.name, batch);
+    batch.marks.push_back(said.row);
+  }
+  for (SaidWindow& said : windows) {
+    said.row.why = name(said.why, batch);
+    batch.windows.push_back(said.row);
+  }
+}
+}  // namespace scaleworth::gpu

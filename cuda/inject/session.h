@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The capture of this process: one writer thread that empties buffers and inbox into the file.
+#pragma once
+
+#include "cuda/inject/tracer.h"
+#include "trace/capture_settings.h"
+#include "trace/formats/swtrace/rows.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cupti.h>
+#include <unistd.h>
+
+namespace scaleworth::gpu {
+// What threads of the program leave for the writer: rows whose names are still texts.
+
+struct SaidCollective {
+  trace::recording::CollectiveRow row;
+  std::string function;
+  std::string algorithm;
+  std::string protocol;
+};
+
+struct SaidMark {
+  trace::recording::MarkRow row;
+  std::string name;
+};
+
+struct SaidWindow {
+  trace::recording::WindowRow row;
+  std::string why;
+};
+
+/// Bounded: what does not fit is dropped and counted.
+class Inbox {
+ public:
+  void add(SaidCollective said);
+  void add(SaidMark said);
+  void add(SaidWindow said);
+  void add(const trace::recording::NetworkRow& row);
+  void add(const trace::recording::ChannelRow& row);
+  /// One line for people, once per text.
+  void remark(const std::string& line);
+
+  /// Moves everything into `batch`, names turned into numbers.
+  void empty_into(
+      trace::recording::Batch& batch,
+      const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name);
+
+ private:
+  static constexpr std::size_t most_of_a_kind = 1U << 18U;
+  /// Adds `row` to `rows` while there is room.
+  template <class Row>
+  void put(std::vector<Row>& rows, Row row);
+
+  std::mutex mutex_;
+  std::vector<SaidCollective> collectives_;
+  std::vector<SaidMark> marks_;
+  std::vector<SaidWindow> windows_;
+  std::vector<trace::recording::NetworkRow> networks_;
+  std::vector<trace::recording::ChannelRow> channels_;
+  std::vector<std::string> remarks_;      // not written yet
+  std::vector<std::string> remarks_ago_;  // written
+  std::uint64_t dropped_ = 0;
+};
+
+// When to record, decided from what the program does: its steps, its ranges, its calls of the
+// profiler API, and the time.
+
+/// An open range by what closes it: a thread and depth for push and pop, an id for start and end.
+struct RangeKey {
+  std::uint64_t thread = 0;
+  std::uint64_t domain = 0;
+  std::uint64_t depth_or_id = 0;
+  friend bool operator==(const RangeKey&, const RangeKey&) = default;
+};
+
+/// Used by any thread. All conditions that were asked for have to hold at once.
+class WindowControl {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  explicit WindowControl(trace::CaptureWindow window);
+
+  /// Whether to record at this moment.
+  bool open(Time now);
+  /// cudaProfilerStart or cudaProfilerStop was called.
+  void profiler(bool started);
+  void range_opened(std::string_view name, const RangeKey& key);
+  void range_closed(const RangeKey& key);
+
+  /// Whether ranges matter at all, and whether the profiler API does.
+  bool watches_ranges() const { return window_.steps.has_value() || !window_.range.empty(); }
+  bool watches_profiler() const { return window_.profiler_api; }
+  /// When recording has to end; absent when it does not or has not begun.
+  std::optional<Time> deadline();
+  /// What was waited for, in words, where recording never began; empty when it did.
+  std::string never_opened();
+
+ private:
+  bool conditions_hold() const;
+
+  const trace::CaptureWindow window_;
+  std::mutex mutex_;
+  bool profiling_ = false;
+  bool ever_open_ = false;
+  std::optional<RangeKey> range_;       // the open range of the name that was asked for
+  std::optional<RangeKey> step_range_;  // of the current step
+  std::optional<std::int32_t> step_;    // the current one
+  std::int32_t bare_steps_ = 0;         // ranges that name a step without a number, so far
+  std::optional<Time> opened_;          // when recording first began
+};
+
+// The file of one process: bytes are only ever appended, and a failed write leaves whole frames.
+
+class OutputFile {
+ public:
+  OutputFile() = default;
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Creates `directory`/`stem`.swtrace, or with -2, -3, ... where that is there already. Returns
+  /// the reason when that is not possible; empty when it is open.
+  std::string create(const std::string& directory, const std::string& stem);
+  bool is_open() const { return descriptor_ >= 0; }
+
+  /// Appends all of `bytes` or nothing; returns the reason of a failure, empty for none.
+  std::string append(std::string_view bytes);
+
+  /// Gives the descriptor up without another word: for a forked child.
+  void abandon();
+
+ private:
+  int descriptor_ = -1;
+  std::uint64_t whole_bytes_ = 0;
+};
+
+/// One line to stderr, as long as the program's own output is not flooded by it.
+void complain(const std::string& line);
+
+/// Lives as long as the process: callbacks and exit handlers may come at any time.
+class Session {
+ public:
+  /// The one of this process, made at the first call; null where nothing is to be recorded, the
+  /// file cannot be written, or in a forked child. Never throws.
+  static Session* of_process();
+  /// The same without making one.
+  static Session* existing();
+
+  /// Listens to CUPTI, once; what cannot be had is said in the file.
+  void trace_device();
+  /// Whether CUPTI is ours; absent while that was not tried.
+  std::optional<bool> traces_device() const;
+
+  Inbox& inbox() { return inbox_; }
+  /// How many communicators of NCCL were begun before.
+  std::uint32_t next_communicator() { return communicators_++; }
+  WindowControl& window() { return window_; }
+  const trace::CaptureSettings& settings() const { return settings_; }
+  /// Whether rows of now are inside of the window.
+  bool recording() const { return open_; }
+  /// Looks at the window again and switches records on or off.
+  void follow_window(const char* why);
+
+  /// Writes what there is and ends the file; waits for the writer at most a few seconds.
+  void finish();
+  /// From a signal handler: the writer ends the file and then ends the process by `signal`.
+  void finish_by_signal(int signal);
+  /// From a signal handler: writes soon what there is.
+  void hurry();
+  /// In a forked child: leaves file and thread to the parent.
+  void forked();
+
+ private:
+  explicit Session(trace::CaptureSettings settings);
+  bool start();
+  void write_until_finished();
+  void wait_for_work() const;
+  void write_period(bool last);
+  void drain();
+  void drain_buffer(const FilledBuffer& buffer);
+  void add_losses();
+  void write(bool last);
+  void tell_failure(const std::string& failure);
+  void wake() const;
+  static void poke(int descriptor);
+
+  const trace::CaptureSettings settings_;
+  const pid_t owner_;
+  BufferDesk desk_;
+  Inbox inbox_;
+  WindowControl window_;
+  OutputFile file_;
+  std::atomic<Tracer*> tracer_{nullptr};
+  std::atomic<int> device_tried_{0};  // 0 not yet, 1 ours, 2 not ours
+  RecordDecoder decoder_;
+  bool decoder_asks_ = false;
+  trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
+  std::string bytes_;
+  std::atomic<std::uint32_t> communicators_{0};
+  std::atomic<bool> open_{false};
+  std::atomic<bool> finishing_{false};
+  std::atomic<bool> finished_{false};
+  std::atomic<int> signal_{0};
+  int wake_descriptor_ = -1;
+  int finished_descriptor_ = -1;
+  std::uint64_t lost_bytes_ = 0;  // by failed writes, not yet told
+  bool complained_of_writing_ = false;
+};
+
+// NVTX ranges as CUPTI's callbacks tell them, for the window.
+
+class Session;
+
+/// Tells the session's window which ranges open and close. A message that is a registered string is
+/// known when the registration was seen.
+std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session);
+
+// NVTX ranges without CUPTI, for a process whose CUPTI another tool has.
+
+/// Installs listeners into the table that NVTX 3 hands to injection libraries; ranges with names of
+/// one-byte characters go to the session's inbox and window. Returns 1 as NVTX takes for success,
+/// 0 when the table has not what is needed.
+int listen_to_ranges(void* export_table);
+
+// The ways by which a process ends, and how the recording ends with it.
+
+/// At exit and on SIGTERM and SIGINT the recording is ended, a forked child lets
+/// go of it. Handlers that the program has installed before are called as they would have been;
+/// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses at most one
+/// period.
+void watch_exit_paths();
+
+// What a recording says of its process.
+
+/// A process's place in its job as a launcher's variables say.
+struct RankFacts {
+  std::string rank;  // empty where no launcher spoke
+  std::string world_size;
+  std::string source;  // "RANK"
+};
+
+/// From the first of torchrun's, Open MPI's, Slurm's and PMI's variables that is there; a Slurm
+/// task counts only inside of a job step. `value` gives a variable's value, or null.
+RankFacts rank_facts(const std::function<const char*(const char*)>& value);
+
+/// Host, process, program, rank and tool as facts of the file.
+std::vector<trace::recording::Fact> process_facts(const RankFacts& rank, const std::string& run);
+
+/// "rank3.gpu-17.4242", without the rank where there is none: the name of the process's file.
+std::string file_stem(const RankFacts& rank);
+
+/// The process's clocks, read between two readings of CLOCK_REALTIME.
+trace::recording::ClockRow read_clocks();
+std::uint64_t realtime_ns();
+}  // namespace scaleworth::gpu

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/tracer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+
+namespace scaleworth::gpu {
+namespace {
+constexpr std::array kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                           CUPTI_ACTIVITY_KIND_MEMCPY,
+                           CUPTI_ACTIVITY_KIND_MEMCPY2,
+                           CUPTI_ACTIVITY_KIND_MEMSET,
+                           CUPTI_ACTIVITY_KIND_RUNTIME,
+                           CUPTI_ACTIVITY_KIND_DRIVER,
+                           CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                           CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+                           CUPTI_ACTIVITY_KIND_OVERHEAD,
+                           CUPTI_ACTIVITY_KIND_MARKER,
+                           CUPTI_ACTIVITY_KIND_MARKER_DATA};
+
+// Called so often, and so short, that records of them would only hide the rest.
+constexpr std::array noisy_runtime_calls{CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+                                         CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+                                         CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+                                         CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020};
+constexpr std::array noisy_driver_calls{CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+                                        CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
+                                        CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+                                        CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice};
+
+// CUPTI's buffer callbacks carry no pointer of ours.
+std::atomic<BufferDesk*> desk_of_process{nullptr};
+constexpr std::size_t orphan_bytes = std::size_t{8} << 20U;
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  BufferDesk* desk = desk_of_process;
+  if (desk != nullptr) {
+    *buffer = desk->give();
+    *size = desk->buffer_bytes();
+  } else {
+    void* memory =
+        ::mmap(nullptr, orphan_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *buffer = memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+    *size = orphan_bytes;
+  }
+  if (*buffer == nullptr) *size = 0;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext /*context*/,
+                          std::uint32_t /*stream*/,
+                          std::uint8_t* buffer,
+                          std::size_t size,
+                          std::size_t valid_bytes) {
+  BufferDesk* desk = desk_of_process;
+  if (desk != nullptr) {
+    desk->take({buffer, valid_bytes});
+  } else if (buffer != nullptr) {
+    ::munmap(buffer, size);
+  }
+}
+
+std::string words_of(const Cupti& cupti, CUptiResult status) {
+  const char* words = nullptr;
+  if (cupti.result_words(status, &words) != CUPTI_SUCCESS || words == nullptr)
+    words = "unknown result";
+  return fmt::format("{} (code {})", words, static_cast<int>(status));
+}
+}  // namespace
+
+Tracer::Tracer(std::shared_ptr<const Cupti> cupti, TracerEvents events)
+    : cupti_(std::move(cupti)), events_(std::move(events)) {}
+
+void Tracer::called(void* self,
+                    CUpti_CallbackDomain domain,
+                    CUpti_CallbackId id,
+                    const void* data) {
+  if (self == nullptr || data == nullptr || desk_of_process == nullptr) return;
+  const auto& events = static_cast<Tracer*>(self)->events_;
+  if (domain == CUPTI_CB_DOMAIN_NVTX) {
+    if (events.range) events.range(id, *static_cast<const CUpti_NvtxData*>(data));
+    return;
+  }
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !events.profiler) return;
+  const auto site = static_cast<const CUpti_CallbackData*>(data)->callbackSite;
+  // The calls themselves are outside of what they mark.
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && site == CUPTI_API_EXIT)
+    events.profiler(true);
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && site == CUPTI_API_ENTER)
+    events.profiler(false);
+}
+
+std::string Tracer::subscribe() {
+  std::array<char, 128> other{};
+  CUptiResult status = CUPTI_ERROR_UNKNOWN;
+  if (cupti_->subscribe_v2 != nullptr) {
+    CUpti_SubscriberParams parameters{};
+    parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    parameters.subscriberName = "scaleworth";
+    parameters.oldSubscriberName = other.data();
+    parameters.oldSubscriberSize = other.size() - 1;
+    status = cupti_->subscribe_v2(&subscriber_, &Tracer::called, this, &parameters);
+  } else {
+    status = cupti_->subscribe(&subscriber_, &Tracer::called, this);
+  }
+  if (status == CUPTI_SUCCESS) return {};
+  if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    const std::string name = other.front() == '\0' ? "another tool" : other.data();
+    return fmt::format(
+        "{} listens to CUPTI in this process already, and only one can: kernels, copies and calls "
+        "are not recorded; run without it to get them",
+        name);
+  }
+  return fmt::format(
+      "CUPTI {} refuses to be listened to: {}", cupti_->version, words_of(*cupti_, status));
+}
+
+void Tracer::prepare(std::vector<std::string>& lines) {
+  const auto note = [&](CUptiResult status, const char* what) {
+    if (status != CUPTI_SUCCESS)
+      lines.push_back(
+          fmt::format("CUPTI {}: {}: {}", cupti_->version, what, words_of(*cupti_, status)));
+  };
+  std::uint8_t zeroed = 1;  // by the writer, else CUPTI does it on the program's threads
+  std::size_t bytes = sizeof(zeroed);
+  note(cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed),
+       "buffers are zeroed twice");
+  if (cupti_->set_thread_id_type != nullptr)
+    note(cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM),
+         "threads have no system ids");
+  note(cupti_->register_callbacks(&give_buffer, &take_buffer), "no buffers can be registered");
+  if (cupti_->enable_callback == nullptr) return;
+  if (events_.profiler) {
+    for (const auto id :
+         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
+      note(cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+           "cudaProfilerStart and Stop are not seen");
+  }
+  if (events_.range && cupti_->enable_domain != nullptr)
+    note(cupti_->enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_NVTX), "NVTX ranges are not seen");
+}
+
+Outcome<Tracer*> Tracer::start(std::shared_ptr<const Cupti> cupti,
+                               BufferDesk& desk,
+                               TracerEvents events,
+                               std::vector<std::string>& lines) {
+  auto tracer = std::unique_ptr<Tracer>(new Tracer(std::move(cupti), std::move(events)));
+  const std::string refusal = tracer->subscribe();
+  if (!refusal.empty()) return Skipped{refusal};
+  desk_of_process = &desk;
+  tracer->prepare(lines);
+  return tracer.release();
+}
+
+void Tracer::let_go_of_desk() {
+  desk_of_process = nullptr;
+}
+
+void Tracer::silence_noisy_calls() const {
+  // A call that this CUPTI does not know is not made either.
+  if (cupti_->enable_runtime_api != nullptr) {
+    for (const auto id : noisy_runtime_calls) static_cast<void>(cupti_->enable_runtime_api(id, 0));
+  }
+  if (cupti_->enable_driver_api != nullptr) {
+    for (const auto id : noisy_driver_calls) static_cast<void>(cupti_->enable_driver_api(id, 0));
+  }
+}
+
+void Tracer::enable_kinds(bool on) {
+  for (const CUpti_ActivityKind kind : kinds) {
+    if (std::find(refused_.begin(), refused_.end(), kind) != refused_.end()) continue;
+    const CUptiResult status = on ? cupti_->enable(kind) : cupti_->disable(kind);
+    // Fewer kinds are better than none: virtual machines and MIG refuse some.
+    if (!on || status == CUPTI_SUCCESS) continue;
+    refused_.push_back(kind);
+    if (events_.refused)
+      events_.refused(fmt::format("CUPTI {} refuses records of kind {}: {}",
+                                  cupti_->version,
+                                  static_cast<int>(kind),
+                                  words_of(*cupti_, status)));
+  }
+  if (on) silence_noisy_calls();
+}
+
+void Tracer::record(bool on) {
+  wanted_ = on;
+  while (!switching_.exchange(true)) {
+    const bool wish = wanted_;
+    if (recording_ != wish) enable_kinds(wish);
+    recording_ = wish;
+    switching_ = false;
+    if (wanted_ == wish) return;  // else a wish came after we looked and before we let go
+  }
+}
+
+void Tracer::flush(bool forced) const {
+  static_cast<void>(
+      cupti_->flush_all(forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0));
+}
+
+std::uint64_t Tracer::take_dropped() const {
+  std::size_t dropped = 0;
+  const CUptiResult status = cupti_->dropped_records(nullptr, 0, &dropped);
+  return status == CUPTI_SUCCESS ? dropped : 0;
+}
+
+DecoderQuestions Tracer::questions() const {
+  const Cupti* cupti = cupti_.get();
+  DecoderQuestions questions;
+  if (cupti->callback_name != nullptr) {
+    questions.call_name = [cupti](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+      const char* name = nullptr;
+      const CUptiResult status = cupti->callback_name(domain, id, &name);
+      return std::string(status == CUPTI_SUCCESS && name != nullptr ? name : "");
+    };
+  }
+  if (cupti->payload_schema != nullptr) {
+    questions.schema = [cupti](std::uint32_t domain,
+                               std::uint64_t schema) -> const nvtxPayloadSchemaAttr_t* {
+      CUpti_NvtxExtPayloadAttr attributes{};
+      attributes.structSize = sizeof(attributes);
+      if (cupti->payload_schema(domain, schema, &attributes) != CUPTI_SUCCESS) return nullptr;
+      if (attributes.type != CUPTI_NVTX_EXT_PAYLOAD_TYPE_SCHEMA) return nullptr;
+      return static_cast<const nvtxPayloadSchemaAttr_t*>(attributes.attributes);
+    };
+  }
+  return questions;
+}
+
+std::uint8_t* BufferDesk::new_buffer(int flags) const {
+  void* memory = ::mmap(
+      nullptr, buffer_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  return static_cast<std::uint8_t*>(memory);
+}
+
+void BufferDesk::prepare(std::size_t buffers) {
+  for (std::size_t i = 0; i < buffers; ++i) {
+    std::uint8_t* buffer = new_buffer(MAP_POPULATE);
+    if (buffer == nullptr) return;
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(buffer);
+  }
+}
+
+std::uint8_t* BufferDesk::give() {
+  FilledBuffer taken;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!free_.empty()) {
+      std::uint8_t* buffer = free_.back();
+      free_.pop_back();
+      return buffer;
+    }
+    if (filled_.size() >= most_waiting_) {
+      taken = filled_.front();
+      filled_.pop_front();
+      discarded_bytes_ += taken.bytes;
+    }
+  }
+  if (taken.data == nullptr) return new_buffer(0);
+  std::memset(taken.data, 0, taken.bytes);
+  return taken.data;
+}
+
+void BufferDesk::take(FilledBuffer buffer) {
+  if (buffer.data == nullptr) return;
+  const std::scoped_lock lock(mutex_);
+  if (buffer.bytes == 0) {
+    free_.push_back(buffer.data);
+  } else {
+    filled_.push_back(buffer);
+  }
+}
+
+std::optional<FilledBuffer> BufferDesk::next() {
+  const std::scoped_lock lock(mutex_);
+  if (filled_.empty()) return std::nullopt;
+  const FilledBuffer buffer = filled_.front();
+  filled_.pop_front();
+  return buffer;
+}
+
+void BufferDesk::put_back(FilledBuffer buffer) {
+  std::memset(buffer.data, 0, buffer.bytes);
+  const std::scoped_lock lock(mutex_);
+  free_.push_back(buffer.data);
+}
+
+std::uint64_t BufferDesk::take_discarded_bytes() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(discarded_bytes_, 0);
+}
+
+namespace {
+constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
+
+/// The file of a copy that the process has loaded; empty when it has none. A second copy would
+/// compete with the first for CUPTI's one place.
+std::string loaded_copy() {
+  for (const char* name : {"libcupti.so.13", "libcupti.so"}) {
+    void* library = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    const link_map* map = nullptr;
+    std::string path;
+    if (::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) path = map->l_name;
+    ::dlclose(library);
+    if (!path.empty()) return path;
+  }
+  return {};
+}
+}  // namespace
+
+Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named) {
+  Outcome<std::shared_ptr<const Cupti>> opened = open_cupti(named.empty() ? loaded_copy() : named);
+  const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&opened);
+  if (cupti == nullptr || (*cupti)->version_number / per_major == CUPTI_API_VERSION / per_major)
+    return opened;
+  return Skipped{fmt::format(
+      "CUPTI {} ({}) is not of CUDA {}, whose records this scaleworth reads: kernels, copies and "
+      "calls are not recorded; name a libcupti.so.{} with --cupti-lib",
+      (*cupti)->version,
+      (*cupti)->path,
+      CUPTI_API_VERSION / per_major,
+      CUPTI_API_VERSION / per_major)};
+}
+}  // namespace scaleworth::gpu

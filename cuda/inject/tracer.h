@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/// CUPTI in the traced process: which of its records are asked for, on and off.
+#pragma once
+
+#include "cuda/inject/decoder.h"
+#include "cuda/libraries/cupti.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::gpu {
+// The buffers that CUPTI fills: a pool of zeroed memory with a bounded backlog, and the filled
+// ones in their order.
+
+struct FilledBuffer {
+  std::uint8_t* data = nullptr;
+  std::size_t bytes = 0;  // that CUPTI wrote
+};
+
+/// Used by the application's threads and CUPTI's (give, take) and the writer (next, put_back).
+/// Nothing but memory is touched under its lock.
+class BufferDesk {
+ public:
+  /// At most `most_waiting` filled buffers wait for the writer. Those that CUPTI holds, one for
+  /// each thread of the program that works with CUDA, come on top of them.
+  BufferDesk(std::size_t bytes_per_buffer, std::size_t most_waiting)
+      : buffer_bytes_(bytes_per_buffer), most_waiting_(most_waiting) {}
+
+  /// Makes `buffers` of them before anybody waits for their pages.
+  void prepare(std::size_t buffers);
+  /// A zeroed buffer. Never refuses while there is memory, because that crashes CUPTI before CUDA
+  /// 12.9: while as many filled ones wait as may, it takes the oldest of them, whose records are
+  /// lost and counted. Null when memory is short.
+  std::uint8_t* give();
+  std::size_t buffer_bytes() const { return buffer_bytes_; }
+  /// CUPTI's filled buffer; an empty one goes back at once.
+  void take(FilledBuffer buffer);
+
+  /// The oldest filled buffer, for the writer; absent when there is none.
+  std::optional<FilledBuffer> next();
+  /// Zeroes what was written and makes the buffer free.
+  void put_back(FilledBuffer buffer);
+
+  /// Bytes of records that were given up since the last call.
+  std::uint64_t take_discarded_bytes();
+
+ private:
+  std::uint8_t* new_buffer(int flags) const;
+
+  const std::size_t buffer_bytes_;
+  const std::size_t most_waiting_;
+  std::mutex mutex_;
+  std::vector<std::uint8_t*> free_;
+  std::deque<FilledBuffer> filled_;
+  std::uint64_t discarded_bytes_ = 0;
+};
+
+/// What whoever starts a tracer wants to hear of; may come from any thread.
+struct TracerEvents {
+  std::function<void(bool started)> profiler;  // cudaProfilerStart and cudaProfilerStop
+  std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range;  // empty: not asked for
+  std::function<void(const std::string& line)> refused;  // a kind of record that CUPTI refuses
+};
+
+/// The library to use: `named` where it is not empty, else a copy that the process has loaded
+/// already, else the one that is found. Skipped or Failed with the reason, also for records of
+/// another major version, which are laid out differently.
+Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named);
+
+/// One in a process and never destroyed: CUPTI's callbacks may come until the end.
+class Tracer {
+ public:
+  /// Subscribes and registers the buffers of `desk`, which has to outlive the process. `lines`
+  /// receives what could not be had, one line each. Skipped when another tool is subscribed, which
+  /// it names, or when CUPTI refuses.
+  static Outcome<Tracer*> start(std::shared_ptr<const Cupti> cupti,
+                                BufferDesk& desk,
+                                TracerEvents events,
+                                std::vector<std::string>& lines);
+
+  /// Switches all kinds of records on or off; from any thread. The last wish wins.
+  void record(bool on);
+  /// Makes CUPTI hand out its buffers with complete records; `forced`: with all.
+  void flush(bool forced) const;
+  /// Records that CUPTI lost since the last call.
+  std::uint64_t take_dropped() const;
+  /// For the decoder of this tracer's records; valid as long as the process.
+  DecoderQuestions questions() const;
+  const Cupti& cupti() const { return *cupti_; }
+
+  /// In a forked child: buffers no longer go to the desk, whose lock another thread may have held.
+  static void let_go_of_desk();
+
+ private:
+  Tracer(std::shared_ptr<const Cupti> cupti, TracerEvents events);
+  std::string subscribe();
+  void prepare(std::vector<std::string>& lines);
+  void silence_noisy_calls() const;
+  void enable_kinds(bool on);
+  static void CUPTIAPI called(void* self,
+                              CUpti_CallbackDomain domain,
+                              CUpti_CallbackId id,
+                              const void* data);
+
+  std::shared_ptr<const Cupti> cupti_;
+  TracerEvents events_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::vector<CUpti_ActivityKind> refused_;
+  std::atomic<bool> wanted_{false};
+  std::atomic<bool> switching_{false};
+  bool recording_ = false;  // guarded by switching_
+};
+}  // namespace scaleworth::gpu

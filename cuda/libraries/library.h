@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Open, fill the table of functions, failed calls, versions (in inject too).
+#pragma once
+
+#include "probes/gpu/registry.h"
+#include "src/core/estimate.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace scaleworth::gpu {
+// A shared object opened at run time: closed again unless it is kept.
+
+/// A shared object that cannot be opened or is not the library that it should be; the message is
+/// the reason, without the file's name.
+class UnusableLibrary : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class SharedLibrary {
+ public:
+  /// `file` is a path or a bare name for the loader. Throws UnusableLibrary with the loader's
+  /// words.
+  explicit SharedLibrary(const std::string& file);
+
+  /// Sets `function` to the symbol. Throws UnusableLibrary when there is none.
+  template <class Function>
+  void need(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(needed_symbol(name));
+  }
+  /// Sets `function` to the symbol, or to null where this version has none.
+  template <class Function>
+  void take(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(symbol(name));
+  }
+  /// Of the file that the loader opened, links as it met them.
+  std::string path() const;
+  /// Leaves the library in the process for good: vendor libraries start threads and register exit
+  /// handlers, which must not lose their code.
+  void keep() const;
+
+ private:
+  void* symbol(const char* name) const;
+  void* needed_symbol(const char* name) const;
+
+  struct Close {
+    void operator()(void* handle) const;
+  };
+  std::unique_ptr<void, Close> handle_;
+};
+
+// Where a vendor library is looked for, in which order: computed from the environment and the
+// folders that exist, without opening anything.
+
+/// How one vendor library is called and packaged.
+struct LibraryNames {
+  std::string name;                          // "cuBLASLt", for people
+  std::string flag;                          // "--cublas-lib"
+  std::string comes_with;                    // where people get it: "NVIDIA's driver"
+  std::vector<std::string> files;            // "libcublasLt.so.13", ...: newest first
+  std::vector<std::string> wheel_folders;    // pip's, below site-packages/nvidia: "cublas/lib"
+  std::vector<std::string> toolkit_folders;  // below the toolkit: "lib64"; empty: not part of it
+};
+
+using Environment = std::map<std::string, std::string>;
+
+/// One thing to try: `file` is a path, or a bare file name for the loader to find.
+struct Candidate {
+  std::string file;
+  std::string step;  // "the Python environment", for people
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+/// The site-packages folders of the active Python, best first: of VIRTUAL_ENV and CONDA_PREFIX;
+/// when neither is set, of the `python3` on PATH with the user's own (~/.local) before it. Python
+/// is not run. `root` stands before every path (tests: a folder; else "/"). Only folders that
+/// exist.
+std::vector<std::filesystem::path> python_site_folders(const Environment& environment,
+                                                       const std::filesystem::path& root);
+
+/// The candidates in order: pip's libraries in the active Python, libraries of a conda environment,
+/// the loader's own search by file name (LD_LIBRARY_PATH, ld.so.cache), the toolkit (CUDA_HOME,
+/// CUDA_PATH, /usr/local/cuda). Paths are of files that exist; the loader's entries are always
+/// there.
+std::vector<Candidate> library_candidates(const LibraryNames& names,
+                                          const Environment& environment,
+                                          const std::filesystem::path& root);
+
+/// The variables of this process that the search reads.
+Environment search_environment();
+
+// Finds a vendor library, opens it and fills its table of functions; or says what was tried.
+
+/// What every table knows of its library.
+struct OpenedLibrary {
+  std::string version;
+  std::string path;      // of the file really loaded
+  std::string found_by;  // the search step: "--cublas-lib", "the loader's path", ...
+};
+
+/// Where to look; the default is this process's world.
+struct SearchScope {
+  Environment environment = search_environment();
+  std::filesystem::path root = "/";
+};
+
+/// Opens the first candidate that `accept` takes; `accept` throws UnusableLibrary to refuse one.
+/// With `user_path` (a file, or a folder that holds one of `names.files`) that alone is tried, and
+/// anything wrong with it is Failed. Skipped says where was looked and what was wrong with the
+/// files that were there. The accepted library stays in the process. The result has path and
+/// found_by; its version is for `accept` to read.
+Outcome<OpenedLibrary> open_library(const LibraryNames& names,
+                                    const std::string& user_path,
+                                    const SearchScope& scope,
+                                    const std::function<void(const SharedLibrary&)>& accept);
+
+/// Opens a library into a table derived from OpenedLibrary; `fill` sets its functions and version.
+template <class Table>
+Outcome<std::shared_ptr<const Table>> open_table(const LibraryNames& names,
+                                                 const std::string& user_path,
+                                                 const SearchScope& scope,
+                                                 void (*fill)(const SharedLibrary&, Table&)) {
+  auto table = std::make_shared<Table>();
+  Outcome<OpenedLibrary> opened =
+      open_library(names, user_path, scope, [&](const SharedLibrary& library) {
+        *table = Table{};
+        fill(library, *table);
+      });
+  if (auto* skipped = std::get_if<Skipped>(&opened)) return std::move(*skipped);
+  if (auto* failed = std::get_if<Failed>(&opened)) return std::move(*failed);
+  table->path = std::get<OpenedLibrary>(opened).path;
+  table->found_by = std::get<OpenedLibrary>(opened).found_by;
+  return std::shared_ptr<const Table>(std::move(table));
+}
+
+// A failed call of a library that was opened at run time, as an exception that names the call
+// site.
+
+/// The message names the library, its words for the error, the code and the line of the caller.
+class LibraryError : public std::runtime_error {
+ public:
+  LibraryError(const std::string& library,
+               const std::string& words,
+               int code,
+               std::source_location where);
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
+// The version number that CUDA's libraries share: 10000 major + 100 minor + patch.
+
+/// "2.28.9" of 22809.
+std::string version_text(std::int64_t version);
+
+// The rungs of the degradation ladder that follow from numbers alone.
+
+/// "13.0" for 13000, as the CUDA runtime numbers versions: 1000 major + 10 minor.
+std::string cuda_version_text(int version);
+
+/// The driver's rung. `driver` and `runtime` are as cudaDriverGetVersion and cudaRuntimeGetVersion
+/// tell them (driver 0: none); `path` is the libcuda that was loaded, empty for none.
+/// A runtime works with every driver of its major version or a later one (CUDA compatibility guide,
+/// "minor version compatibility").
+probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& path);
+}  // namespace scaleworth::gpu

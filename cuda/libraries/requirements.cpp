@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/libraries/cublas_lt.h"
+#include "cuda/libraries/cupti.h"
+#include "cuda/libraries/library.h"
+#include "cuda/libraries/nccl.h"
+#include "cuda/libraries/nvml.h"
+
+#include <variant>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+/// The first Linux driver of a CUDA major version: CUDA toolkit release notes, table of minimum
+/// driver versions for minor version compatibility (read for 13.0).
+std::string first_driver(int major) {
+  switch (major) {
+    case 12:
+      return "525.60.13";
+    case 13:
+      return "580.65.06";
+    default:
+      return fmt::format("the one of CUDA {}", major);
+  }
+}
+
+std::string loaded_driver() {
+  try {
+    return SharedLibrary("libcuda.so.1").path();
+  } catch (const UnusableLibrary&) {
+    return {};
+  }
+}
+
+/// Both numbers stay 0 where the runtime cannot tell, which is the answer of a missing driver.
+probes::VendorLibrary driver() {
+  int supported = 0;
+  int needed = 0;
+  cudaDriverGetVersion(&supported);
+  cudaRuntimeGetVersion(&needed);
+  cudaGetLastError();
+  return driver_rung(supported, needed, loaded_driver());
+}
+
+template <class Table>
+probes::VendorLibrary rung(const char* name,
+                           const char* lost,
+                           const Outcome<std::shared_ptr<const Table>>& opened) {
+  if (const auto* table = std::get_if<std::shared_ptr<const Table>>(&opened)) {
+    return {name, (*table)->version, (*table)->path, (*table)->found_by, lost};
+  }
+  if (const auto* skipped = std::get_if<Skipped>(&opened))
+    return {name, "", "", skipped->reason, lost};
+  return {name, "", "", std::get<Failed>(opened).reason, lost};
+}
+}  // namespace
+
+std::string cuda_version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& path) {
+  probes::VendorLibrary result{"driver", "", "", "", "every GPU probe"};
+  const std::string needed = fmt::format("this program needs one for CUDA {}, {} or later",
+                                         cuda_version_text(runtime),
+                                         first_driver(runtime / 1000));
+  if (path.empty()) {
+    result.reason = fmt::format(
+        "no libcuda.so.1 on the loader's path: install NVIDIA's driver ({}), or start the "
+        "container with --gpus all",
+        needed);
+  } else if (driver == 0) {
+    result.reason = fmt::format("{} does not tell its version: {}", path, needed);
+  } else if (driver / 1000 < runtime / 1000) {
+    result.reason = fmt::format(
+        "{} supports CUDA {} and is too old: {}; on data-centre GPUs the "
+        "package cuda-compat serves too",
+        path,
+        cuda_version_text(driver),
+        needed);
+  } else {
+    result.version = "CUDA " + cuda_version_text(driver);
+    result.path = path;
+    result.reason = "the loader's path";
+  }
+  return result;
+}
+}  // namespace scaleworth::gpu
+
+namespace scaleworth::probes {
+std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths) {
+  return {
+      gpu::driver(),
+      gpu::rung("cuBLASLt",
+                "matrix products on GPUs and the training step on GPUs",
+                gpu::open_cublas_lt(paths.cublas_lt)),
+      gpu::rung("NCCL",
+                "collectives between GPUs and training on more than one GPU",
+                gpu::open_nccl(paths.nccl)),
+      gpu::rung("NVML",
+                "clocks, power, energy, temperature, throttle reasons; power limits, ECC, PCIe and "
+                "NVLink facts",
+                gpu::open_nvml(paths.nvml)),
+      gpu::rung("CUPTI",
+                "the traced repetition of the training step on GPUs",
+                gpu::open_cupti(paths.cupti))};
+}
+}  // namespace scaleworth::probes

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The two interfaces as NCCL declares them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <nccl.h>
+
+namespace scaleworth::gpu {
+// NCCL's tuner plugin interface, version 5, which no installed header declares: our own
+// declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1,
+// src/include/plugin/tuner/tuner_v5.h, nccl_tuner.h, nccl_common.h.
+
+/// ncclFunc_t, as far as a tuner is asked.
+enum class NcclFunction : int {
+  broadcast = 0,
+  reduce = 1,
+  all_gather = 2,
+  reduce_scatter = 3,
+  all_reduce = 4
+};
+
+inline constexpr int nccl_algorithms = 7;
+inline constexpr int nccl_protocols = 3;
+
+/// A C function with variable arguments: level, subsystems, file, line, format.
+using NcclLogger =
+    void (*)(int level, unsigned long flags, const char* file, int line, const char* format, ...);
+
+/// Ranks by NVLink domain.
+struct NcclNvlinkDomains {
+  int domains;
+  int least_ranks;
+  int most_ranks;
+};
+
+/// The constants of NCCL's cost model; ours are left as they come.
+struct NcclTunerConstants {
+  double base_latencies[nccl_algorithms][nccl_protocols];
+  double hardware_latencies[3][nccl_algorithms][nccl_protocols];
+  double bandwidths[5][4][3];
+};
+
+/// The table of costs arrives as float**, but is a contiguous float[7][3] in microseconds; -1 marks
+/// a way that cannot be taken.
+struct NcclTunerV5 {
+  const char* name;
+  ncclResult_t (*init)(void** context,
+                       std::uint64_t communicator,
+                       std::size_t ranks,
+                       std::size_t nodes,
+                       NcclLogger logger,
+                       NcclNvlinkDomains* domains,
+                       NcclTunerConstants* constants);
+  ncclResult_t (*get_collective_info)(void* context,
+                                      NcclFunction function,
+                                      std::size_t bytes,
+                                      int operations,
+                                      float** costs,
+                                      int algorithms,
+                                      int protocols,
+                                      int registered,
+                                      int* channels);
+  ncclResult_t (*finalize)(void* context);
+};
+
+static_assert(sizeof(NcclFunction) == 4);
+static_assert(sizeof(NcclNvlinkDomains) == 12);
+static_assert(sizeof(NcclTunerConstants) == (7 * 3 + 3 * 7 * 3 + 5 * 4 * 3) * sizeof(double));
+static_assert(sizeof(NcclTunerV5) == 4 * sizeof(void*));
+static_assert(offsetof(NcclTunerV5, get_collective_info) == 2 * sizeof(void*));
+
+// NCCL's profiler plugin interface, versions 4 (NCCL 2.27) and 5 (2.28), which no installed header
+// declares: our own declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1 and
+// v2.27.7-1, src/include/plugin/profiler/profiler_v5.h, profiler_v4.h, nccl_profiler.h.
+
+/// The kinds of events that are asked for. A collective, or a send or receive, is being enqueued;
+/// one channel of it begins its sends or receives over the network; one transfer of these; one
+/// channel of its kernel has begun.
+inline constexpr std::uint64_t nccl_event_collective = 2;
+inline constexpr std::uint64_t nccl_event_point_to_point = 4;
+inline constexpr std::uint64_t nccl_event_network_operation = 8;
+inline constexpr std::uint64_t nccl_event_network_step = 16;
+inline constexpr std::uint64_t nccl_event_kernel_channel = 64;
+
+/// What a network step begins to wait for. "Send": the GPU's data, the receiver's credit, the
+/// network. "Receive": the network, the flush to the GPU's memory, the GPU taking the data.
+inline constexpr int nccl_state_send_gpu = 8;
+inline constexpr int nccl_state_send_network = 9;
+inline constexpr int nccl_state_receive_network = 10;
+inline constexpr int nccl_state_receive_flush = 11;
+inline constexpr int nccl_state_receive_gpu = 12;
+inline constexpr int nccl_state_send_peer = 20;
+/// A kernel's channel has ended.
+inline constexpr int nccl_state_kernel_channel_end = 22;
+
+/// Of a collective.
+struct NcclCollectiveEvent {
+  std::uint64_t sequence;
+  const char* function;
+  const void* send;
+  void* receive;
+  std::size_t count;
+  int root;
+  const char* type;
+  std::uint8_t channels;
+  std::uint8_t warps;
+  const char* algorithm;
+  const char* protocol;
+  void* group;
+};
+
+/// Of a send or receive.
+struct NcclPointToPointEvent {
+  const char* function;
+  void* buffer;
+  const char* type;
+  std::size_t count;
+  int peer;
+  std::uint8_t channels;
+  void* group;
+};
+
+struct NcclNetworkOperationEvent {
+  std::int32_t process;  // that enqueued it: another one's where this process relays (PXN)
+  std::uint8_t channel;
+  int peer;
+  int steps;
+  int step_bytes;  // at most, per step
+  int is_send;
+};
+
+struct NcclNetworkStepEvent {
+  int step;
+};
+
+struct NcclKernelChannelEvent {
+  std::uint8_t channel;
+  std::uint64_t gpu_time_ns;  // of the GPU's own timer
+};
+
+/// What comes with a state.
+union NcclStateArguments {
+  std::size_t step_bytes;
+  std::uint64_t gpu_time_ns;
+};
+
+struct NcclEvent {
+  std::uint64_t kind;
+  void* parent;
+  int rank;
+  union {
+    NcclCollectiveEvent collective;  // the largest of NCCL's union
+    NcclPointToPointEvent point_to_point;
+    NcclNetworkOperationEvent network_operation;
+    NcclNetworkStepEvent network_step;
+    NcclKernelChannelEvent kernel_channel;
+  };
+};
+
+/// Version 4: as above, but that the kind has one byte and what is behind it is padding, and that
+/// collectives and messages lack their group.
+struct NcclEventV4 {
+  alignas(8) std::uint8_t kind;
+  std::byte rest[103];
+};
+
+struct NcclProfilerV4 {
+  const char* name;
+  ncclResult_t (*init)(void** context,
+                       int* wanted_events,
+                       const char* communicator_name,
+                       std::uint64_t communicator,
+                       int nodes,
+                       int ranks,
+                       int rank,
+                       NcclLogger logger);
+  ncclResult_t (*start_event)(void* context, void** handle, NcclEventV4* event);
+  ncclResult_t (*stop_event)(void* handle);
+  ncclResult_t (*record_event_state)(void* handle, int state, void* arguments);
+  ncclResult_t (*finalize)(void* context);
+};
+
+struct NcclProfilerV5 {
+  const char* name;
+  ncclResult_t (*init)(void** context,
+                       std::uint64_t communicator,
+                       int* wanted_events,
+                       const char* communicator_name,
+                       int nodes,
+                       int ranks,
+                       int rank,
+                       NcclLogger logger);
+  ncclResult_t (*start_event)(void* context, void** handle, NcclEvent* event);
+  ncclResult_t (*stop_event)(void* handle);
+  ncclResult_t (*record_event_state)(void* handle, int state, void* arguments);
+  ncclResult_t (*finalize)(void* context);
+};
+
+static_assert(offsetof(NcclCollectiveEvent, count) == 32);
+static_assert(offsetof(NcclCollectiveEvent, type) == 48);
+static_assert(offsetof(NcclCollectiveEvent, channels) == 56);
+static_assert(offsetof(NcclCollectiveEvent, warps) == 57);
+static_assert(offsetof(NcclCollectiveEvent, algorithm) == 64);
+static_assert(offsetof(NcclPointToPointEvent, count) == 24);
+static_assert(offsetof(NcclPointToPointEvent, peer) == 32);
+static_assert(offsetof(NcclPointToPointEvent, channels) == 36);
+static_assert(offsetof(NcclNetworkOperationEvent, channel) == 4);
+static_assert(offsetof(NcclNetworkOperationEvent, peer) == 8);
+static_assert(offsetof(NcclNetworkOperationEvent, is_send) == 20);
+static_assert(offsetof(NcclKernelChannelEvent, gpu_time_ns) == 8);
+static_assert(sizeof(NcclStateArguments) == 8);
+static_assert(sizeof(NcclEventV4) ==
+              offsetof(NcclEvent, collective) + offsetof(NcclCollectiveEvent, group));
+static_assert(offsetof(NcclPointToPointEvent, group) <= offsetof(NcclCollectiveEvent, group));
+static_assert(offsetof(NcclEvent, collective) == 24);
+static_assert(offsetof(NcclEvent, point_to_point) == 24);
+static_assert(sizeof(NcclEvent) == 112);
+static_assert(sizeof(NcclProfilerV4) == 6 * sizeof(void*));
+static_assert(sizeof(NcclProfilerV5) == 6 * sizeof(void*));
+}  // namespace scaleworth::gpu

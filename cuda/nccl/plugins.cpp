@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/nccl/plugins.h"
+
+#include "cuda/nccl/plugin_interfaces.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::gpu {
+namespace {
+constexpr const char* in_this_program = "STATIC_PLUGIN";
+
+ncclResult_t start_tuning(void** context,
+                          std::uint64_t /*communicator*/,
+                          std::size_t /*ranks*/,
+                          std::size_t /*nodes*/,
+                          NcclLogger /*logger*/,
+                          NcclNvlinkDomains* /*domains*/,
+                          NcclTunerConstants* /*constants*/) {
+  *context = &plugin_desk();
+  return ncclSuccess;
+}
+
+// Always success: another return fails the collective instead of falling back (2.28.9).
+ncclResult_t tune(void* /*context*/,
+                  NcclFunction /*function*/,
+                  std::size_t bytes,
+                  int /*operations*/,
+                  float** costs,
+                  int algorithms,
+                  int protocols,
+                  int /*registered*/,
+                  int* /*channels*/) {
+  plugin_desk().tune(bytes, reinterpret_cast<float*>(costs), algorithms, protocols);
+  return ncclSuccess;
+}
+
+ncclResult_t end_tuning(void* /*context*/) {
+  return ncclSuccess;
+}
+
+ncclResult_t start_profiling(void** context,
+                             std::uint64_t /*communicator*/,
+                             int* wanted_events,
+                             const char* /*communicator_name*/,
+                             int /*nodes*/,
+                             int /*ranks*/,
+                             int /*rank*/,
+                             NcclLogger /*logger*/) {
+  *context = &plugin_desk();
+  plugin_desk().offer_mask(wanted_events);
+  return ncclSuccess;
+}
+
+ncclResult_t start_event(void* /*context*/, void** handle, NcclEvent* event) {
+  *handle = nullptr;  // no stop, no states
+  const NcclCollectiveEvent& collective = event->collective;
+  if (event->kind == nccl_event_collective && collective.algorithm != nullptr &&
+      collective.protocol != nullptr) {
+    plugin_desk().started(collective.algorithm, collective.protocol, collective.channels);
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t stop_event(void* /*handle*/) {
+  return ncclSuccess;
+}
+
+ncclResult_t record_event_state(void* /*handle*/, int /*state*/, void* /*arguments*/) {
+  return ncclSuccess;
+}
+
+ncclResult_t end_profiling(void* /*context*/) {
+  return ncclSuccess;
+}
+
+std::string offer(const char* variable, const char* lost) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) {
+    ::setenv(variable, in_this_program, 1);
+    return {};
+  }
+  if (std::string_view(value) == in_this_program) return {};
+  return fmt::format("{} is set to '{}': {}. ", variable, value, lost);
+}
+}  // namespace
+
+std::string offer_plugins() {
+  return offer("NCCL_TUNER_PLUGIN", "algorithms can be neither predicted nor forced") +
+         offer("NCCL_PROFILER_PLUGIN", "it is not known which algorithm ran");
+}
+}  // namespace scaleworth::gpu
+
+extern "C" {
+
+__attribute__((visibility("default"), used))
+scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5{"scaleworth",
+                                                &scaleworth::gpu::start_tuning,
+                                                &scaleworth::gpu::tune,
+                                                &scaleworth::gpu::end_tuning};
+
+__attribute__((visibility("default"), used))
+scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5{"scaleworth",
+                                                &scaleworth::gpu::start_profiling,
+                                                &scaleworth::gpu::start_event,
+                                                &scaleworth::gpu::stop_event,
+                                                &scaleworth::gpu::record_event_state,
+                                                &scaleworth::gpu::end_profiling};
+}
+
+namespace scaleworth::gpu {
+namespace {
+struct Word {
+  const char* ours;
+  std::string_view profiler;
+};
+constexpr std::array<Word, nccl_algorithms> algorithms{{{"Tree", "TREE"},
+                                                        {"Ring", "RING"},
+                                                        {"CollNetDirect", "COLLNET_DIRECT"},
+                                                        {"CollNetChain", "COLLNET_CHAIN"},
+                                                        {"NVLS", "NVLS"},
+                                                        {"NVLSTree", "NVLS_TREE"},
+                                                        {"PAT", "PAT"}}};
+constexpr std::array<Word, nccl_protocols> protocols{
+    {{"LL", "LL"}, {"LL128", "LL128"}, {"Simple", "SIMPLE"}}};
+
+std::vector<probes::PredictedTime> usable(const float* costs, int rows, int columns) {
+  std::vector<probes::PredictedTime> times;
+  for (int a = 0; a < rows; ++a) {
+    for (int p = 0; p < columns; ++p) {
+      const float cost = costs[a * columns + p];
+      if (cost < 0.0F) continue;
+      times.push_back({{algorithm_word(a), protocol_word(p)}, Seconds(1e-6 * cost)});
+    }
+  }
+  std::stable_sort(
+      times.begin(), times.end(), [](const auto& x, const auto& y) { return x.time < y.time; });
+  return times;
+}
+
+/// Makes the way the cheapest one; false when it is not usable.
+bool prefer(const probes::CollectiveAlgorithm& way, float* costs, int rows, int columns) {
+  for (int a = 0; a < rows; ++a) {
+    for (int p = 0; p < columns; ++p) {
+      float& cost = costs[a * columns + p];
+      if (way.algorithm != algorithm_word(a) || way.protocol != protocol_word(p)) continue;
+      if (cost < 0.0F) return false;
+      cost = 0.0F;
+      return true;
+    }
+  }
+  return false;
+}
+}  // namespace
+
+const char* algorithm_word(int index) {
+  return algorithms.at(static_cast<std::size_t>(index)).ours;
+}
+
+const char* protocol_word(int index) {
+  return protocols.at(static_cast<std::size_t>(index)).ours;
+}
+
+std::string word_of_profiler(std::string_view word) {
+  for (const Word& entry : algorithms) {
+    if (entry.profiler == word) return entry.ours;
+  }
+  for (const Word& entry : protocols) {
+    if (entry.profiler == word) return entry.ours;
+  }
+  return std::string(word);
+}
+
+void PluginDesk::force(const std::optional<probes::CollectiveAlgorithm>& way) {
+  const std::scoped_lock lock(mutex_);
+  forced_ = way;
+  busy_ = watching_ || forced_.has_value();
+}
+
+void PluginDesk::listen(bool on) {
+  watching_ = on;
+  busy_ = watching_ || forced_.has_value();
+  if (mask_ != nullptr) {
+    std::atomic_ref<int>(*mask_).store(on ? static_cast<int>(nccl_event_collective) : 0,
+                                       std::memory_order_relaxed);
+  }
+}
+
+void PluginDesk::start_watching() {
+  const std::scoped_lock lock(mutex_);
+  said_ = {};
+  listen(true);
+}
+
+NcclSaid PluginDesk::stop_watching() {
+  const std::scoped_lock lock(mutex_);
+  listen(false);
+  return std::exchange(said_, {});
+}
+
+void PluginDesk::tune(std::size_t bytes, float* costs, int rows, int columns) {
+  if (!busy_ || bytes <= own_bytes || rows > nccl_algorithms || columns > nccl_protocols) return;
+  const std::scoped_lock lock(mutex_);
+  if (watching_) {
+    said_.asked = true;
+    said_.predictions = usable(costs, rows, columns);
+  }
+  if (forced_ && !prefer(*forced_, costs, rows, columns)) said_.refused = true;
+}
+
+void PluginDesk::started(std::string_view algorithm, std::string_view protocol, int channels) {
+  const std::scoped_lock lock(mutex_);
+  if (!watching_) return;
+  said_.ran =
+      probes::RanAlgorithm{{word_of_profiler(algorithm), word_of_profiler(protocol)}, channels};
+}
+
+void PluginDesk::offer_mask(int* mask) {
+  const std::scoped_lock lock(mutex_);
+  mask_ = mask;
+  listen(watching_);
+}
+
+PluginDesk& plugin_desk() {
+  static PluginDesk desk;
+  return desk;
+}
+
+namespace {
+using nlohmann::json;
+}  // namespace
+
+std::string news_text(const WarmUpNews& news) {
+  json predictions = json::array();
+  for (const probes::PredictedTime& time : news.said.predictions) {
+    predictions.push_back({time.way.algorithm, time.way.protocol, time.time.value()});
+  }
+  json ran = nullptr;
+  if (news.said.ran) {
+    ran = {news.said.ran->way.algorithm, news.said.ran->way.protocol, news.said.ran->channels};
+  }
+  return json{{"predictions", predictions},
+              {"ran", ran},
+              {"asked", news.said.asked},
+              {"refused", news.said.refused},
+              {"operation_s", news.operation.value()}}
+      .dump();
+}
+
+WarmUpNews news_of(const std::string& text) {
+  try {
+    const json object = json::parse(text);
+    WarmUpNews news;
+    for (const json& entry : object.at("predictions")) {
+      news.said.predictions.push_back(
+          {{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()},
+           Seconds(entry.at(2).get<double>())});
+    }
+    if (const json& ran = object.at("ran"); !ran.is_null()) {
+      news.said.ran = probes::RanAlgorithm{
+          {ran.at(0).get<std::string>(), ran.at(1).get<std::string>()}, ran.at(2).get<int>()};
+    }
+    news.said.asked = object.at("asked").get<bool>();
+    news.said.refused = object.at("refused").get<bool>();
+    news.operation = Seconds(object.at("operation_s").get<double>());
+    return news;
+  } catch (const json::exception&) {
+    throw ProbeFailure("a rank reported its warm-up in a way that cannot be read");
+  }
+}
+
+std::string samples_text(const std::vector<double>& samples) {
+  std::string text(samples.size() * sizeof(double), '\0');
+  std::memcpy(text.data(), samples.data(), text.size());
+  return text;
+}
+
+std::vector<double> samples_of(const std::string& text) {
+  std::vector<double> samples(text.size() / sizeof(double));
+  std::memcpy(samples.data(), text.data(), samples.size() * sizeof(double));
+  return samples;
+}
+
+void take_slowest(std::vector<double>& slowest, const std::vector<double>& other) {
+  if (other.empty()) return;
+  if (slowest.empty()) {
+    slowest = other;
+    return;
+  }
+  if (slowest.size() != other.size()) {
+    throw ProbeFailure("ranks report different numbers of repetitions");
+  }
+  for (std::size_t i = 0; i < slowest.size(); ++i) slowest[i] = std::max(slowest[i], other[i]);
+}
+}  // namespace scaleworth::gpu

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tuner and profiler plugins: exported symbols, what NCCL reported.
+#pragma once
+
+#include "cuda/nccl/plugin_interfaces.h"
+#include "probes/ranks.h"
+#include "src/core/units.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The plugins that NCCL finds in this program itself (STATIC_PLUGIN): their symbols must be in the
+// dynamic table of the executable.
+
+extern "C" {
+extern scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5;
+extern scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5;
+}
+
+namespace scaleworth::gpu {
+
+/// Points NCCL_TUNER_PLUGIN and NCCL_PROFILER_PLUGIN at this program unless the user has set them.
+/// To be called before the first communicator and while no other thread runs: NCCL remembers a
+/// failed load, and the environment has no lock. Returns what is lost for respecting the user's
+/// settings, in words; empty for nothing.
+std::string offer_plugins();
+
+}  // namespace scaleworth::gpu
+
+namespace scaleworth::gpu {
+// Where NCCL's calls of our plugins and the measurement meet: what NCCL told, and what it shall
+// do.
+
+/// NCCL's own words for the 7 x 3 cells of the table of costs, in its order.
+const char* algorithm_word(int index);  // "Tree", "Ring", "CollNetDirect", "CollNetChain", ...
+const char* protocol_word(int index);   // "LL", "LL128", "Simple"
+/// The profiler writes "COLLNET_DIRECT" and "SIMPLE"; other words come back as they are.
+std::string word_of_profiler(std::string_view word);
+
+/// What NCCL told while it was watched.
+struct NcclSaid {
+  /// Usable ways of the last call, cheapest first; the times are NCCL's, not touched by forcing.
+  std::vector<probes::PredictedTime> predictions;
+  std::optional<probes::RanAlgorithm> ran;
+  bool asked = false;    // NCCL asked our tuner at all
+  bool refused = false;  // the way to be forced was not usable
+};
+
+/// Used by any number of threads: each rank of this process enqueues on its own.
+class PluginDesk {
+ public:
+  /// A call that moves no more than this is the measurement's own and neither recorded nor forced.
+  static constexpr std::size_t own_bytes = 4;
+
+  /// From now on calls take this way where it is usable; absent: NCCL chooses.
+  void force(const std::optional<probes::CollectiveAlgorithm>& way);
+  /// Forgets what was said and listens until `stop_watching`. Between the two the profiler is on.
+  void start_watching();
+  NcclSaid stop_watching();
+
+  /// The tuner's question. `costs`: 7 x 3 as described in tuner_interface.h.
+  void tune(std::size_t bytes, float* costs, int algorithms, int protocols);
+  /// The profiler's news.
+  void started(std::string_view algorithm, std::string_view protocol, int channels);
+  /// NCCL reads this mask before each call.
+  void offer_mask(int* mask);
+
+ private:
+  void listen(bool on);
+
+  std::atomic<bool> busy_{false};  // forcing or watching: else NCCL is not held up
+  std::mutex mutex_;
+  bool watching_ = false;
+  std::optional<probes::CollectiveAlgorithm> forced_;
+  int* mask_ = nullptr;
+  NcclSaid said_;
+};
+
+/// The one of this process: NCCL's plugin calls carry nothing by which they could find another.
+PluginDesk& plugin_desk();
+
+// What a process learned in the warm-up, on its way to rank 0.
+
+struct WarmUpNews {
+  NcclSaid said;
+  Seconds operation;  // slowest of the process's ranks; 0: none of its ranks took part
+};
+
+std::string news_text(const WarmUpNews& news);
+/// Throws ProbeFailure for anything else than such a text.
+WarmUpNews news_of(const std::string& text);
+
+/// Samples as bytes of the doubles: processes of one job run on one kind of machine.
+std::string samples_text(const std::vector<double>& samples);
+std::vector<double> samples_of(const std::string& text);
+
+/// Makes each element the larger one; an empty vector of a rank that slept changes nothing. Throws
+/// ProbeFailure when the lengths differ.
+void take_slowest(std::vector<double>& slowest, const std::vector<double>& other);
+}  // namespace scaleworth::gpu

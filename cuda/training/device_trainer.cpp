@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/training/device_trainer.h"
+
+#include "cuda/device/activity.h"
+#include "cuda/kernels/training/elementwise.h"
+#include "cuda/runtime/error.h"
+#include "cuda/training/step_spans.h"
+#include "src/core/error.h"
+#include "src/core/process.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::gpu {
+namespace {
+bool is_straggler(const probes::TrainingWork& work, Rank rank) {
+  return work.straggler && work.straggler->rank == rank && work.straggler->factor > 1.0;
+}
+
+// The buffers, and a line of memory for a straggler's clock.
+std::size_t arena_bytes(const probes::TransformerShape& shape, std::int64_t sequences) {
+  constexpr std::size_t mark_line = 256;
+  return static_cast<std::size_t>(training_bytes(shape, sequences).value()) + mark_line;
+}
+}  // namespace
+
+DeviceTrainer::DeviceTrainer(const TrainerPlace& place, const probes::TrainingWork& work)
+    : place_(place),
+      work_((check_device_shape(work.shape), work)),
+      sequences_(work.global_batch / work.ranks),
+      health_(place.ordinal),
+      compute_(make_stream()),
+      exchange_stream_(make_stream()),
+      arena_(health_, arena_bytes(work.shape, sequences_), compute_.get()),
+      model_(work.shape, sequences_, work.global_batch * work.shape.sequence, arena_),
+      schedule_(make_schedule(model_, work.bucket, place.exchange != nullptr ? work.ranks : 1)),
+      plans_(place.library, health_),
+      operations_(plans_, compute_.get()),
+      straggler_mark_(is_straggler(work, place.rank) ? arena_.make<std::uint64_t>(1) : nullptr),
+      sums_done_(make_event(cudaEventDisableTiming)),
+      slots_{make_slot(health_, model_.buffers(), schedule_),
+             make_slot(health_, model_.buffers(), schedule_)} {
+  for (std::size_t i = 0; i < schedule_.posted_after.size(); ++i) {
+    ready_.push_back(make_event(cudaEventDisableTiming));
+  }
+  model_.initialise(operations_, work_.seed);
+}
+
+DeviceTrainer::~DeviceTrainer() {
+  if (failed_) {
+    // Freeing waits for the GPU, and a sum without one of its ranks never ends.
+    health_.lose("this rank's training was given up");
+    return;
+  }
+  static_cast<void>(cudaStreamSynchronize(exchange_stream_.get()));
+  static_cast<void>(cudaStreamSynchronize(compute_.get()));
+}
+
+DeviceTrainer::Slot DeviceTrainer::make_slot(const DeviceHealth& health,
+                                             const TrainingBuffers& buffers,
+                                             const StepSchedule& schedule) {
+  Slot slot;
+  slot.input = allocate_pinned(health, buffers.input_layout.bytes);
+  slot.loss = allocate_pinned(health, 2 * sizeof(float));
+  slot.start = make_event();
+  slot.end = make_event();
+  slot.done = make_event(cudaEventDisableTiming);
+  for (std::size_t i = 0; i < schedule.stages.size(); ++i) slot.stage_end.push_back(make_event());
+  for (std::size_t i = 0; i < schedule.posted_after.size(); ++i) {
+    slot.sum_end.push_back(make_event());
+  }
+  return slot;
+}
+
+std::vector<FinishedStep> DeviceTrainer::run(int first, int count) {
+  std::vector<FinishedStep> finished;
+  try {
+    const int depth = static_cast<int>(slots_.size());
+    for (int step = first; step < first + count; ++step) {
+      if (step - first >= depth) finished.push_back(finish(step - depth));
+      queue(step);
+    }
+    for (int step = std::max(first, first + count - depth); step < first + count; ++step) {
+      finished.push_back(finish(step));
+    }
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+  return finished;
+}
+
+void DeviceTrainer::queue(int step) {
+  const NvtxRange range(fmt::format("step {}", step).c_str());
+  Slot& slot = slot_of(step);
+  const TrainingBuffers& buffers = model_.buffers();
+  const std::int64_t first_sample =
+      static_cast<std::int64_t>(step) * work_.global_batch + place_.rank.index * sequences_;
+  const std::size_t bytes = buffers.input_layout.bytes;
+  fill_step_input(work_.shape,
+                  buffers.input_layout,
+                  {.seed = work_.seed,
+                   .first_sample = static_cast<std::uint64_t>(first_sample),
+                   .step = step,
+                   .stop = interrupt_signal() != 0},
+                  {static_cast<std::byte*>(slot.input.get()), bytes});
+  check(cudaMemcpyAsync(
+      buffers.input, slot.input.get(), bytes, cudaMemcpyHostToDevice, compute_.get()));
+  if (slot.graph) {
+    check(cudaGraphLaunch(slot.graph.get(), compute_.get()));
+  } else {
+    queue_stages(slot, cudaEventRecordDefault);
+  }
+  check(cudaEventRecord(slot.done.get(), compute_.get()));
+}
+
+void DeviceTrainer::queue_stages(Slot& slot, unsigned mark_flags) {
+  const auto mark = [&](const Event& event) {
+    check(cudaEventRecordWithFlags(event.get(), compute_.get(), mark_flags));
+  };
+  mark(slot.start);
+  std::size_t next_sum = 0;
+  std::size_t number = 0;
+  for (const auto* stages : {&model_.forward(), &model_.backward()}) {
+    for (const TrainingStage& stage : *stages) {
+      queue_stage(stage);
+      mark(slot.stage_end[number]);
+      queue_sums(slot, number++, next_sum, mark_flags);
+    }
+  }
+  if (next_sum > 0) {
+    check(cudaEventRecord(sums_done_.get(), exchange_stream_.get()));
+    check(cudaStreamWaitEvent(compute_.get(), sums_done_.get(), cudaEventWaitDefault));
+  }
+  check(cudaMemcpyAsync(slot.loss.get(),
+                        model_.buffers().loss,
+                        2 * sizeof(float),
+                        cudaMemcpyDeviceToHost,
+                        compute_.get()));
+  const NvtxRange range("optimizer");
+  model_.update(operations_);
+  mark(slot.end);
+}
+
+void DeviceTrainer::queue_stage(const TrainingStage& stage) {
+  const NvtxRange range(stage.name.c_str());
+  if (straggler_mark_ != nullptr) check(launch_mark(straggler_mark_, compute_.get()));
+  stage.run(operations_);
+  if (straggler_mark_ == nullptr) return;
+  check(launch_draw_out(straggler_mark_, work_.straggler->factor, compute_.get()));
+}
+
+void DeviceTrainer::queue_sums(Slot& slot,
+                               std::size_t stage,
+                               std::size_t& next,
+                               unsigned mark_flags) {
+  cudaStream_t stream = exchange_stream_.get();
+  const TrainingBuffers& buffers = model_.buffers();
+  for (; next < schedule_.posted_after.size() && schedule_.posted_after[next] == stage; ++next) {
+    check(cudaEventRecord(ready_[next].get(), compute_.get()));
+    check(cudaStreamWaitEvent(stream, ready_[next].get(), cudaEventWaitDefault));
+    if (next == 0) {
+      place_.exchange->sum(buffers.loss, 2, stream);
+    } else {
+      const probes::Bucket& bucket = schedule_.buckets[next - 1];
+      place_.exchange->sum(buffers.gradients + bucket.offset, bucket.size, stream);
+    }
+    check(cudaEventRecordWithFlags(slot.sum_end[next].get(), stream, mark_flags));
+  }
+}
+
+FinishedStep DeviceTrainer::finish(int step) {
+  Slot& slot = slot_of(step);
+  wait_for(slot.done.get(), step);
+  const auto* loss = static_cast<const float*>(slot.loss.get());
+  FinishedStep finished{loss[0], loss[1] > 0.0F, {}};
+  if (anchor_.event) finished.times = times_of(slot);
+  if (!std::isfinite(finished.loss)) {
+    throw ProbeFailure(fmt::format(
+        "the loss became {} at step {}", std::isnan(finished.loss) ? "NaN" : "infinite", step));
+  }
+  // Another rank may have received the signal.
+  if (finished.stop) throw Interrupted(interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
+  return finished;
+}
+
+void DeviceTrainer::require_others(int step) {
+  const std::string doing = fmt::format("step {} of the training", step);
+  if (place_.exchange != nullptr) place_.exchange->require_healthy(doing);
+  if (place_.stop != nullptr && *place_.stop) {
+    throw ProbeFailure(doing + ": another rank of this process gave up");
+  }
+}
+
+void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
+  const auto deadline = std::chrono::steady_clock::now() + step_limit;
+  while (true) {
+    const cudaError_t status = cudaEventQuery(event);
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) check(status);
+    // "Not ready" is remembered like a failure, and the next launch would report it.
+    static_cast<void>(cudaGetLastError());
+    require_others(step);
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw ProbeFailure(fmt::format(
+          "rank {} (GPU {}): step {} of the training did not end within {} s: {}",
+          place_.rank.index,
+          place_.ordinal,
+          step,
+          step_limit.count(),
+          place_.exchange != nullptr
+              ? "a rank is stuck or gone and the all-reduce waits for it; see the other ranks' "
+                "messages, and NCCL_DEBUG=INFO"
+              : "the GPU hangs or another program keeps it busy; see nvidia-smi and dmesg for "
+                "Xid"));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+void DeviceTrainer::capture() {
+  for (Slot& slot : slots_) {
+    check(cudaStreamBeginCapture(compute_.get(), cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t raw = nullptr;
+    try {
+      queue_stages(slot, cudaEventRecordExternal);
+    } catch (...) {
+      // Ends the capture, whatever state it is in; the graph, if any, is of no use.
+      static_cast<void>(cudaStreamEndCapture(compute_.get(), &raw));
+      static_cast<void>(cudaGetLastError());
+      if (raw != nullptr) static_cast<void>(cudaGraphDestroy(raw));
+      throw;
+    }
+    check(cudaStreamEndCapture(compute_.get(), &raw));
+    const Graph graph(raw);
+    cudaGraphExec_t executable = nullptr;
+    check(cudaGraphInstantiate(&executable, graph.get(), 0));
+    slot.graph.reset(executable);
+    check(cudaGraphUpload(executable, compute_.get()));
+  }
+  check(cudaStreamSynchronize(compute_.get()));
+}
+
+void DeviceTrainer::forget_graphs() {
+  for (Slot& slot : slots_) slot.graph.reset();
+}
+
+double DeviceTrainer::seconds_since_anchor(const Event& event) const {
+  float milliseconds = 0.0F;
+  check(cudaEventElapsedTime(&milliseconds, anchor_.event.get(), event.get()));
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+StepTimes DeviceTrainer::times_of(Slot& slot) {
+  StepTimes times;
+  times.previous_end = previous_end_;
+  times.start = seconds_since_anchor(slot.start);
+  for (const Event& event : slot.stage_end) times.stage_end.push_back(seconds_since_anchor(event));
+  for (const Event& event : slot.sum_end) times.sum_end.push_back(seconds_since_anchor(event));
+  times.end = seconds_since_anchor(slot.end);
+  previous_end_ = times.end;
+  return times;
+}
+
+void DeviceTrainer::begin_clock() {
+  check(cudaStreamSynchronize(compute_.get()));
+  anchor_ = set_anchor(compute_.get());
+  previous_end_ = 0.0;
+}
+
+ClockMap DeviceTrainer::end_clock() {
+  const ClockAnchor last = set_anchor(compute_.get());
+  clock_error_s_ = std::max(anchor_.error_s, last.error_s);
+  return clock_between(anchor_.host_s, last.host_s, seconds_since_anchor(last.event));
+}
+
+std::uint64_t DeviceTrainer::weight_fingerprint() {
+  constexpr std::size_t places = 16;
+  constexpr std::size_t longest = 65536;
+  const std::size_t total = model_.layout().total;
+  const std::size_t length = std::min(longest, total);
+  std::vector<float> sample(length);
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (std::size_t place = 0; place < places; ++place) {
+    const std::size_t offset = (total - length) / (places - 1) * place;
+    check(cudaMemcpyAsync(sample.data(),
+                          model_.buffers().master + offset,
+                          length * sizeof(float),
+                          cudaMemcpyDeviceToHost,
+                          compute_.get()));
+    check(cudaStreamSynchronize(compute_.get()));
+    for (const std::byte byte : std::as_bytes(std::span(sample))) {
+      hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;
+    }
+  }
+  return hash;
+}
+
+NcclExchange::NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank)
+    : nccl_(std::move(nccl)), communicator_(communicator), rank_(rank) {}
+
+void NcclExchange::sum(Bfloat16* values, std::size_t count, cudaStream_t stream) {
+  nccl_->check(
+      nccl_->all_reduce(values, values, count, ncclBfloat16, ncclSum, communicator_, stream));
+}
+
+void NcclExchange::sum(float* values, std::size_t count, cudaStream_t stream) {
+  nccl_->check(
+      nccl_->all_reduce(values, values, count, ncclFloat32, ncclSum, communicator_, stream));
+}
+
+void NcclExchange::require_healthy(const std::string& doing) {
+  ncclResult_t state = ncclSuccess;
+  nccl_->check(nccl_->get_async_error(communicator_, &state));
+  if (state == ncclSuccess || state == ncclInProgress) return;
+  throw ProbeFailure(fmt::format("{}, rank {}: NCCL: {}", doing, rank_, nccl_->error_words(state)));
+}
+
+StepSchedule make_schedule(const DeviceTransformer& model, Bytes bucket, int ranks) {
+  StepSchedule schedule;
+  for (const TrainingStage& stage : model.forward()) schedule.stages.push_back(stage.name);
+  schedule.forward_stages = schedule.stages.size();
+  for (const TrainingStage& stage : model.backward()) schedule.stages.push_back(stage.name);
+  schedule.buckets =
+      probes::make_buckets(model.layout(), bucket, Bytes(static_cast<double>(sizeof(Bfloat16))));
+  if (ranks < 2) return schedule;
+  schedule.posted_after.push_back(schedule.forward_stages - 1);
+  std::size_t stage = 0;
+  for (const probes::Bucket& one : schedule.buckets) {
+    while (model.backward()[stage].ready < one.end()) ++stage;
+    schedule.posted_after.push_back(schedule.forward_stages + stage);
+  }
+  return schedule;
+}
+}  // namespace scaleworth::gpu

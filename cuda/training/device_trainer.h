@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One rank's training on one GPU: steps queued ahead of the GPU, sums over ranks on a stream of
+/// their own, events around every stage.
+#pragma once
+
+#include "cuda/kernels/training/bfloat16.h"
+#include "cuda/libraries/cublas_lt.h"
+#include "cuda/libraries/nccl.h"
+#include "cuda/runtime/error.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/memory.h"
+#include "cuda/training/step_spans.h"
+#include "cuda/training/training_gemms.h"
+#include "cuda/training/transformer.h"
+#include "probes/ranks.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+namespace scaleworth::gpu {
+// The sums over ranks of a training step, queued on a stream.
+
+/// One rank's end. Every rank queues the same sums in the same order.
+class GradientExchange {
+ public:
+  virtual ~GradientExchange() = default;
+  /// `values` [count] become their sums over ranks, in place. May be captured into a graph.
+  virtual void sum(Bfloat16* values, std::size_t count, cudaStream_t stream) = 0;
+  virtual void sum(float* values, std::size_t count, cudaStream_t stream) = 0;
+  /// Throws ProbeFailure naming the rank and `doing` when an operation failed after it was queued.
+  virtual void require_healthy(const std::string& doing) = 0;
+};
+
+/// What one rank of a training needs; all of it outlives the trainer.
+struct TrainerPlace {
+  int ordinal = 0;
+  Rank rank;
+  std::shared_ptr<const CublasLt> library;
+  GradientExchange* exchange = nullptr;     // null for one rank
+  const std::atomic<bool>* stop = nullptr;  // another rank of this process gave up
+};
+
+struct FinishedStep {
+  double loss = 0.0;  // mean over the global batch
+  bool stop = false;  // some rank asked to stop
+  StepTimes times;
+};
+
+/// Called by one thread at a time, with the GPU current. After an exception the GPU's memory stays
+/// taken, because a sum that lacks a rank may still use it.
+class DeviceTrainer {
+ public:
+  /// Takes all memory and queues the starting weights. Throws OutOfMemory, gpu::Error,
+  /// LibraryError, UserError for a shape that GPUs do not take.
+  DeviceTrainer(const TrainerPlace& place, const probes::TrainingWork& work);
+  ~DeviceTrainer();
+  DeviceTrainer(const DeviceTrainer&) = delete;
+  DeviceTrainer& operator=(const DeviceTrainer&) = delete;
+
+  /// Runs steps [first, first + count) of the training, at most two queued at a time. Throws
+  /// ProbeFailure naming rank, GPU and step when one does not end in time or another rank gave up,
+  /// or the loss is no longer finite; Interrupted when some rank asked for it.
+  std::vector<FinishedStep> run(int first, int count);
+
+  /// From now on steps are replayed from graphs; nothing may be queued. Throws gpu::Error or
+  /// LibraryError when the step cannot be captured; then `forget_graphs`.
+  void capture();
+  void forget_graphs();
+
+  /// The GPU's times count from the first anchor. Nothing may be queued.
+  void begin_clock();
+  /// The map for all steps since begin_clock, and its error.
+  ClockMap end_clock();
+  double clock_error_s() const { return clock_error_s_; }
+
+  /// Equal on ranks that hold equal weights, as far as samples tell (FNV-1a of some of them).
+  std::uint64_t weight_fingerprint();
+  const StepSchedule& schedule() const { return schedule_; }
+  const DeviceTransformer& model() const { return model_; }
+
+  static constexpr std::chrono::seconds step_limit{60};
+
+ private:
+  /// A step that is queued has its own input, events and graph.
+  struct Slot {
+    PinnedBuffer input;
+    PinnedBuffer loss;
+    Event start;
+    std::vector<Event> stage_end;
+    std::vector<Event> sum_end;
+    Event end;
+    Event done;  // recorded outside of a graph: a replay's own events still show the last time
+    GraphExecutable graph;
+  };
+
+  static Slot make_slot(const DeviceHealth& health,
+                        const TrainingBuffers& buffers,
+                        const StepSchedule& schedule);
+  Slot& slot_of(int step) { return slots_[static_cast<std::size_t>(step) % slots_.size()]; }
+  void queue(int step);
+  void queue_stages(Slot& slot, unsigned mark_flags);
+  void queue_stage(const TrainingStage& stage);
+  void queue_sums(Slot& slot, std::size_t stage, std::size_t& next, unsigned mark_flags);
+  FinishedStep finish(int step);
+  void wait_for(cudaEvent_t event, int step);
+  void require_others(int step);
+  StepTimes times_of(Slot& slot);
+  double seconds_since_anchor(const Event& event) const;
+
+  TrainerPlace place_;
+  probes::TrainingWork work_;
+  std::int64_t sequences_;  // of this rank
+  DeviceHealth health_;
+  Stream compute_;
+  Stream exchange_stream_;
+  DeviceArena arena_;
+  DeviceTransformer model_;
+  StepSchedule schedule_;
+  GemmPlans plans_;
+  CudaOperations operations_;
+  std::uint64_t* straggler_mark_ = nullptr;  // null unless this rank is to be slow
+  std::vector<Event> ready_;                 // by sum: its values are there
+  Event sums_done_;
+  std::array<Slot, 2> slots_;
+  ClockAnchor anchor_;
+  double clock_error_s_ = 0.0;
+  double previous_end_ = 0.0;
+  bool failed_ = false;
+};
+
+// Gradients summed by NCCL.
+
+/// `communicator` is the caller's, of the ranks of the training in their order, and outlives it.
+class NcclExchange final : public GradientExchange {
+ public:
+  NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank);
+  void sum(Bfloat16* values, std::size_t count, cudaStream_t stream) override;
+  void sum(float* values, std::size_t count, cudaStream_t stream) override;
+  void require_healthy(const std::string& doing) override;
+
+ private:
+  std::shared_ptr<const Nccl> nccl_;
+  ncclComm_t communicator_;
+  int rank_;
+};
+}  // namespace scaleworth::gpu

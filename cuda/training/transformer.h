@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The reference transformer for GPUs: forward, backward and update as lists of named stages, said
+/// in TrainingOperations. What the host's model computes in fp32, in bf16.
+#pragma once
+
+#include "cuda/kernels/training/bfloat16.h"
+#include "cuda/kernels/training/elementwise.h"
+#include "cuda/kernels/training/embedding.h"
+#include "cuda/kernels/training/normalization.h"
+#include "cuda/runtime/memory.h"
+#include "probes/ranks.h"
+#include "probes/training/shape.h"
+#include "src/core/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+namespace scaleworth::gpu {
+// A product of the training step as the layers say it, row-major, and as cuBLASLt wants it.
+
+/// A row-major matrix, `stride` elements from row to row; transposed: what is stored is its
+/// transpose. `batch_stride`: from one product of the batch to the next.
+struct Operand {
+  const Bfloat16* data = nullptr;
+  std::int64_t stride = 0;
+  bool transposed = false;
+  std::int64_t batch_stride = 0;
+};
+
+/// Row-major, of the result's shape; strides as in Operand.
+struct Result {
+  Bfloat16* data = nullptr;
+  std::int64_t stride = 0;
+  std::int64_t batch_stride = 0;
+};
+
+/// result [m, n] = alpha a [m, k] b [k, n] + addend [m, n] + bias [n], sums in fp32, for each of
+/// `batch` products. addend (laid out as the result) and bias may be null.
+struct GemmCall {
+  std::int64_t m = 0, n = 0, k = 0;
+  Operand a;
+  Operand b;
+  Result result;
+  const Bfloat16* addend = nullptr;
+  const Bfloat16* bias = nullptr;
+  float alpha = 1.0F;
+  std::int64_t batch = 1;
+};
+
+/// A stored column-major matrix of rows x columns; `transpose`: the product reads its transpose.
+struct ColumnMajorMatrix {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t leading = 0;
+  std::int64_t batch_stride = 0;
+  bool transpose = false;
+  friend bool operator==(const ColumnMajorMatrix&, const ColumnMajorMatrix&) = default;
+};
+
+/// What distinguishes products for the library: everything but addresses. Column-major
+/// d [m, n] = alpha op(a) op(b) + beta c + bias, c laid out as d, bias [m] along each column.
+struct GemmPlanKey {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  ColumnMajorMatrix a;
+  ColumnMajorMatrix b;
+  ColumnMajorMatrix d;
+  bool addend = false;
+  bool bias = false;
+  int alignment = 256;  // of all addresses, bytes; at most 256
+  friend bool operator==(const GemmPlanKey&, const GemmPlanKey&) = default;
+};
+
+struct ColumnMajorGemm {
+  GemmPlanKey key;
+  const Bfloat16* a = nullptr;
+  const Bfloat16* b = nullptr;
+  const Bfloat16* c = nullptr;  // the addend; d where there is none
+  Bfloat16* d = nullptr;
+  const Bfloat16* bias = nullptr;
+  float alpha = 1.0F;
+  float beta = 0.0F;
+};
+
+/// The same product: a row-major matrix is the transpose of the column-major one at the same place,
+/// and (a b)^T = b^T a^T, so the operands change places.
+ColumnMajorGemm to_column_major(const GemmCall& call);
+
+// What the training step asks of the thing that computes it: a GPU, or plain C++ in tests.
+
+/// Each takes effect in the order of the calls; memory is TrainingMemory's. Nobody but the
+/// implementation reads or writes behind the addresses.
+class TrainingOperations {
+ public:
+  virtual ~TrainingOperations() = default;
+  virtual void multiply(const GemmCall& call) = 0;
+  virtual void layer_norm(const LayerNorm& layer) = 0;
+  virtual void layer_norm_gradient(const LayerNormGradient& layer) = 0;
+  virtual void gain_gradient(const GainGradient& layer) = 0;
+  virtual void bias_gradient(const BiasGradient& layer) = 0;
+  virtual void softmax(const Softmax& layer) = 0;
+  virtual void softmax_gradient(const SoftmaxGradient& layer) = 0;
+  virtual void gelu(const Gelu& layer) = 0;
+  virtual void gelu_gradient(const GeluGradient& layer) = 0;
+  virtual void embed(const Embedding& layer) = 0;
+  virtual void embedding_gradient(const EmbeddingGradient& layer) = 0;
+  virtual void split_heads(const Heads& layer) = 0;
+  virtual void merge_heads(const Heads& layer) = 0;
+  virtual void cross_entropy(const CrossEntropy& layer) = 0;
+  virtual void sum_losses(const LossSum& sum) = 0;
+  virtual void adam(const Adam& adam) = 0;
+  virtual void initialise(const InitialWeights& initial) = 0;
+};
+
+// Memory of the training step, taken once.
+
+/// Lives as long as what was allocated. `allocate` returns zeros, aligned to 256 bytes.
+class TrainingMemory {
+ public:
+  virtual ~TrainingMemory() = default;
+  virtual void* allocate(std::size_t bytes) = 0;
+
+  template <class T>
+  T* make(std::int64_t count) {
+    return static_cast<T*>(allocate(static_cast<std::size_t>(count) * sizeof(T)));
+  }
+};
+
+/// Takes nothing and adds up what was asked for; addresses must not be followed.
+class CountingMemory final : public TrainingMemory {
+ public:
+  void* allocate(std::size_t bytes) override {
+    const std::size_t start = bytes_;
+    bytes_ += (bytes + alignment - 1) / alignment * alignment;
+    return reinterpret_cast<void*>(alignment + start);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t alignment = 256;
+  std::size_t bytes_ = 0;
+};
+
+// What the host hands to a step: one block of memory, copied at once.
+
+/// Where the parts of the block start, in bytes.
+struct StepInputLayout {
+  StepInputLayout(const probes::TransformerShape& shape, std::int64_t sequences);
+
+  std::size_t text = 0;     // int32 [sequences, sequence + 1]
+  std::size_t starts = 0;   // int32 [vocabulary + 1], see EmbeddingGradient
+  std::size_t order = 0;    // int32 [sequences x sequence]
+  std::size_t factors = 0;  // AdamFactors
+  std::size_t stop = 0;     // float: above 0 asks all ranks to stop
+  std::size_t bytes = 0;
+};
+
+/// Which data a step reads.
+struct StepData {
+  std::uint64_t seed = 1;
+  std::uint64_t first_sample = 0;  // of this rank, in this step
+  int step = 0;                    // counted from 0, warm-up included
+  bool stop = false;
+};
+
+/// Of the step numbered from 0: the rate and the corrections of Adam, as on the host.
+AdamFactors adam_factors(int step);
+
+/// Fills the block of `layout`. `block` is aligned to 4 bytes.
+void fill_step_input(const probes::TransformerShape& shape,
+                     const StepInputLayout& layout,
+                     const StepData& data,
+                     std::span<std::byte> block);
+
+// Where everything of the training step lies in memory.
+
+/// What the backward pass of a layer needs again; [tokens, ...] unless noted.
+struct LayerBuffers {
+  Bfloat16 *input = nullptr, *normed1 = nullptr, *context = nullptr, *middle = nullptr;
+  Bfloat16 *normed2 = nullptr, *up = nullptr, *gelu = nullptr;
+  Bfloat16* qkv = nullptr;            // [3, sequences, heads, sequence, head width]
+  Bfloat16* probabilities = nullptr;  // [sequences, heads, sequence, sequence]
+  float *mean1 = nullptr, *inverse1 = nullptr, *mean2 = nullptr, *inverse2 = nullptr;
+};
+
+/// Parameters in the order of probes::ParameterLayout.
+struct TrainingBuffers {
+  TrainingBuffers(const probes::TransformerShape& shape,
+                  std::int64_t sequences,
+                  TrainingMemory& memory);
+
+  StepInputLayout input_layout;
+  std::byte* input = nullptr;
+  float *master = nullptr, *first = nullptr, *second = nullptr;  // weights and Adam's moments
+  Bfloat16 *weights = nullptr, *gradients = nullptr;
+  std::vector<LayerBuffers> layers;
+  Bfloat16 *stream = nullptr, *normed = nullptr, *logits = nullptr;  // after the last layer
+  float *mean = nullptr, *inverse = nullptr;
+  float* losses = nullptr;  // [tokens]
+  float* loss = nullptr;    // loss of this rank, wish to stop; then their sums over ranks
+  // Used by one layer after another:
+  Bfloat16 *dstream = nullptr, *dnormed = nullptr, *dwide = nullptr;
+  Bfloat16* packed = nullptr;  // [tokens, 3 width]: queries, keys, values or their gradients
+  Bfloat16* context_matrices = nullptr;  // [sequences, heads, sequence, head width]
+  Bfloat16* dqkv = nullptr;              // like LayerBuffers::qkv
+  Bfloat16* dscores = nullptr;           // like LayerBuffers::probabilities
+  float* partial = nullptr;              // of column sums
+};
+
+/// What TrainingBuffers take.
+Bytes training_bytes(const probes::TransformerShape& shape, std::int64_t sequences);
+
+/// A piece of the step. After it, the first `ready` elements of the gradients are final (0 in the
+/// forward pass).
+struct TrainingStage {
+  std::string name;
+  std::function<void(TrainingOperations&)> run;
+  std::size_t ready = 0;
+};
+
+/// Throws UserError naming the value unless width, head width, sequence and vocabulary are
+/// multiples of 8: what a thread reads at once.
+void check_device_shape(const probes::TransformerShape& shape);
+
+/// Decoder-only, pre-norm, full attention, GELU MLP of 4 x width, untied head, learned positions.
+/// bf16 weights, gradients and activations; fp32 sums, statistics, loss, optimizer and its weights.
+class DeviceTransformer {
+ public:
+  /// `sequences` of this rank; the loss is the mean over `global_tokens`, so that sums over ranks
+  /// are means over the global batch. `memory` outlives this. Throws what check_device_shape
+  /// throws.
+  DeviceTransformer(const probes::TransformerShape& shape,
+                    std::int64_t sequences,
+                    std::int64_t global_tokens,
+                    TrainingMemory& memory);
+  DeviceTransformer(const DeviceTransformer&) = delete;
+  DeviceTransformer& operator=(const DeviceTransformer&) = delete;
+
+  const probes::ParameterLayout& layout() const { return layout_; }
+  const TrainingBuffers& buffers() const { return buffers_; }
+
+  /// The same starting weights as the host's.
+  void initialise(TrainingOperations& operations, std::uint64_t seed) const;
+  /// Once the step's input lies in buffers().input: run all of forward in order, then all of
+  /// backward, then the update.
+  const std::vector<TrainingStage>& forward() const { return forward_; }
+  const std::vector<TrainingStage>& backward() const { return backward_; }
+  void update(TrainingOperations& operations) const;
+
+ private:
+  struct Dense {
+    probes::Weight weight;
+    probes::Weight bias;  // size 0: none
+    std::int64_t in = 0;
+    std::int64_t out = 0;
+  };
+
+  void list_stages();
+  Dense qkv(std::size_t layer) const;
+  Dense output(std::size_t layer) const;
+  Dense up(std::size_t layer) const;
+  Dense down(std::size_t layer) const;
+  Dense head() const;
+  Heads heads(std::int64_t parts, Bfloat16* rows, Bfloat16* matrices) const;
+  GemmCall per_head(std::int64_t n, std::int64_t k, Operand a, Operand b, Bfloat16* result) const;
+  Bfloat16* output_of(std::size_t layer) const;
+  template <class T>
+  const T* input_at(std::size_t offset) const {
+    return reinterpret_cast<const T*>(buffers_.input + offset);
+  }
+
+  void dense_forward(TrainingOperations& operations,
+                     const Dense& dense,
+                     const Bfloat16* x,
+                     const Bfloat16* residual,
+                     Bfloat16* y) const;
+  void dense_backward(TrainingOperations& operations,
+                      const Dense& dense,
+                      const Bfloat16* x,
+                      const Bfloat16* dy,
+                      Bfloat16* dx) const;
+  /// A norm by its gain (the bias follows it in memory), input and statistics.
+  struct Norm {
+    probes::Weight gain;
+    const Bfloat16* x = nullptr;
+    float* mean = nullptr;
+    float* inverse = nullptr;
+  };
+  Norm norm1(std::size_t layer) const;
+  Norm norm2(std::size_t layer) const;
+  Norm final_norm() const;
+  void norm_forward(TrainingOperations& operations, const Norm& norm, Bfloat16* y) const;
+  void norm_backward(TrainingOperations& operations, const Norm& norm, bool add) const;
+
+  void embed(TrainingOperations& operations) const;
+  void attend(TrainingOperations& operations, std::size_t layer) const;
+  void mix_heads(TrainingOperations& operations, std::size_t layer) const;
+  void expand(TrainingOperations& operations, std::size_t layer) const;
+  void predict(TrainingOperations& operations) const;
+  void backward_head(TrainingOperations& operations) const;
+  void backward_down(TrainingOperations& operations, std::size_t layer) const;
+  void backward_up(TrainingOperations& operations, std::size_t layer) const;
+  void backward_output(TrainingOperations& operations, std::size_t layer) const;
+  void backward_attention(TrainingOperations& operations, std::size_t layer) const;
+  void backward_qkv(TrainingOperations& operations, std::size_t layer) const;
+  void backward_embedding(TrainingOperations& operations) const;
+
+  probes::TransformerShape shape_;
+  std::int64_t sequences_;
+  std::int64_t tokens_;  // of this rank
+  float loss_scale_;
+  probes::ParameterLayout layout_;
+  TrainingBuffers buffers_;
+  std::vector<TrainingStage> forward_;
+  std::vector<TrainingStage> backward_;
+};
+
+// One allocation on a GPU from which all buffers of a training are cut.
+
+class DeviceArena final : public TrainingMemory {
+ public:
+  /// `bytes` of the current device, zeroed on `stream`. `health` must outlive it. Throws
+  /// OutOfMemory or gpu::Error.
+  DeviceArena(const DeviceHealth& health, std::size_t bytes, cudaStream_t stream);
+
+  /// Throws std::logic_error when there is not so much left: the count of bytes was wrong.
+  void* allocate(std::size_t bytes) override;
+
+ private:
+  DeviceBuffer memory_;
+  std::size_t bytes_;
+  std::size_t used_ = 0;
+};
+}  // namespace scaleworth::gpu

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/collectives.h"
+#include "src/core/error.h"
+#include "src/core/files/run_names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+constexpr const char* timings_file = "collectives.csv";
+
+std::vector<std::string> timing_header() {
+  return {"collective",
+          "mode",
+          "ranks",
+          "message_bytes",
+          "operations",
+          "iteration",
+          "rank",
+          "start_ns",
+          "end_ns"};
+}
+
+std::vector<std::vector<std::string>> timing_rows(const CollectiveWork& work,
+                                                  const CollectiveMeasured& measured) {
+  std::vector<std::vector<std::string>> rows;
+  rows.reserve(measured.timings.size());
+  for (const RankTiming& timing : measured.timings) {
+    rows.push_back({collective_name(work.collective),
+                    collective_mode_name(work.mode),
+                    std::to_string(work.ranks),
+                    fmt::format("{:.0f}", measured.message.value()),
+                    std::to_string(measured.operations_per_timing),
+                    std::to_string(timing.iteration),
+                    std::to_string(timing.rank.index),
+                    std::to_string(timing.start_ns),
+                    std::to_string(timing.end_ns)});
+  }
+  return rows;
+}
+
+Point make_point(const CollectiveWork& work, CollectiveMeasured measured) {
+  Point point;
+  point.parameters = {{fields::collective, std::string(collective_name(work.collective))},
+                      {fields::mode, std::string(collective_mode_name(work.mode))},
+                      {fields::ranks, std::int64_t{work.ranks}},
+                      {fields::message_bytes, static_cast<std::int64_t>(measured.message.value())}};
+  point.samples = {{fields::time_s, std::move(measured.time_s)}};
+  point.stop_reason = std::move(measured.stop_reason);
+  point.warnings = std::move(measured.warnings);
+  return point;
+}
+
+std::string title(const CollectiveWork& work) {
+  return fmt::format("{} of {:.0f} B on {} ranks",
+                     collective_name(work.collective),
+                     work.message.value(),
+                     work.ranks);
+}
+}  // namespace
+
+Seconds estimate_collectives(const Setting& setting) {
+  const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
+  Seconds sum{0.0};
+  for (const auto& work : plan_sweep(setting.suite, setting.max_ranks, memory).settings) {
+    sum += expected_time(work, setting.suite);
+  }
+  return sum;
+}
+
+void measure_collectives(RankGroup& group,
+                         const Setting& setting,
+                         const RankOptions& /*options*/,
+                         Recorder& recorder) {
+  if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
+  const SweepPlan plan = plan_sweep(setting.suite, group.size(), group.available_memory_per_rank());
+  const auto on_rank_0 = [&](const std::function<void()>& action) {
+    group.together([&] {
+      if (group.rank() == Rank{0}) action();
+    });
+  };
+  on_rank_0([&] {
+    if (!plan.left_out.empty()) recorder.warn(plan.left_out);
+  });
+  Seconds total{0.0};
+  for (const CollectiveWork& work : plan.settings) total += expected_time(work, setting.suite);
+  Seconds done{0.0};
+  for (const CollectiveWork& work : plan.settings) {
+    on_rank_0([&] { recorder.progress(done / total, title(work)); });
+    CollectiveMeasured measured = group.time_collective(work, sweep_target(work, setting.suite));
+    on_rank_0([&] {
+      recorder.add_rows(timings_file, timing_header(), timing_rows(work, measured));
+      recorder.add(make_point(work, std::move(measured)));
+    });
+    done += expected_time(work, setting.suite);
+  }
+}
+
+namespace {
+constexpr double batch_s = 0.02;
+constexpr int most_repetitions = 50;
+constexpr double block_s = 1e-3;
+constexpr int least_operations = 2;
+constexpr int most_operations = 100;
+
+int clamp_count(double count, int low, int high) {
+  return static_cast<int>(
+      std::clamp(std::ceil(count), static_cast<double>(low), static_cast<double>(high)));
+}
+}  // namespace
+
+std::string CollectiveBatch::text() const {
+  return fmt::format("{} {}", repetitions, operations);
+}
+
+CollectiveBatch CollectiveBatch::of(const std::string& text) {
+  CollectiveBatch batch;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, batch.repetitions);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ' ') {
+    const auto second = std::from_chars(first.ptr + 1, end, batch.operations);
+    if (second.ec == std::errc() && second.ptr == end && batch.repetitions >= 0 &&
+        batch.repetitions <= most_repetitions && batch.operations >= 1 &&
+        batch.operations <= most_operations) {
+      return batch;
+    }
+  }
+  throw ProbeFailure(fmt::format("rank 0 asks for '{}', which is no batch", text));
+}
+
+CollectivePacer::CollectivePacer(CollectiveMode mode,
+                                 const StoppingTarget& target,
+                                 Seconds operation)
+    : target_(target), rule_(target) {
+  const double operation_s = std::max(1e-7, operation.value());
+  if (mode != CollectiveMode::isolated) {
+    operations_ = clamp_count(block_s / operation_s, least_operations, most_operations);
+  }
+  repetition_s_ = operation_s * operations_;
+}
+
+CollectiveBatch CollectivePacer::next() const {
+  const std::size_t taken = rule_.samples().size();
+  if (rule_.finished() || taken >= target_.maximum_samples) return {0, operations_};
+  const auto left = std::min<std::size_t>(target_.maximum_samples - taken, most_repetitions);
+  return {clamp_count(batch_s / repetition_s_, 1, static_cast<int>(left)), operations_};
+}
+
+void CollectivePacer::add(const std::vector<double>& slowest) {
+  double sum_s = 0.0;
+  for (const double time_s : slowest) {
+    rule_.add(Seconds(time_s), Seconds(time_s * operations_));
+    sum_s += time_s;
+  }
+  if (!slowest.empty()) {
+    repetition_s_ = std::max(1e-7, sum_s / static_cast<double>(slowest.size()) * operations_);
+  }
+}
+
+namespace {
+// Knuth's multiplicative hash (2^32 / golden ratio), top 10 bits; compilers vectorise it.
+float place_term(std::size_t index) {
+  return static_cast<float>((static_cast<std::uint32_t>(index) * 2654435761U) >> 22U);
+}
+
+float sum_of_rank_terms(int ranks) {
+  float sum = 0.0F;
+  for (int r = 0; r < ranks; ++r) sum += rank_term(r);
+  return sum;
+}
+}  // namespace
+
+float rank_term(int rank) {
+  return static_cast<float>((7 * rank) % 1021);
+}
+
+void fill_pattern(std::span<float> data, int rank) {
+  const float term = rank_term(rank);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = place_term(i) + term;
+}
+
+std::vector<ExpectedStretch> expected_result(Collective collective,
+                                             const MessageShape& shape,
+                                             int rank,
+                                             int ranks) {
+  const std::size_t own_block = static_cast<std::size_t>(rank) * shape.block;
+  std::vector<ExpectedStretch> stretches;
+  switch (collective) {
+    case Collective::all_reduce:
+      return {{0, shape.receive, 0, static_cast<float>(ranks), sum_of_rank_terms(ranks)}};
+    case Collective::reduce_scatter:
+      return {{0, shape.receive, own_block, static_cast<float>(ranks), sum_of_rank_terms(ranks)}};
+    case Collective::broadcast:
+      return {{0, shape.receive, 0, 1.0F, rank_term(0)}};
+    case Collective::send_receive:
+      return {{0, shape.receive, 0, 1.0F, rank_term((rank + ranks - 1) % ranks)}};
+    case Collective::reduce:
+      if (rank != 0) return {};
+      return {{0, shape.receive, 0, static_cast<float>(ranks), sum_of_rank_terms(ranks)}};
+    case Collective::scatter:
+      return {{0, shape.receive, own_block, 1.0F, rank_term(0)}};
+    case Collective::gather:
+      if (rank != 0) return {};
+      break;
+    case Collective::all_gather:
+    case Collective::all_to_all:
+      break;
+  }
+  const std::size_t first = collective == Collective::all_to_all ? own_block : 0;
+  for (int source = 0; source < ranks; ++source) {
+    stretches.push_back({static_cast<std::size_t>(source) * shape.block,
+                         shape.block,
+                         first,
+                         1.0F,
+                         rank_term(source)});
+  }
+  return stretches;
+}
+
+std::optional<std::string> find_error(std::span<const float> received,
+                                      const std::vector<ExpectedStretch>& expected) {
+  for (const ExpectedStretch& stretch : expected) {
+    const auto wanted = [&](std::size_t j) {
+      return stretch.scale * place_term(stretch.first + j) + stretch.offset;
+    };
+    const auto part = received.subspan(stretch.begin, stretch.count);
+    // Counting first keeps the loop without branches; 256 MiB are checked for every setting.
+    std::size_t wrong = 0;
+    for (std::size_t j = 0; j < part.size(); ++j) wrong += part[j] == wanted(j) ? 0 : 1;
+    if (wrong == 0) continue;
+    std::size_t j = 0;
+    while (part[j] == wanted(j)) ++j;
+    return fmt::format("{} of {} elements are wrong, first element {}: {} instead of {}",
+                       wrong,
+                       part.size(),
+                       stretch.begin + j,
+                       part[j],
+                       wanted(j));
+  }
+  return std::nullopt;
+}
+}  // namespace scaleworth::probes

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Declares the next two.
+#pragma once
+
+#include "probes/ranks.h"
+#include "probes/registry.h"
+#include "probes/schedule.h"
+#include "src/core/statistics/sampling.h"
+#include "src/core/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::probes {
+// Which collectives, sizes, rank counts and modes a suite measures, and how long that takes.
+
+struct SweepPlan {
+  /// In the order of measurement: all settings in one random order, the same on every rank, so that
+  /// a drift of the machine does not look like an effect of size.
+  std::vector<CollectiveWork> settings;
+  /// Sizes left out for lack of memory, in words; empty for none.
+  std::string left_out;
+};
+
+/// 2, 4, 8, ... and `size` itself; empty for one rank.
+std::vector<int> rank_counts(int size);
+
+/// Sizes from 8 B: standard every power of 2 up to 256 MiB, quick every fourth power up to 64 MiB.
+/// Two sizes that become one after rounding to whole elements are measured once. Both buffers of a
+/// rank must fit into half of `memory_per_rank`.
+SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank);
+
+/// How long one setting may take: at least 20 samples of small messages and 6 of large ones, the
+/// fewest with a 95 % interval of their median, and more while the budget lasts.
+StoppingTarget sweep_target(const CollectiveWork& work, Suite suite);
+
+/// Expected duration of one setting with its preparation and verification, from the rates of
+/// shared memory on one node named in the source.
+Seconds expected_time(const CollectiveWork& work, Suite suite);
+
+// How many elements a collective moves for a message of so many bytes.
+
+/// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
+/// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the
+/// other collectives.
+struct MessageShape {
+  std::size_t block = 0;
+  std::size_t send = 0;     // elements in each rank's send buffer
+  std::size_t receive = 0;  // elements in each rank's receive buffer
+  Bytes message;            // after rounding up to whole elements per rank
+
+  Bytes buffers() const { return Bytes(4.0 * static_cast<double>(send + receive)); }
+};
+
+/// The counts by which nccl-tests states a size: see CollectiveWork::message. Throws ProbeFailure
+/// unless `message` is positive and `ranks` at least 2.
+MessageShape message_shape(Collective collective, Bytes message, int ranks);
+
+// Sizes of a sweep that turned out to be too large for the memory.
+
+/// A limit for each line of the sweep: settings of a topology that differ in size only. A way that
+/// finds no room for its own buffers tells nothing about the others.
+class SizeLimits {
+ public:
+  /// `work` found no memory: neither does what is as large or larger.
+  void lower(const std::string& topology, const CollectiveWork& work, const std::string& reason);
+  /// Whether `work` is as large as one that found no memory; it counts as left out then.
+  bool leaves_out(const std::string& topology, const CollectiveWork& work);
+  /// "all_reduce, isolated, all ranks, NVLS/Simple: from 4294967296 B on no memory (3 sizes left
+  /// out): rank 2: ...", per line with a limit.
+  std::vector<std::string> sentences() const;
+
+ private:
+  struct Limit {
+    Bytes smallest;  // that found no memory
+    std::string reason;
+    int left_out = 0;
+  };
+  std::map<std::string, Limit> limits_;  // by the line's name
+};
+
+// A random order that is the same on every rank and in every run.
+
+/// std::shuffle is free to differ between standard libraries, and ranks must agree on the order.
+template <class T>
+void shuffle_alike(std::vector<T>& items) {
+  constexpr std::uint64_t order_seed = 20241;
+  std::mt19937_64 random(order_seed);
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
+}
+
+// The probe comm.collectives: time against message size for six collectives at each rank count.
+
+Seconds estimate_collectives(const Setting& setting);
+
+/// Adds one point per setting (parameters collective, mode, ranks, message_bytes; series time_s)
+/// and each rank's start and end as rows of collectives.csv. Throws NothingToMeasure for one rank.
+void measure_collectives(RankGroup& group,
+                         const Setting& setting,
+                         const RankOptions& options,
+                         Recorder& recorder);
+
+// Decides, on one rank for all, how many repetitions of a collective come next and when it is
+// enough.
+
+/// What all ranks do next; no repetitions: stop.
+struct CollectiveBatch {
+  int repetitions = 0;
+  int operations = 1;  // of each repetition, between two clock readings
+
+  /// "repetitions operations", for the way to the other ranks.
+  std::string text() const;
+  /// Throws ProbeFailure for anything else than such a text.
+  static CollectiveBatch of(const std::string& text);
+};
+
+class CollectivePacer {
+ public:
+  /// `operation`: about the time of one, from the warm-up. Isolated repetitions are one operation
+  /// each; others as many as fill a millisecond, at least 2, so that the event clock's half
+  /// microsecond does not matter.
+  CollectivePacer(CollectiveMode mode, const StoppingTarget& target, Seconds operation);
+
+  /// A batch lasts about 20 ms: between batches ranks look for Ctrl-C and at the budget.
+  CollectiveBatch next() const;
+  /// Seconds of one operation for each repetition of the batch that `next` gave, the slowest
+  /// rank's.
+  void add(const std::vector<double>& slowest);
+  const StoppingRule& rule() const { return rule_; }
+  int operations() const { return operations_; }
+
+ private:
+  StoppingTarget target_;
+  StoppingRule rule_;
+  int operations_ = 1;
+  double repetition_s_;
+};
+
+// Data whose collective results are known exactly: small integers in fp32 that depend on the rank
+// and on the place in the buffer, so that a lost, doubled, shifted or swapped block shows.
+
+/// t(rank) of `fill_pattern`.
+float rank_term(int rank);
+
+/// data[i] = h(i) + t(rank), h a hash to 0..1023, t(rank) = 7 rank mod 1021. Sums over ranks are
+/// exact in fp32 below 2^24, that is up to 8208 ranks.
+///   h(i) = (i mod 2^32) 2654435761 mod 2^32 / 2^22, Knuth's multiplicative hash
+void fill_pattern(std::span<float> data, int rank);
+
+/// A stretch of a receive buffer: element begin + j must be scale h(first + j) + offset.
+struct ExpectedStretch {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+  std::size_t first = 0;
+  float scale = 1.0F;
+  float offset = 0.0F;
+};
+
+/// What `rank` of `ranks` must hold after the collective. send_receive goes round a ring: each rank
+/// sends to the next; rank 0 is the root of broadcast, reduce, gather and scatter. Empty for a rank
+/// that receives nothing (reduce, gather: all but the root).
+std::vector<ExpectedStretch> expected_result(Collective collective,
+                                             const MessageShape& shape,
+                                             int rank,
+                                             int ranks);
+
+/// Absent when all is as expected, else the first wrong element in words.
+std::optional<std::string> find_error(std::span<const float> received,
+                                      const std::vector<ExpectedStretch>& expected);
+}  // namespace scaleworth::probes

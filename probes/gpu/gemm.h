@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Matrix products by the library's fastest algorithm: the ceiling that training and inference can
+/// reach.
+#pragma once
+
+#include "probes/gpu/device.h"
+#include "probes/gpu/numbers.h"
+#include "probes/gpu/registry.h"
+#include "probes/machine.h"
+#include "src/core/run.h"
+#include "src/core/units.h"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+// A timed matrix product as a point of the record.
+
+/// The product that is being measured and why.
+struct GemmSubject {
+  DeviceDescription device;
+  std::string library;  // as Device::gemm_library tells
+  std::string family;   // "search" | "cube" | "own"
+  std::string name;     // that the user gave; empty otherwise
+  GemmProblem problem;
+};
+
+/// Of the whole batch, at the time of one operation.
+FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s);
+
+/// `pass`: see fields.h. Where the median rate is impossible the point carries the reason as a
+/// warning.
+Point gemm_point(const GemmSubject& subject,
+                 const std::string& pass,
+                 GemmRegime regime,
+                 const GemmCandidate& candidate,
+                 const DeviceMeasured& measured);
+
+// The fastest correct algorithm of a library for one matrix product.
+
+struct SearchEffort {
+  int wanted = 64;              // proposals within 32 MiB of workspace
+  bool large_workspace = true;  // ask once more within 256 MiB
+  Seconds wake_up{0.1};   // of the first candidate: a GPU that idled must get its clocks back up
+  Seconds coarse{0.003};  // of one candidate in the coarse pass
+  Seconds coarse_limit{3.0};  // of all candidates together; the rest is left out, and said
+  std::size_t kept = 4;       // candidates of the fine pass, besides the library's own choice
+  double kept_within = 0.05;  // of the best
+  std::size_t rounds = 7;     // of the fine pass, candidates in turn
+  Seconds fine_sample{0.020};
+  bool recorded = true;  // a point per candidate and pass
+};
+
+struct AlgorithmChoice {
+  GemmCandidate best;
+  double best_s = 0.0;  // median of the fine pass
+  /// The same for the library's own choice, heuristic rank 0; absent when that is broken or wrong.
+  std::optional<double> default_s;
+  /// What searching gains over the library's own choice: default_s / best_s - 1.
+  std::optional<double> tuning_headroom() const;
+};
+
+/// Coarse pass over everything the library proposes; then the best few, verified, in turn (arms
+/// measured one after another drift apart by more than they differ). A candidate that breaks,
+/// computes a wrong result or passes the greatest possible rate is dropped with a warning. Throws
+/// NothingToMeasure when the library supports no such product; ProbeFailure when no candidate
+/// remains, or three in a row break (then it is not the candidates).
+AlgorithmChoice search_algorithm(GemmSession& session,
+                                 const GemmSubject& subject,
+                                 const SearchEffort& effort,
+                                 Recorder& recorder);
+
+// Waiting until clock and power of a busy GPU have settled.
+
+struct SettleRule {
+  Seconds minimum{3.0};
+  Seconds maximum{10.0};
+  Seconds window{2.0};   // looked back over
+  double change = 0.01;  // over the window, relative
+};
+
+/// Means over a piece of time.
+struct SettlePiece {
+  std::optional<double> clock_hz;  // absent where it could not be counted
+  double product_s = 0.0;          // time of one product
+  std::optional<double> power_w;   // absent without telemetry
+};
+
+/// Fed with equal pieces of time; settled when neither clock nor power has changed by more than the
+/// rule allows: the least-squares slope over the window times its length, relative to the mean.
+/// While the window holds a piece without a clock, the rate of the product stands for the clock;
+/// one without power leaves it to the clock alone.
+class SettleWatch {
+ public:
+  explicit SettleWatch(const SettleRule& rule) : rule_(rule) {}
+  void add(Seconds duration, const SettlePiece& piece);
+  bool settled() const;
+  bool finished() const { return settled() || elapsed_ >= rule_.maximum; }
+  Seconds elapsed() const { return elapsed_; }
+  /// "settled after 3.2 s (over the last 2 s: clock 0.4 %, power 0.1 %)".
+  std::string explanation() const;
+
+ private:
+  enum class Series { clock, rate, power };
+  struct Ended {
+    double end_s;
+    SettlePiece piece;
+  };
+  static std::optional<double> value(Series series, const SettlePiece& piece);
+  bool in_window(const Ended& ended) const;
+  /// The clock where every piece of the window has one, else the rate.
+  Series speed() const;
+  /// Relative change over the window; absent while it is not full or for a missing series.
+  std::optional<double> change(Series series) const;
+
+  SettleRule rule_;
+  Seconds elapsed_{};
+  std::vector<Ended> pieces_;
+};
+
+/// Runs the product without gaps until the watch is content.
+SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
+
+// Which matrix products are measured on a GPU, how thoroughly, and how long that takes.
+
+/// One number format as it is measured.
+struct GemmFormat {
+  NumberFormat input = NumberFormat::bf16;
+  bool fast_accumulation = true;
+};
+
+/// quick: bf16 (fp16 where there is none), fp8, tf32 and fp32; standard: all that the compute
+/// capability has, fp8 with fast and with precise accumulation where the two differ. The first is
+/// the one by which GPUs are compared.
+std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability);
+
+/// How thoroughly one format is measured.
+struct GemmEffort {
+  SearchEffort reference;   // of the reference cube and the user's own products
+  SearchEffort best_shape;  // of what the shape search found
+  SearchEffort brief;       // of other shapes
+  SettleRule settle;
+  Seconds pause{1.0};  // before the burst
+  Seconds steady{5.0};
+  Seconds brief_steady{1.0};  // of the other cubes
+  Seconds shape_search{10.0};
+  std::size_t shape_trials = 40;
+};
+
+/// `leading`: a format that gets most of the time: 16-bit and the first fp8.
+GemmEffort gemm_effort(Suite suite, bool leading);
+bool is_leading(const GemmFormat& format);
+
+/// The burst lasts this long: clocks fall within a few hundred milliseconds.
+inline constexpr Seconds burst_time{0.1};
+/// A product that lasts longer than this is left out of the cubes.
+inline constexpr Seconds longest_product{0.1};
+
+/// GPUs by kind (same name, multiprocessors and memory), by index, in the order of the node.
+std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices);
+/// The first GPU of each kind.
+std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices);
+
+/// Expected time of one format on one GPU, of one of the user's products, and of a short search.
+Seconds format_time(const GemmEffort& effort, Suite suite);
+Seconds own_product_time(const GemmEffort& effort);
+Seconds search_time(const SearchEffort& effort);
+
+// What is known of a matrix product before anyone is asked: its work, its memory, and which sides
+// its format allows.
+
+/// 2 m n k per product of the batch.
+Flops gemm_flops(const GemmProblem& problem);
+
+/// Bytes of one element of D: 8 for fp64; 4 for fp32, tf32 and int8 (int32); 2 otherwise.
+double output_element_bytes(NumberFormat input);
+
+/// A, B and D of the whole batch once, block scales left out.
+Bytes gemm_footprint(const GemmProblem& problem);
+
+/// Operand sets that are used in turn so that together they exceed twice the L2 cache: at least 2.
+/// Source: NVIDIA's GEMM measurement guidelines (CUTLASS documentation).
+int rotating_sets(Bytes footprint, Bytes l2_cache);
+
+/// Memory that measuring the product takes: rotating sets, 256 MiB of workspace, and 256 MiB that
+/// the duty-cycled regime overwrites.
+Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache);
+
+/// Why the product cannot be asked in its format, with the nearest larger shape that can; absent
+/// when it can. 8-bit and narrower formats need sides of whole 16-byte rows, block scales whole
+/// blocks along k.
+std::optional<std::string> shape_objection(const GemmProblem& problem);
+
+/// "bf16 4096 x 4096 x 8192", with batch and accumulation where they matter.
+std::string gemm_problem_name(const GemmProblem& problem);
+
+// One opened product and the passes that are timed with its best algorithm.
+
+/// The library's name. Throws NothingToMeasure or ProbeFailure with the reason when there is none.
+std::string require_gemm_library(Device& device);
+
+/// A product with its operands in place and its algorithm chosen.
+class ChosenGemm {
+ public:
+  /// Throws NothingToMeasure for a product that the format or the library cannot do, ProbeFailure
+  /// when the operands do not fit or no algorithm is left.
+  ChosenGemm(Device& device, GemmSubject subject, const SearchEffort& effort, Recorder& recorder);
+
+  const AlgorithmChoice& choice() const { return choice_; }
+  const GemmSubject& subject() const { return subject_; }
+  FlopPerSecond best_rate() const;
+
+  /// The first 100 ms after the GPU has idled for `pause`.
+  Point burst(Seconds pause);
+  /// Without gaps for `time` after clock and power have settled; the point says whether they did.
+  Point steady(const std::string& pass, const SettleRule& rule, Seconds time);
+  /// 0.2 s of products with an output reset and a 256 MiB fill before each.
+  Point duty_cycled();
+
+ private:
+  Point timed(const std::string& pass, const GemmPace& pace, const std::string& remark = {});
+
+  GemmSubject subject_;
+  std::unique_ptr<GemmSession> session_;
+  AlgorithmChoice choice_;
+};
+
+/// Duty-cycled pace with `time` of products, the pauses not counted.
+GemmPace duty_cycled_pace(Seconds time);
+
+// The rate that a GPU cannot pass: what is measured above it is a broken clock or a wrong result.
+
+/// Dense FLOP per clock and multiprocessor with fp32 (int8: int32) accumulation; fp64 through the
+/// tensor cores where there are any. Absent where no source is known.
+/// Source: NVIDIA's architecture papers of GA100, AD102, GH100 and GB100.
+std::optional<double> flops_per_clock(NumberFormat format, int compute_capability);
+
+/// Multiprocessors x FLOP per clock x maximum clock. Absent when one of them is unknown.
+std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, NumberFormat format);
+
+/// Why `rate` cannot be: it exceeds greatest_rate by more than 0.5 %. Absent when it can, or when
+/// nobody knows.
+std::optional<std::string> impossible_rate(const DeviceDescription& device,
+                                           NumberFormat format,
+                                           FlopPerSecond rate);
+
+// The shape of a matrix product at which a GPU is fastest, without trying them all.
+
+struct ProductShape {
+  std::int64_t m = 0, n = 0, k = 0;
+  friend auto operator<=>(const ProductShape&, const ProductShape&) = default;
+};
+
+/// Tiles of 128 x 256 of an output: the grid that a product is cut into.
+struct TileGrid {
+  std::int64_t rows = 0, columns = 0;
+  friend auto operator<=>(const TileGrid&, const TileGrid&) = default;
+};
+
+/// Grids that fill `waves` waves over the multiprocessors exactly, m/n from 1/4 to 4; and the
+/// squarest one that fills at least 96 % of the last wave. Ordered from flat to tall. Empty when
+/// there is none.
+std::vector<TileGrid> full_grids(int multiprocessors, int waves);
+
+struct ShapeLimits {
+  int multiprocessors = 1;
+  std::size_t trials = 100;
+  std::function<bool()> out_of_time;              // asked before each trial
+  std::function<bool(const ProductShape&)> fits;  // in memory
+};
+
+struct ShapeFound {
+  std::optional<ProductShape> best;  // absent when no trial gave a rate
+  FlopPerSecond rate;
+  std::size_t trials = 0;
+  std::string stop_reason;
+};
+
+/// Starts from the squarest full grids of 1, 2 and 4 waves at k = 8192, then coordinate descent
+/// over k (4096 to 16384), the number of waves (1 to 8), and the grid that fills them, until three
+/// moves in a row gain less than 0.5 %, or a limit is reached. `measure` tells the rate of a shape,
+/// nothing where it cannot be had; no shape is tried twice.
+ShapeFound search_shape(
+    const ShapeLimits& limits,
+    const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure);
+
+/// On one GPU of each kind (the next equal one where it is lost), for every format: the reference
+/// cube (algorithm search, burst, steady), other cubes, and the best shape that a search finds. Or,
+/// when the user gave products, these instead, each with its best algorithm, steady. A format that
+/// the library does not support is a warning.
+void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_gpu_gemm(const DeviceSetting& setting);
+
+/// The same product while 0, 4, 16, 32, ... multiprocessors are left to others, as to a collective.
+void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_gpu_contention(const DeviceSetting& setting);
+
+/// The same product on every GPU, first alone, then on all at the same time. Throws
+/// NothingToMeasure for a single GPU.
+void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_gpu_together(const DeviceSetting& setting);
+}  // namespace scaleworth::probes

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/gemm.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+/// Allocating, filling and describing the operands of one product, and asking for algorithms.
+constexpr Seconds open_time{0.1};
+/// Loading the kernel of a candidate at its first call.
+constexpr Seconds load_time{0.01};
+constexpr Seconds verify_time{0.05};
+/// Proposals that libraries really give, of those asked for.
+constexpr int usual_proposals = 32;
+constexpr Seconds duty_cycled_time{0.15};
+constexpr Seconds trial_time{0.25};
+constexpr std::size_t usual_trials = 12;
+
+bool is_fp8(NumberFormat format) {
+  return format == NumberFormat::fp8_e4m3 || format == NumberFormat::fp8_e5m2;
+}
+
+/// Compute capabilities at which precise accumulation is slower, so that both are worth measuring.
+bool accumulates_fast(int compute_capability) {
+  return compute_capability == 89 || compute_capability == 90;
+}
+}  // namespace
+
+std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability) {
+  const NumberFormat half =
+      has_format(NumberFormat::bf16, compute_capability) ? NumberFormat::bf16 : NumberFormat::fp16;
+  const NumberFormat other_half =
+      half == NumberFormat::bf16 ? NumberFormat::fp16 : NumberFormat::bf16;
+  std::vector<NumberFormat> order{
+      half, NumberFormat::fp8_e4m3, NumberFormat::tf32, NumberFormat::fp32};
+  if (suite == Suite::standard) {
+    order.insert(order.end(),
+                 {other_half,
+                  NumberFormat::fp8_e5m2,
+                  NumberFormat::fp8_block,
+                  NumberFormat::int8,
+                  NumberFormat::fp64,
+                  NumberFormat::mxfp8,
+                  NumberFormat::nvfp4});
+  }
+  std::vector<GemmFormat> formats;
+  for (const NumberFormat format : order) {
+    if (!has_format(format, compute_capability)) continue;
+    formats.push_back({format, true});
+    if (suite == Suite::standard && is_fp8(format) && accumulates_fast(compute_capability)) {
+      formats.push_back({format, false});
+    }
+  }
+  return formats;
+}
+
+bool is_leading(const GemmFormat& format) {
+  return format.input == NumberFormat::bf16 ||
+         (format.input == NumberFormat::fp8_e4m3 && format.fast_accumulation);
+}
+
+GemmEffort gemm_effort(Suite suite, bool leading) {
+  GemmEffort effort;
+  effort.brief = {.wanted = 16, .large_workspace = false, .coarse_limit = Seconds(0.5), .kept = 2};
+  if (suite == Suite::quick) {
+    effort.reference = {.wanted = 32, .coarse_limit = Seconds(1.0), .kept = 3};
+    effort.best_shape = effort.brief;
+    effort.settle = {.minimum = Seconds(1.0), .maximum = Seconds(3.0), .window = Seconds(1.0)};
+    effort.pause = Seconds(0.5);
+    effort.steady = Seconds(1.5);
+    effort.brief_steady = Seconds(0.5);
+    effort.shape_search = leading ? Seconds(8.0) : Seconds(2.0);
+    effort.shape_trials = leading ? 20 : 5;
+    return effort;
+  }
+  effort.steady = leading ? Seconds(5.0) : Seconds(2.5);
+  if (!leading) effort.settle.minimum = Seconds(2.0);
+  effort.shape_search = leading ? Seconds(30.0) : Seconds(5.0);
+  effort.shape_trials = leading ? 80 : 12;
+  return effort;
+}
+
+std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices) {
+  const auto kind = [&](std::size_t index) {
+    const DeviceDescription& device = devices[index];
+    return std::tuple(device.name, device.multiprocessors, device.memory.value());
+  };
+  std::vector<std::vector<std::size_t>> kinds;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& equal) {
+      return kind(equal.front()) == kind(i);
+    });
+    if (known == kinds.end()) {
+      kinds.push_back({i});
+    } else {
+      known->push_back(i);
+    }
+  }
+  return kinds;
+}
+
+std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices) {
+  std::vector<std::size_t> chosen;
+  for (const auto& equal : device_kinds(devices)) chosen.push_back(equal.front());
+  return chosen;
+}
+
+Seconds search_time(const SearchEffort& effort) {
+  const double proposals = std::min(effort.wanted, usual_proposals);
+  const double finalists = static_cast<double>(effort.kept);
+  const Seconds coarse =
+      std::min(proposals * (load_time + 1.5 * effort.coarse), effort.coarse_limit);
+  const Seconds fine = static_cast<double>(effort.rounds) * (effort.fine_sample + effort.coarse);
+  return open_time + effort.wake_up + coarse + finalists * (verify_time + fine);
+}
+
+Seconds format_time(const GemmEffort& effort, Suite suite) {
+  const double other_cubes = suite == Suite::standard ? 2.0 : 1.0;
+  const double trials = static_cast<double>(std::min(effort.shape_trials, usual_trials));
+  const Seconds settled = effort.settle.minimum;
+  return search_time(effort.reference) + search_time(effort.best_shape) + effort.pause +
+         burst_time + settled + effort.steady + 2.0 * duty_cycled_time +
+         other_cubes * (search_time(effort.brief) + effort.brief_steady) +
+         std::min(effort.shape_search, trials * trial_time);
+}
+
+Seconds own_product_time(const GemmEffort& effort) {
+  return search_time(effort.reference) + effort.settle.minimum + effort.steady;
+}
+
+namespace {
+constexpr double mebibyte = 1024.0 * 1024.0;
+
+/// Multiples that the sides must be of.
+struct Granularity {
+  std::int64_t outer = 1;  // m and n
+  std::int64_t inner = 1;  // k
+};
+
+Granularity granularity(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp8_e4m3:
+    case NumberFormat::fp8_e5m2:
+    case NumberFormat::int8:
+      return {16, 16};
+    case NumberFormat::fp8_block:
+      return {16, 128};
+    case NumberFormat::mxfp8:
+    case NumberFormat::nvfp4:
+      return {32, 32};
+    default:
+      return {};
+  }
+}
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+}  // namespace
+
+Flops gemm_flops(const GemmProblem& problem) {
+  return Flops(2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+               static_cast<double>(problem.k) * static_cast<double>(problem.batch));
+}
+
+double output_element_bytes(NumberFormat input) {
+  switch (input) {
+    case NumberFormat::fp64:
+      return 8.0;
+    case NumberFormat::fp32:
+    case NumberFormat::tf32:
+    case NumberFormat::int8:
+      return 4.0;
+    default:
+      return 2.0;
+  }
+}
+
+Bytes gemm_footprint(const GemmProblem& problem) {
+  const auto m = static_cast<double>(problem.m);
+  const auto n = static_cast<double>(problem.n);
+  const auto k = static_cast<double>(problem.k);
+  return Bytes(static_cast<double>(problem.batch) *
+               (element_bytes(problem.input) * (m * k + k * n) +
+                output_element_bytes(problem.input) * m * n));
+}
+
+int rotating_sets(Bytes footprint, Bytes l2_cache) {
+  if (footprint.value() <= 0.0) return 2;
+  const double sets = std::ceil(2.0 * l2_cache.value() / footprint.value());
+  return static_cast<int>(std::clamp(sets, 2.0, 4096.0));
+}
+
+Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache) {
+  const Bytes footprint = gemm_footprint(problem);
+  return static_cast<double>(rotating_sets(footprint, l2_cache)) * footprint +
+         Bytes(2.0 * 256.0 * mebibyte);
+}
+
+std::optional<std::string> shape_objection(const GemmProblem& problem) {
+  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch < 1) {
+    return "every side and the batch must be at least 1";
+  }
+  constexpr std::int64_t greatest = std::numeric_limits<std::int32_t>::max();
+  if (std::max({problem.m, problem.n, problem.k, problem.batch}) > greatest) {
+    return fmt::format("a side or the batch exceeds {}, the library's limit", greatest);
+  }
+  const auto [outer, inner] = granularity(problem.input);
+  const std::int64_t m = rounded_up(problem.m, outer);
+  const std::int64_t n = rounded_up(problem.n, outer);
+  const std::int64_t k = rounded_up(problem.k, inner);
+  if (m == problem.m && n == problem.n && k == problem.k) return std::nullopt;
+  return fmt::format(
+      "{} needs m and n in multiples of {} and k in multiples of {}: pad to {} x {} x {}",
+      number_format_name(problem.input),
+      outer,
+      inner,
+      m,
+      n,
+      k);
+}
+
+std::string gemm_problem_name(const GemmProblem& problem) {
+  std::string name = fmt::format(
+      "{} {} x {} x {}", number_format_name(problem.input), problem.m, problem.n, problem.k);
+  if (problem.batch > 1) name += fmt::format(", batch {}", problem.batch);
+  if (is_fp8(problem.input) && !problem.fast_accumulation) name += ", precise accumulation";
+  return name;
+}
+
+namespace {
+std::unique_ptr<GemmSession> opened(Device& device, const GemmProblem& problem) {
+  if (const auto objection = shape_objection(problem)) throw NothingToMeasure(*objection);
+  const Bytes needed = gemm_memory(problem, device.description().l2_cache);
+  const Bytes available = device.available_memory();
+  if (needed > available) {
+    throw NothingToMeasure(fmt::format("its operands need {:.0f} MiB, {:.0f} MiB are free",
+                                       needed.value() / mebibyte,
+                                       available.value() / mebibyte));
+  }
+  return device.open_gemm(problem);
+}
+}  // namespace
+
+std::string require_gemm_library(Device& device) {
+  Outcome<std::string> library = device.gemm_library();
+  if (const auto* skipped = std::get_if<Skipped>(&library)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&library)) throw ProbeFailure(failed->reason);
+  return std::get<std::string>(library);
+}
+
+GemmPace duty_cycled_pace(Seconds time) {
+  GemmPace pace;
+  pace.regime = GemmRegime::duty_cycled;
+  pace.target = {
+      .relative_half_width = 0.0, .minimum_samples = 7, .maximum_samples = 50, .time_budget = time};
+  return pace;
+}
+
+ChosenGemm::ChosenGemm(Device& device,
+                       GemmSubject subject,
+                       const SearchEffort& effort,
+                       Recorder& recorder)
+    : subject_(std::move(subject)),
+      session_(opened(device, subject_.problem)),
+      choice_(search_algorithm(*session_, subject_, effort, recorder)) {}
+
+FlopPerSecond ChosenGemm::best_rate() const {
+  return gemm_rate(subject_.problem, choice_.best_s);
+}
+
+Point ChosenGemm::timed(const std::string& pass, const GemmPace& pace, const std::string& remark) {
+  DeviceMeasured measured = session_->time(choice_.best, pace);
+  if (!remark.empty()) measured.stop_reason += "; " + remark;
+  return gemm_point(subject_, pass, pace.regime, choice_.best, measured);
+}
+
+Point ChosenGemm::burst(Seconds pause) {
+  GemmPace pace;
+  pace.pause = pause;
+  pace.target = {.relative_half_width = 0.0, .minimum_samples = 5, .time_budget = burst_time};
+  return timed("burst", pace);
+}
+
+Point ChosenGemm::steady(const std::string& pass, const SettleRule& rule, Seconds time) {
+  const SettleWatch watch = settle(*session_, choice_.best, rule);
+  GemmPace pace;
+  pace.target = {.relative_half_width = 0.0, .minimum_samples = 7, .time_budget = time};
+  Point point = timed(pass, pace, watch.explanation());
+  if (!watch.settled()) point.warnings.push_back(watch.explanation());
+  return point;
+}
+
+Point ChosenGemm::duty_cycled() {
+  return timed("duty-cycled", duty_cycled_pace(Seconds(0.2)));
+}
+}  // namespace scaleworth::probes

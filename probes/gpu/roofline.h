@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Declares the next three.
+#pragma once
+
+#include "probes/gpu/registry.h"
+#include "probes/schedule.h"
+#include "src/core/units.h"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+// What each GPU of a node is asked: all of a suite's settings, or one that shows an outlier.
+
+enum class Part { full, glance };
+
+/// One GPU as plans see it.
+struct PlannedDevice {
+  DeviceDescription description;
+  Suite suite = Suite::quick;
+  Part part = Part::full;
+  /// No GPU before it is of its kind: what was found out of the first is taken for the others.
+  bool first_of_kind = true;
+  Bytes available;  // memory that may still be allocated
+};
+
+/// Equal for GPUs of the same name, multiprocessors and memory.
+std::string kind_of(const DeviceDescription& description);
+
+/// Standard suite: every GPU in full. Quick: the first in full and a glance at the others. For
+/// estimates: nine tenths of each GPU's memory are taken for available.
+std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting);
+/// The same with what is really available now; a GPU that is lost cannot tell, and fails when asked
+/// for more than that.
+std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting);
+
+/// Says that the GPUs after the first get a `glance` ("fp32 only") or nothing (empty `glance`);
+/// says nothing where each is measured in full.
+void warn_of_glance(const std::vector<PlannedDevice>& planned,
+                    const std::string& glance,
+                    Recorder& recorder);
+
+/// Expected time of a setting by the rules of batching.h: calibration, warm-up, and little more
+/// than the least number of samples. A sample lasts 20 ms, or one `operation` that is longer, or as
+/// many as a queue holds of one that is very short.
+Seconds device_setting_time(const Pace& pace, Seconds operation = Seconds(1e-3));
+
+/// "48 KiB", "1.5 GiB".
+std::string size_name(Bytes size);
+
+/// What `device` says is available, or `presumed` where it is lost.
+Bytes available_or(const Device& device, Bytes presumed);
+
+// What is asked of a GPU's arithmetic: ceilings in registers, the ladder of intensities, launches.
+
+Pace device_compute_pace(Suite suite);
+Pace device_intensity_pace(Suite suite);
+Pace device_launch_pace(Suite suite);
+
+/// Every format with an FMA of the CUDA cores, then every one with a tensor-core product, fp8
+/// where it has an instruction for all warps (8.9, 12.0 and later); a glance is fp32 on the CUDA
+/// cores.
+std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned);
+
+/// Rungs 1 to 512 in random order, one format after the other because each fills the memory anew:
+/// fp32, fp64; standard suite: and the 16-bit formats. The set is four times the L2 cache, or a
+/// quarter of the available memory where that is less. Nothing for a glance.
+std::vector<LadderWork> device_intensity_plan(const PlannedDevice& planned);
+
+/// Nothing for a glance.
+std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned);
+
+// Which pointer chases are asked of a GPU.
+
+Pace device_latency_pace(Suite suite);
+
+/// In random order: one node per line of 128 bytes over sets from 4 KiB to the larger of 4 times
+/// the L2 cache and 256 MiB, or a quarter of the available memory; standard suite: and one node per
+/// 2 MiB from 64 MiB to half of the available memory, in which the reach of the TLBs shows. A
+/// glance is the largest set by lines.
+std::vector<ChaseWork> chase_plan(const PlannedDevice& planned);
+
+/// Building the cycle on the host.
+Seconds chase_preparation(const ChaseWork& work);
+
+// Which streams are asked of a GPU's memory, and by which kernels: pilots choose, the sweep uses
+// what they chose.
+
+Pace pilot_pace(Suite suite);
+Pace device_memory_pace(Suite suite);
+
+/// Whether the arrays of a sweep lie in the L2 cache or beyond it: the best kernel differs.
+enum class Region { cache, memory };
+
+/// Working sets of scope device, all arrays together, ascending: from the larger of 1 MiB and a
+/// 32nd of the L2 cache to the larger of 1 GiB and 4 times the L2 cache, or half of the available
+/// memory where that is less. Multiples of 12 KiB: whole pages for one, two and three arrays.
+std::vector<Bytes> device_sets(const PlannedDevice& planned);
+/// Says that the sets end early because of memory; absent when they do not.
+std::optional<std::string> device_memory_shortage(const PlannedDevice& planned);
+/// A set that fits the L2 cache whole is in the region of the cache.
+Region region_of(const PlannedDevice& planned, Bytes working_set);
+
+/// Every kernel by every variant of the suite at one size per region, a quarter of the L2 cache
+/// and the largest of the sweep; streaming variants in memory only. In random order; nothing for a
+/// glance, or when another GPU of the kind has been tried.
+std::vector<StreamWork> pilot_plan(const PlannedDevice& planned);
+
+/// The fastest variants seen. Before anything was seen: 512 threads, 4 accesses at once.
+class VariantChoice {
+ public:
+  void saw(const StreamWork& work, Region region, BytesPerSecond rate);
+  StreamVariant best(MemoryKernel kernel, Region region, bool streaming) const;
+
+ private:
+  struct Seen {
+    StreamWork work;
+    Region region;
+    BytesPerSecond rate;
+  };
+  std::vector<Seen> seen_;
+};
+
+/// Every kernel over every set, in random order, by the region's best variant with default caching,
+/// and in memory by the best streaming one (quick suite: at the largest set only); then read by
+/// single multiprocessors around the size of their L1 and of 32 KiB of shared memory. A glance is
+/// the read of the largest set.
+std::vector<StreamWork> sweep_plan(const PlannedDevice& planned, const VariantChoice& choice);
+
+/// Read of nine tenths of what is available, in which slow or remapped regions show; standard suite
+/// only.
+std::optional<StreamWork> whole_memory_work(const PlannedDevice& planned,
+                                            const VariantChoice& choice);
+
+/// What the memory's bus moves by its clock and width, two transfers a clock; 1 TB/s where the
+/// driver does not tell. For estimates only.
+BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
+
+// The probes of a GPU's roofline that need no library: compute ceilings, memory and latency
+// curves, the intensity ladder, transfers, launches. Each `measure_` asks the devices along a plan
+// and records one point per setting (names in src/core/files/run_names.h); each `estimate_` adds up the
+// same plan. A GPU that breaks does not end the measuring of the others.
+
+/// Every format of the CUDA cores, and of the tensor cores in registers.
+void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_compute(const DeviceSetting& setting);
+
+/// Read, write, copy and triad from L2 to memory, each by its best kernel; L1 and shared memory.
+void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_memory(const DeviceSetting& setting);
+
+/// One dependent load from L1 to memory; standard suite: and beyond the reach of the TLBs.
+void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_latency(const DeviceSetting& setting);
+
+/// 1, 2, 4 ... 512 FMAs per element of a set in memory.
+void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_intensity(const DeviceSetting& setting);
+
+/// Between host and GPU, inside a GPU, between GPUs; standard suite: all GPUs at once against the
+/// host.
+void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_transfer(const DeviceSetting& setting);
+
+/// The three kinds of launch.
+void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_launch(const DeviceSetting& setting);
+
+// Asks the GPUs of a node one setting after another and goes on when one of them breaks.
+
+/// A setting that breaks becomes a warning with the GPU's ordinal; a GPU that breaks twice in a row
+/// is asked nothing more in this walk, so that the time-outs of a lost one do not add up.
+class DeviceWalk {
+ public:
+  DeviceWalk(Recorder& recorder, std::size_t settings) : recorder_(recorder), settings_(settings) {}
+
+  /// Calls `measure`, which records what it measured of `device`; `what` names the setting in the
+  /// progress and in warnings. False when nothing was measured. Interrupted passes.
+  bool ask(const Device& device, const std::string& what, const std::function<void()>& measure);
+  /// Gives back the memory that `device` keeps; a failure is a warning.
+  void release(Device& device);
+  /// Throws ProbeFailure, or NothingToMeasure when nothing broke, with the first reason, if no
+  /// setting was measured.
+  void finish() const;
+
+ private:
+  void note(int gpu, const std::string& what, const std::string& reason);
+
+  Recorder& recorder_;
+  std::size_t settings_;
+  std::size_t asked_ = 0;
+  std::size_t measured_ = 0;
+  std::map<int, int> failures_in_a_row_;  // by ordinal
+  std::string first_failure_;
+  std::string first_absence_;
+};
+
+/// Walks through plans[i] on devices[i]; `name` names a setting, `measure` returns its point.
+template <class Work, class Name, class Measure>
+void walk_plans(Devices& devices,
+                const std::vector<std::vector<Work>>& plans,
+                Recorder& recorder,
+                const Name& name,
+                const Measure& measure) {
+  std::size_t settings = 0;
+  for (const auto& plan : plans) settings += plan.size();
+  DeviceWalk walk(recorder, settings);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const Work& work : plans[i]) {
+      walk.ask(*devices[i], name(work), [&] { recorder.add(measure(*devices[i], work)); });
+    }
+    walk.release(*devices[i]);
+  }
+  walk.finish();
+}
+
+// Which transfers are asked of a GPU: with the host, inside it, with its peers.
+
+Pace transfer_pace(Suite suite);
+
+/// Host to GPU and back, in random order: pinned by copy engine and by kernel, pageable by copy
+/// engine, from 4 KiB to 1 GiB (64 MiB in the quick suite and for GPUs after the first of a kind)
+/// or a quarter of the available memory; both directions at once at the larger sizes; from and to
+/// every NUMA node at one large size where there are several. A copy inside the GPU by both
+/// engines. Nothing for a glance.
+std::vector<TransferWork> own_transfer_plan(const PlannedDevice& planned, int host_numa_nodes);
+
+/// From planned[index] to every other GPU by copy engine at one large size; standard suite: also
+/// both ways at once (asked of the lower ordinal), and by this GPU's kernels, writing and reading.
+std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& planned,
+                                             std::size_t index);
+
+/// The same large pinned transfer for every GPU at the same time, into the GPUs and out of them;
+/// standard suite with several GPUs, else nothing. One row per direction, one work per GPU.
+std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDevice>& planned);
+
+/// Mapping, locking, filling and checking the host's memory, for estimates.
+Seconds transfer_preparation(const TransferWork& work);
+
+/// One operation, for estimates: links at the generation that GPUs of this age have.
+Seconds presumed_transfer_time(const TransferWork& work, const DeviceDescription& asked);
+}  // namespace scaleworth::probes

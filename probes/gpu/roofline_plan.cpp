@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/batching.h"
+#include "probes/gpu/roofline.h"
+#include "probes/schedule.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+constexpr double kibibyte = 1024.0;
+constexpr double presumed_available_share = 0.9;
+}  // namespace
+
+std::string kind_of(const DeviceDescription& description) {
+  return fmt::format("{}, {} multiprocessors, {:.0f} bytes",
+                     description.name,
+                     description.multiprocessors,
+                     description.memory.value());
+}
+
+std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting) {
+  std::vector<PlannedDevice> planned;
+  for (const DeviceDescription& description : setting.devices) {
+    const bool full = setting.suite == Suite::standard || planned.empty();
+    const bool first = std::ranges::none_of(planned, [&](const PlannedDevice& before) {
+      return kind_of(before.description) == kind_of(description);
+    });
+    planned.push_back({description,
+                       setting.suite,
+                       full ? Part::full : Part::glance,
+                       first,
+                       presumed_available_share * description.memory});
+  }
+  return planned;
+}
+
+std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting) {
+  DeviceSetting seen = setting;
+  seen.devices.clear();
+  for (const auto& device : devices) seen.devices.push_back(device->description());
+  std::vector<PlannedDevice> planned = planned_devices(seen);
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    planned[i].available = available_or(*devices[i], planned[i].available);
+  }
+  return planned;
+}
+
+void warn_of_glance(const std::vector<PlannedDevice>& planned,
+                    const std::string& glance,
+                    Recorder& recorder) {
+  if (planned.size() < 2 || planned.back().part == Part::full) return;
+  recorder.warn(
+      fmt::format("GPU {} was measured in full, the other {} {}: quick suite; --suite "
+                  "standard measures all of them",
+                  planned.front().description.ordinal,
+                  planned.size() - 1,
+                  glance.empty() ? "not at all" : "by " + glance));
+}
+
+Seconds device_setting_time(const Pace& pace, Seconds operation) {
+  const BatchOptions batching;
+  const Seconds queue = static_cast<double>(batching.maximum_repetitions) * operation;
+  const Seconds sample = std::max(operation, std::min(batching.batch, queue));
+  const Seconds around = 1.3 * sample + std::max(batching.warm_up, operation);
+  // The stopping rule gives the minimum up at four times the budget.
+  const Seconds samples = 1.1 * static_cast<double>(pace.minimum_samples) * sample;
+  return around + std::min(samples, 4.0 * pace.budget + operation);
+}
+
+Bytes available_or(const Device& device, Bytes presumed) {
+  try {
+    return device.available_memory();
+  } catch (const ProbeFailure&) {
+    return presumed;
+  }
+}
+
+std::string size_name(Bytes size) {
+  const double kibibytes = size.value() / kibibyte;
+  if (kibibytes < kibibyte) return fmt::format("{:.4g} KiB", kibibytes);
+  if (kibibytes < kibibyte * kibibyte) return fmt::format("{:.4g} MiB", kibibytes / kibibyte);
+  return fmt::format("{:.4g} GiB", kibibytes / kibibyte / kibibyte);
+}
+
+namespace {
+constexpr int first_fp64_tensor_capability = 80;
+constexpr int longest_chain = 512;
+constexpr double ladder_cache_multiple = 4.0;
+constexpr double smallest_ladder_set = 64.0 * 1024 * 1024;
+constexpr double ladder_memory_share = 0.25;
+constexpr double ladder_granule = 4096.0;
+
+bool has_tensor_product(NumberFormat format, int capability) {
+  if (format == NumberFormat::fp64) return capability >= first_fp64_tensor_capability;
+  // Between them mma.sync in fp8 is made of fp16 products.
+  if (format == NumberFormat::fp8_e4m3) return capability == 89 || capability >= 120;
+  return has_format(format, capability);
+}
+
+Bytes ladder_set(const PlannedDevice& planned) {
+  const double wished =
+      std::max(ladder_cache_multiple * planned.description.l2_cache.value(), smallest_ladder_set);
+  const double fitting = std::min(wished, ladder_memory_share * planned.available.value());
+  return Bytes(std::max(1.0, std::floor(fitting / ladder_granule)) * ladder_granule);
+}
+}  // namespace
+
+Pace device_compute_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.4), 14} : Pace{Seconds(1.2), 40};
+}
+
+Pace device_intensity_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.2), 7} : Pace{Seconds(0.45), 15};
+}
+
+Pace device_launch_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.2), 9} : Pace{Seconds(0.6), 20};
+}
+
+std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {
+  if (planned.part == Part::glance) return {{NumberFormat::fp32, false}};
+  const int capability = planned.description.compute_capability;
+  std::vector<DeviceFma> works;
+  for (const auto format :
+       {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp16, NumberFormat::bf16}) {
+    if (has_format(format, capability)) works.push_back({format, false});
+  }
+  for (const auto format : {NumberFormat::fp16,
+                            NumberFormat::bf16,
+                            NumberFormat::tf32,
+                            NumberFormat::fp64,
+                            NumberFormat::int8,
+                            NumberFormat::fp8_e4m3}) {
+    if (has_tensor_product(format, capability)) works.push_back({format, true});
+  }
+  return works;
+}
+
+std::vector<LadderWork> device_intensity_plan(const PlannedDevice& planned) {
+  if (planned.part == Part::glance) return {};
+  std::vector<NumberFormat> formats{NumberFormat::fp32, NumberFormat::fp64};
+  if (planned.suite == Suite::standard) {
+    for (const auto format : {NumberFormat::fp16, NumberFormat::bf16}) {
+      if (has_format(format, planned.description.compute_capability)) formats.push_back(format);
+    }
+  }
+  std::vector<LadderWork> works;
+  for (const NumberFormat format : formats) {
+    std::vector<LadderWork> ladder;
+    for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {
+      ladder.push_back({format, ladder_set(planned), fmas});
+    }
+    in_random_order(ladder);
+    works.insert(works.end(), ladder.begin(), ladder.end());
+  }
+  return works;
+}
+
+std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned) {
+  if (planned.part == Part::glance) return {};
+  return {LaunchKind::empty_kernel, LaunchKind::graph_node, LaunchKind::synchronise};
+}
+
+namespace {
+constexpr double mebibyte = 1024.0 * 1024.0;
+constexpr double granule = 3.0 * 4096.0;
+constexpr double smallest_cache_share = 1.0 / 32.0;
+constexpr double cache_multiple = 4.0;
+constexpr double least_largest_set = 1024.0 * mebibyte;
+constexpr double sweep_memory_share = 0.5;
+constexpr double whole_memory_share = 0.9;
+constexpr double presumed_rate = 1e12;
+constexpr std::array kernels{
+    MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad};
+constexpr StreamVariant usual{StreamGrid::persistent, 512, 4, false};
+constexpr Bytes turn{512.0 * 4.0 * 16.0};  // of a block with the usual variant; fits shared memory
+
+Bytes whole_granules(double bytes) {
+  return Bytes(std::max(1.0, std::floor(bytes / granule)) * granule);
+}
+
+double wished_largest(const DeviceDescription& description) {
+  return std::max(cache_multiple * description.l2_cache.value(), least_largest_set);
+}
+
+std::vector<StreamVariant> quick_variants(bool streaming) {
+  if (streaming) {
+    return {{StreamGrid::persistent, 512, 4, true}, {StreamGrid::one_shot, 512, 4, true}};
+  }
+  return {usual,
+          {StreamGrid::persistent, 1024, 4, false},
+          {StreamGrid::persistent, 512, 8, false},
+          {StreamGrid::one_shot, 256, 4, false},
+          {StreamGrid::one_shot, 512, 4, false}};
+}
+
+std::vector<StreamVariant> all_variants(bool streaming) {
+  std::vector<StreamVariant> variants;
+  for (const StreamGrid grid : {StreamGrid::persistent, StreamGrid::one_shot}) {
+    for (const int threads : {256, 512, 1024}) {
+      for (const int unroll : {2, 4, 8}) variants.push_back({grid, threads, unroll, streaming});
+    }
+  }
+  return variants;
+}
+
+std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
+  return suite == Suite::quick ? quick_variants(streaming) : all_variants(streaming);
+}
+
+/// Around the L1 cache, which shares its memory with what a kernel declares as shared.
+std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
+  std::vector<double> shares{0.125, 0.25, 0.5, 1.0, 2.0};
+  if (planned.suite == Suite::standard) {
+    shares = {0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0};
+  }
+  std::vector<Bytes> sets;
+  for (const double share : shares) {
+    const double wished = share * planned.description.shared_per_multiprocessor.value();
+    sets.push_back(std::max(1.0, std::round(wished / turn.value())) * turn);
+  }
+  // Small memories leave fewer sets.
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  return sets;
+}
+
+void add_device_scope(const PlannedDevice& planned,
+                      const VariantChoice& choice,
+                      std::vector<StreamWork>& works) {
+  const std::vector<Bytes> sets = device_sets(planned);
+  for (const Bytes set : sets) {
+    const Region region = region_of(planned, set);
+    const bool streaming =
+        region == Region::memory && (planned.suite == Suite::standard || set == sets.back());
+    for (const MemoryKernel kernel : kernels) {
+      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, false)});
+      if (!streaming) continue;
+      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, true)});
+    }
+  }
+}
+}  // namespace
+
+Pace pilot_pace(Suite /*suite*/) {
+  return {Seconds(0.06), 3};
+}
+
+Pace device_memory_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.18), 6} : Pace{Seconds(0.35), 12};
+}
+
+std::vector<Bytes> device_sets(const PlannedDevice& planned) {
+  const double factor = planned.suite == Suite::quick ? 2.0 : std::sqrt(2.0);
+  const double cache = planned.description.l2_cache.value();
+  const Bytes largest = whole_granules(std::min(wished_largest(planned.description),
+                                                sweep_memory_share * planned.available.value()));
+  std::vector<Bytes> sets;
+  for (double set = std::max(mebibyte, smallest_cache_share * cache);
+       set * std::sqrt(factor) < largest.value();
+       set *= factor) {
+    sets.push_back(whole_granules(set));
+  }
+  sets.push_back(largest);
+  return sets;
+}
+
+std::optional<std::string> device_memory_shortage(const PlannedDevice& planned) {
+  const Bytes wished(wished_largest(planned.description));
+  const Bytes largest = device_sets(planned).back();
+  if (largest >= whole_granules(wished.value())) return std::nullopt;
+  return fmt::format(
+      "GPU {}: working sets end at {} instead of {}: {} are available and half of "
+      "them is used",
+      planned.description.ordinal,
+      size_name(largest),
+      size_name(wished),
+      size_name(planned.available));
+}
+
+Region region_of(const PlannedDevice& planned, Bytes working_set) {
+  return working_set <= planned.description.l2_cache ? Region::cache : Region::memory;
+}
+
+std::vector<StreamWork> pilot_plan(const PlannedDevice& planned) {
+  if (planned.part == Part::glance || !planned.first_of_kind) return {};
+  const Bytes far = device_sets(planned).back();
+  const Bytes near =
+      std::min(far, whole_granules(std::max(mebibyte, planned.description.l2_cache.value() / 4.0)));
+  std::vector<StreamWork> works;
+  for (const MemoryKernel kernel : kernels) {
+    for (const bool streaming : {false, true}) {
+      for (const StreamVariant& variant : variants_of(planned.suite, streaming)) {
+        works.push_back({kernel, StreamScope::device, far, variant});
+        if (!streaming) works.push_back({kernel, StreamScope::device, near, variant});
+      }
+    }
+  }
+  in_random_order(works);
+  return works;
+}
+
+void VariantChoice::saw(const StreamWork& work, Region region, BytesPerSecond rate) {
+  seen_.push_back({work, region, rate});
+}
+
+StreamVariant VariantChoice::best(MemoryKernel kernel, Region region, bool streaming) const {
+  const Seen* best = nullptr;
+  for (const Seen& candidate : seen_) {
+    if (candidate.work.kernel != kernel || candidate.region != region ||
+        candidate.work.variant.streaming != streaming) {
+      continue;
+    }
+    if (best == nullptr || candidate.rate > best->rate) best = &candidate;
+  }
+  if (best != nullptr) return best->work.variant;
+  StreamVariant variant = usual;
+  variant.streaming = streaming;
+  return variant;
+}
+
+std::vector<StreamWork> sweep_plan(const PlannedDevice& planned, const VariantChoice& choice) {
+  if (planned.part == Part::glance) {
+    return {{MemoryKernel::read,
+             StreamScope::device,
+             device_sets(planned).back(),
+             choice.best(MemoryKernel::read, Region::memory, false)}};
+  }
+  std::vector<StreamWork> works;
+  add_device_scope(planned, choice, works);
+  for (const Bytes set : multiprocessor_sets(planned)) {
+    works.push_back({MemoryKernel::read, StreamScope::multiprocessor, set, usual});
+  }
+  works.push_back({MemoryKernel::read, StreamScope::shared, turn, usual});
+  in_random_order(works);
+  return works;
+}
+
+std::optional<StreamWork> whole_memory_work(const PlannedDevice& planned,
+                                            const VariantChoice& choice) {
+  if (planned.suite == Suite::quick) return std::nullopt;
+  return StreamWork{MemoryKernel::read,
+                    StreamScope::device,
+                    whole_granules(whole_memory_share * planned.available.value()),
+                    choice.best(MemoryKernel::read, Region::memory, false)};
+}
+
+BytesPerSecond presumed_memory_rate(const DeviceDescription& description) {
+  if (!description.memory_clock_hz || !description.memory_bus_bits) {
+    return BytesPerSecond(presumed_rate);
+  }
+  return BytesPerSecond(2.0 * *description.memory_clock_hz * *description.memory_bus_bits / 8.0);
+}
+}  // namespace scaleworth::probes

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/batching.h"
+#include "probes/gpu/roofline.h"
+#include "probes/schedule.h"
+#include "src/core/error.h"
+#include "src/core/files/run_names.h"
+#include "src/core/process.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+constexpr int most_failures_in_a_row = 2;
+}  // namespace
+
+bool DeviceWalk::ask(const Device& device,
+                     const std::string& what,
+                     const std::function<void()>& measure) {
+  check_interrupt();
+  const int gpu = device.description().ordinal;
+  const double share = static_cast<double>(asked_++) / static_cast<double>(settings_);
+  int& failures = failures_in_a_row_[gpu];
+  if (failures >= most_failures_in_a_row) return false;
+  recorder_.progress(share, fmt::format("GPU {}: {}", gpu, what));
+  try {
+    measure();
+  } catch (const NothingToMeasure& absent) {
+    if (first_absence_.empty()) first_absence_ = absent.what();
+    note(gpu, what, absent.what());
+    return false;
+  } catch (const ProbeFailure& failure) {
+    if (first_failure_.empty()) first_failure_ = fmt::format("GPU {}: {}", gpu, failure.what());
+    note(gpu, what, failure.what());
+    if (++failures == most_failures_in_a_row) {
+      recorder_.warn(
+          fmt::format("GPU {}: left out of the rest of this probe after {} failures in a row",
+                      gpu,
+                      most_failures_in_a_row));
+    }
+    return false;
+  }
+  failures = 0;
+  ++measured_;
+  return true;
+}
+
+void DeviceWalk::release(Device& device) {
+  try {
+    device.release_memory();
+  } catch (const ProbeFailure& failure) {
+    note(device.description().ordinal, "giving back memory", failure.what());
+  }
+}
+
+void DeviceWalk::finish() const {
+  if (measured_ > 0) return;
+  if (!first_failure_.empty()) throw ProbeFailure(first_failure_);
+  throw NothingToMeasure(first_absence_.empty() ? "no GPU has a setting to measure"
+                                                : first_absence_);
+}
+
+void DeviceWalk::note(int gpu, const std::string& what, const std::string& reason) {
+  recorder_.warn(fmt::format("GPU {}, {}: not measured: {}", gpu, what, reason));
+}
+
+namespace {
+// The measuring of a GPU's arithmetic and launches.
+
+// For estimates.
+constexpr Seconds one_kernel{1e-3};
+constexpr Seconds one_launch{4e-6};
+
+const char* unit_name(const DeviceFma& work) {
+  return work.tensor ? "tensor cores" : "cuda cores";
+}
+
+/// plan(one GPU) of every GPU.
+template <class Plan>
+auto plans_of(const std::vector<PlannedDevice>& planned, const Plan& plan) {
+  std::vector<decltype(plan(planned.front()))> plans;
+  for (const PlannedDevice& device : planned) plans.push_back(plan(device));
+  return plans;
+}
+
+template <class Plan>
+Seconds time_of(const DeviceSetting& setting,
+                const Plan& plan,
+                const Pace& pace,
+                Seconds operation) {
+  std::size_t settings = 0;
+  for (const PlannedDevice& device : planned_devices(setting)) settings += plan(device).size();
+  return static_cast<double>(settings) * device_setting_time(pace, operation);
+}
+}  // namespace
+
+void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  const auto planned = planned_devices(devices, setting);
+  warn_of_glance(planned, "fp32 on the CUDA cores", recorder);
+  const Target target = target_of(device_compute_pace(setting.suite));
+  walk_plans(
+      devices,
+      plans_of(planned, &device_compute_plan),
+      recorder,
+      [](const DeviceFma& work) {
+        return fmt::format("{} on the {}", number_format_name(work.format), unit_name(work));
+      },
+      [&](Device& device, const DeviceFma& work) {
+        return device_point(device.description().ordinal,
+                            {{fields::isa, std::string(unit_name(work))},
+                             {fields::precision, std::string(number_format_name(work.format))},
+                             {fields::workers, std::int64_t{1}}},
+                            device.time_fma(work, target));
+      });
+}
+
+Seconds estimate_device_compute(const DeviceSetting& setting) {
+  return time_of(setting, &device_compute_plan, device_compute_pace(setting.suite), one_kernel);
+}
+
+void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  const auto planned = planned_devices(devices, setting);
+  warn_of_glance(planned, "", recorder);
+  const Target target = target_of(device_intensity_pace(setting.suite));
+  walk_plans(
+      devices,
+      plans_of(planned, &device_intensity_plan),
+      recorder,
+      [](const LadderWork& work) {
+        return fmt::format(
+            "{} FMAs per {} element", work.fma_per_element, number_format_name(work.format));
+      },
+      [&](Device& device, const LadderWork& work) {
+        return device_point(
+            device.description().ordinal,
+            {{fields::precision, std::string(number_format_name(work.format))},
+             {fields::workers, std::int64_t{1}},
+             {fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}},
+             {fields::fma_per_element, std::int64_t{work.fma_per_element}}},
+            device.time_ladder(work, target));
+      });
+}
+
+Seconds estimate_device_intensity(const DeviceSetting& setting) {
+  return time_of(setting, &device_intensity_plan, device_intensity_pace(setting.suite), one_kernel);
+}
+
+void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  const auto planned = planned_devices(devices, setting);
+  warn_of_glance(planned, "", recorder);
+  const Target target = target_of(device_launch_pace(setting.suite));
+  walk_plans(
+      devices,
+      plans_of(planned, &device_launch_plan),
+      recorder,
+      [](LaunchKind kind) { return std::string(launch_kind_name(kind)); },
+      [&](Device& device, LaunchKind kind) {
+        return device_point(device.description().ordinal,
+                            {{fields::launch, std::string(launch_kind_name(kind))}},
+                            device.time_launch(kind, target));
+      });
+}
+
+Seconds estimate_device_launch(const DeviceSetting& setting) {
+  return time_of(setting, &device_launch_plan, device_launch_pace(setting.suite), one_launch);
+}
+
+namespace {
+constexpr double kibibyte = 1024.0;
+constexpr double mebibyte = 1024.0 * kibibyte;
+constexpr Bytes line{128.0};
+constexpr Bytes page{2.0 * mebibyte};
+constexpr double smallest_set = 4.0 * kibibyte;
+constexpr double cache_multiple = 4.0;
+constexpr double least_largest_set = 256.0 * mebibyte;
+constexpr double line_memory_share = 0.25;
+constexpr double smallest_paged_set = 64.0 * mebibyte;
+constexpr double paged_memory_share = 0.5;
+
+/// Sets from `smallest` by `factor` to `largest`, in whole strides.
+std::vector<ChaseWork> chases(double smallest, double largest, double factor, Bytes stride) {
+  const auto whole = [&](double set) {
+    return Bytes(std::max(2.0, std::floor(set / stride.value())) * stride.value());
+  };
+  std::vector<ChaseWork> works;
+  for (double set = smallest; set * std::sqrt(factor) < largest; set *= factor) {
+    works.push_back({whole(set), stride});
+  }
+  works.push_back({whole(largest), stride});
+  return works;
+}
+}  // namespace
+
+Pace device_latency_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.2), 7} : Pace{Seconds(0.26), 9};
+}
+
+std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
+  const double wished =
+      std::max(cache_multiple * planned.description.l2_cache.value(), least_largest_set);
+  const double largest = std::min(wished, line_memory_share * planned.available.value());
+  const double factor = planned.suite == Suite::quick ? 2.0 : 1.25;
+  std::vector<ChaseWork> works = chases(smallest_set, largest, factor, line);
+  if (planned.part == Part::glance) return {works.back()};
+  const double paged = paged_memory_share * planned.available.value();
+  if (planned.suite == Suite::standard && paged >= smallest_paged_set) {
+    for (const ChaseWork& work : chases(smallest_paged_set, paged, 2.0, page)) {
+      works.push_back(work);
+    }
+  }
+  in_random_order(works);
+  return works;
+}
+
+Seconds chase_preparation(const ChaseWork& work) {
+  constexpr double node_s = 20e-9;  // a swap at a random place
+  return Seconds(work.working_set / work.stride * node_s);
+}
+
+void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  const auto planned = planned_devices(devices, setting);
+  warn_of_glance(planned, "the latency of memory", recorder);
+  std::vector<std::vector<ChaseWork>> plans;
+  for (const PlannedDevice& device : planned) plans.push_back(chase_plan(device));
+  const Target target = target_of(device_latency_pace(setting.suite));
+  walk_plans(
+      devices,
+      plans,
+      recorder,
+      [](const ChaseWork& work) {
+        return fmt::format(
+            "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride));
+      },
+      [&](Device& device, const ChaseWork& work) {
+        Point point = device_point(
+            device.description().ordinal,
+            {{fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}},
+             {fields::stride_bytes, std::int64_t{std::llround(work.stride.value())}}},
+            device.time_chase(work, target));
+        point.amounts[fields::accesses] = 1.0;
+        return point;
+      });
+}
+
+Seconds estimate_device_latency(const DeviceSetting& setting) {
+  Seconds total{};
+  for (const PlannedDevice& planned : planned_devices(setting)) {
+    for (const ChaseWork& work : chase_plan(planned)) {
+      total += device_setting_time(device_latency_pace(setting.suite)) + chase_preparation(work);
+    }
+  }
+  return total;
+}
+
+namespace {
+constexpr int most_attempts = 4;
+constexpr double shrink = 0.75;
+constexpr double presumed_cache_gain = 3.0;  // of L2 over memory, for estimates
+
+std::string name_of(const StreamWork& work) {
+  return fmt::format("{} of {} ({}), {}",
+                     memory_kernel_name(work.kernel),
+                     size_name(work.working_set),
+                     stream_scope_name(work.scope),
+                     stream_variant_name(work.variant));
+}
+
+Point point_of(const Device& device,
+               const StreamWork& work,
+               const char* pass,
+               const DeviceMeasured& measured) {
+  const DeviceDescription& gpu = device.description();
+  Point point = device_point(
+      gpu.ordinal,
+      {{fields::kernel, std::string(memory_kernel_name(work.kernel))},
+       {fields::scope, std::string(stream_scope_name(work.scope))},
+       {fields::variant, stream_variant_name(work.variant)},
+       {fields::nontemporal, work.variant.streaming},
+       {fields::workers, std::int64_t{1}},
+       {fields::pass, std::string(pass)},
+       {fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}}},
+      measured);
+  if (work.scope != StreamScope::device) {
+    point.parameters[fields::multiprocessors] = std::int64_t{gpu.multiprocessors};
+  }
+  return point;
+}
+
+/// Settings of one GPU, pilots and all.
+std::size_t settings_of(const PlannedDevice& planned) {
+  const VariantChoice choice;
+  return pilot_plan(planned).size() + sweep_plan(planned, choice).size() +
+         (whole_memory_work(planned, choice) ? 1 : 0);
+}
+
+class MemoryProbe {
+ public:
+  MemoryProbe(const std::vector<PlannedDevice>& planned, Recorder& recorder)
+      : recorder_(recorder), walk_(recorder, total(planned)) {}
+
+  void measure(Device& device, PlannedDevice planned) {
+    if (const auto shortage = device_memory_shortage(planned)) recorder_.warn(*shortage);
+    VariantChoice& choice = choices_[kind_of(planned.description)];
+    const Target brief = target_of(pilot_pace(planned.suite));
+    for (const StreamWork& work : pilot_plan(planned)) {
+      if (const auto rate = ask(device, work, "pilot", brief)) {
+        choice.saw(work, region_of(planned, work.working_set), *rate);
+      }
+    }
+    const Target target = target_of(device_memory_pace(planned.suite));
+    for (const StreamWork& work : sweep_plan(planned, choice)) ask(device, work, "sweep", target);
+    walk_.release(device);
+    planned.available = available_or(device, planned.available);
+    if (const auto whole = whole_memory_work(planned, choice))
+      measure_whole(device, *whole, target);
+    walk_.release(device);
+  }
+
+  void finish() const { walk_.finish(); }
+
+ private:
+  static std::size_t total(const std::vector<PlannedDevice>& planned) {
+    std::size_t settings = 0;
+    for (const PlannedDevice& device : planned) settings += settings_of(device);
+    return settings;
+  }
+
+  std::optional<BytesPerSecond> ask(Device& device,
+                                    const StreamWork& work,
+                                    const char* pass,
+                                    const Target& target) {
+    std::optional<BytesPerSecond> rate;
+    walk_.ask(device, name_of(work), [&] {
+      const DeviceMeasured measured = device.time_stream(work, target);
+      recorder_.add(point_of(device, work, pass, measured));
+      if (const auto time = median(measured.time_s)) rate = measured.bytes / Seconds(*time);
+    });
+    return rate;
+  }
+
+  /// A driver may refuse what it called available: then with less, and said.
+  void measure_whole(Device& device, StreamWork work, const Target& target) {
+    walk_.ask(device, name_of(work), [&] {
+      for (int attempt = 1;; ++attempt) {
+        try {
+          recorder_.add(point_of(device, work, "sweep", device.time_stream(work, target)));
+          return;
+        } catch (const ProbeFailure& failure) {
+          if (attempt == most_attempts) throw;
+          recorder_.warn(fmt::format("GPU {}, {}: tried again with three quarters: {}",
+                                     device.description().ordinal,
+                                     name_of(work),
+                                     failure.what()));
+          device.release_memory();
+          work.working_set = Bytes(std::floor(shrink * work.working_set.value() / 4096.0) * 4096.0);
+        }
+      }
+    });
+  }
+
+  Recorder& recorder_;
+  DeviceWalk walk_;
+  std::map<std::string, VariantChoice> choices_;  // by the kind of GPU
+};
+
+Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace& pace) {
+  if (work.scope != StreamScope::device) return device_setting_time(pace);
+  const bool cached = region_of(planned, work.working_set) == Region::cache;
+  const BytesPerSecond rate =
+      (cached ? presumed_cache_gain : 1.0) * presumed_memory_rate(planned.description);
+  // A launch makes as many passes as last half a millisecond.
+  return device_setting_time(pace, std::max(work.working_set / rate, Seconds(0.5e-3)));
+}
+
+Seconds time_of(const PlannedDevice& planned) {
+  const VariantChoice choice;
+  Seconds total{};
+  for (const StreamWork& work : pilot_plan(planned)) {
+    total += time_of(planned, work, pilot_pace(planned.suite));
+  }
+  const Pace pace = device_memory_pace(planned.suite);
+  for (const StreamWork& work : sweep_plan(planned, choice)) total += time_of(planned, work, pace);
+  if (const auto whole = whole_memory_work(planned, choice))
+    total += time_of(planned, *whole, pace);
+  return total;
+}
+}  // namespace
+
+void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  const auto planned = planned_devices(devices, setting);
+  warn_of_glance(planned, "one large read", recorder);
+  MemoryProbe probe(planned, recorder);
+  for (std::size_t i = 0; i < planned.size(); ++i) probe.measure(*devices[i], planned[i]);
+  probe.finish();
+}
+
+Seconds estimate_device_memory(const DeviceSetting& setting) {
+  Seconds total{};
+  for (const PlannedDevice& planned : planned_devices(setting)) total += time_of(planned);
+  return total;
+}
+}  // namespace scaleworth::probes

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+constexpr std::int64_t tile_rows = 128;
+constexpr std::int64_t tile_columns = 256;
+constexpr double nearly_full = 0.96;
+constexpr double greatest_aspect = 4.0;
+constexpr std::int64_t smallest_k = 4096;
+constexpr std::int64_t start_k = 8192;
+constexpr std::int64_t greatest_k = 16384;
+constexpr std::int64_t step_k = 2048;
+constexpr int greatest_waves = 8;
+constexpr double dull_gain = 0.005;
+constexpr int dull_moves = 3;
+
+/// |log2(m / n)|: 0 for a square.
+double elongation(const TileGrid& grid) {
+  return std::abs(std::log2(static_cast<double>(grid.rows * tile_rows) /
+                            static_cast<double>(grid.columns * tile_columns)));
+}
+
+bool squarer(const TileGrid& a, const TileGrid& b) {
+  return elongation(a) < elongation(b);
+}
+
+/// The squarest grid of at most `tiles` tiles and at least 96 % of them.
+std::optional<TileGrid> squarest_nearly_full(std::int64_t tiles) {
+  std::optional<TileGrid> best;
+  for (std::int64_t rows = 1; rows <= tiles; ++rows) {
+    const TileGrid grid{rows, tiles / rows};
+    const double filled =
+        static_cast<double>(grid.rows * grid.columns) / static_cast<double>(tiles);
+    if (filled >= nearly_full && (!best || squarer(grid, *best))) best = grid;
+  }
+  return best;
+}
+
+/// A place in the search: which waves, which of the grids that fill them, which k.
+struct Place {
+  int waves = 1;
+  TileGrid grid;
+  std::int64_t k = start_k;
+};
+
+ProductShape shape_of(const Place& place) {
+  return {place.grid.rows * tile_rows, place.grid.columns * tile_columns, place.k};
+}
+
+class Descent {
+ public:
+  Descent(const ShapeLimits& limits,
+          const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure)
+      : limits_(limits), measure_(measure) {}
+
+  ShapeFound run() {
+    start();
+    if (best_rate_ > 0.0) descend();
+    return result();
+  }
+
+ private:
+  using Step = std::optional<Place> (Descent::*)(const Place&, int) const;
+
+  void start() {
+    for (const int waves : {1, 2, 4}) {
+      const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, waves);
+      if (grids.empty()) continue;
+      improves({waves, *std::min_element(grids.begin(), grids.end(), squarer), start_k});
+    }
+  }
+
+  void descend() {
+    constexpr std::array<Step, 3> coordinates{
+        &Descent::along_k, &Descent::along_waves, &Descent::along_grids};
+    int dull = 0;
+    for (std::size_t turn = 0; dull < dull_moves && !ended(); ++turn) {
+      const double before = best_rate_;
+      walk(coordinates.at(turn % coordinates.size()));
+      dull = best_rate_ < (1.0 + dull_gain) * before ? dull + 1 : 0;
+    }
+    if (stop_reason_.empty()) stop_reason_ = "three moves in a row gained less than 0.5 %";
+  }
+
+  /// As far as it improves, in the first direction that does.
+  void walk(Step step) {
+    for (const int direction : {+1, -1}) {
+      bool moved = false;
+      for (auto next = (this->*step)(best_, direction); next && improves(*next);
+           next = (this->*step)(best_, direction)) {
+        moved = true;
+      }
+      if (moved) return;
+    }
+  }
+
+  std::optional<Place> along_k(const Place& place, int direction) const {
+    Place next = place;
+    next.k += direction * step_k;
+    if (next.k < smallest_k || next.k > greatest_k) return std::nullopt;
+    return next;
+  }
+
+  /// The grid of the other wave count whose aspect is nearest.
+  std::optional<Place> along_waves(const Place& place, int direction) const {
+    Place next = place;
+    const auto log_aspect = [](const TileGrid& grid) {
+      return std::log2(static_cast<double>(grid.rows) / static_cast<double>(grid.columns));
+    };
+    const auto nearer = [&](const TileGrid& a, const TileGrid& b) {
+      return std::abs(log_aspect(a) - log_aspect(place.grid)) <
+             std::abs(log_aspect(b) - log_aspect(place.grid));
+    };
+    for (next.waves += direction; next.waves >= 1 && next.waves <= greatest_waves;
+         next.waves += direction) {
+      const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, next.waves);
+      if (grids.empty()) continue;
+      next.grid = *std::min_element(grids.begin(), grids.end(), nearer);
+      return next;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Place> along_grids(const Place& place, int direction) const {
+    const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, place.waves);
+    const auto here = std::find(grids.begin(), grids.end(), place.grid);
+    if (here == grids.end()) return std::nullopt;
+    const auto index = here - grids.begin() + direction;
+    if (index < 0 || index >= static_cast<std::ptrdiff_t>(grids.size())) return std::nullopt;
+    Place next = place;
+    next.grid = grids.at(static_cast<std::size_t>(index));
+    return next;
+  }
+
+  bool ended() {
+    if (stop_reason_.empty() && trials_ >= limits_.trials) {
+      stop_reason_ = fmt::format("{} shapes tried", trials_);
+    }
+    if (stop_reason_.empty() && limits_.out_of_time()) {
+      stop_reason_ = fmt::format("time limit after {} shapes", trials_);
+    }
+    return !stop_reason_.empty();
+  }
+
+  /// Tries the place unless that has been done; makes it the best when it is faster.
+  bool improves(const Place& place) {
+    const ProductShape shape = shape_of(place);
+    if (tried_.contains(shape) || !limits_.fits(shape) || ended()) return false;
+    ++trials_;
+    const std::optional<FlopPerSecond> rate = measure_(shape);
+    tried_[shape] = rate ? rate->value() : 0.0;
+    if (tried_[shape] <= best_rate_) return false;
+    best_ = place;
+    best_rate_ = tried_[shape];
+    return true;
+  }
+
+  ShapeFound result() const {
+    ShapeFound found;
+    found.trials = trials_;
+    found.stop_reason = stop_reason_;
+    if (best_rate_ <= 0.0) return found;
+    found.best = shape_of(best_);
+    found.rate = FlopPerSecond(best_rate_);
+    return found;
+  }
+
+  const ShapeLimits& limits_;
+  const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure_;
+  std::map<ProductShape, double> tried_;
+  Place best_;
+  double best_rate_ = 0.0;
+  std::size_t trials_ = 0;
+  std::string stop_reason_;
+};
+}  // namespace
+
+std::vector<TileGrid> full_grids(int multiprocessors, int waves) {
+  const std::int64_t tiles = std::int64_t{multiprocessors} * waves;
+  std::vector<TileGrid> grids;
+  for (std::int64_t rows = 1; rows <= tiles; ++rows) {
+    const TileGrid grid{rows, tiles / rows};
+    if (tiles % rows == 0 && elongation(grid) <= std::log2(greatest_aspect)) grids.push_back(grid);
+  }
+  const std::optional<TileGrid> squarest = squarest_nearly_full(tiles);
+  if (squarest && std::find(grids.begin(), grids.end(), *squarest) == grids.end()) {
+    grids.push_back(*squarest);
+  }
+  std::sort(grids.begin(), grids.end(), [](const TileGrid& a, const TileGrid& b) {
+    return a.rows * b.columns < b.rows * a.columns;
+  });
+  return grids;
+}
+
+ShapeFound search_shape(
+    const ShapeLimits& limits,
+    const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure) {
+  return Descent(limits, measure).run();
+}
+}  // namespace scaleworth::probes

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/cpu_state.h"
+
+#include "probes/host/proc_files.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+namespace scaleworth::probes::host {
+namespace {
+struct Clock {
+  double hz = 0.0;
+  std::string source;
+  std::string basis;
+};
+
+std::optional<Clock> from_file(const std::string& file) {
+  const auto khz = parse_integer(read_text(file).value_or(std::string()));
+  if (!khz || *khz <= 0) return std::nullopt;
+  return Clock{1e3 * static_cast<double>(*khz), file, "cpufreq"};
+}
+
+std::optional<Clock> from_cpuid(const std::optional<double>& hz,
+                                const char* source,
+                                const char* basis) {
+  if (!hz) return std::nullopt;
+  return Clock{*hz, source, basis};
+}
+
+std::optional<Clock> from_cpuinfo(const CpuInfo& cpu) {
+  const auto mhz = median(cpu.frequency_mhz);
+  if (!mhz) return std::nullopt;
+  return Clock{1e6 * *mhz,
+               "/proc/cpuinfo",
+               cpu.has("hypervisor") ? "/proc/cpuinfo (nominal)" : "/proc/cpuinfo (at the moment)"};
+}
+
+Fact fact(const char* name, const std::optional<Clock>& clock) {
+  if (!clock) return {name, std::nullopt, "neither cpufreq nor CPUID nor /proc/cpuinfo tells it"};
+  return {name, Value(clock->hz), clock->source};
+}
+}  // namespace
+
+std::vector<Fact> frequency_facts(const CpuInfo& cpu,
+                                  const CpuidFacts& cpuid,
+                                  const std::string& cpufreq) {
+  auto base = from_file(cpufreq + "/base_frequency");
+  if (!base) base = from_cpuid(cpuid.base_hz, "CPUID leaf 0x16", "CPUID");
+  if (!base) base = from_cpuid(cpuid.time_stamp_hz, "CPUID leaf 0x15 or 0x40000010", "TSC");
+  if (!base) base = from_cpuinfo(cpu);
+  auto maximum = from_file(cpufreq + "/cpuinfo_max_freq");
+  if (!maximum) maximum = from_cpuid(cpuid.maximum_hz, "CPUID leaf 0x16", "CPUID");
+  std::vector<Fact> facts{fact("base_frequency_hz", base), fact("maximum_frequency_hz", maximum)};
+  if (base) {
+    facts.push_back({"frequency_basis", Value(base->basis), base->source});
+  } else {
+    facts.push_back({"frequency_basis", std::nullopt, facts[0].source});
+  }
+  return facts;
+}
+
+namespace {
+constexpr double shortest_watch_s = 1.0;
+constexpr double impossible_excess = 0.05;  // beyond what ticks and late accounting explain
+constexpr std::array names{"cpu_busy_fraction",
+                           "own_cpu_fraction",
+                           "other_cpu_fraction",
+                           "steal_fraction",
+                           "watched_cpu_seconds"};
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+double used_by(__rusage_who who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::vector<Fact> absent(const std::string& reason) {
+  std::vector<Fact> facts;
+  for (const char* name : names) facts.push_back({name, std::nullopt, reason});
+  return facts;
+}
+}  // namespace
+
+LoadReading read_load() {
+  return {read_machine_times(), used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN)};
+}
+
+std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, double more_own_s) {
+  if (!start.machine || !end.machine) return absent("/proc/stat cannot be read");
+  const double total = end.machine->total_s() - start.machine->total_s();
+  if (total < shortest_watch_s) {
+    return absent(
+        fmt::format("watched for {:.2f} CPU-seconds only, too few for 10 ms ticks", total));
+  }
+  const double busy = end.machine->busy_s - start.machine->busy_s;
+  const double own = end.own_s - start.own_s + more_own_s;
+  if (own - busy > impossible_excess * total) {
+    return absent(
+        "/proc/stat shows less CPU time than this program used: it is not this machine's");
+  }
+  // The machine counts ticks and the process counts nanoseconds, so their difference can fall
+  // slightly below zero.
+  const std::array values{busy / total,
+                          own / total,
+                          std::max(0.0, busy - own) / total,
+                          (end.machine->steal_s - start.machine->steal_s) / total,
+                          total};
+  const std::array sources{
+      "/proc/stat", "getrusage(2)", "/proc/stat less getrusage(2)", "/proc/stat", "/proc/stat"};
+  std::vector<Fact> facts;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    facts.push_back({names[i], Value(values[i]), sources[i]});
+  }
+  return facts;
+}
+
+FactSection LoadWatch::facts(double more_own_s) const {
+  return {"load_during_run", load_facts(start_, read_load(), more_own_s)};
+}
+}  // namespace scaleworth::probes::host

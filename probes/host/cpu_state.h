@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Clock, other load during the run; declares CPUID.
+#pragma once
+
+#include "probes/host/proc_files.h"
+#include "src/core/run.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes::host {
+// What the x86 instruction CPUID says beyond /proc/cpuinfo; every member absent on other CPUs.
+
+struct CpuidFacts {
+  std::optional<std::string> hypervisor{};  // signature in leaf 0x40000000, "KVMKVMKVM"
+  std::optional<double> base_hz{};          // leaf 0x16 EAX
+  std::optional<double> maximum_hz{};       // leaf 0x16 EBX
+  std::optional<double> time_stamp_hz{};    // leaf 0x15, else leaf 0x40000010 of the hypervisor
+};
+
+/// Source: Intel SDM volume 2A, CPUID; the hypervisor's leaves as Linux reads them
+/// (Documentation/virt/kvm/x86/cpuid.rst; 0x40000010 is VMware's and KVM's timing leaf).
+CpuidFacts read_cpuid();
+
+// The clock that figures per cycle refer to, and how far to trust it.
+
+/// Facts base_frequency_hz, maximum_frequency_hz and frequency_basis. The base is, in this order:
+/// `cpufreq`/base_frequency (kHz; Intel's driver), CPUID leaf 0x16, the time-stamp counter's rate
+/// (which is near the nominal clock), the median "cpu MHz" of /proc/cpuinfo (on a virtual machine
+/// the nominal clock, else the clock of the moment). The maximum is cpufreq's cpuinfo_max_freq or
+/// CPUID's; neither is the clock at which vector code runs, which only a measurement tells.
+std::vector<Fact> frequency_facts(
+    const CpuInfo& cpu,
+    const CpuidFacts& cpuid,
+    const std::string& cpufreq = "/sys/devices/system/cpu/cpu0/cpufreq");
+
+// Who else used this machine while a run measured: the difference between a slow host and a busy
+// one.
+
+/// CPU time of the machine and of this program at one moment.
+struct LoadReading {
+  std::optional<MachineTimes> machine;
+  double own_s = 0.0;  // this process and the children that it has waited for
+};
+LoadReading read_load();
+
+/// Facts about the time between two readings, fractions of all CPUs' time:
+///   cpu_busy_fraction      any program ran
+///   own_cpu_fraction       this program ran
+///   other_cpu_fraction     busy less own: other programs, kernel threads and interrupts
+///   steal_fraction         the hypervisor gave the CPU to others
+///   watched_cpu_seconds    CPUs x elapsed time, the denominator
+/// `more_own_s` is CPU time of our processes that the readings do not know (ranks started by
+/// someone else). Absent with the reason below 1 CPU-second (ticks are 10 ms) or without
+/// /proc/stat.
+std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, double more_own_s);
+
+/// Reads at construction; `facts()` reads again and gives the facts about the time since.
+class LoadWatch {
+ public:
+  LoadWatch() : start_(read_load()) {}
+  FactSection facts(double more_own_s = 0.0) const;
+
+ private:
+  LoadReading start_;
+};
+}  // namespace scaleworth::probes::host

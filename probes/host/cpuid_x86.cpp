@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/cpu_state.h"
+
+#include <array>
+#include <cstring>
+
+#include <cpuid.h>
+
+namespace scaleworth::probes::host {
+namespace {
+struct Registers {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+Registers leaf(unsigned number) {
+  Registers r;
+  __cpuid_count(number, 0, r.eax, r.ebx, r.ecx, r.edx);
+  return r;
+}
+
+std::optional<double> scaled(unsigned number, double unit_hz) {
+  if (number == 0) return std::nullopt;
+  return number * unit_hz;
+}
+
+void read_hypervisor(CpuidFacts& facts) {
+  const Registers base = leaf(0x40000000);
+  std::array<char, 13> signature{};
+  std::memcpy(signature.data(), &base.ebx, 4);
+  std::memcpy(signature.data() + 4, &base.ecx, 4);
+  std::memcpy(signature.data() + 8, &base.edx, 4);
+  facts.hypervisor = signature.data();
+  if (base.eax >= 0x40000010 && base.eax < 0x40010000) {
+    facts.time_stamp_hz = scaled(leaf(0x40000010).eax, 1e3);
+  }
+}
+}  // namespace
+
+CpuidFacts read_cpuid() {
+  CpuidFacts facts;
+  const unsigned highest = leaf(0).eax;
+  constexpr unsigned hypervisor_present = 1U << 31;
+  if ((leaf(1).ecx & hypervisor_present) != 0) read_hypervisor(facts);
+  if (highest >= 0x15) {
+    // TSC ticks per crystal tick = EBX / EAX; ECX is the crystal in Hz, 0 where not enumerated.
+    const Registers ratio = leaf(0x15);
+    if (ratio.eax != 0 && ratio.ebx != 0 && ratio.ecx != 0) {
+      facts.time_stamp_hz = static_cast<double>(ratio.ecx) * ratio.ebx / ratio.eax;
+    }
+  }
+  if (highest >= 0x16) {
+    const Registers frequencies = leaf(0x16);
+    facts.base_hz = scaled(frequencies.eax & 0xffff, 1e6);
+    facts.maximum_hz = scaled(frequencies.ebx & 0xffff, 1e6);
+  }
+  return facts;
+}
+}  // namespace scaleworth::probes::host

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What this node is, before anything is measured.
+#pragma once
+
+#include "probes/host/cpu_state.h"
+#include "probes/host/proc_files.h"
+#include "src/core/estimate.h"
+#include "src/core/run.h"
+#include "src/core/units.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::probes::host {
+/// Sections cpu, memory, limits, virtualisation and software, each fact with its source or the
+/// reason for its absence. Never throws for a fact that cannot be had.
+std::vector<FactSection> host_facts();
+
+// Sockets, cores, NUMA nodes and caches of this node, by hwloc.
+
+struct Cache {
+  int level = 1;
+  std::string kind;  // "data", "instruction", "unified"
+  Bytes size;
+  std::optional<int> line_bytes;
+  int shared_by_cpus = 1;  // logical CPUs below one of them
+  int count = 1;           // of this size and sharing on the machine
+};
+
+struct Topology {
+  int sockets = 0;  // counts of 0: hwloc does not see objects of this kind here
+  int cores = 0;
+  int logical_cpus = 0;
+  int numa_nodes = 0;
+  /// Cores with at least one logical CPU in this process's affinity mask.
+  int usable_cores = 0;
+  std::vector<Cache> caches;  // by level; data before instruction
+};
+
+/// Skipped when hwloc cannot look (no /sys, no memory).
+Outcome<Topology> read_topology();
+
+/// The cache of the highest level that holds data; absent when there is none.
+std::optional<Cache> last_data_cache(const std::vector<Cache>& caches);
+
+// Limits that a container or a batch system sets by control groups, version 2 and 1.
+
+/// One limit: the value, and the file that it comes from; or no value, and why there is none.
+template <class T>
+struct Limit {
+  std::optional<T> value;
+  std::string source;
+};
+
+/// Contents of the two forms of a CPU limit. `cpus` is absent when unlimited.
+struct CpuQuota {
+  std::optional<double> cpus;
+};
+/// "max 100000" or "150000 100000" (cgroup v2 cpu.max, microseconds of CPU time per period);
+/// absent when malformed.
+std::optional<CpuQuota> parse_cpu_max(std::string_view text);
+/// cpu.cfs_quota_us (-1: unlimited) and cpu.cfs_period_us of cgroup v1; absent when malformed.
+std::optional<CpuQuota> parse_cfs_quota(std::string_view quota, std::string_view period);
+
+struct MemoryLimit {
+  std::optional<Bytes> bytes;
+};
+/// "max" or a byte count; 2^60 and more is how v1 spells unlimited. Absent when malformed.
+std::optional<MemoryLimit> parse_memory_limit(std::string_view text);
+
+/// Groups of this process: "hierarchy-ID:controllers:path" lines of /proc/self/cgroup (cgroups(7)).
+/// Version 2 has the empty controller name. Malformed lines are passed over.
+struct CgroupMembership {
+  std::string controllers;  // "cpu,cpuacct"
+  std::string path;         // "/user.slice"
+};
+std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text);
+
+struct CgroupLimits {
+  Limit<double> cpus;             // the tightest quota of the group and its ancestors
+  Limit<Bytes> memory;            // the tightest limit
+  Limit<Bytes> memory_remaining;  // least of limit - (usage - inactive file cache, reclaimable)
+};
+
+/// Reads the groups named by `membership` (the text of /proc/self/cgroup) below `mount`, walking up
+/// to the mount's root: every ancestor's limit holds. A path that the mount does not have (a
+/// container that sees only its own group) is passed over, its ancestors are still read.
+CgroupLimits read_cgroup_limits(std::string_view membership,
+                                const std::string& mount = "/sys/fs/cgroup");
+
+// What this process may use of the node: CPUs and memory, each with the limit that binds.
+
+/// Logical CPUs in the affinity mask (set by taskset, cpusets, batch systems); absent if the kernel
+/// does not tell.
+std::optional<int> affinity_cpus();
+
+/// Workers that can compute at once.
+struct WorkerLimit {
+  int workers = 1;
+  std::string reason;  // "2 cores in the affinity mask", "CPU quota of 1.5 CPUs (file)"
+};
+
+/// The least of the cores that the affinity mask touches (SMT siblings share one core's units and
+/// count once; logical CPUs where cores are unknown) and the CPU quota rounded down, at least 1.
+WorkerLimit worker_limit(const Outcome<Topology>& topology,
+                         const std::optional<int>& affinity,
+                         const Limit<double>& quota);
+
+/// Memory that this process may still allocate: the least of what the kernel calls available, what
+/// control groups leave, and what RLIMIT_AS and RLIMIT_DATA leave. The source names the one that
+/// binds; no value where none of them can be read.
+Limit<Bytes> memory_left(const MemoryInfo& memory,
+                         const Limit<Bytes>& cgroup_remaining,
+                         const std::optional<Bytes>& address_space);
+
+/// worker_limit and memory_left of this process, read now.
+WorkerLimit current_worker_limit();
+Limit<Bytes> current_memory_left();
+
+// The sections of host_facts(), each made from what the readers found.
+
+/// A fact of an optional reading: its source when present, `otherwise` when absent.
+Fact fact(const std::string& name,
+          const std::optional<Value>& value,
+          const std::string& source,
+          const std::string& otherwise);
+/// A limit's value, or the reason that its source gives.
+Fact fact(const std::string& name, const Limit<Bytes>& limit);
+
+/// model, vendor, isa, the counts of hwloc, frequencies, and for each level of cache
+/// l1_data_cache_bytes, l1_data_cache_line_bytes, l1_data_cache_shared_by_cpus, ...
+FactSection cpu_section(const CpuInfo& cpu,
+                        const CpuidFacts& cpuid,
+                        const Outcome<Topology>& topology);
+FactSection memory_section(const MemoryInfo& memory);
+FactSection limits_section(const Outcome<Topology>& topology,
+                           const MemoryInfo& memory,
+                           const CgroupLimits& cgroup);
+/// The hypervisor's name, container, and steal time since boot.
+FactSection virtualisation_section(const CpuInfo& cpu, const CpuidFacts& cpuid);
+/// Kernel, C library, compiler, operating system.
+FactSection software_section();
+
+/// The instruction-set extensions of `cpu` that matter to kernels and libraries, in the order in
+/// which they appeared: "sse2 avx avx2 fma avx512f ...". Empty when none is known.
+std::string isa_summary(const CpuInfo& cpu);
+
+/// "KVM" for the signature "KVMKVMKVM"; the signature itself when it is not a known one.
+std::string hypervisor_name(const std::string& signature);
+}  // namespace scaleworth::probes::host

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/kernels/compute.h"
+#include "probes/host/kernels/memory.h"
+
+namespace scaleworth::probes::host {
+// Advanced SIMD is part of every 64-bit Arm CPU: nothing to choose.
+
+std::span<const ComputeIsa> compute_isas() {
+  static const ComputeIsa neon = compute_neon();
+  return {&neon, 1};
+}
+
+const StreamIsa& stream_isa() {
+  static const StreamIsa isa = stream_neon();
+  return isa;
+}
+}  // namespace scaleworth::probes::host

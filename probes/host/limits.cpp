@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/host_facts.h"
+#include "probes/host/proc_files.h"
+#include "probes/host/workers.h"
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes::host {
+namespace {
+CgroupLimits current_cgroup_limits() {
+  return read_cgroup_limits(read_text("/proc/self/cgroup").value_or(std::string()));
+}
+
+void tighten(Limit<Bytes>& limit, const std::optional<Bytes>& value, const std::string& source) {
+  if (value && (!limit.value || *value < *limit.value)) limit = {value, source};
+}
+}  // namespace
+
+std::optional<int> affinity_cpus() {
+  try {
+    return static_cast<int>(worker_cpus().size());
+  } catch (const ProbeFailure&) {
+    return std::nullopt;
+  }
+}
+
+WorkerLimit worker_limit(const Outcome<Topology>& topology,
+                         const std::optional<int>& affinity,
+                         const Limit<double>& quota) {
+  WorkerLimit limit{1, "neither topology nor affinity mask can be read"};
+  const auto* known = std::get_if<Topology>(&topology);
+  if (known != nullptr && known->usable_cores > 0) {
+    limit = {known->usable_cores,
+             fmt::format("{} of {} cores in the affinity mask", known->usable_cores, known->cores)};
+  } else if (affinity) {
+    limit = {*affinity, fmt::format("{} logical CPUs in the affinity mask", *affinity)};
+  }
+  if (quota.value && *quota.value < limit.workers) {
+    limit = {std::max(1, static_cast<int>(std::floor(*quota.value))),
+             fmt::format("CPU quota of {:.3g} CPUs ({})", *quota.value, quota.source)};
+  }
+  return limit;
+}
+
+Limit<Bytes> memory_left(const MemoryInfo& memory,
+                         const Limit<Bytes>& cgroup_remaining,
+                         const std::optional<Bytes>& address_space) {
+  Limit<Bytes> left{std::nullopt, "/proc/meminfo has no MemAvailable and no limit is set"};
+  tighten(left, memory.available, "/proc/meminfo MemAvailable");
+  tighten(left, cgroup_remaining.value, cgroup_remaining.source);
+  tighten(left, address_space, "RLIMIT_AS or RLIMIT_DATA less what is mapped (ulimit -v, -d)");
+  return left;
+}
+
+WorkerLimit current_worker_limit() {
+  return worker_limit(read_topology(), affinity_cpus(), current_cgroup_limits().cpus);
+}
+
+Limit<Bytes> current_memory_left() {
+  return memory_left(
+      read_meminfo(), current_cgroup_limits().memory_remaining, limited_address_space());
+}
+
+namespace {
+constexpr std::int64_t unlimited_memory = std::int64_t{1} << 60;
+
+/// Where files of one controller lie, group first, then each ancestor up to the mount's root.
+struct Hierarchy {
+  bool version_2 = true;
+  std::vector<std::string> folders;
+};
+
+std::vector<std::string> with_ancestors(const std::string& mount, std::string path) {
+  std::vector<std::string> folders;
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  while (!path.empty()) {
+    folders.push_back(mount + path);
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+  folders.push_back(mount);
+  return folders;
+}
+
+bool lists(std::string_view controllers, std::string_view wanted) {
+  while (!controllers.empty()) {
+    const std::size_t comma = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, comma) == wanted) return true;
+    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
+  }
+  return false;
+}
+
+std::vector<Hierarchy> hierarchies(std::string_view membership,
+                                   const std::string& mount,
+                                   const std::string& controller) {
+  std::vector<Hierarchy> found;
+  for (const CgroupMembership& group : parse_cgroup_membership(membership)) {
+    if (group.controllers.empty()) {
+      found.push_back({true, with_ancestors(mount, group.path)});
+      found.push_back({true, with_ancestors(mount + "/unified", group.path)});
+    } else if (lists(group.controllers, controller)) {
+      found.push_back({false, with_ancestors(mount + "/" + controller, group.path)});
+      found.push_back({false, with_ancestors(mount + "/" + group.controllers, group.path)});
+    }
+  }
+  return found;
+}
+
+/// Keeps the least value seen and its file; a malformed file is remembered while there is no value.
+template <class T>
+void tighten(Limit<T>& limit, const std::optional<T>& value, const std::string& source) {
+  if (value && (!limit.value || *value < *limit.value)) limit = {value, source};
+}
+
+template <class T>
+void note_malformed(Limit<T>& limit, const std::string& file) {
+  if (!limit.value) limit.source = fmt::format("{} is malformed", file);
+}
+
+void read_cpu(Limit<double>& limit, const std::string& folder, bool version_2) {
+  const std::string file = folder + (version_2 ? "/cpu.max" : "/cpu.cfs_quota_us");
+  const auto text = read_text(file);
+  if (!text) return;
+  const auto quota =
+      version_2 ? parse_cpu_max(*text)
+                : parse_cfs_quota(*text,
+                                  read_text(folder + "/cpu.cfs_period_us").value_or(std::string()));
+  if (quota) {
+    tighten(limit, quota->cpus, file);
+  } else {
+    note_malformed(limit, file);
+  }
+}
+
+/// A byte count of memory.stat, 0 when the file or the key is absent: nothing is then known to be
+/// reclaimable.
+std::int64_t memory_stat(const std::string& folder, std::string_view key) {
+  const std::string text = read_text(folder + "/memory.stat").value_or(std::string());
+  for (const std::string_view line : lines(text)) {
+    const auto parts = words(line);
+    if (parts.size() == 2 && parts[0] == key) return parse_integer(parts[1]).value_or(0);
+  }
+  return 0;
+}
+
+void read_memory(CgroupLimits& limits, const std::string& folder, bool version_2) {
+  const std::string file = folder + (version_2 ? "/memory.max" : "/memory.limit_in_bytes");
+  const auto text = read_text(file);
+  if (!text) return;
+  const auto limit = parse_memory_limit(*text);
+  if (!limit) {
+    note_malformed(limits.memory, file);
+    return;
+  }
+  tighten(limits.memory, limit->bytes, file);
+  const std::string usage_file =
+      folder + (version_2 ? "/memory.current" : "/memory.usage_in_bytes");
+  const auto usage = parse_integer(read_text(usage_file).value_or(std::string()));
+  if (!limit->bytes || !usage) return;
+  const std::int64_t reclaimable =
+      memory_stat(folder, version_2 ? "inactive_file" : "total_inactive_file");
+  const double used = static_cast<double>(*usage - std::min(*usage, reclaimable));
+  tighten(limits.memory_remaining,
+          std::optional(Bytes(std::max(0.0, limit->bytes->value() - used))),
+          fmt::format("{} less what is used and cannot be reclaimed", file));
+}
+}  // namespace
+
+std::optional<CpuQuota> parse_cpu_max(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() != 2) return std::nullopt;
+  return parse_cfs_quota(parts[0] == "max" ? "-1" : parts[0], parts[1]);
+}
+
+std::optional<CpuQuota> parse_cfs_quota(std::string_view quota, std::string_view period) {
+  const auto quota_us = parse_integer(quota);
+  const auto period_us = parse_integer(period);
+  if (!quota_us || !period_us || *period_us <= 0 || *quota_us < -1 || *quota_us == 0) {
+    return std::nullopt;
+  }
+  if (*quota_us == -1) return CpuQuota{};
+  return CpuQuota{static_cast<double>(*quota_us) / static_cast<double>(*period_us)};
+}
+
+std::optional<MemoryLimit> parse_memory_limit(std::string_view text) {
+  if (trim(text) == "max") return MemoryLimit{};
+  const auto bytes = parse_integer(text);
+  if (!bytes || *bytes < 0) return std::nullopt;
+  if (*bytes >= unlimited_memory) return MemoryLimit{};
+  return MemoryLimit{Bytes(static_cast<double>(*bytes))};
+}
+
+std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text) {
+  std::vector<CgroupMembership> groups;
+  for (const std::string_view line : lines(text)) {
+    const std::size_t first = line.find(':');
+    if (first == std::string_view::npos) continue;
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    const std::string_view path = line.substr(second + 1);
+    // ".." marks a group outside the namespace's root; nothing of it can be read here.
+    if (path.empty() || path.front() != '/' || path.find("..") != std::string_view::npos) continue;
+    groups.push_back({std::string(line.substr(first + 1, second - first - 1)), std::string(path)});
+  }
+  return groups;
+}
+
+CgroupLimits read_cgroup_limits(std::string_view membership, const std::string& mount) {
+  CgroupLimits limits{{std::nullopt, "no CPU quota in any control group of this process"},
+                      {std::nullopt, "no memory limit in any control group of this process"},
+                      {std::nullopt, "no memory limit in any control group of this process"}};
+  for (const Hierarchy& hierarchy : hierarchies(membership, mount, "cpu")) {
+    for (const std::string& folder : hierarchy.folders) {
+      read_cpu(limits.cpus, folder, hierarchy.version_2);
+    }
+  }
+  for (const Hierarchy& hierarchy : hierarchies(membership, mount, "memory")) {
+    for (const std::string& folder : hierarchy.folders) {
+      read_memory(limits, folder, hierarchy.version_2);
+    }
+  }
+  return limits;
+}
+}  // namespace scaleworth::probes::host

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/proc_files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace scaleworth::probes::host {
+namespace {
+std::optional<double> left(int resource, std::optional<std::int64_t> used_pages) {
+  rlimit limit{};
+  if (!used_pages || getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY) {
+    return std::nullopt;
+  }
+  const double used = static_cast<double>(*used_pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return std::max(0.0, static_cast<double>(limit.rlim_cur) - used);
+}
+}  // namespace
+
+std::optional<Bytes> limited_address_space() {
+  const std::string statm = read_text("/proc/self/statm").value_or(std::string());
+  const auto fields = words(statm);
+  // size resident shared text lib data dt, in pages (proc(5)).
+  if (fields.size() < 6) return std::nullopt;
+  const auto address_space = left(RLIMIT_AS, parse_integer(fields[0]));
+  const auto data = left(RLIMIT_DATA, parse_integer(fields[5]));
+  if (!address_space && !data) return std::nullopt;
+  return Bytes(std::min(address_space.value_or(*(data ? data : address_space)),
+                        data.value_or(*(address_space ? address_space : data))));
+}
+
+namespace {
+void keep_first(std::string& field, std::string_view value) {
+  if (field.empty()) field = value;
+}
+
+void read_field(CpuInfo& info, std::string_view key, std::string_view value) {
+  if (key == "processor") {
+    ++info.logical_cpus;
+  } else if (key == "vendor_id" || key == "CPU implementer") {
+    keep_first(info.vendor, value);
+  } else if (key == "model name") {
+    keep_first(info.model_name, value);
+  } else if (key == "cpu MHz") {
+    double mhz = 0.0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), mhz);
+    if (error == std::errc() && mhz > 0.0) info.frequency_mhz.push_back(mhz);
+  } else if ((key == "flags" || key == "Features") && info.flags.empty()) {
+    for (std::string_view flag : words(value)) info.flags.emplace_back(flag);
+    std::sort(info.flags.begin(), info.flags.end());
+  }
+}
+}  // namespace
+
+bool CpuInfo::has(std::string_view flag) const {
+  return std::binary_search(flags.begin(), flags.end(), flag);
+}
+
+bool CpuInfo::has_all(const std::vector<std::string_view>& wanted) const {
+  return std::all_of(
+      wanted.begin(), wanted.end(), [this](std::string_view flag) { return has(flag); });
+}
+
+CpuInfo parse_cpuinfo(std::string_view text) {
+  CpuInfo info;
+  for (std::string_view line : lines(text)) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    read_field(info, trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+  }
+  return info;
+}
+
+CpuInfo read_cpuinfo() {
+  return parse_cpuinfo(read_text("/proc/cpuinfo").value_or(std::string()));
+}
+
+namespace {
+/// The value of "Name:   123 kB" in bytes, of "Name:   123" as it is.
+std::optional<double> value_of(std::string_view line, std::string_view name) {
+  if (line.substr(0, name.size()) != name || line.substr(name.size(), 1) != ":") {
+    return std::nullopt;
+  }
+  const auto parts = words(line.substr(name.size() + 1));
+  if (parts.empty() || parts.size() > 2 || (parts.size() == 2 && parts[1] != "kB")) {
+    return std::nullopt;
+  }
+  const auto number = parse_integer(parts[0]);
+  if (!number || *number < 0) return std::nullopt;
+  return static_cast<double>(*number) * (parts.size() == 2 ? 1024.0 : 1.0);
+}
+
+void keep(std::optional<Bytes>& member, const std::optional<double>& value) {
+  if (value) member = Bytes(*value);
+}
+}  // namespace
+
+MemoryInfo parse_meminfo(std::string_view text) {
+  MemoryInfo info;
+  for (const std::string_view line : lines(text)) {
+    keep(info.total, value_of(line, "MemTotal"));
+    keep(info.available, value_of(line, "MemAvailable"));
+    keep(info.swap_total, value_of(line, "SwapTotal"));
+    keep(info.huge_page_size, value_of(line, "Hugepagesize"));
+    if (const auto pages = value_of(line, "HugePages_Total")) info.huge_pages_reserved = pages;
+  }
+  return info;
+}
+
+MemoryInfo read_meminfo() {
+  return parse_meminfo(read_text("/proc/meminfo").value_or(std::string()));
+}
+
+std::optional<std::string> chosen_word(std::string_view text) {
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']', open == std::string_view::npos ? 0 : open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
+  return std::string(text.substr(open + 1, close - open - 1));
+}
+
+std::optional<MachineTimes> parse_machine_times(std::string_view text, double ticks_per_second) {
+  for (const std::string_view line : lines(text)) {
+    const auto fields = words(line);
+    if (fields.empty() || fields[0] != "cpu") continue;
+    // cpu user nice system idle iowait irq softirq steal
+    constexpr std::size_t columns = 8;
+    double seconds[columns] = {};
+    for (std::size_t i = 0; i < columns && i + 1 < fields.size(); ++i) {
+      const auto ticks = parse_integer(fields[i + 1]);
+      if (!ticks || *ticks < 0) return std::nullopt;
+      seconds[i] = static_cast<double>(*ticks) / ticks_per_second;
+    }
+    if (fields.size() < 5) return std::nullopt;
+    return MachineTimes{.busy_s = seconds[0] + seconds[1] + seconds[2] + seconds[5] + seconds[6],
+                        .idle_s = seconds[3] + seconds[4],
+                        .steal_s = seconds[7]};
+  }
+  return std::nullopt;
+}
+
+std::optional<MachineTimes> read_machine_times() {
+  const auto text = read_text("/proc/stat");
+  if (!text) return std::nullopt;
+  return parse_machine_times(*text, static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+namespace {
+constexpr std::int64_t largest_cpu = 65535;
+constexpr std::string_view blank = " \t\r\n";
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
+    if (end > start) parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+}  // namespace
+
+std::optional<std::string> read_text(const std::string& path, std::size_t limit) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string content;
+  std::string block(4096, '\0');
+  while (content.size() < limit) {
+    const std::size_t wanted = std::min(block.size(), limit - content.size());
+    file.read(block.data(), static_cast<std::streamsize>(wanted));
+    content.append(block, 0, static_cast<std::size_t>(file.gcount()));
+    if (!file) break;
+  }
+  if (file.bad()) return std::nullopt;
+  return content;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::vector<std::string_view> lines(std::string_view text) {
+  return split(text, "\n");
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  return split(text, blank);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  const std::string_view digits = trim(text);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
+  std::vector<int> cpus;
+  const std::string_view list = trim(text);
+  std::size_t start = 0;
+  while (start < list.size()) {
+    const std::size_t end = std::min(list.find(',', start), list.size());
+    const std::string_view part = list.substr(start, end - start);
+    const std::size_t dash = part.find('-');
+    const auto first = parse_integer(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_integer(part.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last > largest_cpu) return std::nullopt;
+    for (std::int64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
+    if (end + 1 == list.size()) return std::nullopt;  // a comma with nothing after it
+    start = end + 1;
+  }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+}  // namespace scaleworth::probes::host

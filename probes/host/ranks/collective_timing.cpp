@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host/ranks/collective_timing.h"
+
+#include "probes/collectives.h"
+#include "probes/host/ranks/mpi_rank_group.h"
+#include "src/core/error.h"
+#include "src/core/process.h"
+#include "src/core/statistics/sampling.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes::host {
+namespace {
+/// What all ranks do next; no repetitions: stop.
+struct Plan {
+  std::int32_t repetitions = 0;
+  std::int32_t operations = 1;
+};
+
+// Between batches ranks look for Ctrl-C and at the budget: on a busy machine one operation can
+// suddenly take a time slice.
+constexpr double batch_s = 0.01;
+constexpr int most_repetitions = 8;
+// A block must be long against two clock readings (40 ns).
+constexpr double block_s = 200e-6;
+constexpr int least_operations = 2;
+constexpr int most_operations = 1000;
+constexpr Bytes small_message{1 << 20};
+
+int clamp_count(double count, int low, int high) {
+  return static_cast<int>(
+      std::clamp(std::ceil(count), static_cast<double>(low), static_cast<double>(high)));
+}
+
+/// Rank 0's part: slowest ranks, stopping rule, next plan.
+class Decider {
+ public:
+  Decider(CollectiveMode mode, const StoppingTarget& target, double operation_s)
+      : target_(target), rule_(target) {
+    if (mode == CollectiveMode::back_to_back) {
+      operations_ = clamp_count(block_s / operation_s, least_operations, most_operations);
+    }
+    repetition_s_ = operation_s * operations_;
+  }
+
+  Plan next() const {
+    const std::size_t taken = rule_.samples().size();
+    if (rule_.finished() || taken >= target_.maximum_samples) return {};
+    const auto left = std::min<std::size_t>(target_.maximum_samples - taken, most_repetitions);
+    return {clamp_count(batch_s / repetition_s_, 1, static_cast<int>(left)), operations_};
+  }
+
+  /// `stamps`: rank after rank, each with `repetitions` entries.
+  void add(const std::vector<Stamp>& stamps, const Plan& plan) {
+    const auto repetitions = static_cast<std::size_t>(plan.repetitions);
+    const double spent_s =
+        1e-9 * static_cast<double>(stamps[repetitions - 1].end_ns - stamps[0].start_ns);
+    repetition_s_ = spent_s / plan.repetitions;
+    for (std::size_t i = 0; i < repetitions; ++i) {
+      std::int64_t slowest_ns = 0;
+      for (std::size_t rank = 0; rank * repetitions < stamps.size(); ++rank) {
+        const Stamp& stamp = stamps[rank * repetitions + i];
+        slowest_ns = std::max(slowest_ns, stamp.end_ns - stamp.start_ns);
+        timings_.push_back({static_cast<std::int32_t>(rule_.samples().size()),
+                            Rank{static_cast<int>(rank)},
+                            stamp.start_ns,
+                            stamp.end_ns});
+      }
+      rule_.add(Seconds(1e-9 * static_cast<double>(slowest_ns) / plan.operations),
+                Seconds(repetition_s_));
+    }
+  }
+
+  CollectiveMeasured result(Bytes message) {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const RankTiming& timing : timings_) first = std::min(first, timing.start_ns);
+    for (RankTiming& timing : timings_) {
+      timing.start_ns -= first;
+      timing.end_ns -= first;
+    }
+    return {message,
+            rule_.samples(),
+            std::move(timings_),
+            rule_.explanation(),
+            sample_warnings(rule_.samples()),
+            operations_};
+  }
+
+ private:
+  StoppingTarget target_;
+  StoppingRule rule_;
+  int operations_ = 1;
+  double repetition_s_ = 0.0;
+  std::vector<RankTiming> timings_;
+};
+
+std::vector<Stamp> gather(const Operation& operation, const std::vector<Stamp>& own) {
+  const std::size_t bytes = own.size() * sizeof(Stamp);
+  const std::vector<std::size_t> bytes_of_rank(static_cast<std::size_t>(operation.ranks), bytes);
+  std::vector<Stamp> all(operation.rank == 0 ? own.size() * bytes_of_rank.size() : 0);
+  check(operation.mpi,
+        operation.mpi.gather_bytes(
+            operation.group, own.data(), bytes, all.data(), bytes_of_rank.data()));
+  return all;
+}
+
+Plan share(const Operation& operation, Plan plan) {
+  check(operation.mpi, operation.mpi.broadcast_bytes(operation.group, &plan, sizeof(plan), 0));
+  return plan;
+}
+
+/// Untimed runs until connections, buffers and caches are in their steady state; returns this
+/// rank's duration of the last one.
+double warm_up(const Operation& operation) {
+  const int runs = operation.shape.message <= small_message ? 5 : 2;
+  std::vector<Stamp> stamps;
+  agree(operation.mpi, operation.group, trouble_of(operation.rank, [&] {
+          stamps = time_repetitions(operation, runs, 1);
+        }));
+  const Stamp& last = stamps.back();
+  return 1e-9 * static_cast<double>(std::max<std::int64_t>(1, last.end_ns - last.start_ns));
+}
+}  // namespace
+
+CollectiveMeasured measure_collective(const Operation& operation,
+                                      CollectiveMode mode,
+                                      const StoppingTarget& target,
+                                      const ClockOffset& clock,
+                                      Watchdog& watchdog) {
+  const auto all_well = [&](const std::function<void()>& action) {
+    agree(operation.mpi, operation.group, trouble_of(operation.rank, action));
+    watchdog.progress();
+  };
+  Decider decider(mode, target, warm_up(operation));
+  Plan plan = share(operation, decider.next());
+  while (plan.repetitions > 0) {
+    std::vector<Stamp> own;
+    all_well([&] {
+      own = time_repetitions(operation, plan.repetitions, plan.operations);
+      for (Stamp& stamp : own) {
+        stamp.start_ns += clock.offset.count();
+        stamp.end_ns += clock.offset.count();
+      }
+      check_interrupt();
+    });
+    const std::vector<Stamp> stamps = gather(operation, own);
+    all_well([&] {
+      if (operation.rank == 0) decider.add(stamps, plan);
+    });
+    plan = share(operation, decider.next());
+  }
+  all_well([&] { verify(operation); });
+  return operation.rank == 0 ? decider.result(operation.shape.message)
+                             : CollectiveMeasured{operation.shape.message, {}, {}, {}, {}, 1};
+}
+
+namespace {
+constexpr std::size_t page = 4096;
+}  // namespace
+
+std::span<float> Buffer::reserve(std::size_t elements) {
+  if (elements > capacity_) {
+    release();
+    const std::size_t bytes = (elements * sizeof(float) + page - 1) / page * page;
+    memory_.reset(static_cast<float*>(std::aligned_alloc(page, bytes)));
+    if (!memory_) throw std::bad_alloc();
+    capacity_ = elements;
+  }
+  return {memory_.get(), elements};
+}
+
+void Buffer::release() {
+  memory_.reset();
+  capacity_ = 0;
+}
+
+void prepare(const Operation& operation) {
+  fill_pattern(operation.send, operation.rank);
+  std::fill(
+      operation.receive.begin(), operation.receive.end(), std::numeric_limits<float>::quiet_NaN());
+  if (operation.collective == Collective::broadcast && operation.rank == 0) {
+    fill_pattern(operation.receive, 0);
+  }
+}
+
+int run_once(const Operation& operation) {
+  const MpiModule& mpi = operation.mpi;
+  const MpiGroup group = operation.group;
+  const float* send = operation.send.data();
+  float* receive = operation.receive.data();
+  const std::size_t block = operation.shape.block;
+  const std::size_t bytes = block * sizeof(float);
+  switch (operation.collective) {
+    case Collective::all_reduce:
+      return mpi.all_reduce_f32(group, send, receive, block);
+    case Collective::all_gather:
+      return mpi.all_gather_bytes(group, send, receive, bytes);
+    case Collective::reduce_scatter:
+      return mpi.reduce_scatter_f32(group, send, receive, block);
+    case Collective::all_to_all:
+      return mpi.all_to_all_bytes(group, send, receive, bytes);
+    case Collective::broadcast:
+      return mpi.broadcast_bytes(group, receive, bytes, 0);
+    case Collective::reduce:
+    case Collective::gather:
+    case Collective::scatter:
+      throw ProbeFailure("this group of ranks measures no rooted collective but broadcast");
+    case Collective::send_receive:
+      break;
+  }
+  return mpi.send_receive_bytes(group,
+                                send,
+                                (operation.rank + 1) % operation.ranks,
+                                receive,
+                                (operation.rank + operation.ranks - 1) % operation.ranks,
+                                bytes);
+}
+
+void verify(const Operation& operation) {
+  const auto error = find_error(
+      operation.receive,
+      expected_result(operation.collective, operation.shape, operation.rank, operation.ranks));
+  if (error) {
+    throw ProbeFailure(fmt::format("{} of {} B on {} ranks gave a wrong result: {}",
+                                   collective_name(operation.collective),
+                                   operation.shape.message.value(),
+                                   operation.ranks,
+                                   *error));
+  }
+}
+
+std::vector<Stamp> time_repetitions(const Operation& operation, int repetitions, int operations) {
+  std::vector<Stamp> stamps(static_cast<std::size_t>(repetitions));
+  int status = 0;
+  for (Stamp& stamp : stamps) {
+    status |= operation.mpi.barrier(operation.group);
+    stamp.start_ns = steady_now_ns();
+    for (int i = 0; i < operations; ++i) status |= run_once(operation);
+    stamp.end_ns = steady_now_ns();
+  }
+  check(operation.mpi, status);
+  return stamps;
+}
+
+void sleep_until_all_arrive(const MpiModule& mpi, MpiGroup group) {
+  MpiRequest request = nullptr;
+  check(mpi, mpi.start_barrier(group, &request));
+  int done = 0;
+  while (true) {
+    check(mpi, mpi.test(&request, &done));
+    if (done != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+}  // namespace scaleworth::probes::host

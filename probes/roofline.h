@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Declares the next two.
+#pragma once
+
+#include "probes/machine.h"
+#include "probes/registry.h"
+#include "probes/schedule.h"
+#include "src/core/units.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+// What the roofline probes ask for, in which order, and how long that takes: measuring and
+// estimating walk the same lists.
+
+/// 1 and, where there are more, all workers.
+std::vector<int> worker_counts(const Setting& setting);
+
+Pace compute_pace(Suite suite);
+Pace memory_pace(Suite suite);
+Pace latency_pace(Suite suite);
+Pace intensity_pace(Suite suite);
+
+/// Bytes per worker from which streams go: 4 KiB, then by a constant factor up to 4 times the last
+/// cache divided by the workers, or less where memory is short: `workers` workers use at most an
+/// eighth of what is available, because sources and targets are kept apart and two worker counts
+/// share them. Multiples of 1 KiB, ascending.
+std::vector<Bytes> working_sets(const Setting& setting, int workers);
+
+/// Says that the sets end below 4 times the last cache because of memory; absent when they do not.
+std::optional<std::string> memory_shortage(const Setting& setting, int workers);
+
+/// In the order to measure: random, so that a drift of the machine becomes noise along the size
+/// axis, but the largest set is read and written first, so that memory is touched once.
+std::vector<MemoryWork> memory_plan(const Setting& setting);
+std::vector<LatencyWork> latency_plan(const Setting& setting);
+/// Grouped by worker count and precision, because each group fills its memory anew.
+std::vector<IntensityWork> intensity_plan(const Setting& setting);
+std::vector<FmaWork> compute_plan(const Setting& setting, const std::vector<std::string>& isas);
+
+// What the preparation of a setting costs, for estimates only. Round figures between a laptop and
+// a server; measured on virtual machines of 2 vCPUs in 2026.
+
+/// Rates grow with workers until memory saturates, at about 8.
+constexpr double effective_workers(int workers) {
+  return static_cast<double>(std::min(workers, 8));
+}
+
+/// Writing fresh pages.
+constexpr BytesPerSecond first_touch_rate(int workers) {
+  return BytesPerSecond(2.5e9 * effective_workers(workers));
+}
+
+/// Streaming through memory.
+constexpr BytesPerSecond sweep_rate(int workers) {
+  return BytesPerSecond(10e9 * effective_workers(workers));
+}
+
+/// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
+constexpr BytesPerSecond cycle_write_rate() {
+  return BytesPerSecond(64.0 / 40e-9);
+}
+
+// Which matrix products stand for the work of training and inference, and how long timing them
+// takes.
+
+/// A product and why it is asked for:
+///   square   m = n = k: from overhead to the library's best rate
+///   tokens   a batch of m tokens through a layer of n = k: intensity grows with m, so the ridge
+///            reads as a batch size
+///   rank-k   m = n fixed, small k: intensity grows with k
+///   batched  many small independent products, 32 MiB of operands together: intensity grows with
+///            their size at equal occupancy
+///   free     asked for by the user
+struct GemmShape {
+  std::string family;
+  GemmWork work;
+};
+
+/// Shapes of all families in fp32 and fp64, on one and on all workers, whose operands fit a quarter
+/// of the available memory. In the order to measure: one worker first, then the batched family,
+/// because a library's own threads keep spinning for a while after its last call; within that
+/// random, so that a drift of the machine does not follow the size.
+std::vector<GemmShape> gemm_plan(const Setting& setting);
+
+/// Products of the families that do not fit a quarter of the available memory.
+std::size_t gemm_shapes_left_out(const Setting& setting);
+
+Pace gemm_pace(Suite suite);
+
+/// Expected time of one shape: filling and checking its operands, and samples, of which at least
+/// `minimum_samples` are taken however long a product lasts.
+Seconds gemm_time(const GemmWork& work, const Pace& pace);
+
+// The probes of one node's roofline: compute ceilings, memory and latency curves, the intensity
+// ladder. Each `measure_` asks the machine along a plan and records one point per setting (names
+// in src/core/files/run_names.h); each `estimate_` adds up the same plan.
+
+/// Every isa x {fp32, fp64} x {1, all} workers: the ceilings.
+void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder);
+Seconds estimate_compute(const Setting& setting);
+
+/// {read, write, copy, triad} over working sets from L1 to several times the last cache, regular
+/// stores, and non-temporal ones beyond 4 MiB; 1 and all workers.
+void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder);
+Seconds estimate_memory(const Setting& setting);
+
+/// One dependent load over the same working sets, one worker.
+void measure_latency(Machine& machine, const Setting& setting, Recorder& recorder);
+Seconds estimate_latency(const Setting& setting);
+
+/// 1, 2, 4 ... 512 FMAs per element of a set beyond the last cache, fp32 and fp64, 1 and all
+/// workers.
+void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder);
+Seconds estimate_intensity(const Setting& setting);
+
+// Matrix products by the machine's library, as points to be placed under the roof.
+
+/// All families of gemm_plan.h. Throws NothingToMeasure with the reason when the machine has no
+/// GEMM library.
+void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder);
+Seconds estimate_gemm(const Setting& setting);
+
+/// The user's own shapes, recorded as family "free". Throws as measure_gemm, and UserError for a
+/// shape that cannot be asked.
+void measure_gemm_shapes(Machine& machine,
+                         const std::vector<GemmWork>& works,
+                         Suite suite,
+                         Recorder& recorder);
+Seconds estimate_gemm_shapes(const std::vector<GemmWork>& works, Suite suite);
+}  // namespace scaleworth::probes

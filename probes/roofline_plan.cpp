@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/roofline.h"
+#include "probes/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace scaleworth::probes {
+namespace {
+constexpr double smallest_set = 4096.0;
+constexpr double cache_multiple = 4.0;                // of the last cache, all workers together
+constexpr double available_share = 0.125;             // of memory, all workers together
+constexpr double largest_total = 16.0 * (1LL << 30);  // caches beyond 4 GiB are not seen whole
+constexpr double ladder_cache_multiple = 2.0;
+constexpr double nontemporal_from = 4.0 * (1 << 20);  // beyond the L2 cache of one core
+constexpr int longest_chain = 512;
+
+double wished_total(const Setting& setting) {
+  return std::min(cache_multiple * setting.last_cache.value(), largest_total);
+}
+
+double whole_kibibytes(double bytes) {
+  return std::max(smallest_set, std::floor(bytes / 1024.0) * 1024.0);
+}
+}  // namespace
+
+std::vector<int> worker_counts(const Setting& setting) {
+  if (setting.workers <= 1) return {1};
+  return {1, setting.workers};
+}
+
+Pace compute_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.1), 9} : Pace{Seconds(0.4), 20};
+}
+
+Pace memory_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.03), 9} : Pace{Seconds(0.12), 15};
+}
+
+Pace latency_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.05), 9} : Pace{Seconds(0.15), 15};
+}
+
+Pace intensity_pace(Suite suite) {
+  return suite == Suite::quick ? Pace{Seconds(0.06), 9} : Pace{Seconds(0.25), 15};
+}
+
+std::vector<Bytes> working_sets(const Setting& setting, int workers) {
+  const double memory = available_share * setting.available_memory.value() / workers;
+  const double largest = whole_kibibytes(std::min(wished_total(setting) / workers, memory));
+  const double factor = setting.suite == Suite::quick ? std::sqrt(8.0) : std::cbrt(4.0);
+  std::vector<Bytes> sets;
+  for (double set = smallest_set; set * std::sqrt(factor) < largest; set *= factor) {
+    sets.emplace_back(whole_kibibytes(set));
+  }
+  sets.emplace_back(largest);
+  return sets;
+}
+
+std::optional<std::string> memory_shortage(const Setting& setting, int workers) {
+  const double wished = wished_total(setting) / workers;
+  const double largest = working_sets(setting, workers).back().value();
+  if (largest >= whole_kibibytes(wished)) return std::nullopt;
+  return fmt::format(
+      "{} workers: working sets above {:.1f} MiB each left out, {:.1f} MiB would be {:g} times the "
+      "last cache: {:.1f} MiB of memory are available and an eighth is used",
+      workers,
+      largest / (1 << 20),
+      wished / (1 << 20),
+      cache_multiple,
+      setting.available_memory.value() / (1 << 20));
+}
+
+std::vector<MemoryWork> memory_plan(const Setting& setting) {
+  std::vector<MemoryWork> works;
+  for (const int workers : worker_counts(setting)) {
+    for (const Bytes set : working_sets(setting, workers)) {
+      works.push_back({MemoryKernel::read, set, workers, false});
+      for (const auto kernel : {MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad}) {
+        works.push_back({kernel, set, workers, false});
+        if (set.value() >= nontemporal_from) works.push_back({kernel, set, workers, true});
+      }
+    }
+  }
+  in_random_order(works);
+  // Read and write have all of it in one array: they make the machine touch all that is needed.
+  std::stable_partition(works.begin(), works.end(), [&](const MemoryWork& work) {
+    const bool one_array = work.kernel == MemoryKernel::read || work.kernel == MemoryKernel::write;
+    return one_array && work.working_set == working_sets(setting, work.workers).back();
+  });
+  return works;
+}
+
+std::vector<LatencyWork> latency_plan(const Setting& setting) {
+  std::vector<LatencyWork> works;
+  for (const Bytes set : working_sets(setting, 1)) works.push_back({set});
+  in_random_order(works);
+  std::stable_partition(works.begin(), works.end(), [&](const LatencyWork& work) {
+    return work.working_set == working_sets(setting, 1).back();
+  });
+  return works;
+}
+
+std::vector<IntensityWork> intensity_plan(const Setting& setting) {
+  std::vector<IntensityWork> works;
+  for (const int workers : worker_counts(setting)) {
+    const double wished = ladder_cache_multiple * setting.last_cache.value() / workers;
+    const Bytes set(
+        whole_kibibytes(std::min(wished, working_sets(setting, workers).back().value())));
+    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+      std::vector<IntensityWork> ladder;
+      for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {
+        ladder.push_back({precision, set, fmas, workers});
+      }
+      in_random_order(ladder);
+      works.insert(works.end(), ladder.begin(), ladder.end());
+    }
+  }
+  return works;
+}
+
+std::vector<FmaWork> compute_plan(const Setting& setting, const std::vector<std::string>& isas) {
+  std::vector<FmaWork> works;
+  for (const int workers : worker_counts(setting)) {
+    for (const std::string& isa : isas) {
+      works.push_back({isa, Precision::fp32, workers});
+      works.push_back({isa, Precision::fp64, workers});
+    }
+  }
+  return works;
+}
+
+namespace {
+constexpr double batched_operands_bytes = 32.0 * 1024 * 1024;
+
+/// The grids of one suite. `layer` is n = k of "tokens"; `face` is m = n of "rank-k".
+struct Grids {
+  std::vector<std::int64_t> squares;
+  std::vector<std::int64_t> tokens;
+  std::int64_t layer = 0;
+  std::vector<std::int64_t> ranks;
+  std::int64_t face = 0;
+  std::vector<std::int64_t> batched;
+};
+
+Grids grids(Suite suite) {
+  if (suite == Suite::quick) {
+    return {{128, 512, 1024}, {1, 16, 256}, 1024, {4, 32}, 1024, {32}};
+  }
+  return {{64, 128, 256, 512, 1024, 2048},
+          {1, 4, 16, 64, 256, 1024},
+          2048,
+          {2, 8, 32, 128, 512},
+          1024,
+          {16, 32, 64, 128}};
+}
+
+double element_bytes(Precision precision) {
+  return precision == Precision::fp32 ? sizeof(float) : sizeof(double);
+}
+
+double elements(const GemmWork& work) {
+  return static_cast<double>(work.m * work.k + work.k * work.n + work.m * work.n) *
+         static_cast<double>(work.batch);
+}
+
+/// A whole number of products per worker, at least one.
+std::int64_t batch_for(std::int64_t side, Precision precision, int workers) {
+  const double one = 3.0 * static_cast<double>(side * side) * element_bytes(precision);
+  const double per_worker = batched_operands_bytes / one / workers;
+  return std::max<std::int64_t>(1, std::llround(per_worker)) * workers;
+}
+
+/// The families for one precision and worker count; the batched one goes to the front.
+std::vector<GemmShape> families(const Grids& grid, Precision precision, int workers) {
+  std::vector<GemmShape> shapes;
+  const auto add = [&](const char* family, std::int64_t m, std::int64_t n, std::int64_t k) {
+    shapes.push_back({family, {precision, m, n, k, 1, workers}});
+  };
+  for (const std::int64_t side : grid.batched) {
+    const std::int64_t batch = batch_for(side, precision, workers);
+    shapes.push_back({"batched", {precision, side, side, side, batch, workers}});
+  }
+  for (const std::int64_t side : grid.squares) add("square", side, side, side);
+  for (const std::int64_t tokens : grid.tokens) add("tokens", tokens, grid.layer, grid.layer);
+  for (const std::int64_t rank : grid.ranks) add("rank-k", grid.face, grid.face, rank);
+  return shapes;
+}
+
+std::vector<GemmShape> all_shapes(const Setting& setting) {
+  const Grids grid = grids(setting.suite);
+  std::mt19937 random(1);
+  std::vector<GemmShape> plan;
+  for (const int workers : worker_counts(setting)) {
+    std::vector<GemmShape> group = families(grid, Precision::fp32, workers);
+    for (GemmShape& shape : families(grid, Precision::fp64, workers)) group.push_back(shape);
+    std::shuffle(group.begin(), group.end(), random);
+    std::stable_partition(
+        group.begin(), group.end(), [](const GemmShape& s) { return s.family == "batched"; });
+    plan.insert(plan.end(), group.begin(), group.end());
+  }
+  return plan;
+}
+
+bool fits(const GemmWork& work, Bytes available) {
+  return elements(work) * element_bytes(work.precision) <= available.value() / 4.0;
+}
+
+/// One operation at round rates of a server core with AVX2 to AVX-512 and of its memory.
+Seconds operation_time(const GemmWork& work) {
+  const FlopPerSecond rate(work.precision == Precision::fp32 ? 120e9 : 60e9);
+  const Flops flops(2.0 * static_cast<double>(work.m * work.n) * static_cast<double>(work.k) *
+                    static_cast<double>(work.batch));
+  const Bytes bytes(elements(work) * element_bytes(work.precision));
+  return std::max(flops / (effective_workers(work.workers) * rate),
+                  bytes / sweep_rate(work.workers));
+}
+}  // namespace
+
+std::vector<GemmShape> gemm_plan(const Setting& setting) {
+  std::vector<GemmShape> plan = all_shapes(setting);
+  std::erase_if(plan, [&](const GemmShape& s) { return !fits(s.work, setting.available_memory); });
+  return plan;
+}
+
+std::size_t gemm_shapes_left_out(const Setting& setting) {
+  return all_shapes(setting).size() - gemm_plan(setting).size();
+}
+
+Pace gemm_pace(Suite suite) {
+  if (suite == Suite::quick) return {Seconds(0.13), 7};
+  return {Seconds(0.35), 9};
+}
+
+Seconds gemm_time(const GemmWork& work, const Pace& pace) {
+  // Random numbers into fresh pages; one calibrating run; a reference of four rows and four
+  // columns of up to three products.
+  const Seconds fill(elements(work) * 3e-9);
+  const double checked = static_cast<double>(std::min<std::int64_t>(work.batch, 3)) * 4.0 *
+                         static_cast<double>((work.m + work.n) * work.k);
+  const Seconds check(checked * 1.5e-9);
+  const Seconds samples = static_cast<double>(pace.minimum_samples) * operation_time(work);
+  // The stopping rule gives the minimum up at four times the budget, after one sample at least.
+  return fill + check + operation_time(work) +
+         std::max(operation_time(work),
+                  std::clamp(samples, time_per_setting(pace), 4.0 * pace.budget));
+}
+}  // namespace scaleworth::probes

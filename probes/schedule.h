@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Suite, pace, order of settings.
+#pragma once
+
+#include "src/core/statistics/sampling.h"
+#include "src/core/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::probes {
+// How thorough a run is.
+
+/// quick: under a minute, coarse grids. standard: about four minutes, six on a GPU, the full grids.
+enum class Suite { quick, standard };
+const char* suite_name(Suite suite);
+/// Throws UserError listing the known names.
+Suite parse_suite(const std::string& name);
+
+// How long one setting of a probe is sampled, and what that costs.
+
+struct Pace {
+  Seconds budget;               // the stopping rule's
+  std::size_t minimum_samples;  // fit 70 % of the budget
+};
+StoppingTarget target_of(const Pace& pace);
+
+/// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
+/// quiet machine, at 100 % otherwise) and the calibration before them.
+Seconds time_per_setting(const Pace& pace);
+
+// The order in which the settings of a probe are measured.
+
+/// Shuffles `works`, the same way every time, so that a drift of the machine becomes noise along
+/// every axis instead of an effect of size.
+template <class Work>
+void in_random_order(std::vector<Work>& works, std::uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  for (std::size_t i = works.size(); i > 1; --i) std::swap(works[i - 1], works[random() % i]);
+}
+}  // namespace scaleworth::probes

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Declares the next three.
+#pragma once
+
+#include "probes/machine.h"
+#include "probes/ranks.h"
+#include "probes/registry.h"
+#include "probes/schedule.h"
+#include "probes/training/shape.h"
+#include "src/core/run.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleworth::probes {
+// The reference training step at 1, 2, 4, ... ranks, strong and weak scaling.
+
+/// From the suite, the rank count and the target time of a step alone.
+Seconds estimate_training(const Setting& setting);
+
+/// Points of fields::step_training, one per mode ("strong": one global batch, divided; "weak": a
+/// batch that grows with the ranks; strong alone where there is one rank) and count, each with its
+/// timeline. Sizes come from a calibration on all ranks. The counts take turns in several rounds,
+/// so that drift of the machine becomes noise of every count; a round trains afresh, and `loss` and
+/// `step_s` hold the measured steps of all rounds one after another.
+/// Called on every rank. Throws UserError for a straggler that is not among the ranks,
+/// ProbeFailure or Interrupted after keeping what complete rounds there are.
+void measure_training(RankGroup& group,
+                      const Setting& setting,
+                      const RankOptions& options,
+                      Recorder& recorder);
+
+// The rounds of one mode and rank count, put together into one point and one timeline.
+
+class StepSeries {
+ public:
+  /// `precision`: of the products, "fp32" or "bf16".
+  StepSeries(std::string mode, TrainingWork work, std::string precision = "fp32");
+
+  const TrainingWork& work() const { return work_; }
+  /// "strong scaling, 2 ranks".
+  std::string description() const;
+  /// Adds a round; its steps are numbered on from those before.
+  void append(TrainingMeasured measured);
+  bool empty() const { return step_s_.empty(); }
+  /// A point of fields::step_training.
+  Point point() const;
+  /// Once, after `point`.
+  Timeline take_timeline() { return std::move(timeline_); }
+
+ private:
+  std::string mode_;
+  TrainingWork work_;
+  std::string precision_;
+  int rounds_ = 0;
+  std::vector<double> step_s_;
+  std::vector<double> loss_;
+  TrainingMeasured counts_;  // of the last round, without series
+  std::vector<std::string> warnings_;
+  Timeline timeline_;
+};
+
+/// Duration of each step of `timeline` on its slowest rank, seconds, by step.
+std::vector<double> slowest_steps(const Timeline& timeline);
+
+// The reference training step at 1, 2, 4, ... GPUs, and what CUDA graphs and tracing change of it.
+
+/// From the suite, the GPU count and the target time of a step alone.
+Seconds estimate_device_training(const Setting& setting);
+
+/// As measure_training, with shapes for GPUs in bf16: points of fields::step_training and
+/// timelines. A batch that some GPU cannot hold after all is halved, with a warning.
+void measure_device_training(RankGroup& group,
+                             const Setting& setting,
+                             const RankOptions& options,
+                             Recorder& recorder);
+
+Seconds estimate_step_variants(const Setting& setting);
+
+/// One training on all GPUs in several ways that take turns: steps launched kernel by kernel,
+/// replayed from graphs, traced by CUPTI. Points of fields::step_variants, one per way that could
+/// be had, with the steps of all rounds; a way that could not be had is a warning with the reason.
+void measure_step_variants(RankGroup& group,
+                           const Setting& setting,
+                           const RankOptions& options,
+                           Recorder& recorder);
+
+// How a training step is sized and its scaling measured: calibration, strong and weak series,
+// rounds.
+
+inline constexpr int warmup_steps = 3;
+inline constexpr int calibration_length = 7;  // steps, warm-up included
+
+struct Rounds {
+  int count = 2;
+  int steps = 10;  // measured, per round and setting
+};
+Rounds rounds_of(Suite suite);
+
+struct StepSizes {
+  TransformerShape shape;
+  std::int64_t batch = 1;  // sequences per rank
+};
+
+/// Throws UserError for a straggler that is not among the ranks.
+void check_straggler(const RankGroup& group, const RankOptions& options);
+
+/// Trains members of `family` on all ranks until the next choice is no wider than one measured:
+/// wider products are faster, so each member that is chosen is measured itself. `work` holds
+/// everything but shape, ranks, batch and steps; no rank is slowed down. Where memory does not
+/// suffice after all, the choice goes on with less, and a warning.
+StepSizes choose_sizes(RankGroup& group,
+                       const ShapeFamily& family,
+                       const TrainingWork& work,
+                       Recorder& recorder);
+
+/// Strong at each count, then weak with twice the batch per rank; strong alone for one rank.
+std::vector<StepSeries> scaling_series(const RankGroup& group,
+                                       Suite suite,
+                                       const StepSizes& sizes,
+                                       const TrainingWork& work,
+                                       const std::string& precision);
+
+/// One training per series and round; even rounds go up the list, odd ones down, so that no series
+/// always comes first. `append` gets each result.
+void run_rounds(RankGroup& group, int rounds, std::vector<StepSeries>& series, Recorder& recorder);
+
+/// run_rounds, then points and timelines; after an exception those of complete rounds.
+void measure_rounds(RankGroup& group,
+                    int rounds,
+                    std::vector<StepSeries>& series,
+                    Recorder& recorder);
+}  // namespace scaleworth::probes

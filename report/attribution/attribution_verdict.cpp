@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using attribution::Attribution;
+using attribution::Culprit;
+using attribution::LedgerPart;
+
+std::string seconds(double value) {
+  return format_quantity(number(value), Unit::seconds);
+}
+
+std::string percent(double share) {
+  return format_quantity(number(share), Unit::percent);
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+std::string sentence(std::string text) {
+  text = capitalised(std::move(text));
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
+}
+
+/// Text of the cause with its largest detail: "late host (data loading)".
+std::string cause_text(const Culprit& culprit) {
+  if (culprit.cause == attribution::LateCause::undecided) {
+    return "no single cause explains 80 % of its lateness";
+  }
+  std::string text = std::string("cause: ") + attribution::late_cause_name(culprit.cause);
+  const auto share =
+      std::find_if(culprit.shares.begin(), culprit.shares.end(), [&](const auto& one) {
+        return one.cause == culprit.cause && !one.detail.empty();
+      });
+  return share == culprit.shares.end() ? text : text + " (" + share->detail + ")";
+}
+
+std::string culprit_headline(const AttributionView& view, const Culprit& culprit) {
+  const double lost = culprit.exposed_per_step_ms * 1e-3;
+  const double step = view.averages ? view.averages->mean.step.mean : 0.0;
+  return fmt::format("The others wait {} per step for rank {}{}; {}.",
+                     seconds(lost),
+                     culprit.rank.index,
+                     step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
+                     cause_text(culprit));
+}
+
+/// The largest part that is not compute, of the average step.
+LedgerPart largest_loss(const AveragedJob& job) {
+  std::size_t largest = 1;
+  for (std::size_t i = 2; i < attribution::ledger_parts; ++i) {
+    if (job.mean.parts[i].mean > job.mean.parts[largest].mean) largest = i;
+  }
+  return static_cast<LedgerPart>(largest);
+}
+
+std::string step_line(const AveragedJob& job) {
+  const LedgerPart part = largest_loss(job);
+  return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
+                     seconds(job.mean.step.mean),
+                     percent(job.mean.share(LedgerPart::compute)),
+                     attribution::ledger_part_name(part),
+                     seconds(job.mean.part(part).mean),
+                     percent(job.mean.share(part)));
+}
+
+/// "Host late costs most: ..." where something else costs more than waiting for the culprit.
+std::string loss_headline(const AveragedJob& job, LedgerPart part) {
+  std::string most;
+  if (part == LedgerPart::host_late) {
+    const auto& causes = job.mean.host_late_by_cause;
+    const auto largest = std::max_element(causes.begin(), causes.end());
+    const auto cause = static_cast<attribution::HostCause>(largest - causes.begin());
+    most = fmt::format(", most of it {}", attribution::host_cause_name(cause));
+    if (*largest < 0.5 * job.mean.part(part).mean) most = "";
+  }
+  return fmt::format("{} costs most: {} of each step of {} ({}){}.",
+                     capitalised(attribution::ledger_part_name(part)),
+                     seconds(job.mean.part(part).mean),
+                     seconds(job.mean.step.mean),
+                     percent(job.mean.share(part)),
+                     most);
+}
+
+/// Why nobody is named; what a rank that is alone loses, nobody but itself can have caused.
+std::string nobody_named(const AttributionView& view) {
+  const std::string& reason = view.attribution.culprits.abstention;
+  std::string loss;
+  if (view.attribution.recordings.size() == 1 && view.averages)
+    loss = loss_headline(*view.averages, largest_loss(*view.averages)) + " ";
+  return loss + "No culprit is named: " +
+         (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
+}
+
+/// A tenth of all communication and more.
+std::string without_partner(const Attribution& attribution) {
+  std::int64_t kernels = attribution.unmatched_collectives;
+  for (const auto& collective : attribution.collectives)
+    kernels += std::ssize(collective.participants);
+  if (10 * attribution.unmatched_collectives <= kernels) return "";
+  return fmt::format(
+      "{} of {} communication kernels have no partner in these recordings: what they waited counts "
+      "as transfer.",
+      attribution.unmatched_collectives,
+      kernels);
+}
+
+std::string waiting_share(const Attribution& attribution) {
+  CollectiveTime whole;
+  for (const auto& collective : attribution.collectives) {
+    const CollectiveTime time = collective_time(collective);
+    whole.wait += time.wait;
+    whole.transfer += time.transfer;
+  }
+  if (!(whole.wait + whole.transfer > 0.0)) return "";
+  return fmt::format(
+      "{} of the time in matched collectives is waiting for a late rank, {} is "
+      "transfer; the clocks are known to {}.",
+      percent(whole.wait / (whole.wait + whole.transfer)),
+      percent(whole.transfer / (whole.wait + whole.transfer)),
+      seconds(in_seconds(attribution.clocks.error)));
+}
+
+std::string efficiency_line(const attribution::Efficiency& efficiency) {
+  return fmt::format("Parallel efficiency {} = load balance {} x serialization {} x transfer {}.",
+                     percent(efficiency.parallel),
+                     percent(efficiency.load_balance),
+                     percent(efficiency.serialization),
+                     percent(efficiency.transfer));
+}
+
+std::string best_what_if(const attribution::Efficiency& efficiency) {
+  const auto best = std::max_element(
+      efficiency.what_if.begin(), efficiency.what_if.end(), [](const auto& a, const auto& b) {
+        return a.saved < b.saved;
+      });
+  if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
+  return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
+                     best->change,
+                     seconds(in_seconds(best->step_time)),
+                     seconds(in_seconds(efficiency.step_time)));
+}
+
+/// What the culprit costs in money, at the rate of the recorded steps.
+std::string cost_line(const AttributionView& view, const Culprit& culprit) {
+  const auto lost = lost_per_hour(view, culprit);
+  if (!lost) return "";
+  return fmt::format(
+      "Waiting for rank {} costs {} of the {} that an hour of the job costs.",
+      culprit.rank.index,
+      format_quantity(number(*lost), Unit::dollars),
+      format_quantity(number(*lost / *share_of_gpu_time(view, culprit)), Unit::dollars));
+}
+
+std::int64_t all_losses(const Attribution& attribution) {
+  std::int64_t sum = 0;
+  for (const auto& recording : attribution.recordings) {
+    for (const auto& loss : recording.losses) sum += loss.second;
+  }
+  return sum;
+}
+}  // namespace
+
+Verdict judge_attribution(const AttributionView& view) {
+  const Attribution& attribution = view.attribution;
+  const auto& culprits = attribution.culprits.culprits;
+  const auto worst = std::find_if(
+      culprits.begin(), culprits.end(), [](const Culprit& one) { return one.significant; });
+  Verdict verdict;
+  std::vector<std::string> lines;
+  if (worst != culprits.end()) {
+    verdict.answer = Answer::no;
+    verdict.headline = culprit_headline(view, *worst);
+    // A host that is late everywhere may cost more than any one rank.
+    if (view.averages) {
+      const LedgerPart part = largest_loss(*view.averages);
+      if (part != LedgerPart::exposed_wait &&
+          view.averages->mean.part(part).mean > worst->exposed_per_step_ms * 1e-3) {
+        verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
+      }
+    }
+    lines.push_back(worst->sentence);
+    lines.push_back(cost_line(view, *worst));
+  } else if (attribution.culprits.finding == attribution::CulpritFinding::no_straggler) {
+    verdict.answer = Answer::yes;
+    verdict.headline = sentence(attribution.culprits.abstention);
+  } else {
+    verdict.headline = nobody_named(view);
+  }
+  if (view.averages) lines.push_back(step_line(*view.averages));
+  lines.push_back(waiting_share(attribution));
+  lines.push_back(without_partner(attribution));
+  if (attribution.efficiency) {
+    lines.push_back(efficiency_line(*attribution.efficiency));
+    lines.push_back(best_what_if(*attribution.efficiency));
+  }
+  if (view.averages && view.averages->only_excluded) {
+    lines.push_back("No step counts as steady state: the figures are of excluded steps.");
+  }
+  if (all_losses(attribution) > 0) {
+    lines.push_back("The recordings are not whole: what was lost stands at the end.");
+  }
+  std::erase(lines, "");
+  verdict.lines = std::move(lines);
+  return verdict;
+}
+}  // namespace scaleworth::report

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
+#include "report/document.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using attribution::LedgerPart;
+
+std::string rank_name(const AveragedLedger& ledger) {
+  return ledger.rank ? std::to_string(ledger.rank->index) : "mean";
+}
+
+std::vector<const AveragedLedger*> ranks_and_mean(const AveragedJob& job) {
+  std::vector<const AveragedLedger*> result;
+  for (const AveragedLedger& rank : job.ranks) result.push_back(&rank);
+  result.push_back(&job.mean);
+  return result;
+}
+
+/// The tidy form for programs: a line per rank and part.
+Table tidy_table(const AveragedJob& job) {
+  Table table{"ledger",
+              "Each rank's average step, part by part",
+              {parameter_column("rank", "rank"),
+               parameter_column("part", "part"),
+               time_column("time_s", "mean"),
+               measure_column("share", "of the step", Unit::percent),
+               time_column("least_s", "least"),
+               time_column("most_s", "most"),
+               measure_column("steps", "steps", Unit::count)},
+              {},
+              {"Least and most: over steps; in the rows of the mean: over ranks."}};
+  for (const AveragedLedger* ledger : ranks_and_mean(job)) {
+    const auto row = [&](const std::string& part, const Spread& spread) {
+      const double share = ledger->step.mean > 0.0 ? spread.mean / ledger->step.mean : 0.0;
+      table.rows.push_back({{rank_name(*ledger),
+                             part,
+                             cell(spread.mean),
+                             cell(share),
+                             cell(spread.least),
+                             cell(spread.most),
+                             cell(ledger->steps)},
+                            true});
+    };
+    row("step", ledger->step);
+    for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+      row(attribution::ledger_part_name(static_cast<LedgerPart>(i)), ledger->parts[i]);
+    }
+  }
+  return table;
+}
+
+/// A breakdown of one part, of the mean step; without the classes that did not occur.
+template <class Names, std::size_t N>
+Table breakdown(const std::string& id,
+                const std::string& title,
+                const AveragedJob& job,
+                const std::array<double, N>& times,
+                const Names& name) {
+  Table table{id,
+              title,
+              {parameter_column("part", "part"),
+               time_column("time_s", "mean"),
+               measure_column("share", "of the step", Unit::percent)}};
+  for (std::size_t i = 0; i < N; ++i) {
+    const double share = job.mean.step.mean > 0.0 ? times[i] / job.mean.step.mean : 0.0;
+    // What no rule knows is shown even when there is none of it.
+    if (times[i] > 0.0 || (id == "compute" && i == 0)) {
+      table.rows.push_back({{std::string(name(i)), cell(times[i]), cell(share)}});
+    }
+  }
+  return table;
+}
+
+Table hidden_table(const AveragedJob& job) {
+  Table table{"hidden",
+              "Beside the sum: what ran under compute and cost nothing",
+              {parameter_column("rank", "rank"),
+               time_column("overlapped_transfer_s", "transfer"),
+               time_column("overlapped_wait_s", "wait"),
+               time_column("overlapped_copy_s", "copies"),
+               time_column("communication_s", "all communication"),
+               measure_column("hidden_share", "of it hidden", Unit::percent)}};
+  for (const AveragedLedger* ledger : ranks_and_mean(job)) {
+    const double hidden = ledger->overlapped_transfer + ledger->overlapped_wait;
+    table.rows.push_back(
+        {{rank_name(*ledger),
+          cell(ledger->overlapped_transfer),
+          cell(ledger->overlapped_wait),
+          cell(ledger->overlapped_copy),
+          cell(ledger->communication),
+          ledger->communication > 0.0 ? cell(hidden / ledger->communication) : Cell{}}});
+  }
+  limit_rows(table, "ranks");
+  return table;
+}
+
+/// Every step of every rank, unaveraged; for programs.
+Table steps_table(const AttributionView& view) {
+  Table table{"ledger_step",
+              "Every step",
+              {parameter_column("step", "step"),
+               parameter_column("rank", "rank"),
+               time_column("step_s", "length")}};
+  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+    const auto part = static_cast<LedgerPart>(i);
+    std::string key = attribution::ledger_part_key(part);
+    table.columns.push_back(
+        time_column(key.substr(0, key.size() - 2) + "s", attribution::ledger_part_name(part)));
+  }
+  table.columns.push_back(measure_column("excluded", "not averaged because", Unit::plain));
+  for (const attribution::StepLedger& ledger : view.attribution.ledger) {
+    Row row{
+        {std::to_string(ledger.step), rank_cell(ledger.rank), time_cell(ledger.end - ledger.start)},
+        true};
+    for (const auto part : ledger.parts) row.cells.push_back(time_cell(part));
+    row.cells.push_back(ledger.excluded);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+}  // namespace
+
+Table parts_table(const AttributionView& view) {
+  const AveragedJob& job = *view.averages;
+  const bool alone = job.ranks.size() == 1;
+  const AveragedLedger& told = alone ? job.ranks.front() : job.mean;
+  Table table{"",
+              "Where the average step goes",
+              {parameter_column("part", "part"),
+               time_column("time_s", "mean"),
+               measure_column("share", "share", Unit::percent),
+               time_column("least_s", alone ? "least step" : "least rank"),
+               time_column("most_s", alone ? "most step" : "most rank")},
+              {},
+              {},
+              false};
+  // A part may be a thousandth of another: each with the unit that suits it.
+  for (const std::size_t column : {1U, 3U, 4U}) table.columns[column].own_scale = true;
+  const auto row = [&](const std::string& name, const Spread& spread, double share) {
+    table.rows.push_back(
+        {{name, cell(spread.mean), cell(share), cell(spread.least), cell(spread.most)}});
+  };
+  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+    const auto part = static_cast<LedgerPart>(i);
+    row(attribution::ledger_part_name(part), told.parts[i], told.share(part));
+  }
+  row("step", told.step, 1.0);
+  return table;
+}
+
+Table rank_table(const AttributionView& view) {
+  const AveragedJob& job = *view.averages;
+  Table table{
+      "", "The same by rank", {parameter_column("rank", "rank"), time_column("step_s", "step")}};
+  table.in_csv = false;
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+    if (job.mean.parts[i].mean > 0.0) shown.push_back(i);
+  }
+  for (const std::size_t i : shown) {
+    const char* name = attribution::ledger_part_name(static_cast<LedgerPart>(i));
+    table.columns.push_back(measure_column(name, name, Unit::percent));
+  }
+  for (const AveragedLedger& ledger : job.ranks) {
+    Row row{{rank_name(ledger), cell(ledger.step.mean)}};
+    for (const std::size_t i : shown) {
+      row.cells.push_back(cell(ledger.share(static_cast<LedgerPart>(i))));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  limit_rows(table, "ranks");
+  return table;
+}
+
+Section ledger_section(const AttributionView& view) {
+  Section section{"ledger", "Where the time goes", {}, {}, {}};
+  if (!view.averages) {
+    section.lead.push_back("No step was found in the recordings, so there is no ledger.");
+    return section;
+  }
+  const AveragedJob& job = *view.averages;
+  section.lead.push_back(fmt::format(
+      "Every instant of a step belongs to exactly one part; the parts add up to the step to the "
+      "nanosecond. Mean over {} and {} of {}.",
+      job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
+      job.steps == 1 ? "1 step" : fmt::format("{} steps", job.steps),
+      view.attribution.step_choice.source));
+  if (job.only_excluded) {
+    section.lead.push_back(
+        "No step counts as steady state (reasons below); these figures are of excluded steps and "
+        "say little about the job's usual step.");
+  }
+  section.tables = {
+      parts_table(view),
+      job.ranks.size() > 1 ? rank_table(view) : Table{},
+      breakdown("compute",
+                "Compute, by class",
+                job,
+                job.mean.compute_by_class,
+                [](std::size_t i) {
+                  return attribution::work_class_name(static_cast<attribution::WorkClass>(i));
+                }),
+      breakdown("host_late",
+                "Host late, by what the host did",
+                job,
+                job.mean.host_late_by_cause,
+                [](std::size_t i) {
+                  return attribution::host_cause_name(static_cast<attribution::HostCause>(i));
+                }),
+      hidden_table(job),
+      tidy_table(job),
+      steps_table(view)};
+  drop_empty_tables(section);
+  return section;
+}
+}  // namespace scaleworth::report

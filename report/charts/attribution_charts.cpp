@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
+#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using attribution::LedgerPart;
+
+/// More ranks than this: the longest bars, the largest entries.
+constexpr std::size_t most_bars = 32;
+constexpr std::size_t most_cells = 64;
+/// Points of the timeline; beyond this the ranks are told by their extremes.
+constexpr std::size_t most_lines = 16;
+
+const std::vector<std::string>& part_colours() {
+  static const std::vector<std::string> colours{css("series-1"),
+                                                css("series-2"),
+                                                css("series-3"),
+                                                css("series-4"),
+                                                css("series-5"),
+                                                css("series-6"),
+                                                css("axis"),
+                                                css("muted"),
+                                                css("series-7")};
+  return colours;
+}
+
+Json nominal(const std::string& field, const std::string& title, const Json& sort) {
+  return {{"field", field},
+          {"type", "nominal"},
+          {"sort", sort},
+          {"title", title.empty() ? Json(nullptr) : Json(title)}};
+}
+
+/// Ranks to draw: all, or those with the least compute when there are too many.
+std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
+  std::vector<const AveragedLedger*> ranks;
+  for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);
+  if (ranks.size() <= most_bars) return ranks;
+  std::stable_sort(ranks.begin(), ranks.end(), [](const auto* a, const auto* b) {
+    return a->part(LedgerPart::exposed_wait).mean < b->part(LedgerPart::exposed_wait).mean;
+  });
+  // Both ends tell the story: who never waits is waited for.
+  ranks.erase(ranks.begin() + most_bars / 2, ranks.end() - most_bars / 2);
+  return ranks;
+}
+
+Chart ledger_chart(const AttributionView& view) {
+  Chart chart{"ledger", "ledger", "Where each rank's average step goes", "", nullptr, ""};
+  if (!view.averages) {
+    chart.missing = "No bars: no step was found.";
+    return chart;
+  }
+  StackedBars bars;
+  for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
+    bars.bars.push_back(fmt::format("rank {}", rank->rank->index));
+    for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+      const auto part = static_cast<LedgerPart>(i);
+      bars.rows.push_back(stacked_row(bars.bars.back(),
+                                      attribution::ledger_part_name(part),
+                                      i,
+                                      rank->parts[i].mean * 1e3,
+                                      rank->share(part)));
+    }
+  }
+  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+    bars.parts.emplace_back(attribution::ledger_part_name(static_cast<LedgerPart>(i)));
+  }
+  bars.colours = part_colours();
+  bars.length = "time of one step (ms)";
+  bars.bar = "rank";
+  bars.bar_height = 28;
+  chart.spec = stacked_bars(std::move(bars));
+  chart.how_to_read =
+      "One bar per rank, its length the step, its colours the parts. The rank with the least "
+      "exposed wait is the one that the others wait for.";
+  if (view.averages->ranks.size() > most_bars) {
+    chart.how_to_read += fmt::format(
+        " Of {} ranks only the {} with the least and the {} with the most waiting are drawn.",
+        view.averages->ranks.size(),
+        most_bars / 2,
+        most_bars / 2);
+  }
+  return chart;
+}
+
+/// The ranks of a large matrix that take part in most of the waiting, in order.
+std::vector<std::size_t> drawn_cells(const attribution::CulpritReport& report) {
+  const std::size_t ranks = report.exposed.size();
+  std::vector<std::int64_t> weights(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    for (std::size_t j = 0; j < report.exposed[i].size(); ++j) {
+      weights[j] += report.exposed[i][j].count();
+    }
+  }
+  std::vector<std::size_t> order(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) order[i] = i;
+  if (ranks > most_cells) {
+    std::stable_sort(
+        order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
+    order.resize(most_cells);
+    std::sort(order.begin(), order.end());
+  }
+  return order;
+}
+
+Chart matrix_chart(const AttributionView& view) {
+  const auto& report = view.attribution.culprits;
+  Chart chart{"waits", "culprits", "Who waits for whom", "", nullptr, ""};
+  const auto ranks = drawn_cells(report);
+  std::vector<Json> rows;
+  bool any = false;
+  for (const std::size_t i : ranks) {
+    for (const std::size_t j : ranks) {
+      const double time = in_seconds(report.exposed[i][j]) * 1e3;
+      any = any || time > 0.0;
+      rows.push_back({{"waits", rank_at(view.attribution, i).index},
+                      {"for", rank_at(view.attribution, j).index},
+                      {"time", time}});
+    }
+  }
+  if (!any) {
+    chart.missing = "No picture: no exposed waiting is charged to a rank.";
+    return chart;
+  }
+  Json y = nominal("waits", "rank that waits", "ascending");
+  Json x = nominal("for", "rank that is waited for", "ascending");
+  x["axis"] = {{"labelAngle", 0}};
+  chart.spec = chart_spec(static_cast<int>(std::clamp<std::size_t>(28 * ranks.size(), 120, 640)));
+  chart.spec["data"] = inline_data(std::move(rows));
+  // Colours are names of CSS variables, between which nothing can be interpolated.
+  chart.spec["mark"] = {{"type", "rect"}, {"fill", css("series-3")}};
+  chart.spec["encoding"] = {{"y", y},
+                            {"x", x},
+                            {"opacity",
+                             {{"field", "time"},
+                              {"type", "quantitative"},
+                              {"title", "exposed wait (ms)"},
+                              {"scale", {{"range", {0.0, 1.0}}}},
+                              {"legend", nullptr}}},
+                            {"tooltip",
+                             {tooltip("waits", "rank"),
+                              tooltip("for", "waits for"),
+                              tooltip("time", "exposed wait (ms)", ".4~g")}}};
+  chart.how_to_read =
+      "Row: who waits; column: for whom; over the steps that count. A full column is a culprit, a "
+      "full row a victim.";
+  return chart;
+}
+
+Chart timeline_chart(const AttributionView& view) {
+  Chart chart{"steps", "ledger", "Length of every step", "", nullptr, ""};
+  std::map<std::int32_t, std::pair<double, double>> range;
+  std::map<std::pair<std::int32_t, int>, double> lengths;
+  for (const auto& ledger : view.attribution.ledger) {
+    const double length = in_seconds(ledger.end - ledger.start) * 1e3;
+    const auto [place, fresh] = range.try_emplace(ledger.step, length, length);
+    if (!fresh) {
+      place->second.first = std::min(place->second.first, length);
+      place->second.second = std::max(place->second.second, length);
+    }
+    lengths[{ledger.step, ledger.rank.index}] = length;
+  }
+  if (range.size() < 2) {
+    chart.missing = "No picture: it takes two steps.";
+    return chart;
+  }
+  const bool lines = view.averages && view.averages->ranks.size() <= most_lines;
+  std::vector<Json> rows;
+  if (lines) {
+    for (const auto& [key, length] : lengths) {
+      rows.push_back({{"step", key.first}, {"rank", std::to_string(key.second)}, {"time", length}});
+    }
+  } else {
+    for (const auto& [step, ends] : range) {
+      rows.push_back({{"step", step}, {"rank", "shortest"}, {"time", ends.first}});
+      rows.push_back({{"step", step}, {"rank", "longest"}, {"time", ends.second}});
+    }
+  }
+  Json x = linear_channel("step", "step");
+  x["axis"] = {{"format", "d"}, {"tickMinStep", 1}};
+  x["scale"] = {{"zero", false}, {"nice", false}};
+  chart.spec = chart_spec(240);
+  chart.spec["data"] = inline_data(std::move(rows));
+  chart.spec["mark"] = {{"type", "line"}, {"point", true}};
+  chart.spec["encoding"] = {
+      {"x", x},
+      {"y", linear_channel("time", "length (ms)")},
+      {"color",
+       {{"field", "rank"}, {"type", "nominal"}, {"title", lines ? Json("rank") : Json(nullptr)}}},
+      {"tooltip",
+       {tooltip("step", "step"), tooltip("rank", "rank"), tooltip("time", "length (ms)", ".4~g")}}};
+  chart.how_to_read =
+      "Every step of every rank, those that are not averaged too: warm-up stands out at the left.";
+  return chart;
+}
+}  // namespace
+
+std::vector<Chart> attribution_charts(const AttributionView& view) {
+  return {ledger_chart(view), timeline_chart(view), matrix_chart(view)};
+}
+}  // namespace scaleworth::report

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/chart_grammar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace scaleworth::report {
+namespace {
+Json config() {
+  const std::string font = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif";
+  const Json guide{{"labelColor", css("muted")},
+                   {"titleColor", css("ink")},
+                   {"labelFontSize", 12},
+                   {"titleFontSize", 12},
+                   {"titleFontWeight", 500}};
+  Json axis = guide;
+  axis.update({{"gridColor", css("grid")},
+               {"domainColor", css("axis")},
+               {"tickColor", css("axis")},
+               {"titlePadding", 10},
+               {"labelPadding", 5}});
+  Json legend = guide;
+  legend.update(
+      {{"orient", "top"}, {"symbolStrokeWidth", 2}, {"symbolOpacity", 1}, {"labelLimit", 400}});
+  Json header = guide;
+  header.update({{"labelColor", css("ink")}, {"labelFontSize", 13}, {"labelFontWeight", 600}});
+  return {{"font", font},
+          {"background", "transparent"},
+          {"view", {{"stroke", nullptr}}},
+          {"axis", axis},
+          {"legend", legend},
+          {"header", header},
+          {"text", {{"fill", css("ink")}, {"fontSize", 12}}}};
+}
+
+bool all_finite(const Json& row) {
+  return std::none_of(row.begin(), row.end(), [](const Json& value) { return value.is_null(); });
+}
+
+Json channel(const std::string& field, const std::string& title) {
+  return {{"field", field}, {"type", "quantitative"}, {"title", title}};
+}
+}  // namespace
+
+const std::vector<std::string> series_colours{css("series-1"),
+                                              css("series-2"),
+                                              css("series-3"),
+                                              css("series-4"),
+                                              css("series-5"),
+                                              css("series-6")};
+
+std::string css(const std::string& name) {
+  return "var(--" + name + ")";
+}
+
+Json chart_spec(int height) {
+  return {{"width", "container"},
+          {"height", height},
+          {"autosize", {{"type", "fit-x"}, {"contains", "padding"}}},
+          {"config", config()}};
+}
+
+Json inline_data(std::vector<Json> rows) {
+  std::erase_if(rows, [](const Json& row) { return !all_finite(row); });
+  return {{"values", std::move(rows)}};
+}
+
+Json log_channel(const std::string& field, const std::string& title, double low, double high) {
+  constexpr double few_decades = 3.0;
+  Json result = channel(field, title);
+  if (!(low > 0.0) || !(high > low) || !std::isfinite(high)) {
+    result["scale"] = {{"type", "log"}};
+    return result;
+  }
+  std::vector<double> ticks;
+  const bool dense = std::log10(high / low) < few_decades;
+  for (double power = std::floor(std::log10(low)); power <= std::log10(high); power += 1.0) {
+    for (const double multiple : {1.0, 3.0}) {
+      const double tick = multiple * std::pow(10.0, power);
+      if (tick >= low && tick <= high && (multiple == 1.0 || dense)) {
+        ticks.push_back(tick);
+      }
+    }
+  }
+  result["scale"] = {{"type", "log"}, {"domain", {low, high}}, {"nice", false}};
+  result["axis"] = {{"values", ticks}, {"format", ",.3~r"}};
+  return result;
+}
+
+Json doubling_channel(const std::string& field, const std::string& title) {
+  Json result = channel(field, title);
+  result["scale"] = {{"type", "log"}, {"base", 2}, {"nice", false}};
+  return result;
+}
+
+Range range_of(const std::vector<Json>& rows, const std::string& field) {
+  std::optional<Range> range;
+  for (const Json& row : rows) {
+    const Json& value = row.at(field);
+    if (value.is_number() && value.get<double>() > 0.0) {
+      const auto number = value.get<double>();
+      range = range ? Range{std::min(range->low, number), std::max(range->high, number)}
+                    : Range{number, number};
+    }
+  }
+  return range.value_or(Range{});
+}
+
+Json linear_channel(const std::string& field, const std::string& title) {
+  return channel(field, title);
+}
+
+Json rank_channel(const std::vector<int>& counts) {
+  Json result = doubling_channel("ranks", "ranks");
+  result["axis"] = {{"values", counts}, {"format", "d"}};
+  return result;
+}
+
+Json size_channel(const std::string& field, const std::string& title, double largest) {
+  Json result = doubling_channel(field, title);
+  std::vector<double> values;
+  for (double size = 8.0; size <= largest; size *= 32.0) {
+    values.push_back(size);
+  }
+  result["axis"] = {
+      {"values", values},
+      {"labelExpr",
+       "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : datum.value >= 1024 "
+       "? datum.value / 1024 + ' KiB' : datum.value + ' B'"}};
+  return result;
+}
+
+Json colour_channel(const std::string& field,
+                    const std::string& title,
+                    const std::vector<std::string>& names,
+                    const std::vector<std::string>& colours) {
+  std::vector<std::string> range;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    range.push_back(colours[i % colours.size()]);
+  }
+  return {{"field", field},
+          {"type", "nominal"},
+          {"title", title.empty() ? Json(nullptr) : Json(title)},
+          {"scale", {{"domain", names}, {"range", range}}}};
+}
+
+Json tooltip(const std::string& field, const std::string& title, const std::string& format) {
+  Json result{{"field", field}, {"title", title}};
+  if (!format.empty()) {
+    result["type"] = "quantitative";
+    result["format"] = format;
+  }
+  return result;
+}
+
+Json end_of(const std::string& field) {
+  return {{"field", field}};
+}
+
+namespace {
+constexpr const char* within_range = "within the measured counts";
+constexpr const char* extrapolated_range = "extrapolated";
+}  // namespace
+
+Json with_interval(const Estimate<double>& value) {
+  const auto interval = value.interval.value_or(Interval<double>{value.value, value.value});
+  return {{"value", json_value(value.value)},
+          {"low", json_value(interval.low)},
+          {"high", json_value(interval.high)}};
+}
+
+std::vector<Json> curve_rows(const std::vector<model::CurvePoint>& curve,
+                             const std::string& label,
+                             const std::function<Json(const model::CurvePoint&)>& make_row) {
+  std::vector<Json> rows;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const auto& point = curve[i];
+    const bool last_measured =
+        !point.extrapolated && i + 1 < curve.size() && curve[i + 1].extrapolated;
+    for (const bool extrapolated : {false, true}) {
+      if (point.extrapolated != extrapolated && !(extrapolated && last_measured)) continue;
+      Json row = make_row(point);
+      row.update({{"series", label},
+                  {"ranks", point.ranks},
+                  {"range", extrapolated ? extrapolated_range : within_range}});
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+Json curve_layers(const CurveLayers& parts) {
+  const Json curve = inline_data(parts.curve);
+  const Json measured = inline_data(parts.measured);
+  const Json tips{tooltip("series", "series"),
+                  tooltip("ranks", "ranks"),
+                  tooltip("value", parts.what, parts.format),
+                  tooltip("low", "low", parts.format),
+                  tooltip("high", "high", parts.format)};
+  Json dash{
+      {"field", "range"},
+      {"type", "nominal"},
+      {"title", nullptr},
+      {"scale", {{"domain", {within_range, extrapolated_range}}, {"range", {{1, 0}, {5, 4}}}}}};
+  if (std::none_of(parts.curve.begin(), parts.curve.end(), [](const Json& row) {
+        return row.at("range") == extrapolated_range;
+      })) {
+    dash["legend"] = nullptr;
+  }
+  const Json ends{{"y", end_of("low")}, {"y2", end_of("high")}};
+  Json band_ends = ends;
+  band_ends["detail"] = {{"field", "range"}};
+  return {
+      {{"data", curve}, {"mark", {{"type", "area"}, {"opacity", 0.16}}}, {"encoding", band_ends}},
+      {{"data", curve},
+       {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
+       {"encoding", {{"strokeDash", dash}, {"tooltip", tips}}}},
+      {{"data", measured}, {"mark", {{"type", "rule"}, {"strokeWidth", 2}}}, {"encoding", ends}},
+      {{"data", measured},
+       {"mark", {{"type", "point"}, {"filled", true}, {"size", 80}, {"opacity", 1}}},
+       {"encoding", {{"tooltip", tips}}}}};
+}
+
+std::vector<std::string> series_names(const CurveLayers& parts) {
+  std::vector<std::string> names;
+  for (const auto* rows : {&parts.measured, &parts.curve}) {
+    for (const Json& row : *rows) {
+      const auto name = row.at("series").get<std::string>();
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<int> doubled_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count <= most; count *= 2) {
+    counts.push_back(count);
+  }
+  return counts;
+}
+}  // namespace scaleworth::report

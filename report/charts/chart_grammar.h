@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Vega-Lite layers, axes, marks.
+#pragma once
+
+#include "report/json_values.h"
+#include "src/core/estimate.h"
+#include "src/model/analysis.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::report {
+// Pieces of Vega-Lite grammar that several charts share. Colours are names of CSS variables of the
+// page, so that light, dark and print follow its style sheet.
+
+/// A single view as wide as the page, `height` pixels high.
+Json chart_spec(int height);
+
+/// {"values": rows} with the rows left out that have a number that is not finite.
+Json inline_data(std::vector<Json> rows);
+
+/// A quantitative channel on a logarithmic scale from `low` to `high` (both positive) with ticks at
+/// the powers of ten between them and, where these are few, at three times them.
+Json log_channel(const std::string& field, const std::string& title, double low, double high);
+Json linear_channel(const std::string& field, const std::string& title);
+/// A logarithmic scale of base 2 over the range of the data.
+Json doubling_channel(const std::string& field, const std::string& title);
+/// Rank counts on a base-2 scale, ticks at `counts`.
+Json rank_channel(const std::vector<int>& counts);
+/// Byte sizes from 1 B to `largest` on a base-2 scale, labelled "1 KiB", "1 MiB".
+Json size_channel(const std::string& field, const std::string& title, double largest);
+
+/// A nominal colour channel with fixed colours in the order of `names`.
+Json colour_channel(const std::string& field,
+                    const std::string& title,
+                    const std::vector<std::string>& names,
+                    const std::vector<std::string>& colours);
+
+/// Least and largest of a numeric field over the rows, {1, 1} for none.
+struct Range {
+  double low = 1.0;
+  double high = 1.0;
+};
+Range range_of(const std::vector<Json>& rows, const std::string& field);
+
+/// One line of a tooltip; `format` is a d3 number format or empty.
+Json tooltip(const std::string& field, const std::string& title, const std::string& format = "");
+
+/// The part of a channel that a second end needs: {"field": field}.
+Json end_of(const std::string& field);
+
+/// Series colours that colour-blind readers can tell apart (Okabe and Ito).
+extern const std::vector<std::string> series_colours;
+
+/// "var(--name)".
+std::string css(const std::string& name);
+
+// A curve over counts with its band, and the measured counts with their intervals.
+
+/// Rows have the fields "series", "ranks", "value", "low" and "high"; those of a curve "range",
+/// too.
+struct CurveLayers {
+  std::vector<Json> curve;
+  std::vector<Json> measured;
+  std::string what;    // of the tooltip: "speed-up"
+  std::string format;  // d3 number format
+};
+
+/// A number and its interval as fields "value", "low", "high"; the interval collapses when absent.
+Json with_interval(const Estimate<double>& value);
+
+/// The points of a law as rows of the series `label`, their values by `make_row`: one line within
+/// the measured counts and one beyond, so that the extrapolated part is drawn apart; the last
+/// measured point belongs to both.
+std::vector<Json> curve_rows(const std::vector<model::CurvePoint>& curve,
+                             const std::string& label,
+                             const std::function<Json(const model::CurvePoint&)>& make_row);
+
+/// Band and line of the curve, error bars and dots of the measured counts.
+Json curve_layers(const CurveLayers& parts);
+
+/// "measured" (where there is any), then the series of the curve in their order.
+std::vector<std::string> series_names(const CurveLayers& parts);
+
+/// 1, 2, 4 ... up to `most`: where an axis of counts has its ticks.
+std::vector<int> doubled_counts(int most);
+}  // namespace scaleworth::report

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
+#include "report/names.h"
+#include "report/quantity.h"
+#include "src/model/collectives.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using model::CollectiveResult;
+
+/// Time that the chosen fit gives for a message, in seconds; absent outside its segments.
+std::optional<double> fitted_time(const CollectiveResult& result, double bytes) {
+  if (result.chosen >= result.fits.size()) {
+    return std::nullopt;
+  }
+  for (const auto& segment : result.fits[result.chosen].segments) {
+    if (bytes >= segment.smallest.value() && bytes <= segment.largest.value()) {
+      return segment.alpha.value.value() + segment.beta.value.value() * bytes +
+             segment.sqrt_coefficient * std::sqrt(bytes);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Json> point_rows(const std::vector<const CollectiveResult*>& shown) {
+  std::vector<Json> rows;
+  for (const auto* result : shown) {
+    for (const auto& point : result->points) {
+      const double gigabytes = point.bus_bandwidth.value() * 1e-9;
+      const double time = point.time.value.value();
+      const auto interval =
+          point.time.interval.value_or(Interval<Seconds>{point.time.value, point.time.value});
+      rows.push_back({{"collective", words(result->collective)},
+                      {"mode", words(result->mode)},
+                      {"bytes", json_value(point.message)},
+                      {"busbw", json_value(gigabytes)},
+                      {"low", json_value(gigabytes * time / interval.high.value())},
+                      {"high", json_value(gigabytes * time / interval.low.value())},
+                      {"time", json_value(time * 1e6)},
+                      {"size", format_quantity(number(point.message), Unit::bytes)}});
+    }
+  }
+  return rows;
+}
+
+std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
+  constexpr int per_octave = 2;
+  std::vector<Json> rows;
+  for (const auto* result : shown) {
+    if (result->points.empty() || result->points.back().algorithm_bandwidth.value() <= 0.0) {
+      continue;
+    }
+    const double factor =
+        result->points.back().bus_bandwidth / result->points.back().algorithm_bandwidth;
+    const double first = result->points.front().message.value();
+    const double octaves = std::log2(result->points.back().message.value() / first);
+    for (int i = 0; i <= static_cast<int>(octaves * per_octave); ++i) {
+      const double bytes = first * std::exp2(static_cast<double>(i) / per_octave);
+      if (const auto time = fitted_time(*result, bytes)) {
+        rows.push_back({{"collective", words(result->collective)},
+                        {"mode", words(result->mode)},
+                        {"bytes", json_value(bytes)},
+                        {"busbw", json_value(factor * bytes / *time * 1e-9)}});
+      }
+    }
+  }
+  return rows;
+}
+
+double largest_message(const std::vector<const CollectiveResult*>& shown) {
+  double largest = 8.0;
+  for (const auto* result : shown) {
+    for (const auto& point : result->points) {
+      largest = std::max(largest, point.message.value());
+    }
+  }
+  return largest;
+}
+
+Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
+  std::vector<std::string> order;
+  for (const auto* result : shown) {
+    const std::string name = words(result->collective);
+    if (std::find(order.begin(), order.end(), name) == order.end()) {
+      order.push_back(name);
+    }
+  }
+  std::vector<Json> rows = point_rows(shown);
+  const Range range = range_of(rows, "busbw");
+  // A facet takes one data set, so fitted values are rows of their own kind.
+  for (Json row : fit_rows(shown)) {
+    row["fit"] = true;
+    rows.push_back(std::move(row));
+  }
+  const Json tips{tooltip("collective", "collective"),
+                  tooltip("mode", "mode"),
+                  tooltip("size", "message"),
+                  tooltip("time", "time (us)", ".3~g"),
+                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
+  const auto only = [](const char* test) { return Json::array({{{"filter", test}}}); };
+  Json spec = chart_spec(190);
+  spec.erase("width");
+  spec.erase("height");
+  spec.erase("autosize");
+  spec["data"] = {{"values", rows}};
+  spec["facet"] = {
+      {"field", "collective"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}};
+  spec["columns"] = 3;
+  spec["spec"] = {
+      {"width", 285},
+      {"height", 190},
+      {"encoding",
+       {{"x", size_channel("bytes", "message", largest_message(shown))},
+        {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
+        {"color", colour_channel("mode", "", {"isolated", "back to back"}, series_colours)}}},
+      {"layer",
+       {{{"transform", only("datum.fit")}, {"mark", {{"type", "line"}, {"strokeWidth", 1.5}}}},
+        {{"transform", only("!datum.fit")},
+         {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+         {"encoding", {{"y", end_of("low")}, {"y2", end_of("high")}}}},
+        {{"transform", only("!datum.fit")},
+         {"mark", {{"type", "point"}, {"filled", true}, {"size", 36}, {"opacity", 1}}},
+         {"encoding", {{"tooltip", tips}}}}}}};
+  return spec;
+}
+
+/// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
+std::string busbw_title(const CollectiveResult& result) {
+  const std::string rate =
+      format_quantity(number(result.points.back().bus_bandwidth), Unit::bytes_per_second);
+  std::string title =
+      fmt::format("An {} of {} reaches {} bus bandwidth at {} ranks",
+                  words(result.collective),
+                  format_quantity(number(result.points.back().message), Unit::bytes),
+                  rate,
+                  result.ranks);
+  if (result.chosen < result.fits.size() && !result.fits[result.chosen].segments.empty()) {
+    const auto& segments = result.fits[result.chosen].segments;
+    const double half = segments.front().alpha.value / segments.back().beta.value / Bytes(1.0);
+    if (std::isfinite(half) && half > 0.0) {
+      title += fmt::format("; below {} latency rules",
+                           format_quantity(number(std::round(half)), Unit::bytes));
+    }
+  }
+  return title;
+}
+}  // namespace
+
+Chart collectives_chart(const model::Analysis& analysis) {
+  Chart chart{"busbw", "collectives", "Bus bandwidth by message size", "", nullptr, ""};
+  int most = 0;
+  for (const auto& result : analysis.collectives) {
+    most = result.points.empty() ? most : std::max(most, result.ranks);
+  }
+  std::vector<const CollectiveResult*> shown;
+  for (const auto& result : analysis.collectives) {
+    if (result.ranks == most && !result.points.empty()) {
+      shown.push_back(&result);
+    }
+  }
+  if (shown.empty()) {
+    chart.missing = "No bandwidth curves: no collective was measured in this run.";
+    return chart;
+  }
+  const auto named = std::find_if(shown.begin(), shown.end(), [](const auto* result) {
+    return result->collective == "all_reduce";
+  });
+  chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
+  chart.how_to_read = fmt::format(
+      "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "
+      "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
+      "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
+      most);
+  chart.spec = busbw_spec(shown);
+  return chart;
+}
+
+namespace {
+using model::AlgorithmLine;
+using model::AlgorithmResult;
+using Shown = std::vector<const AlgorithmResult*>;
+
+// Kinds of rows: a facet takes one data set.
+constexpr const char* line_row = "line";
+constexpr const char* curve_row = "curve";
+constexpr const char* forced_row = "forced";
+constexpr const char* choice_row = "choice";
+
+/// Collectives whose ways were forced, at the largest rank count.
+Shown with_lines(const std::vector<AlgorithmResult>& results) {
+  Shown shown;
+  int most = 0;
+  for (const AlgorithmResult& result : results) {
+    if (result.shared_gpu || result.lines.empty() || result.ranks < most) {
+      continue;
+    }
+    if (result.ranks > most) {
+      shown.clear();
+    }
+    const bool known = std::any_of(shown.begin(), shown.end(), [&](const auto* other) {
+      return other->collective == result.collective;
+    });
+    if (!known) {
+      shown.push_back(&result);
+    }
+    most = result.ranks;
+  }
+  // The one that training waits for gives the title.
+  std::stable_partition(shown.begin(), shown.end(), [](const auto* result) {
+    return result->collective == "all_reduce";
+  });
+  return shown;
+}
+
+/// Bus bandwidth over message / time, which the points of one collective and rank count share.
+double bus_factor(const AlgorithmResult& result) {
+  for (const AlgorithmLine& line : result.lines) {
+    for (const auto& point : line.points) {
+      if (point.algorithm_bandwidth.value() > 0.0) {
+        return point.bus_bandwidth / point.algorithm_bandwidth;
+      }
+    }
+  }
+  return 1.0;
+}
+
+Json row_of(const AlgorithmResult& result,
+            const char* kind,
+            const model::CollectivePoint& point,
+            const std::string& algorithm,
+            const std::string& protocol) {
+  return {{"kind", kind},
+          {"collective", words(result.collective)},
+          {"algorithm", algorithm.empty() ? "not told" : algorithm},
+          {"protocol", protocol.empty() ? "not told" : protocol},
+          {"bytes", json_value(point.message)},
+          {"busbw", json_value(point.bus_bandwidth.value() * 1e-9)},
+          {"time", json_value(point.time.value.value() * 1e6)},
+          {"size", format_quantity(number(point.message), Unit::bytes)}};
+}
+
+/// A fitted time as a point on the chart.
+model::CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds time) {
+  model::CollectivePoint point;
+  point.message = message;
+  point.time.value = time;
+  point.algorithm_bandwidth = message / time;
+  point.bus_bandwidth = bus_factor(result) * point.algorithm_bandwidth;
+  return point;
+}
+
+/// Sizes between the least and the largest that was forced.
+std::vector<Bytes> sizes_of(const AlgorithmResult& result) {
+  constexpr double per_octave = 2.0;
+  Bytes least{};
+  Bytes most{};
+  for (const AlgorithmLine& line : result.lines) {
+    for (const auto& point : line.points) {
+      least = least.value() > 0.0 ? std::min(least, point.message) : point.message;
+      most = std::max(most, point.message);
+    }
+  }
+  std::vector<Bytes> sizes;
+  if (!(least.value() > 0.0)) {
+    return sizes;
+  }
+  const double steps = std::ceil(per_octave * std::log2(most / least));
+  for (double i = 0.0; i <= steps; i += 1.0) {
+    sizes.push_back(std::min(most, std::exp2(i / per_octave) * least));
+  }
+  return sizes;
+}
+
+void add_fits(const AlgorithmResult& result, std::vector<Json>& rows) {
+  for (const Bytes size : sizes_of(result)) {
+    for (const AlgorithmLine& line : result.lines) {
+      const auto& segments = line.fit.segments;
+      if (segments.empty() || size < segments.front().smallest || size > segments.back().largest) {
+        continue;
+      }
+      const Seconds time = model::evaluate(line.fit, size);
+      if (time.value() > 0.0) {
+        rows.push_back(
+            row_of(result, line_row, fitted(result, size, time), line.algorithm, line.protocol));
+      }
+    }
+    const auto least = model::system_time(result.lines, size);
+    if (least && least->value() > 0.0) {
+      rows.push_back(row_of(result, curve_row, fitted(result, size, *least), "", ""));
+    }
+  }
+}
+
+void add_measured(const AlgorithmResult& result, std::vector<Json>& rows) {
+  for (const AlgorithmLine& line : result.lines) {
+    for (const auto& point : line.points) {
+      rows.push_back(row_of(result, forced_row, point, line.algorithm, line.protocol));
+    }
+  }
+  for (const model::ChosenPoint& chosen : result.chosen) {
+    rows.push_back(row_of(result, choice_row, chosen.point, chosen.algorithm, chosen.protocol));
+  }
+}
+
+/// The names that a field has, in the order of the lines.
+std::vector<std::string> names_of(const Shown& shown, std::string AlgorithmLine::*name) {
+  std::vector<std::string> names;
+  for (const AlgorithmResult* result : shown) {
+    for (const AlgorithmLine& line : result->lines) {
+      if (std::find(names.begin(), names.end(), line.*name) == names.end()) {
+        names.push_back(line.*name);
+      }
+    }
+  }
+  return names;
+}
+
+/// Simple is solid; the shorter the messages that a protocol is for, the shorter its dashes.
+Json dash_channel(std::vector<std::string> protocols) {
+  const std::vector<std::string> known{"LL", "LL128", "Simple"};
+  const std::vector<Json> dashes{{2, 3}, {7, 3}, {1, 0}};
+  std::vector<Json> range;
+  std::sort(protocols.begin(), protocols.end());
+  for (const std::string& protocol : protocols) {
+    const auto at = std::find(known.begin(), known.end(), protocol);
+    range.push_back(at == known.end() ? Json{10, 3, 2, 3}
+                                      : dashes[static_cast<std::size_t>(at - known.begin())]);
+  }
+  return {{"field", "protocol"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"legend", {{"symbolSize", 400}}},
+          {"scale", {{"domain", protocols}, {"range", range}}}};
+}
+
+Json layer(const char* kind, Json mark, Json encoding) {
+  return {{"transform", Json::array({{{"filter", fmt::format("datum.kind == '{}'", kind)}}})},
+          {"mark", std::move(mark)},
+          {"encoding", std::move(encoding)}};
+}
+
+/// Side by side: as many as fill the rows of the page.
+struct Grid {
+  int columns;
+  int width;
+  int height;
+};
+
+Grid grid_for(std::size_t charts) {
+  if (charts == 1) {
+    return {1, 930, 340};
+  }
+  return charts == 2 || charts == 4 ? Grid{2, 430, 280} : Grid{3, 282, 250};
+}
+
+/// Room for a ring at both ends.
+Json message_channel(const std::vector<Json>& rows) {
+  constexpr double room = 1.8;
+  const Range range = range_of(rows, "bytes");
+  Json channel = size_channel("bytes", "message", range.high);
+  channel["scale"]["domain"] = {range.low / room, range.high * room};
+  return channel;
+}
+
+Json layers(const Shown& shown) {
+  const Json colour =
+      colour_channel("algorithm", "", names_of(shown, &AlgorithmLine::algorithm), series_colours);
+  const Json dash = dash_channel(names_of(shown, &AlgorithmLine::protocol));
+  const Json tips{tooltip("algorithm", "algorithm"),
+                  tooltip("protocol", "protocol"),
+                  tooltip("size", "message"),
+                  tooltip("time", "time (us)", ".3~g"),
+                  tooltip("busbw", "busbw (GB/s)", ".3~g")};
+  return {layer(curve_row,
+                {{"type", "line"},
+                 {"strokeWidth", 9},
+                 {"opacity", 0.18},
+                 {"color", css("ink")},
+                 {"clip", true}},
+                Json::object()),
+          layer(line_row,
+                {{"type", "line"}, {"strokeWidth", 1.75}, {"clip", true}},
+                {{"color", colour}, {"strokeDash", dash}}),
+          layer(forced_row,
+                {{"type", "point"}, {"filled", true}, {"size", 22}, {"opacity", 0.9}},
+                {{"color", colour}, {"tooltip", tips}}),
+          layer(choice_row,
+                {{"type", "point"}, {"filled", false}, {"size", 70}, {"color", css("ink")}},
+                {{"tooltip", tips}})};
+}
+
+Json spec_of(const Shown& shown) {
+  std::vector<Json> rows;
+  std::vector<std::string> order;
+  for (const AlgorithmResult* result : shown) {
+    add_fits(*result, rows);
+    add_measured(*result, rows);
+    order.push_back(words(result->collective));
+  }
+  const Range range = range_of(rows, "time");
+  const Json encoding{{"x", message_channel(rows)},
+                      {"y", log_channel("time", "time (us)", range.low / 1.5, range.high * 1.5)}};
+  const Grid grid = grid_for(shown.size());
+  Json spec = chart_spec(grid.height);
+  for (const char* of_the_parts : {"width", "height", "autosize"}) {
+    spec.erase(of_the_parts);
+  }
+  spec["data"] = inline_data(std::move(rows));
+  spec["facet"] = {
+      {"field", "collective"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}};
+  spec["columns"] = grid.columns;
+  spec["spec"] = {{"width", grid.width},
+                  {"height", grid.height},
+                  {"encoding", encoding},
+                  {"layer", layers(shown)}};
+  return spec;
+}
+
+/// "NCCL's all reduce of 1 GiB: NVLS/Simple is the fastest of 6 ways, 472 GB/s bus bandwidth".
+std::string title_of(const AlgorithmResult& result) {
+  const model::AlgorithmRegime& last = result.regimes.back();
+  const Bytes size = last.largest;
+  const auto time = model::system_time(result.lines, size);
+  std::string title = fmt::format("NCCL's {} of {} on {} ranks is fastest by {}/{}",
+                                  words(result.collective),
+                                  format_quantity(number(size), Unit::bytes),
+                                  result.ranks,
+                                  last.algorithm,
+                                  last.protocol);
+  if (time && time->value() > 0.0) {
+    const BytesPerSecond rate = fitted(result, size, *time).bus_bandwidth;
+    title += fmt::format(", with {} bus bandwidth",
+                         format_quantity(number(rate), Unit::bytes_per_second));
+  }
+  return title;
+}
+}  // namespace
+
+Chart nccl_chart(const model::Analysis& analysis) {
+  Chart chart{"nccl", "collectives", "NCCL's ways by message size", "", nullptr, ""};
+  const Shown shown = with_lines(analysis.algorithms);
+  if (shown.empty()) {
+    chart.missing = "No curves of NCCL's ways: it let none be forced, or ranks shared a GPU.";
+    return chart;
+  }
+  const AlgorithmResult& first = *shown.front();
+  if (!first.regimes.empty()) {
+    chart.title = title_of(first);
+  }
+  chart.how_to_read = fmt::format(
+      "Message size (right) against the time of one call (up), both logarithmic, on {} ranks. Thin "
+      "lines: an alpha-beta line per algorithm (colour) and protocol (dashes), fitted to the dots, "
+      "where it was forced; flat on the left is latency, the slope on the right is bandwidth. "
+      "Broad "
+      "band: the fastest way at each size. Rings: what NCCL did by itself; a ring above the band "
+      "is "
+      "a choice that costs time.",
+      first.ranks);
+  chart.spec = spec_of(shown);
+  return chart;
+}
+}  // namespace scaleworth::report

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/chart_grammar.h"
+#include "report/charts/charts.h"
+#include "report/decision/decision_report.h"
+#include "report/names.h"
+#include "report/quantity.h"
+#include "src/model/cost.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using model::ScalingLaw;
+using model::ScalingResult;
+
+const ScalingResult* strong_result(const model::Analysis& analysis) {
+  const auto found =
+      std::find_if(analysis.scaling.begin(), analysis.scaling.end(), [](const auto& result) {
+        return result.mode == "strong" && !result.rows.empty();
+      });
+  return found == analysis.scaling.end() ? nullptr : &*found;
+}
+
+int largest_count(const ScalingResult& result) {
+  int most = result.rows.back().ranks;
+  for (const ScalingLaw& law : result.laws) {
+    for (const auto& point : law.curve) {
+      most = std::max(most, point.ranks);
+    }
+  }
+  return most;
+}
+
+std::string law_label(const ScalingLaw& law) {
+  return law.prediction ? "predicted from measured parts" : "fitted law";
+}
+
+template <class MakeRow>
+std::vector<Json> rows_of_laws(const ScalingResult& result, MakeRow make_row) {
+  std::vector<Json> rows;
+  for (const ScalingLaw& law : result.laws) {
+    for (Json& row : curve_rows(law.curve, law_label(law), make_row)) {
+      row["law"] = law.name;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+Json speedup_spec(const ScalingResult& strong) {
+  const int first = strong.rows.front().ranks;
+  const Seconds base = strong.rows.front().step.value;
+  CurveLayers parts{{}, {}, "speed-up", ".3~g"};
+  parts.curve = rows_of_laws(strong, [base](const auto& point) {
+    return with_interval(
+        transform_decreasing(point.step, [base](Seconds time) { return base / time; }));
+  });
+  for (const auto& row : strong.rows) {
+    Json point = with_interval(row.speedup.value_or(Number{base / row.step.value, {}, 0}));
+    point.update({{"series", "measured"}, {"ranks", row.ranks}});
+    parts.measured.push_back(std::move(point));
+  }
+  const int most = largest_count(strong);
+  const std::vector<Json> ideal{
+      {{"series", "ideal"}, {"ranks", first}, {"value", 1.0}},
+      {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
+  auto names = series_names(parts);
+  names.insert(names.begin() + 1, "ideal");
+  std::vector<std::string> colours{css("ink"), css("muted"), css("series-1"), css("series-2")};
+  Json y = doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)));
+  y["axis"] = {{"format", ".3~g"}, {"tickCount", 7}};
+  Json spec = chart_spec(380);
+  spec["encoding"] = {{"x", rank_channel(doubled_counts(most))},
+                      {"y", y},
+                      {"color", colour_channel("series", "", names, colours)}};
+  Json layers{{{"data", inline_data(ideal)},
+               {"mark", {{"type", "line"}, {"strokeWidth", 1.5}, {"strokeDash", {2, 3}}}}}};
+  const Json more = curve_layers(parts);
+  layers.insert(layers.end(), more.begin(), more.end());
+  spec["layer"] = layers;
+  return spec;
+}
+
+Json cost_spec(const ScalingResult& strong) {
+  CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
+  parts.curve = rows_of_laws(strong, [](const auto& point) {
+    const auto& cost = point.cost_per_million_tokens;
+    return cost ? with_interval(in_proportion(cost->value(), point.step))
+                : Json{{"value", nullptr}};
+  });
+  for (const auto& row : strong.rows) {
+    if (row.cost_per_million_tokens) {
+      Json point = with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step));
+      point.update({{"series", "measured"}, {"ranks", row.ranks}});
+      parts.measured.push_back(std::move(point));
+    }
+  }
+  Json spec = chart_spec(320);
+  Json y = linear_channel("value", "cost per million tokens (USD)");
+  y["axis"] = {{"format", ".3~g"}};
+  spec["encoding"] = {
+      {"x", rank_channel(doubled_counts(largest_count(strong)))},
+      {"y", y},
+      {"color",
+       colour_channel(
+           "series", "", series_names(parts), {css("ink"), css("series-1"), css("series-2")})}};
+  spec["layer"] = curve_layers(parts);
+  return spec;
+}
+
+std::string cost_title(const ScalingResult& strong) {
+  for (const ScalingLaw& law : strong.laws) {
+    if (law.cost_optimal) {
+      return fmt::format("A token is cheapest at {}", ranks_phrase(*law.cost_optimal));
+    }
+  }
+  return "Cost per token by rank count";
+}
+}  // namespace
+
+Chart speedup_chart(const model::Analysis& analysis) {
+  Chart chart{"speedup", "decide", "Speed-up by rank count", "", nullptr, ""};
+  const ScalingResult* strong = strong_result(analysis);
+  if (!strong) {
+    chart.missing = "No scaling curve: strong scaling was not measured in this run.";
+    return chart;
+  }
+  const auto& last = strong->rows.back();
+  if (last.speedup) {
+    chart.title = fmt::format("{} give a speed-up of {}, where {} would be ideal",
+                              ranks_phrase(last.ranks),
+                              format_quantity(*last.speedup, Unit::plain),
+                              static_cast<double>(last.ranks) / strong->rows.front().ranks);
+  }
+  chart.how_to_read =
+      "Rank count (right) against speed-up of the same work (up), both doubling per step. Dots: "
+      "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its "
+      "95 % band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
+      "less.";
+  chart.spec = speedup_spec(*strong);
+  return chart;
+}
+
+Chart cost_chart(const model::Analysis& analysis, const RenderOptions& options) {
+  Chart chart{"cost", "decide", "Cost per token by rank count", "", nullptr, ""};
+  const ScalingResult* strong = strong_result(analysis);
+  if (!options.assumptions.price_per_rank) {
+    chart.missing =
+        "No cost curve: no price was given. Write the report again with --price USD_PER_RANK_HOUR.";
+    return chart;
+  }
+  if (!strong) {
+    chart.missing = "No cost curve: strong scaling was not measured in this run.";
+    return chart;
+  }
+  chart.title = cost_title(*strong);
+  chart.how_to_read =
+      "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
+      "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
+      "Dashed: extrapolated.";
+  chart.spec = cost_spec(*strong);
+  return chart;
+}
+
+namespace {
+using model::ScalingRow;
+
+/// Counts with more ranks are drawn as one bar, the mean.
+constexpr int most_single_bars = 8;
+
+struct PartColour {
+  const char* part;
+  const char* variable;
+};
+constexpr std::array part_colours{PartColour{"compute", "series-1"},
+                                  PartColour{"optimizer", "series-6"},
+                                  PartColour{"host", "series-5"},
+                                  PartColour{"progress", "series-4"},
+                                  PartColour{"exposed transfer", "series-2"},
+                                  PartColour{"exposed wait", "series-3"},
+                                  PartColour{"unattributed", "series-7"}};
+
+void add_bar(std::vector<Json>& rows,
+             const std::string& bar,
+             const std::vector<model::StepShare>& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    rows.push_back(
+        stacked_row(bar, words(parts[i].part), i, as_milliseconds(parts[i].time), parts[i].share));
+  }
+}
+
+std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
+  std::vector<Json> rows;
+  for (const ScalingResult& result : scaling) {
+    for (const ScalingRow& row : result.rows) {
+      const std::string setting = result.mode + ", " + ranks_phrase(row.ranks);
+      if (row.per_rank.empty() || row.ranks > most_single_bars) {
+        add_bar(rows, row.ranks == 1 ? setting : setting + ", mean", row.shares);
+        continue;
+      }
+      for (const auto& rank : row.per_rank) {
+        const bool alone = row.per_rank.size() == 1;
+        add_bar(rows, alone ? setting : fmt::format("{}, rank {}", setting, rank.rank), rank.parts);
+      }
+    }
+  }
+  return rows;
+}
+
+/// Distinct values of a text field in order of appearance.
+std::vector<std::string> distinct(const std::vector<Json>& rows, const char* field) {
+  std::vector<std::string> values;
+  for (const Json& row : rows) {
+    const auto value = row.at(field).get<std::string>();
+    if (std::find(values.begin(), values.end(), value) == values.end()) {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> colours_of(const std::vector<std::string>& parts) {
+  std::vector<std::string> colours;
+  for (const std::string& part : parts) {
+    const auto* known = std::find_if(part_colours.begin(),
+                                     part_colours.end(),
+                                     [&](const PartColour& one) { return part == one.part; });
+    colours.push_back(known == part_colours.end() ? css("muted") : css(known->variable));
+  }
+  return colours;
+}
+
+Json steps_spec(std::vector<Json> rows) {
+  StackedBars bars;
+  bars.bars = distinct(rows, "bar");
+  bars.parts = distinct(rows, "part");
+  bars.colours = colours_of(bars.parts);
+  bars.rows = std::move(rows);
+  bars.length = "time of one step (ms)";
+  bars.bar = "setting";
+  return stacked_bars(std::move(bars));
+}
+
+/// What the step at the largest count is made of, in one sentence.
+std::string steps_title(const ScalingRow& row) {
+  const model::StepShare* compute = nullptr;
+  const model::StepShare* largest_other = nullptr;
+  for (const auto& share : row.shares) {
+    if (share.part == "compute") {
+      compute = &share;
+    } else if (!largest_other || share.share > largest_other->share) {
+      largest_other = &share;
+    }
+  }
+  if (!compute || !largest_other) {
+    return "Where each rank's step goes";
+  }
+  return fmt::format("At {} {} of the step is compute; {} takes {}",
+                     ranks_phrase(row.ranks),
+                     format_quantity(number(compute->share), Unit::percent),
+                     words(largest_other->part),
+                     format_quantity(number(largest_other->share), Unit::percent));
+}
+}  // namespace
+
+Chart steps_chart(const model::Analysis& analysis) {
+  Chart chart{"steps", "training", "Where each rank's step goes", "", nullptr, ""};
+  auto rows = bar_rows(analysis.scaling);
+  if (rows.empty()) {
+    chart.missing = "No step bars: no training step was attributed in this run.";
+    return chart;
+  }
+  for (const ScalingResult& result : analysis.scaling) {
+    if (result.mode == "strong" && !result.rows.empty()) {
+      chart.title = steps_title(result.rows.back());
+    }
+  }
+  chart.how_to_read =
+      "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
+      "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
+      "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
+  chart.spec = steps_spec(std::move(rows));
+  return chart;
+}
+
+namespace {
+constexpr int height = 340;
+/// A page of longer tables has every so many of their rows.
+constexpr std::size_t most_points = 1000;
+constexpr const char* measured = "measured";
+constexpr const char* ideal = "ideal";
+constexpr const char* fitted = "fitted law";
+constexpr const char* given = "given coefficients";
+constexpr const char* within = "within the measured counts";
+
+using decide::Decision;
+using decide::DecisionRow;
+
+std::vector<const DecisionRow*> drawn_rows(const Decision& decision) {
+  const std::size_t every = (decision.rows.size() + most_points - 1) / most_points;
+  std::vector<const DecisionRow*> drawn;
+  for (std::size_t i = 0; i < decision.rows.size(); ++i) {
+    if (i % every == 0 || i + 1 == decision.rows.size()) drawn.push_back(&decision.rows[i]);
+  }
+  return drawn;
+}
+
+/// The law's points as far as the rows reach twice: what lies beyond says little.
+std::vector<model::CurvePoint> drawn_curve(const Decision& decision) {
+  std::vector<model::CurvePoint> points;
+  if (!decision.law) return points;
+  const int first = decision.rows.front().count;
+  const int last = 2 * decision.rows.back().count;
+  for (const model::CurvePoint& point : decision.law->curve) {
+    if (point.ranks >= first && point.ranks <= last) points.push_back(point);
+  }
+  return points;
+}
+
+/// Measured rows are dots; those of coefficients are the line.
+void add_rows(CurveLayers& layers,
+              const Decision& decision,
+              const std::function<Number(const DecisionRow&)>& value) {
+  for (const DecisionRow* row : drawn_rows(decision)) {
+    Json point = with_interval(value(*row));
+    point["ranks"] = row->count;
+    point["series"] = decision.coefficients ? given : measured;
+    if (decision.coefficients) point["range"] = within;
+    (decision.coefficients ? layers.curve : layers.measured).push_back(std::move(point));
+  }
+}
+
+int largest_drawn(const Decision& decision, const CurveLayers& layers) {
+  int most = decision.rows.back().count;
+  for (const Json& point : layers.curve) most = std::max(most, point.at("ranks").get<int>());
+  return most;
+}
+
+/// What the verdict says of a count: "4: taken, cheapest".
+std::map<int, std::string> marked_counts(const Decision& decision) {
+  std::map<int, std::string> names;
+  const auto name = [&](std::optional<int> count, const char* what) {
+    if (!count) return;
+    std::string& text = names[*count];
+    text += text.empty() ? fmt::format("{}: {}", *count, what) : fmt::format(", {}", what);
+  };
+  name(decision.rubric.chosen, decision.cause ? "taken" : "by the figures alone");
+  if (decision.choice) name(decision.choice->cheapest, "cheapest");
+  name(decision.fastest, "fastest");
+  return names;
+}
+
+Json mark_layer(std::vector<Json> rows, Json mark, Json more) {
+  Json encoding{{"y", {{"value", 0}}}, {"color", {{"value", css("muted")}}}};
+  encoding.update(more);
+  return {{"data", inline_data(std::move(rows))}, {"mark", mark}, {"encoding", encoding}};
+}
+
+/// Lines at the counts that the verdict names, with words on their right; at the last count, where
+/// the picture ends, on their left.
+Json marks_layers(const Decision& decision, int last) {
+  std::vector<Json> inner;
+  std::vector<Json> edge;
+  for (const auto& [count, text] : marked_counts(decision)) {
+    (count < last ? inner : edge).push_back({{"ranks", count}, {"mark", text}});
+  }
+  std::vector<Json> all = inner;
+  all.insert(all.end(), edge.begin(), edge.end());
+  const auto words = [](const char* baseline, int offset) {
+    return Json{{"type", "text"},
+                {"angle", 270},
+                {"align", "right"},
+                {"baseline", baseline},
+                {"dx", -6},
+                {"dy", offset}};
+  };
+  const Json text{{"text", end_of("mark")}};
+  return {mark_layer(std::move(all),
+                     {{"type", "rule"}, {"strokeDash", {4, 4}}},
+                     {{"y2", {{"value", height}}}}),
+          mark_layer(std::move(inner), words("top", 4), text),
+          mark_layer(std::move(edge), words("bottom", -4), text)};
+}
+
+Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
+  const Decision& decision = view.decision;
+  const int last = largest_drawn(decision, layers);
+  Json x = rank_channel(doubled_counts(last));
+  x["title"] = decision.axis == decide::Axis::load ? "load" : "count";
+  const std::vector<std::string> names = series_names(layers);
+  std::vector<std::string> colours;
+  for (const std::string& name : names) {
+    colours.push_back(css(name == measured ? "ink" : name == ideal ? "muted" : "series-1"));
+  }
+  Json spec = chart_spec(height);
+  spec["encoding"] = {{"x", x}, {"y", y}, {"color", colour_channel("series", "", names, colours)}};
+  Json stack = curve_layers(layers);
+  for (const Json& layer : marks_layers(decision, last)) stack.push_back(layer);
+  spec["layer"] = std::move(stack);
+  return spec;
+}
+
+/// The straight line of K times the baseline's speed.
+void add_ideal(CurveLayers& layers, const Decision& decision) {
+  const auto base = std::find_if(decision.rows.begin(), decision.rows.end(), [](const auto& row) {
+    return row.count_ratio == 1.0;
+  });
+  if (base == decision.rows.end()) return;
+  for (const int count : {decision.rows.front().count, largest_drawn(decision, layers)}) {
+    Json point = with_interval(number(static_cast<double>(count) / base->count));
+    point.update({{"ranks", count}, {"series", ideal}, {"range", within}});
+    layers.curve.push_back(std::move(point));
+  }
+}
+
+Chart speeds_chart(const DecideView& view) {
+  const Decision& decision = view.decision;
+  Chart chart{"speedup", "counts", "Speed-up against the count", "", nullptr, ""};
+  const DecisionRow& last = decision.rows.back();
+  if (decision.axis != decide::Axis::load) {
+    chart.title =
+        fmt::format("{} are {:.3g} times as fast as the baseline, where {:.3g} would be ideal",
+                    last.count,
+                    last.speedup.value,
+                    last.count_ratio);
+  }
+  CurveLayers layers{{}, {}, "speed-up", ".4~g"};
+  add_rows(layers, decision, [](const DecisionRow& row) { return Number(row.speedup); });
+  const Seconds baseline =
+      decision.rows.front().same_work.value * decision.rows.front().speedup.value;
+  for (Json& point : curve_rows(drawn_curve(decision), fitted, [&](const model::CurvePoint& at) {
+         return with_interval(
+             transform_decreasing(at.step, [&](Seconds time) { return baseline / time; }));
+       })) {
+    layers.curve.push_back(std::move(point));
+  }
+  if (decision.axis != decide::Axis::load) add_ideal(layers, decision);
+  Json y = doubling_channel("value", "speed-up");
+  y["axis"] = {{"format", ".3~g"}, {"tickCount", 7}};
+  chart.spec = layered(view, layers, y);
+  chart.how_to_read =
+      "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "
+      "straight grey line. Dots: the table's rows, with 95 % intervals where repeats give them; "
+      "line and band: the fitted law, dashed where extrapolated. Where it bends away from ideal, "
+      "more ranks pay less.";
+  return chart;
+}
+
+Chart money_chart(const DecideView& view) {
+  const Decision& decision = view.decision;
+  Chart chart{"cost", "counts", "Cost of the same work against the count", "", nullptr, ""};
+  if (!decision.choice) {
+    chart.missing = "No costs: give --price in USD per rank and hour.";
+    return chart;
+  }
+  const double scale = million_work_scale(decision).value_or(1.0);
+  const std::string title = scale == 1.0 ? "cost (USD)" : "cost of 10^6 work (USD)";
+  CurveLayers layers{{}, {}, title, ".4~g"};
+  add_rows(layers, decision, [&](const DecisionRow& row) {
+    return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));
+  });
+  if (decision.bill) {
+    for (Json& point : curve_rows(drawn_curve(decision), fitted, [&](const model::CurvePoint& at) {
+           return with_interval(transform(at.step, [&](Seconds time) {
+             return scale * model::bill_lines(*decision.bill, at.ranks, time).total().value();
+           }));
+         })) {
+      layers.curve.push_back(std::move(point));
+    }
+  }
+  Json y = linear_channel("value", title);
+  y["axis"] = {{"format", ".3~g"}};
+  chart.spec = layered(view, layers, y);
+  chart.how_to_read =
+      "Count (right, doubling per step) against the bill of the same work (up). Where the curve is "
+      "flat more ranks are free speed; where it rises, each is paid for with efficiency.";
+  return chart;
+}
+}  // namespace
+
+std::vector<Chart> decision_charts(const DecideView& view) {
+  std::vector<Chart> charts{speeds_chart(view), money_chart(view)};
+  if (!view.decision.coefficients) charts.push_back(parts_chart(view));
+  return charts;
+}
+
+namespace {
+/// Rows with parts, as many as a page can show: the doublings of a longer table.
+std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
+  constexpr std::size_t most_bars = 24;
+  std::vector<const DecisionRow*> rows;
+  for (std::size_t i = 0; i < decision.rows.size(); ++i) {
+    const bool kept = decision.rows.size() <= most_bars || std::has_single_bit(i + 1) ||
+                      i + 1 == decision.rows.size();
+    const bool parted = std::any_of(decision.rows[i].parts_s.begin(),
+                                    decision.rows[i].parts_s.end(),
+                                    [](const auto& part) { return part.has_value(); });
+    if (kept && parted) rows.push_back(&decision.rows[i]);
+  }
+  return rows;
+}
+}  // namespace
+
+Chart parts_chart(const DecideView& view) {
+  Chart chart{"parts-chart", "counts", "What the ranks' time is spent on", "", nullptr, ""};
+  const auto rows = barred_rows(view.decision);
+  if (rows.empty()) {
+    chart.missing = "No parts: add compute_s, comm_s and idle_s to the table.";
+    return chart;
+  }
+  double longest = 0.0;
+  for (const DecisionRow* row : rows) {
+    longest = std::max(longest, row->count * row->same_work.value.value());
+  }
+  const Scale scale = scale_for(Unit::seconds, longest);
+  StackedBars bars;
+  for (const decide::TimePart part : decide::all_time_parts) {
+    const auto i = static_cast<std::size_t>(part);
+    if (std::none_of(rows.begin(), rows.end(), [i](const auto* row) { return row->parts_s[i]; })) {
+      continue;
+    }
+    bars.parts.emplace_back(decide::time_part_name(part));
+    bars.colours.push_back(series_colours[i % series_colours.size()]);
+  }
+  for (const DecisionRow* row : rows) {
+    bars.bars.push_back(fmt::format("{}", row->count));
+    const double growth = row->time.value / row->same_work.value;
+    for (std::size_t place = 0; place < decide::time_parts; ++place) {
+      const auto i = static_cast<std::size_t>(decide::all_time_parts[place]);
+      if (!row->parts_s[i]) continue;
+      const double part = *row->parts_s[i];
+      bars.rows.push_back(stacked_row(bars.bars.back(),
+                                      decide::time_part_name(decide::all_time_parts[place]),
+                                      place,
+                                      row->count * part / growth * scale.factor,
+                                      part / row->time.value.value()));
+    }
+  }
+  bars.length = fmt::format("time of all ranks for the same work (rank-{})", scale.symbol);
+  bars.bar = "count";
+  chart.spec = stacked_bars(std::move(bars));
+  const DecisionRow& last = *rows.back();
+  if (rows.size() > 1) {
+    chart.title = fmt::format("At {} the same work takes {:.2f} times the rank time of {}",
+                              last.count,
+                              rows.front()->efficiency.value / last.efficiency.value,
+                              rows.front()->count);
+  }
+  chart.how_to_read =
+      "One bar per count; its length is the time of all ranks together for the same work, which is "
+      "what ranks are paid for. Ideal scaling keeps it as long as the first; what it grows by is "
+      "the price of the count, and the colours say what for.";
+  return chart;
+}
+}  // namespace scaleworth::report

@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decision/decision_report.h"
+#include "report/document.h"
+#include "report/names.h"
+#include "report/quantity.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using decide::Decision;
+using decide::DecisionRow;
+
+const char* objective_words(decide::Objective objective) {
+  switch (objective) {
+    case decide::Objective::cost:
+      return "cheapest";
+    case decide::Objective::energy:
+      return "most frugal";
+    case decide::Objective::time:
+      break;
+  }
+  return "fastest";
+}
+
+std::string figures(const DecideView& view, const DecisionRow& row) {
+  std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
+  text += fmt::format("{}, speed-up {:.2f}, efficiency {:.1f} %",
+                      decision_time(view, row.same_work.value),
+                      row.speedup.value,
+                      100.0 * row.efficiency.value);
+  return text;
+}
+
+/// "the cheapest of the 2 counts that pass every gate".
+std::string chosen_as(const decide::RubricResult& rubric) {
+  const std::string best = fmt::format("the {}", objective_words(rubric.objective));
+  if (rubric.exclusions.empty()) return best;
+  if (rubric.passing == 1) return "the only count that passes every gate";
+  return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
+}
+
+std::string headline(const DecideView& view, const DecisionRow& chosen) {
+  const Decision& decision = view.decision;
+  const std::string what = chosen_as(decision.rubric);
+  if (!decision.cause) {
+    return fmt::format("No recommendation; by the figures alone it would be {}, {} ({}).",
+                       chosen.count,
+                       what,
+                       figures(view, chosen));
+  }
+  return fmt::format("Take {}, {}: {}.", chosen.count, what, figures(view, chosen));
+}
+
+std::string cause_line(const Decision& decision) {
+  if (!decision.cause || decision.cause->mixture.empty()) return "";
+  const std::string origin =
+      decision.coefficients           ? "by the coefficients given"
+      : decision.diagnosis.by_law     ? "by every fit that the totals allow, not "
+                                        "by a measurement of the parts"
+      : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
+                                      : "from the parts of the table";
+  if (!decision.cause->owner.empty()) {
+    return fmt::format("The gap from ideal at {} is {}, {:.1f} % of it ({}).",
+                       decision.cause_count,
+                       decision.cause->owner,
+                       100.0 * decision.cause->explained,
+                       origin);
+  }
+  return fmt::format("The gap from ideal at {} has no single owner (none explains 80 %): {} ({}).",
+                     decision.cause_count,
+                     mixture_text(*decision.cause),
+                     origin);
+}
+
+std::string plateau_line(const Decision& decision) {
+  if (!decision.choice || decision.choice->plateau.size() < 2) return "";
+  return fmt::format("As cheap as {} within 1 % or within the intervals: {}.",
+                     decision.choice->cheapest,
+                     count_ranges(decision.choice->plateau));
+}
+
+std::string speed_line(const DecideView& view) {
+  const Decision& decision = view.decision;
+  if (!decision.choice || decision.choice->cheapest == decision.choice->fastest) return "";
+  return fmt::format("Cost-optimal {} ({}), fastest {} ({}): the price of pure speed is {}.",
+                     decision.choice->cheapest,
+                     decision_money(view, decision.row(decision.choice->cheapest).cost->value),
+                     decision.choice->fastest,
+                     decision_money(view, decision.row(decision.choice->fastest).cost->value),
+                     decision_money(view, decision.choice->price_of_speed));
+}
+
+std::string quality_line(const Decision& decision) {
+  const auto& rubric = decision.rubric;
+  std::string text;
+  if (rubric.quality_held && rubric.quality_drift) {
+    text = fmt::format("Quality {} (largest difference {:.3g}).",
+                       *rubric.quality_held ? "held" : "did not hold",
+                       *rubric.quality_drift);
+  }
+  if (!rubric.unproven.empty()) {
+    text += fmt::format("{}Unproven, for they have no quality: {}.",
+                        text.empty() ? "" : " ",
+                        count_ranges(rubric.unproven));
+  }
+  return text;
+}
+}  // namespace
+
+Verdict judge_decision(const DecideView& view) {
+  const Decision& decision = view.decision;
+  Verdict verdict;
+  std::vector<std::string>& lines = verdict.lines;
+  if (decision.rubric.chosen) {
+    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
+    verdict.headline = headline(view, chosen);
+    verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
+    if (!decision.cause) lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
+    lines.push_back(gives_up_line(view));
+    lines.push_back(doubt_of_deadline_line(view));
+    lines.push_back(forecast_line(view));
+  } else {
+    verdict.answer = Answer::no;
+    verdict.headline = "No count passes every gate.";
+    lines.push_back(deadline_line(view));
+    lines.push_back(forecast_line(view));
+  }
+  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
+    lines.push_back(
+        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
+  }
+  lines.push_back(cause_line(decision));
+  lines.push_back(culprit_line(view));
+  lines.push_back(factor_line(view));
+  lines.push_back(latency_line(view));
+  lines.push_back(remedy_line(view));
+  lines.push_back(plateau_line(decision));
+  lines.push_back(speed_line(view));
+  lines.push_back(waiting_worth_line(view));
+  lines.push_back(quality_line(decision));
+  for (const std::string& line : spot_lines(view)) lines.push_back(line);
+  lines.push_back(waiting_line(view));
+  lines.push_back(energy_line(view));
+  std::erase(lines, "");
+  return verdict;
+}
+
+namespace {
+/// Amounts below are told by their digits, and those of rows by their work.
+constexpr double cent = 0.01;
+}  // namespace
+
+Column count_parameter(const std::string& id) {
+  return {id, id, Role::parameter, Unit::count};
+}
+
+Cell count_cell(int count) {
+  return number(count);
+}
+
+void limit_rows(Table& table) {
+  constexpr std::size_t most_listed = 32;
+  if (table.rows.size() <= most_listed) return;
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const bool kept = std::has_single_bit(i + 1) || i + 1 == table.rows.size();
+    table.rows[i].detail = !kept;
+    listed += kept ? 1 : 0;
+  }
+  table.notes.push_back(fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - listed));
+}
+
+Column decision_column(const std::string& id,
+                       const std::string& header,
+                       Unit unit,
+                       std::optional<int> decimals) {
+  Column column{id, header, Role::measure, unit};
+  column.decimals = decimals;
+  return column;
+}
+
+std::string decision_time(const DecideView& view, Seconds time) {
+  if (view.decision.coefficients) return fmt::format("{:.3f} h", time.value() / 3600.0);
+  return format_quantity(number(time), Unit::seconds, 4);
+}
+
+double hourly_price(DollarsPerSecond price) {
+  return price.value() * 3600.0;
+}
+
+std::string decision_money(Dollars money) {
+  const double usd = money.value();
+  if (usd == 0.0 || std::abs(usd) >= cent) return fmt::format("{:.3f} USD", usd);
+  return format_number(number(usd), Unit::dollars, {}) + " USD";
+}
+
+std::optional<double> million_work_scale(const decide::Decision& decision) {
+  constexpr double million = 1e6;
+  std::optional<double> scale;
+  for (const decide::DecisionRow& row : decision.rows) {
+    const double cost = row.cost ? row.cost->value.value() : 0.0;
+    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
+    scale = million * (*row.cost_per_work / row.cost->value);
+  }
+  return scale;
+}
+
+std::string decision_money(const DecideView& view, Dollars money) {
+  const auto scale = million_work_scale(view.decision);
+  return scale ? decision_money(money * *scale) + " per 10^6 work" : decision_money(money);
+}
+
+std::string count_ranges(const std::vector<int>& counts) {
+  std::string text;
+  for (std::size_t first = 0; first < counts.size();) {
+    std::size_t last = first;
+    while (last + 1 < counts.size() && counts[last + 1] == counts[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last - first < 2 ? fmt::format("{}", counts[first])
+                             : fmt::format("{} to {}", counts[first], counts[last]);
+    first = last - first < 2 ? first + 1 : last + 1;
+  }
+  return text;
+}
+
+std::string mixture_text(const model::ScalingCause& cause) {
+  std::string text;
+  for (const auto& [name, share] : cause.mixture) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {:.1f} %", name, 100.0 * share);
+  }
+  return text;
+}
+
+namespace {
+/// "0.045 h against the fastest (25, for 2.266 USD more)"; empty where it is the fastest.
+std::string slower(const DecideView& view, const DecisionRow& chosen, const DecisionRow& fastest) {
+  const Seconds later = chosen.same_work.value - fastest.same_work.value;
+  if (!(later.value() > 0.0)) return "";
+  std::string text =
+      fmt::format("{} against the fastest ({}", decision_time(view, later), fastest.count);
+  if (chosen.cost && fastest.cost) {
+    const double more = fastest.cost->value.value() - chosen.cost->value.value();
+    text += fmt::format(
+        ", for {} {}", decision_money(view, Dollars(std::abs(more))), more < 0.0 ? "less" : "more");
+  }
+  return text + ")";
+}
+
+/// "0.006 USD against the cheapest (8, 0.012 h later)"; empty where it is the cheapest.
+std::string dearer(const DecideView& view, const DecisionRow& chosen, const DecisionRow& cheapest) {
+  const Dollars more = chosen.cost->value - cheapest.cost->value;
+  if (!(more.value() > 0.0)) return "";
+  const Seconds later = cheapest.same_work.value - chosen.same_work.value;
+  return fmt::format("{} against the cheapest ({}, {} {})",
+                     decision_money(view, more),
+                     cheapest.count,
+                     decision_time(view, Seconds(std::abs(later.value()))),
+                     later.value() < 0.0 ? "sooner" : "later");
+}
+}  // namespace
+
+std::string gives_up_line(const DecideView& view) {
+  const auto& decision = view.decision;
+  const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
+  const std::string time = slower(view, chosen, decision.row(decision.fastest));
+  if (!decision.choice) {
+    return time.empty() ? "No count is faster." : fmt::format("It gives up {}.", time);
+  }
+  const std::string money = dearer(view, chosen, decision.row(decision.choice->cheapest));
+  if (time.empty() && money.empty()) return "It is the fastest and the cheapest.";
+  if (time.empty()) return fmt::format("It is the fastest, and gives up {}.", money);
+  if (money.empty()) return fmt::format("It is the cheapest, and gives up {}.", time);
+  return fmt::format("It gives up {} and {}.", time, money);
+}
+
+std::string waiting_worth_line(const DecideView& view) {
+  constexpr std::size_t most_named = 4;
+  const auto& decision = view.decision;
+  const auto& worth = decision.waiting;
+  const bool by_cost = decision.rubric.objective == decide::Objective::cost;
+  if (worth.size() < 2 || !by_cost || !decision.choice->price_cancels) return "";
+  std::string text;
+  for (std::size_t i = 1; i < worth.size(); ++i) {
+    if (i > most_named && i + 1 < worth.size()) continue;
+    text += fmt::format("{}{} from {} an hour",
+                        i == 1 ? "" : ", ",
+                        worth[i].count,
+                        decision_money(Dollars(hourly_price(worth[i].from))));
+  }
+  return fmt::format(
+      "Waiting counts for nothing in this choice. Were it worth something (--value-of-time), the "
+      "choice would be {}.",
+      text);
+}
+
+std::string deadline_line(const DecideView& view) {
+  const auto& decision = view.decision;
+  const auto& deadline = view.options.rubric.deadline;
+  if (decision.rubric.chosen || !deadline) return "";
+  const DecisionRow& fastest = decision.row(decision.fastest);
+  const auto& interval = fastest.same_work.interval;
+  const Seconds latest = interval ? interval->high : fastest.same_work.value;
+  if (latest <= *deadline) return "";
+  return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
+                     decision.coefficients ? "" : "measured ",
+                     decision_time(view, *deadline),
+                     fastest.count,
+                     interval ? "up to " : "",
+                     decision_time(view, latest));
+}
+
+std::string gate_mark(const decide::Decision& decision, int count) {
+  const auto holds = [count](const std::vector<int>& counts) {
+    return std::find(counts.begin(), counts.end(), count) != counts.end();
+  };
+  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
+    if (holds(exclusion.counts)) return exclusion.mark;
+  }
+  return holds(decision.rubric.unproven) ? "unproven" : "passes";
+}
+
+namespace {
+std::string count_or_never(const decide::Knee& knee) {
+  return knee.count ? fmt::format("{}", *knee.count) : "beyond every count";
+}
+
+/// A whole count of the kind: thresholds are still met below their position.
+int whole(double position, decide::KneeKind kind) {
+  const bool threshold = kind == decide::KneeKind::efficiency || kind == decide::KneeKind::slope;
+  return static_cast<int>(threshold ? std::floor(position) : std::round(position));
+}
+
+/// "11 [10, 12], beyond what was measured"; no interval where it is one count.
+std::string with_range(const decide::Knee& knee, bool by_draws) {
+  std::string text = count_or_never(knee);
+  const int low = whole(knee.low, knee.kind);
+  const auto high = knee.high ? std::optional<int>(whole(*knee.high, knee.kind)) : std::nullopt;
+  if (by_draws && low != high) {
+    text += fmt::format(" [{}, {}]", low, high ? fmt::format("{}", *high) : "open");
+  }
+  return text + (knee.beyond && knee.count ? ", beyond what was measured" : "");
+}
+
+std::string saving(const decide::Remedy& remedy) {
+  if (!remedy.saved || *remedy.saved < 0.0005) return "";
+  const bool cost = remedy.before.kind == decide::KneeKind::cost;
+  return fmt::format(" ({:.1f} % {})", 100.0 * *remedy.saved, cost ? "cheaper" : "less time at it");
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// Of a knee that may lie beyond the largest count, with or without a change.
+std::string open_line(const DecideView& view) {
+  const auto& remedies = view.decision.diagnosis.remedies;
+  std::vector<std::string> savings;
+  for (const decide::Remedy& remedy : remedies) {
+    const std::string saved = saving(remedy);
+    if (!saved.empty()) savings.push_back(decide::remedy_change(remedy.cause) + saved);
+  }
+  const std::string text = fmt::format(
+      "The {} is {} or beyond it, the largest count: what would move it needs a larger one.",
+      judged_knee(view.decision.knees),
+      *remedies.front().before.count);
+  return savings.empty()
+             ? text
+             : fmt::format("{} At {}: {}.", text, *remedies.front().before.count, joined(savings));
+}
+}  // namespace
+
+std::string judged_knee(const decide::KneeSet& knees) {
+  const decide::KneeKind kind = decide::judged_by(knees.request);
+  if (kind == decide::KneeKind::cost) return "cost optimum";
+  return "knee at " + decide::knee_name(kind, knees.request);
+}
+
+std::string remedy_line(const DecideView& view) {
+  const auto& diagnosis = view.decision.diagnosis;
+  if (diagnosis.remedies.empty()) return "";
+  const decide::Remedy& best = diagnosis.remedies.front();
+  const std::string knee = judged_knee(view.decision.knees);
+  const std::string by = diagnosis.cause ? "" : "By the law with c alone: ";
+  const bool by_draws = !view.decision.knees.draws.empty();
+  std::vector<std::string> others;
+  std::vector<std::string> useless;
+  for (const decide::Remedy& remedy : diagnosis.remedies) {
+    const std::string change = decide::remedy_change(remedy.cause);
+    if (remedy.moves == false) useless.push_back(change);
+    if (remedy.moves == true && &remedy != &best) {
+      others.push_back(fmt::format("{} (to {})", change, with_range(remedy.after, by_draws)));
+    }
+  }
+  if (!best.moves) return open_line(view);
+  if (!*best.moves) {
+    return fmt::format("{}No single change moves the {} from {}: {}.",
+                       by,
+                       knee,
+                       count_or_never(best.before),
+                       joined(useless));
+  }
+  const auto latency =
+      diagnosis.decisive ? diagnosis.decisive->latency_share : std::optional<double>();
+  std::string text = fmt::format("{}{} would move the {} from {} to {}{}: {}.",
+                                 by,
+                                 decide::remedy_change(best.cause),
+                                 knee,
+                                 count_or_never(best.before),
+                                 with_range(best.after, by_draws),
+                                 saving(best),
+                                 decide::remedy_means(best.cause, latency));
+  if (by.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  if (!others.empty()) text += fmt::format(" Next: {}.", joined(others));
+  if (!useless.empty()) text += fmt::format(" Would not: {}.", joined(useless));
+  return text;
+}
+
+std::string latency_line(const DecideView& view) {
+  const auto& diagnosis = view.decision.diagnosis;
+  if (!diagnosis.message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
+  const decide::Gap& gap = *diagnosis.decisive;
+  const Bytes balanced = decide::balanced_message(*diagnosis.message, gap.count);
+  return fmt::format(
+      "A ring's communication at {} is {:.0f} % latency and {:.0f} % bandwidth by the terms given; "
+      "they are equal at messages of {:.3g} MB.",
+      gap.count,
+      100.0 * *gap.latency_share,
+      100.0 * (1.0 - *gap.latency_share),
+      balanced.value() / 1e6);
+}
+
+namespace {
+using model::ScalingResult;
+using model::ScalingRow;
+
+/// Going from one measured count to the next.
+struct Increment {
+  const ScalingRow* from = nullptr;
+  const ScalingRow* to = nullptr;
+  Number gain;
+  double threshold = 1.0;
+  Answer pays = Answer::unknown;
+};
+
+bool comparable(const Estimate<Seconds>& step) {
+  return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
+}
+
+Increment increment(const ScalingRow& from, const ScalingRow& to) {
+  Increment result{&from, &to, ratio(number(from.step), number(to.step)), 1.0, Answer::unknown};
+  result.threshold = std::sqrt(static_cast<double>(to.ranks) / from.ranks);
+  if (result.gain.interval && result.gain.interval->low > result.threshold) {
+    result.pays = Answer::yes;
+  } else if (result.gain.interval && result.gain.interval->high < result.threshold) {
+    result.pays = Answer::no;
+  }
+  return result;
+}
+
+/// "2 ranks run the same step 1.83 ± 0.02 times as fast as 1 rank, for 1.09 times the rank time per
+/// token".
+std::string comparison(const Increment& step) {
+  const Number cost = transform_decreasing(
+      step.gain, [&](double g) { return step.to->ranks / (step.from->ranks * g); });
+  return fmt::format(
+      "{} run the same step {} times as fast as {}, for {} times the rank-seconds per token",
+      ranks_phrase(step.to->ranks),
+      format_quantity(step.gain, Unit::plain),
+      ranks_phrase(step.from->ranks),
+      format_quantity(cost, Unit::plain));
+}
+
+std::string rule(const Increment& step) {
+  return fmt::format(
+      "Rule: more ranks must save more time than they add cost: a speed-up surely above "
+      "sqrt({}/{}) "
+      "= {:.2f}.",
+      step.to->ranks,
+      step.from->ranks,
+      step.threshold);
+}
+
+void judge_counts(const ScalingResult& strong, Verdict& verdict) {
+  const ScalingRow* best = &strong.rows.front();
+  for (std::size_t i = 1; i < strong.rows.size(); ++i) {
+    const Increment step = increment(*best, strong.rows[i]);
+    if (step.pays == Answer::yes) {
+      best = &strong.rows[i];
+      continue;
+    }
+    const bool first = best == &strong.rows.front();
+    const char* how = step.pays == Answer::no ? "not" : "not known";
+    verdict.answer = first ? step.pays : Answer::yes;
+    if (!first) {
+      verdict.headline = fmt::format("Yes up to {}, {} beyond: ", ranks_phrase(best->ranks), how);
+    } else {
+      verdict.headline =
+          step.pays == Answer::no ? "No: " : "Not known, the measurement cannot tell: ";
+    }
+    verdict.headline += comparison(step) + ".";
+    verdict.lines.push_back(rule(step));
+    return;
+  }
+  const Increment whole = increment(strong.rows.front(), *best);
+  verdict.answer = Answer::yes;
+  verdict.headline = fmt::format(
+      "Yes, up to {} (the most measured): {}.", ranks_phrase(best->ranks), comparison(whole));
+  verdict.lines.push_back(rule(whole));
+}
+
+std::string cause_line(const ScalingResult& strong) {
+  const auto& cause = *strong.cause;
+  std::string line;
+  if (cause.owner.empty()) {
+    line = "Loss against ideal: no single part explains 80 % of it";
+    line += cause.mixture.empty()
+                ? std::string(".")
+                : fmt::format("; the largest is {} with {}.",
+                              words(cause.mixture.front().first),
+                              format_quantity(number(cause.mixture.front().second), Unit::percent));
+  } else {
+    line = fmt::format(
+        "Loss against ideal: {:.0f} % is {}.", 100.0 * cause.explained, words(cause.owner));
+  }
+  if (cause.culprit_rank) {
+    line += fmt::format(" The others wait for rank {}", *cause.culprit_rank);
+    line += cause.culprit_cost
+                ? fmt::format(" ({} per step in all).",
+                              format_quantity(number(*cause.culprit_cost), Unit::seconds))
+                : std::string(".");
+  }
+  return line;
+}
+
+/// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
+/// the whole interval. 1 when the first doubling is not.
+int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
+  const auto at = [&law](int ranks) {
+    return std::find_if(law.curve.begin(), law.curve.end(), [ranks](const auto& point) {
+      return point.ranks == ranks;
+    });
+  };
+  int ranks = 1;
+  for (auto from = at(1), to = at(2); from != law.curve.end() && to != law.curve.end();
+       from = to, to = at(2 * ranks)) {
+    if (!comparable(from->step) || !comparable(to->step)) {
+      break;
+    }
+    const Number step_gain = ratio(number(from->step), number(to->step));
+    const double surely = step_gain.interval ? step_gain.interval->low : 0.0;
+    if ((whole_band ? surely : step_gain.value) <= std::sqrt(2.0)) {
+      break;
+    }
+    ranks = to->ranks;
+  }
+  return ranks;
+}
+
+std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
+  const int central = doubling_pays_up_to(law, false);
+  const int sure = doubling_pays_up_to(law, true);
+  std::string line = law.prediction ? "Predicted: " : "Fitted law: ";
+  line += central == 1 ? std::string("no doubling pays")
+                       : "doubling pays up to " + ranks_phrase(central);
+  line += sure < central ? fmt::format(" (surely up to {})", sure) : "";
+  if (law.fastest) {
+    const bool open_end = *law.fastest == law.curve.back().ranks;
+    line += fmt::format(
+        "; fastest at {}{}", ranks_phrase(*law.fastest), open_end ? " (end of range)" : "");
+  }
+  if (law.cost_optimal) {
+    line += fmt::format("; cheapest at {}", ranks_phrase(*law.cost_optimal));
+    const auto& range = law.cost_optimal_range;
+    line +=
+        range && range->low < range->high ? fmt::format(" [{}, {}]", range->low, range->high) : "";
+  }
+  line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
+  return law.reproduces_measured ? line
+                                 : line + " It misses the measured counts: use it with care.";
+}
+
+std::string cost_line(const ScalingResult& strong, const model::AnalysisOptions& assumptions) {
+  if (!assumptions.price_per_rank) {
+    return "Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.";
+  }
+  std::string line = fmt::format("Cost per million tokens at {:g} USD per rank-hour:",
+                                 assumptions.price_per_rank->value() * 3600.0);
+  const char* separator = " ";
+  for (const ScalingRow& row : strong.rows) {
+    const auto& cost = row.cost_per_million_tokens;
+    line +=
+        separator +
+        (cost ? format_quantity(in_proportion(cost->value(), row.step), Unit::dollars) : "n/a") +
+        " at " + ranks_phrase(row.ranks);
+    separator = ", ";
+  }
+  return line + ".";
+}
+
+Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
+  Verdict verdict;
+  if (analysis.scaling.empty()) {
+    verdict.headline =
+        "No answer: without a training step at two counts this run tells what the machine can do, "
+        "not whether more of it is worth the money.";
+    return verdict;
+  }
+  const auto strong = std::find_if(
+      analysis.scaling.begin(), analysis.scaling.end(), [](const ScalingResult& result) {
+        return result.mode == "strong";
+      });
+  if (strong == analysis.scaling.end() || strong->rows.size() < 2) {
+    verdict.headline =
+        "Not known: not enough data, the training step was not measured at two rank counts with "
+        "the same total work.";
+    return verdict;
+  }
+  if (!std::all_of(strong->rows.begin(), strong->rows.end(), [](const ScalingRow& row) {
+        return comparable(row.step);
+      })) {
+    verdict.headline = "Not known: a step time is not a positive number.";
+    return verdict;
+  }
+  if (!strong->quality_held) {
+    verdict.headline = "Not known: the counts did not do the same work";
+    verdict.headline += strong->quality_note.empty() ? "." : " (" + strong->quality_note + ").";
+    return verdict;
+  }
+  judge_counts(*strong, verdict);
+  if (strong->cause) {
+    verdict.lines.push_back(cause_line(*strong));
+  } else if (!strong->cause_note.empty()) {
+    verdict.lines.push_back("Loss against ideal: no cause named, " + strong->cause_note + ".");
+  }
+  for (const auto& law : strong->laws) {
+    if (!law.curve.empty()) {
+      verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
+    }
+  }
+  verdict.lines.push_back(cost_line(*strong, assumptions));
+  return verdict;
+}
+
+/// How many doubts there are; absent for none.
+std::optional<std::string> doubts_line(const model::Analysis& analysis) {
+  const auto doubts = std::count_if(analysis.findings.begin(),
+                                    analysis.findings.end(),
+                                    [](const model::Finding& finding) { return finding.doubt; });
+  if (doubts == 0) return std::nullopt;
+  return fmt::format(
+      "{} about this measurement: read {} under Doubts before you rely on it "
+      "(--details).",
+      doubts == 1 ? "1 doubt" : fmt::format("{} doubts", doubts),
+      doubts == 1 ? "it" : "them");
+}
+}  // namespace
+
+Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
+  Verdict verdict = judge_scaling(analysis, assumptions);
+  if (auto doubts = doubts_line(analysis)) verdict.lines.push_back(std::move(*doubts));
+  return verdict;
+}
+}  // namespace scaleworth::report

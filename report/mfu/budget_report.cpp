@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/document.h"
+#include "report/mfu/mfu_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+std::string render_budget(const model::TrainingQuestion& question,
+                          const model::TrainingPlan& plan,
+                          const BudgetNames& names,
+                          const Telling& telling) {
+  const BudgetView view{question, plan, names, telling.currency};
+  const auto document = [&] { return compose_budget(view); };
+  return tell_document({document,
+                        document,
+                        [&] { return budget_json(view); },
+                        [] { return std::vector<Chart>{}; },
+                        {"law"}},
+                       telling);
+}
+
+namespace {
+Column measure(const std::string& id, const std::string& header, int digits) {
+  Column column{id, header, Role::measure, Unit::plain};
+  column.digits = digits;
+  return column;
+}
+
+std::vector<NextCommand> next_commands(const BudgetView& view) {
+  const std::string command =
+      view.names.command.empty() ? "scaleworth mfu --budget ..." : view.names.command;
+  std::vector<NextCommand> next;
+  if (view.names.model.empty()) {
+    next.push_back({command + " --model ID", "what a given size would make of the budget"});
+  }
+  if (!view.question.means) {
+    next.push_back({command + " --gpu ID --mfu 0.4 --price USD_PER_GPU_HOUR",
+                    "what the budget costs, and how long it takes"});
+  }
+  next.push_back({command + " --format json", "every number"});
+  return next;
+}
+}  // namespace
+
+Table pairs_table(const BudgetView& view) {
+  Table table{"pairs",
+              "The best pair by each law",
+              {{"law", "law", Role::parameter},
+               measure("parameters_1e9", "parameters (10^9)", 4),
+               measure("tokens_1e9", "tokens (10^9)", 4),
+               measure("tokens_per_parameter", "tokens per parameter", 3),
+               measure("loss", "loss (nats per token)", 4)}};
+  for (const model::OptimalPair& pair : view.plan.pairs) {
+    table.rows.push_back({{std::string(pair.approach),
+                           number(pair.parameters * 1e-9),
+                           number(pair.tokens * 1e-9),
+                           number(pair.tokens / pair.parameters),
+                           cell_or_absent(pair.loss)}});
+  }
+  for (const model::OptimalPair& pair : view.plan.pairs) {
+    table.notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
+  }
+  table.notes.push_back(
+      "FLOPs = 6 x parameters x tokens: attention is left out, parameters are the active ones. "
+      "Losses of different laws are not comparable, nor with those of other data and tokenizers.");
+  return table;
+}
+
+Document compose_budget(const BudgetView& view) {
+  Document document;
+  document.title =
+      document_title(view.names.tool_version, "how large a model, on how many tokens?");
+  document.subtitle =
+      "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
+  document.intervals = false;
+  document.verdict = judge_budget(view);
+  document.sections.push_back({"pairs", "Pairs", {}, {}, {pairs_table(view)}});
+  document.next = next_commands(view);
+  return document;
+}
+
+namespace {
+/// Beyond this the laws are extrapolated further than they were ever held against data.
+constexpr double far_beyond = 4.0;
+
+/// "72.2 billion", "1.33 trillion", "1840", "18.3".
+std::string people(double count) {
+  if (count >= 0.9995e12) return fmt::format("{:.3g} trillion", count * 1e-12);
+  if (count >= 0.9995e9) return fmt::format("{:.3g} billion", count * 1e-9);
+  if (count >= 0.9995e6) return fmt::format("{:.3g} million", count * 1e-6);
+  return count >= 1000.0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
+}
+
+/// "7.12e23".
+std::string flops_text(Flops flops) {
+  std::string text = fmt::format("{:.3g}", flops.value());
+  text.erase(std::remove(text.begin(), text.end(), '+'), text.end());
+  return text;
+}
+
+/// "40.3 to 72.2 billion", or with both units where they differ.
+std::string from_to(const Interval<double>& range) {
+  const std::string low = people(range.low);
+  const std::string high = people(range.high);
+  const std::size_t unit = low.find(' ');
+  if (low == high) return low;
+  const bool same = low.substr(unit) == high.substr(high.find(' '));
+  return (same ? low.substr(0, unit) : low) + " to " + high;
+}
+
+std::string money_line(const BudgetView& view) {
+  const auto& means = view.question.means;
+  const auto& plan = view.plan;
+  if (!means || !plan.gpu_hours) return "";
+  std::string text = fmt::format("{} GPU-hours of {} at {:.3g} % MFU of {} ({})",
+                                 people(*plan.gpu_hours),
+                                 view.names.gpu,
+                                 100.0 * means->mfu,
+                                 format_quantity(number(means->peak), Unit::flop_per_second),
+                                 view.names.peak_basis);
+  if (plan.cost) text += fmt::format(", {} USD", people(plan.cost->value()));
+  if (plan.days) text += fmt::format(", {:.3g} days on {} of them", *plan.days, *means->gpus);
+  return text + ".";
+}
+
+std::string range_line(const model::TrainingPlan& plan) {
+  if (plan.extrapolation <= 1.0) {
+    return "The budget is within those at which sizes were compared (up to 3e21 FLOPs).";
+  }
+  return fmt::format(
+      "{}: the budget is {:.3g} times the largest at which sizes were compared "
+      "(3e21 FLOPs).",
+      plan.extrapolation > far_beyond ? "Extrapolated far" : "Extrapolated",
+      plan.extrapolation);
+}
+
+void add_own_size(std::vector<std::string>& lines, const BudgetView& view) {
+  const auto& plan = view.plan;
+  if (!plan.own_tokens) return;
+  std::string text = fmt::format("{}, {} parameters in each token: {} tokens, {} per parameter.",
+                                 view.names.model,
+                                 people(*view.question.parameters),
+                                 people(*plan.own_tokens),
+                                 people(*plan.own_tokens / *view.question.parameters));
+  for (const model::FixedSize& one : plan.own_size) {
+    text += fmt::format(
+        " By {}: a loss of {:.3f}, for which the best pair needs {:.3g} % of the budget.",
+        one.law,
+        one.loss,
+        100.0 * one.needed_part);
+  }
+  lines.push_back(text);
+}
+}  // namespace
+
+Verdict judge_budget(const BudgetView& view) {
+  const auto& plan = view.plan;
+  Verdict verdict;
+  verdict.answer = plan.extrapolation > far_beyond ? Answer::unknown : Answer::yes;
+  verdict.headline = fmt::format(
+      "{} FLOPs are best spent on {} parameters and {} tokens, by "
+      "three published laws.",
+      flops_text(plan.budget),
+      from_to(plan.parameters),
+      from_to(plan.tokens));
+  verdict.lines = {
+      money_line(view),
+      "The spread of the laws is the error bar: the source of the refit gives standard "
+      "errors but not how they hang together, which an interval would need.",
+      range_line(plan)};
+  add_own_size(verdict.lines, view);
+  verdict.lines.push_back(
+      "For the least loss of the training budget alone: a model that is to serve many requests is "
+      "better chosen smaller and trained longer.");
+  std::erase(verdict.lines, "");
+  return verdict;
+}
+}  // namespace scaleworth::report

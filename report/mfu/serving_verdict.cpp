@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/mfu/mfu_report.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using inference::OperatingPoint;
+using inference::ServedBatch;
+using inference::ServingAnswer;
+using inference::ServingQuestion;
+
+std::string percent(double part) {
+  return fmt::format("{:.3g} %", 100.0 * part);
+}
+
+bool measured(const ServingQuestion& question) {
+  const auto& times = question.measured;
+  return times.prefill || times.decode_step || times.output_tokens_per_s;
+}
+
+std::string rate_text(double tokens_per_s) {
+  return format_number(
+      number(tokens_per_s), Unit::tokens_per_second, scale_for(Unit::tokens_per_second, 1.0), 4);
+}
+
+bool reduced(const ServingQuestion& question) {
+  const auto& group = question.server.group;
+  return group.compute_efficiency < 1.0 || group.bandwidth_efficiency < 1.0;
+}
+
+bool at_the_roof(const ServingQuestion& question) {
+  return !measured(question) && !reduced(question);
+}
+
+std::string costs(const inference::TokenCost& cost) {
+  return fmt::format("{} per million output tokens, {} per million input",
+                     token_money(cost.per_million_output),
+                     token_money(cost.per_million_input));
+}
+
+std::string no_batch(const ServingView& view) {
+  const auto& memory = view.answer.memory;
+  if (memory.available && *memory.available < memory.weights + memory.cache_per_request) {
+    return fmt::format(
+        "It does not fit: weights take {}, one request {}, and there are {}. At least {} such GPUs "
+        "hold it.",
+        format_quantity(number(memory.weights), Unit::bytes),
+        format_quantity(number(memory.cache_per_request), Unit::bytes),
+        format_quantity(number(*memory.available), Unit::bytes),
+        *memory.least_gpus);
+  }
+  return "No batch passes every limit.";
+}
+
+std::string headline(const ServedBatch& chosen) {
+  std::string text =
+      fmt::format("At batch {:g}: {}", chosen.point.batch, batch_figures(chosen.point));
+  if (chosen.cost) return text + "; " + costs(*chosen.cost) + ", at full load.";
+  return text + ".";
+}
+
+/// What the figures are: a roof, a part of it, or a measurement.
+std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
+  const ServingQuestion& question = view.question;
+  if (measured(question)) {
+    return fmt::format(
+        "By your measurements: {} of the most that any server could do at this "
+        "batch.",
+        percent(chosen.point.output_tokens_per_s / chosen.point.ceiling_output_tokens_per_s));
+  }
+  if (reduced(question)) {
+    return fmt::format("By {} of the peak and {} of the bandwidth, as you say.",
+                       percent(question.server.group.compute_efficiency),
+                       percent(question.server.group.bandwidth_efficiency));
+  }
+  return fmt::format(
+      "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
+      "they would give at most {} tokens/s. Published maxima of TensorRT-LLM for 8B and 70B models "
+      "on "
+      "H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
+      rate_text(chosen.point.ceiling_output_tokens_per_s),
+      100.0 * published_part_of_ceiling.low,
+      100.0 * published_part_of_ceiling.high);
+}
+
+std::string load_line(const ServingView& view) {
+  const auto& load = view.question.load;
+  const ServingAnswer& answer = view.answer;
+  if (answer.utilisation == 1.0) return "";
+  std::string text = fmt::format(
+      "Requests in {} of the hours, peaks of {:g} times the mean: {} of what is paid for serves",
+      percent(load.duty),
+      load.burst,
+      percent(answer.utilisation));
+  if (answer.loaded_cost) text += ", " + costs(*answer.loaded_cost);
+  return text + ".";
+}
+
+/// Where the figures are a roof, the break-even of real servers, by the published parts of such
+/// ceilings.
+std::string real_break_even_text(const ServingView& view, const ServedBatch& chosen) {
+  const auto range = real_break_even(view.question, chosen);
+  if (!range) return "";
+  return fmt::format(". Real servers, at {:.0f} to {:.0f} % of the ceiling, break even at {} to {}",
+                     100.0 * published_part_of_ceiling.low,
+                     100.0 * published_part_of_ceiling.high,
+                     percent(range->low),
+                     percent(range->high));
+}
+
+std::string api_line(const ServingView& view, const ServedBatch& chosen) {
+  if (!chosen.break_even) return "";
+  const double needed = *chosen.break_even;
+  if (needed > 1.0) {
+    return fmt::format(
+        "The API is cheaper at any load: even a full server costs {:.3g} times what "
+        "it asks.",
+        needed);
+  }
+  const bool cheaper = view.answer.utilisation > needed;
+  const bool said = view.answer.utilisation < 1.0;
+  return fmt::format("Break-even with the API at {} utilisation; yours is {}{}: {}{}{}.",
+                     percent(needed),
+                     percent(view.answer.utilisation),
+                     said ? "" : ", for neither --duty nor --burst says otherwise",
+                     cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
+                     at_the_roof(view.question) && cheaper ? " at the roof" : "",
+                     real_break_even_text(view, chosen));
+}
+
+/// Against an API: yes where serving is cheaper even at the worst published part of the roof, no
+/// where the API is cheaper even than the roof.
+Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
+  if (!chosen.break_even) return Answer::yes;
+  const double utilisation = view.answer.utilisation;
+  if (utilisation <= *chosen.break_even) return Answer::no;
+  const auto real = real_break_even(view.question, chosen);
+  const bool sure = !real || utilisation > real->high;
+  return sure ? Answer::yes : Answer::unknown;
+}
+
+std::string ridge_line(const ServingView& view) {
+  const ServingAnswer& answer = view.answer;
+  if (!answer.weights_ridge_batch) return "";
+  std::string text = fmt::format(
+      "Ridge {:.0f} FLOP/B: a step is bound by compute from batch {:.0f} without caches",
+      answer.ridge.value(),
+      *answer.weights_ridge_batch);
+  const double context = inference::mean_context(view.question.request);
+  return text +
+         (answer.ridge_batch
+              ? fmt::format(", from {:.0f} with {:g} tokens in each.", *answer.ridge_batch, context)
+              : fmt::format(", and at no batch with {:g} tokens in each: reading a cache "
+                            "takes longer than its products.",
+                            context));
+}
+
+void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer) {
+  std::map<std::string, std::string> batches;
+  for (const ServedBatch& one : answer.batches) {
+    if (one.excluded.empty()) continue;
+    std::string& list = batches[one.excluded];
+    list += fmt::format("{}{:g}", list.empty() ? "" : ", ", one.point.batch);
+  }
+  for (const auto& [reason, list] : batches) {
+    lines.push_back(fmt::format("Excluded, {}: batch {}.", reason, list));
+  }
+}
+}  // namespace
+
+const char* basis_of_times(const ServingQuestion& question) {
+  if (measured(question)) return "measured";
+  return reduced(question) ? "efficiencies" : "roof";
+}
+
+std::optional<Interval<double>> real_break_even(const ServingQuestion& question,
+                                                const ServedBatch& batch) {
+  if (!batch.break_even || !at_the_roof(question)) return std::nullopt;
+  const auto& point = batch.point;
+  const double at_ceiling =
+      *batch.break_even * point.output_tokens_per_s / point.ceiling_output_tokens_per_s;
+  return Interval<double>{at_ceiling / published_part_of_ceiling.high,
+                          at_ceiling / published_part_of_ceiling.low};
+}
+
+std::string batch_figures(const OperatingPoint& point) {
+  std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";
+  if (point.time_per_output_token) {
+    text += fmt::format(", {} for each token of a request",
+                        format_quantity(number(*point.time_per_output_token), Unit::seconds));
+  }
+  return text;
+}
+
+std::string token_money(Dollars money) {
+  return format_quantity(number(money), Unit::dollars);
+}
+
+Verdict judge_serving(const ServingView& view) {
+  const ServingAnswer& answer = view.answer;
+  Verdict verdict;
+  if (!answer.chosen) {
+    verdict.answer = Answer::no;
+    verdict.headline = no_batch(view);
+    add_exclusions(verdict.lines, answer);
+    return verdict;
+  }
+  const ServedBatch& chosen = answer.batches[*answer.chosen];
+  verdict.answer = answer_of(view, chosen);
+  verdict.headline = headline(chosen);
+  verdict.lines = {
+      basis_line(view, chosen), load_line(view), api_line(view, chosen), ridge_line(view)};
+  add_exclusions(verdict.lines, answer);
+  std::erase(verdict.lines, "");
+  return verdict;
+}
+}  // namespace scaleworth::report

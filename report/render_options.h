@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A run and what follows from it, told in one of the report's formats.
+#pragma once
+
+#include "src/core/run.h"
+#include "src/model/analysis.h"
+
+#include <string>
+#include <string_view>
+
+namespace scaleworth::report {
+enum class Format { text, markdown, csv, json, html };
+
+/// "text", "md", "csv", "json", "html" as on the command line.
+const char* format_name(Format format);
+/// Throws UserError listing the known names; "markdown" is taken for "md".
+Format parse_format(std::string_view name);
+
+struct RenderOptions {
+  /// ANSI colours in the text format; the caller decides (terminal, NO_COLOR).
+  bool colour = false;
+  /// Columns that the text format may fill.
+  int width = 100;
+  /// Text and Markdown: every section and table instead of a summary of one page. The other formats
+  /// are always complete.
+  bool details = false;
+  /// The prices and peaks that the analysis was made with: they are printed beside the costs, or
+  /// how to give them.
+  model::AnalysisOptions assumptions;
+  /// The directory of the run, for the next command and as the reference in the JSON.
+  std::string run_directory;
+};
+
+/// The report. Text and Markdown are a summary unless details are asked for, CSV holds every number
+/// (report/README.md describes it), JSON holds the analysis, HTML is one self-contained file with
+/// tables and charts.
+std::string render(const Run& run,
+                   const model::Analysis& analysis,
+                   Format format,
+                   const RenderOptions& options);
+
+/// Version of the JSON format's layout.
+inline constexpr int report_schema_version = 1;
+}  // namespace scaleworth::report

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run/run_report.h"
+
+#include "report/document.h"
+#include "report/names.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+/// Warnings of single points, each text once with how often it was raised. The findings count them
+/// in a sentence, so they are detail.
+Table sample_warnings(const Run& run) {
+  Table table{"sample_warnings",
+              "Settings with doubtful samples",
+              {parameter("probe", "probe"),
+               parameter("what", "warning"),
+               measure("settings", "settings", Unit::count)},
+              {},
+              {}};
+  for (const ProbeRecord& probe : run.probes) {
+    std::map<std::string, int> counted;
+    for (const Point& point : probe.points) {
+      for (const std::string& warning : point.warnings) {
+        ++counted[warning];
+      }
+    }
+    for (const auto& [warning, times] : counted) {
+      table.rows.push_back({{probe.name, warning, count_cell(times)}, true});
+    }
+  }
+  return table;
+}
+
+Table losses(const Run& run) {
+  Table table{"losses",
+              "Lost in the measurement",
+              {parameter("probe", "probe"), parameter("what", "what"), measure("amount", "amount")},
+              {},
+              {}};
+  table.columns.back().digits = 4;
+  for (const ProbeRecord& probe : run.probes) {
+    for (const auto& [what, amount] : probe.losses) {
+      table.rows.push_back({{probe.name, words(what), number(amount)}});
+    }
+  }
+  return table;
+}
+
+std::string status_name(ProbeStatus status) {
+  switch (status) {
+    case ProbeStatus::pending:
+      return "not reached";
+    case ProbeStatus::skipped:
+      return "skipped";
+    case ProbeStatus::failed:
+      return "failed";
+    case ProbeStatus::measured:
+      break;
+  }
+  return "measured";
+}
+}  // namespace
+
+Section findings_section(const model::Analysis& analysis) {
+  Section section{"findings", "Findings", {}, {}, {}};
+  for (const auto& finding : analysis.findings) {
+    if (!finding.doubt) {
+      section.list.push_back(finding.text);
+    }
+  }
+  return section;
+}
+
+Section doubts_section(const Run& run, const model::Analysis& analysis) {
+  Section section{"doubts", "Doubts, warnings and losses", {}, {}, {}};
+  for (const auto& finding : analysis.findings) {
+    if (finding.doubt) {
+      section.list.push_back(finding.text);
+    }
+  }
+  if (analysis.roofline) {
+    const auto& warnings = analysis.roofline->warnings;
+    section.list.insert(section.list.end(), warnings.begin(), warnings.end());
+  }
+  for (const auto& gpu : analysis.gpus) {
+    for (const std::string& warning : gpu.roofline.warnings) {
+      section.list.push_back(fmt::format("GPU {}: {}", gpu.identity.ordinal, warning));
+    }
+  }
+  for (const std::string& warning : run.warnings) {
+    section.list.push_back(warning);
+  }
+  for (const ProbeRecord& probe : run.probes) {
+    for (const std::string& warning : probe.warnings) {
+      section.list.push_back(probe.name + ": " + warning);
+    }
+  }
+  section.tables = {losses(run), sample_warnings(run)};
+  drop_empty_tables(section);
+  return section;
+}
+
+Section unmeasured_section(const Run& run) {
+  Section section{"unmeasured", "Not measured", {}, {}, {}};
+  Table table{
+      "unmeasured",
+      "",
+      {parameter("probe", "probe"), measure("status", "status"), measure("reason", "reason")},
+      {},
+      {}};
+  for (const ProbeRecord& probe : run.probes) {
+    if (probe.status != ProbeStatus::measured) {
+      const bool told = probe.status != ProbeStatus::pending || !probe.reason.empty();
+      const std::string reason = told ? probe.reason : "the run ended before: " + run.interruption;
+      table.rows.push_back({{probe.name, status_name(probe.status), reason}});
+    }
+  }
+  if (!table.rows.empty()) {
+    section.tables.push_back(std::move(table));
+  }
+  return section;
+}
+
+namespace {
+/// "l2" of "l2_cache_bytes", "l1 data" of "l1_data_cache_bytes"; empty for other facts.
+std::string cache_of(const std::string& fact) {
+  const auto at = fact.find("_cache_");
+  const bool level = fact.size() > 1 && fact[0] == 'l' && fact[1] >= '1' && fact[1] <= '9';
+  return level && at != std::string::npos ? words(fact.substr(0, at)) : "";
+}
+
+/// "L1d" for "l1 data", "L1i" for "l1 instruction", "L2" for "l2".
+std::string cache_name(const std::string& cache) {
+  const auto space = cache.find(' ');
+  return "L" + cache.substr(1, space - 1) +
+         (space == std::string::npos ? "" : cache.substr(space + 1, 1));
+}
+
+/// "L1d 48 KiB (each CPU), L3 480 MiB (shared by 2 CPUs)".
+std::string caches(const FactSection& section) {
+  std::string text;
+  for (const Fact& fact : section.facts) {
+    const std::string cache = cache_of(fact.name);
+    if (cache.empty() || !fact.value) {
+      continue;
+    }
+    if (fact.name.ends_with("_cache_bytes")) {
+      text += (text.empty() ? "" : ", ") + cache_name(cache) + " " + printed_fact(fact).value;
+    } else if (fact.name.ends_with("_shared_by_cpus")) {
+      const std::string sharers = plain_text(*fact.value);
+      text += sharers == "1" ? " (each CPU)" : " (shared by " + sharers + " CPUs)";
+    }
+  }
+  return text;
+}
+
+/// One line per fact, the caches in one, for formats that must be short.
+Table overview(const Run& run) {
+  Table table{"machine_overview",
+              "",
+              {parameter("part", "part"), parameter("fact", "fact"), measure("value", "value")},
+              {},
+              {}};
+  table.in_csv = false;
+  for (const FactSection& section : run.environment) {
+    std::string part = words(section.name);
+    const bool background = section.name == "environment_variables";
+    bool caches_told = false;
+    for (const Fact& fact : section.facts) {
+      const NamedValue named = printed_fact(fact);
+      const bool cache = !cache_of(fact.name).empty();
+      if (cache && caches_told) {
+        continue;
+      }
+      caches_told = caches_told || cache;
+      table.rows.push_back(
+          {{part, cache ? "caches" : named.name, cache ? caches(section) : named.value},
+           background});
+      part.clear();
+    }
+  }
+  return table;
+}
+
+Table facts_with_sources(const Run& run) {
+  Table table{"machine_facts",
+              "Each fact with its source",
+              {parameter("part", "part"),
+               parameter("fact", "fact"),
+               measure("value", "value"),
+               measure("source", "source")},
+              {},
+              {}};
+  table.in_csv = false;
+  for (const FactSection& section : run.environment) {
+    for (const Fact& fact : section.facts) {
+      const NamedValue named = printed_fact(fact);
+      const std::string value = fact.value ? named.value : "n/a";
+      table.rows.push_back({{words(section.name), named.name, value, fact.source}, true});
+    }
+  }
+  return table;
+}
+}  // namespace
+
+Section machine_section(const Run& run) {
+  Section section{"machine", "Machine", {}, {}, {}};
+  if (!run.environment.empty()) {
+    section.tables = {overview(run), facts_with_sources(run)};
+  }
+  return section;
+}
+
+namespace {
+/// A fact's printed value; empty when it could not be had.
+std::string told(const Run& run, const std::string& section, const std::string& name) {
+  const Fact* fact = find_fact(run, section, name);
+  return fact && fact->value ? printed_fact(*fact).value : "";
+}
+
+/// The widest vector instructions of a list of features, and matrix tiles where there are any.
+std::string widest(const std::string& features) {
+  struct Known {
+    const char* feature;
+    const char* name;
+  };
+  constexpr std::array known{Known{"avx512f", "avx512"},
+                             Known{"avx2", "avx2"},
+                             Known{"sse2", "sse2"},
+                             Known{"sve", "sve"},
+                             Known{"neon", "neon"}};
+  const std::string tiles = features.find("amx") == std::string::npos ? "" : " and amx";
+  for (const Known& one : known) {
+    if (features.find(one.feature) != std::string::npos) {
+      return one.name + tiles;
+    }
+  }
+  return "";
+}
+
+void append(std::string& line, const std::string& piece) {
+  if (!piece.empty()) {
+    line += (line.empty() ? "" : ", ") + piece;
+  }
+}
+
+std::string with(const std::string& value, const std::string& what) {
+  return value.empty() ? "" : value + " " + what;
+}
+
+std::string after(const std::string& what, const std::string& value) {
+  return value.empty() ? "" : what + " " + value;
+}
+
+std::string without_trademarks(std::string name) {
+  for (const std::string mark : {"(R)", "(TM)"}) {
+    for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark)) {
+      name.erase(at, mark.size());
+    }
+  }
+  return name;
+}
+}  // namespace
+
+std::string machine_line(const Run& run) {
+  std::string line;
+  append(line, without_trademarks(told(run, "cpu", "model")));
+  append(line, with(told(run, "cpu", "cores"), "cores"));
+  append(line, widest(told(run, "cpu", "isa")));
+  append(line, told(run, "memory", "total_bytes"));
+  append(line, told(run, "virtualisation", "hypervisor"));
+  std::string load;
+  append(load, after("other load", told(run, "load_during_run", "other_cpu_fraction")));
+  append(load, after("steal", told(run, "load_during_run", "steal_fraction")));
+  return line + (load.empty() ? "" : "; " + load);
+}
+
+Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
+  std::vector<double> magnitudes;
+  for (const auto& value : values) {
+    if (value) {
+      magnitudes.push_back(value->value);
+    }
+  }
+  const Scale scale = scale_for(unit, median(magnitudes).value_or(0.0));
+  Row row{{scale.symbol.empty() ? name : name + " (" + scale.symbol + ")"}, false};
+  for (const auto& value : values) {
+    row.cells.push_back(value ? format_number(*value, unit, scale) : "n/a");
+  }
+  return row;
+}
+
+namespace {
+using model::ComputeCeiling;
+using model::RooflineResult;
+
+const Estimate<FlopPerSecond>& ceiling_rate(const ComputeCeiling& ceiling) {
+  return ceiling.ceiling();
+}
+
+const ComputeCeiling* best(const RooflineResult& roofline,
+                           const std::string& precision,
+                           int workers) {
+  const ComputeCeiling* found = nullptr;
+  for (const ComputeCeiling& one : roofline.ceilings) {
+    const bool fits = one.precision == precision && one.workers == workers;
+    if (fits && (!found || ceiling_rate(one).value > ceiling_rate(*found).value)) {
+      found = &one;
+    }
+  }
+  return found;
+}
+
+Cell ridge(const RooflineResult& roofline, const std::string& precision, int workers) {
+  for (const auto& roof : roofline.soft_roofs) {
+    if (roof.precision == precision && roof.workers == workers) {
+      return number(roof.ridge);
+    }
+  }
+  return {};
+}
+
+/// The best share of its roof that a library product reached.
+Cell best_product(const RooflineResult& roofline, const std::string& precision, int workers) {
+  std::optional<double> share;
+  for (const auto& one : roofline.gemms) {
+    if (one.precision == precision && one.workers == workers) {
+      share = std::max(share.value_or(0.0), one.fraction);
+    }
+  }
+  return cell_or_absent(share);
+}
+
+std::string workers_phrase(int workers) {
+  return fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
+}
+
+/// The instructions of the fastest kernel with the most workers.
+std::string fastest_isa(const RooflineResult& roofline, const std::string& precision, int workers) {
+  const ComputeCeiling* ceiling = best(roofline, precision, workers);
+  return ceiling ? " " + ceiling->isa : "";
+}
+
+/// Cells of one worker count; `contended` collects the ceilings that are per second of CPU time.
+Row compute_row(const RooflineResult& roofline, int workers, std::string& contended) {
+  Row row{{workers_phrase(workers)}, false};
+  for (const char* precision : {"fp32", "fp64"}) {
+    const ComputeCeiling* ceiling = best(roofline, precision, workers);
+    row.cells.push_back(ceiling ? Cell{number(ceiling_rate(*ceiling))} : Cell{});
+    if (ceiling && ceiling->contended) {
+      contended += fmt::format(
+          "{}{} of {}", contended.empty() ? "" : ", ", precision, workers_phrase(workers));
+    }
+  }
+  row.cells.insert(row.cells.end(),
+                   {ridge(roofline, "fp32", workers),
+                    ridge(roofline, "fp64", workers),
+                    best_product(roofline, "fp32", workers)});
+  return row;
+}
+
+/// Ceilings and ridge points of one worker and of the most.
+Table compute(const RooflineResult& roofline) {
+  int most = 1;
+  for (const auto& ceiling : roofline.ceilings) {
+    most = std::max(most, ceiling.workers);
+  }
+  Table table{
+      "compute",
+      "",
+      {parameter("workers", "Machine"),
+       measure("fp32", "fp32 FMA" + fastest_isa(roofline, "fp32", most), Unit::flop_per_second),
+       measure("fp64", "fp64 FMA" + fastest_isa(roofline, "fp64", most), Unit::flop_per_second),
+       measure("ridge_fp32", "fp32 ridge", Unit::flop_per_byte),
+       measure("ridge_fp64", "fp64 ridge", Unit::flop_per_byte),
+       measure("product", "best fp32 BLAS of roof", Unit::percent)},
+      {},
+      {}};
+  std::string contended;
+  for (const int workers : std::set<int>{1, most}) {
+    table.rows.push_back(compute_row(roofline, workers, contended));
+  }
+  if (!contended.empty()) {
+    table.notes.push_back("Other work held the cores, so per second of CPU time: " + contended +
+                          ".");
+  }
+  return table;
+}
+
+/// The plateaus of one kernel with the most workers.
+std::vector<model::MemoryLevel> plateaus(const RooflineResult& roofline) {
+  std::vector<model::MemoryLevel> levels;
+  int most = 0;
+  for (const auto& level : roofline.memory_levels) {
+    most = std::max(most, level.workers);
+  }
+  for (const char* kernel : {"read", "triad", "copy", "write"}) {
+    for (const auto& level : roofline.memory_levels) {
+      if (level.workers == most && level.kernel == kernel) {
+        levels.push_back(level);
+      }
+    }
+    if (!levels.empty()) {
+      break;
+    }
+  }
+  return levels;
+}
+
+/// The plateau of this name over the largest working sets.
+const model::LatencyLevel* latency_at(const RooflineResult& roofline, const std::string& label) {
+  const model::LatencyLevel* found = nullptr;
+  for (const auto& level : roofline.latency_levels) {
+    found = level.label == label ? &level : found;
+  }
+  return found;
+}
+
+/// Bandwidth and latency differ in unit, so their rows are text.
+Table memory(const RooflineResult& roofline) {
+  const auto levels = plateaus(roofline);
+  Table table{"levels", "", {}, {}, {}};
+  if (levels.empty()) {
+    return table;
+  }
+  const std::string kernel = levels.front().kernel;
+  const int workers = levels.front().workers;
+  table.columns.push_back(parameter("what", "Memory by level"));
+  std::vector<std::optional<Number>> rates;
+  std::vector<std::optional<Number>> latencies;
+  for (const auto& level : levels) {
+    const auto* latency = latency_at(roofline, level.label);
+    table.columns.push_back(measure("level", level.label));
+    rates.emplace_back(number(level.rate));
+    latencies.push_back(latency ? std::optional(number(latency->latency)) : std::nullopt);
+  }
+  table.rows = {row_of(fmt::format("{} x {}", kernel, workers), rates, Unit::bytes_per_second),
+                row_of("latency", latencies, Unit::seconds)};
+  return table;
+}
+}  // namespace
+
+Section capability_summary(const Run& run, const model::Analysis& analysis) {
+  Section section{"capability", "", {}, {}, {}};
+  const std::string machine = machine_line(run);
+  if (!machine.empty()) {
+    section.lead = {machine};
+  }
+  if (analysis.roofline) {
+    section.tables = {compute(*analysis.roofline), memory(*analysis.roofline)};
+    drop_empty_tables(section);
+  }
+  return section;
+}
+}  // namespace scaleworth::report

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json_values.h"
+#include "report/names.h"
+#include "report/run/run_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::report {
+namespace {
+using Scaling = std::vector<model::ScalingResult>;
+
+Table steps(const Scaling& scaling) {
+  Table table{"step_times",
+              "Step time by rank count",
+              {parameter("mode", "scaling"),
+               parameter("ranks", "ranks", Unit::count),
+               parameter("global_batch_sequences", "batch", Unit::count),
+               measure("step_time", "step", Unit::seconds),
+               measure("speedup", "speed-up"),
+               measure("efficiency", "efficiency", Unit::percent),
+               measure("karp_flatt", "Karp-Flatt serial part"),
+               measure("tokens_per_second", "throughput", Unit::tokens_per_second),
+               measure("final_loss", "loss")},
+              {},
+              {}};
+  table.columns.back().digits = 5;
+  table.columns[6].detail = true;
+  for (const auto& result : scaling) {
+    for (const auto& row : result.rows) {
+      table.rows.push_back({{result.mode,
+                             count_cell(row.ranks),
+                             count_cell(row.global_batch),
+                             number(row.step),
+                             cell_or_absent(row.speedup),
+                             cell_or_absent(row.efficiency),
+                             cell_or_absent(row.karp_flatt),
+                             in_inverse_proportion(row.tokens_per_second, row.step),
+                             cell_or_absent(row.final_loss)}});
+    }
+    if (!result.quality_note.empty()) {
+      table.notes.push_back(result.mode + " scaling: " + result.quality_note);
+    }
+  }
+  table.notes.push_back(
+      "Step: slowest rank, median with 95 % interval. Strong: the batch is shared out; weak: the "
+      "batch grows with the ranks. The loss is computed, not sampled: it has no interval.");
+  return table;
+}
+
+/// Part names in the order of first appearance, so that all counts share the columns.
+std::vector<std::string> part_names(const Scaling& scaling) {
+  std::vector<std::string> names;
+  for (const auto& result : scaling) {
+    for (const auto& row : result.rows) {
+      for (const auto& share : row.shares) {
+        if (std::find(names.begin(), names.end(), share.part) == names.end()) {
+          names.push_back(share.part);
+        }
+      }
+    }
+  }
+  return names;
+}
+
+const model::StepShare* find_part(const std::vector<model::StepShare>& shares,
+                                  const std::string& part) {
+  const auto found = std::find_if(
+      shares.begin(), shares.end(), [&](const auto& share) { return share.part == part; });
+  return found == shares.end() ? nullptr : &*found;
+}
+
+Table shares(const Scaling& scaling) {
+  Table table{"step_shares",
+              "Where the step goes (% of the step, mean over ranks)",
+              {parameter("mode", "scaling"), parameter("ranks", "ranks", Unit::count)},
+              {},
+              {"Shares are of medians over the steps and add up to the step; no interval is kept "
+               "for a single share."}};
+  const auto names = part_names(scaling);
+  for (const auto& name : names) {
+    table.columns.push_back(measure("share_" + name, words(name), Unit::percent));
+    std::replace(table.columns.back().id.begin(), table.columns.back().id.end(), ' ', '_');
+  }
+  table.columns.push_back(measure("share_sum", "sum", Unit::percent));
+  for (const auto& result : scaling) {
+    for (const auto& row : result.rows) {
+      if (row.shares.empty()) {
+        continue;
+      }
+      Row line{{result.mode, count_cell(row.ranks)}, false};
+      double sum = 0.0;
+      for (const auto& name : names) {
+        const auto* share = find_part(row.shares, name);
+        sum += share ? share->share : 0.0;
+        line.cells.push_back(share ? Cell{number(share->share)} : Cell{});
+      }
+      line.cells.push_back(number(sum));
+      table.rows.push_back(std::move(line));
+    }
+  }
+  return table;
+}
+
+Table per_rank(const Scaling& scaling) {
+  Table table{"rank_shares",
+              "Where the step goes, rank by rank",
+              {parameter("mode", "scaling"),
+               parameter("ranks", "ranks", Unit::count),
+               parameter("rank", "rank", Unit::count),
+               parameter("part", "part"),
+               measure("time", "time", Unit::seconds),
+               measure("share", "share", Unit::percent)},
+              {},
+              {}};
+  for (const auto& result : scaling) {
+    for (const auto& row : result.rows) {
+      for (const auto& rank : row.per_rank) {
+        for (const auto& part : rank.parts) {
+          table.rows.push_back({{result.mode,
+                                 count_cell(row.ranks),
+                                 count_cell(rank.rank),
+                                 words(part.part),
+                                 number(part.time),
+                                 number(part.share)},
+                                true});
+        }
+      }
+    }
+  }
+  return table;
+}
+
+Cell utilisation_cell(const std::optional<double>& value, const Estimate<Seconds>& step) {
+  return value ? Cell{in_inverse_proportion(*value, step)} : Cell{};
+}
+
+Table utilisation(const Scaling& scaling) {
+  Table table{
+      "model_flop_utilisation",
+      "Model FLOP utilisation (MFU)",
+      {parameter("mode", "scaling"),
+       parameter("ranks", "ranks", Unit::count),
+       measure("mfu_measured", "MFU of the measured ceiling", Unit::percent),
+       measure("mfu_peak", "MFU of --peak", Unit::percent)},
+      {},
+      {"FLOPs of the model's matrix products over the step time, against our FMA ceiling of "
+       "as many workers and against --peak per rank (n/a when not given: a peak is never "
+       "guessed). The interval is the step's; the ceiling counts as exact."}};
+  std::vector<std::string> bases{""};
+  for (const auto& result : scaling) {
+    for (const auto& row : result.rows) {
+      if (row.mfu_measured || row.mfu_peak) {
+        if (std::find(bases.begin(), bases.end(), row.mfu_basis) == bases.end()) {
+          bases.push_back(row.mfu_basis);
+        }
+        table.rows.push_back({{result.mode,
+                               count_cell(row.ranks),
+                               utilisation_cell(row.mfu_measured, row.step),
+                               utilisation_cell(row.mfu_peak, row.step)}});
+      }
+    }
+  }
+  for (std::size_t i = 1; i < bases.size(); ++i) {
+    table.notes.push_back("Ceiling: " + bases[i] + ".");
+  }
+  return table;
+}
+}  // namespace
+
+Section training_section(const Scaling& scaling) {
+  Section section{"training", "Training step: what scaling gives", {}, {}, {}};
+  for (Table& table : std::vector<Table>{
+           steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)}) {
+    if (!table.rows.empty()) {
+      section.tables.push_back(std::move(table));
+    }
+  }
+  return section;
+}
+
+namespace {
+using model::ScalingLaw;
+using model::ScalingResult;
+
+/// The law that has a curve: the prediction from measured parts before a fit.
+const ScalingLaw* shown_law(const ScalingResult& result) {
+  const ScalingLaw* shown = nullptr;
+  for (const ScalingLaw& law : result.laws) {
+    if (!law.curve.empty() && (!shown || law.prediction)) {
+      shown = &law;
+    }
+  }
+  return shown;
+}
+
+const model::CurvePoint* point_at(const ScalingLaw& law, int ranks) {
+  const auto found = std::find_if(law.curve.begin(), law.curve.end(), [ranks](const auto& point) {
+    return point.ranks == ranks;
+  });
+  return found == law.curve.end() ? nullptr : &*found;
+}
+
+/// The largest measured count, then doublings up to the fastest.
+std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
+  std::vector<int> counts;
+  const int end = law.fastest.value_or(law.curve.back().ranks);
+  const int start = result.rows.empty() ? 1 : result.rows.back().ranks;
+  for (int ranks = start; ranks <= std::max(end, start); ranks *= 2) {
+    counts.push_back(ranks);
+  }
+  if (end > counts.back()) {
+    counts.push_back(end);
+  }
+  return counts;
+}
+
+void add_columns(Table& table,
+                 const ScalingResult& result,
+                 const ScalingLaw& law,
+                 const std::vector<int>& counts) {
+  const bool priced = law.curve.front().cost_per_million_tokens.has_value();
+  table.columns.push_back(measure("step", result.mode + " step", Unit::seconds));
+  table.columns.push_back(measure("efficiency", "efficiency", Unit::percent));
+  if (priced) {
+    table.columns.push_back(measure("cost", "per Mtoken", Unit::dollars));
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto* point = point_at(law, counts[i]);
+    auto& cells = table.rows[i].cells;
+    cells.push_back(point ? Cell{number(point->step)} : Cell{});
+    cells.push_back(point ? Cell{number(point->efficiency)} : Cell{});
+    if (priced) {
+      const bool known = point && point->cost_per_million_tokens;
+      cells.push_back(
+          known ? Cell{in_proportion(point->cost_per_million_tokens->value(), point->step)}
+                : Cell{});
+    }
+  }
+}
+
+/// "K* (strong): 1 rank"; the fitted law's parameters when they are known.
+std::string law_note(const ScalingResult& result) {
+  std::string note;
+  for (const ScalingLaw& law : result.laws) {
+    if (law.serial && law.coherency) {
+      note += fmt::format(" Fitted {} law: s = {}, c = {}.",
+                          result.mode,
+                          quantity_or_absent(law.serial, Unit::plain),
+                          quantity_or_absent(law.coherency, Unit::plain));
+    }
+    if (law.cost_optimal && law.prediction) {
+      note += fmt::format(" K* ({}): {}", result.mode, ranks_phrase(*law.cost_optimal));
+      const auto& range = law.cost_optimal_range;
+      note += range && range->low < range->high ? fmt::format(" [{}, {}].", range->low, range->high)
+                                                : std::string(".");
+    }
+  }
+  return note;
+}
+}  // namespace
+
+Section worth_summary(const model::Analysis& analysis) {
+  Section section{"worth", "", {}, {}, {}};
+  Table table{"worth", "", {parameter("ranks", "Outlook")}, {}, {}};
+  std::vector<int> counts;
+  std::string note;
+  bool extrapolated = false;
+  for (const ScalingResult& result : analysis.scaling) {
+    const ScalingLaw* law = shown_law(result);
+    if (!law) {
+      continue;
+    }
+    if (counts.empty()) {
+      counts = counts_of(result, *law);
+      note = law->prediction ? "Prediction from measured parts" : "Fitted law";
+      for (const int ranks : counts) {
+        const auto* point = point_at(*law, ranks);
+        const bool beyond = point && point->extrapolated;
+        extrapolated = extrapolated || beyond;
+        table.rows.push_back({{ranks_phrase(ranks) + (beyond ? " *" : "")}, false});
+      }
+    }
+    add_columns(table, result, *law, counts);
+  }
+  if (table.rows.empty()) {
+    return section;
+  }
+  note += extrapolated ? "; * extrapolated." : ".";
+  for (const ScalingResult& result : analysis.scaling) {
+    note += law_note(result);
+  }
+  table.notes.push_back(note);
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+namespace {
+Json share(const model::StepShare& value) {
+  return {
+      {"part", value.part}, {"time_s", json_value(value.time)}, {"share", json_value(value.share)}};
+}
+
+Json rank_share(const model::RankShare& value) {
+  return {{"rank", value.rank}, {"parts", json_array(value.parts, share)}};
+}
+
+Json row(const model::ScalingRow& value) {
+  return {{"ranks", value.ranks},
+          {"global_batch_sequences", value.global_batch},
+          {"tokens_per_step", json_value(value.tokens)},
+          {"step_time_s", json_value(value.step)},
+          {"speedup", json_value(value.speedup)},
+          {"efficiency", json_value(value.efficiency)},
+          {"karp_flatt", json_value(value.karp_flatt)},
+          {"tokens_per_second", json_value(value.tokens_per_second)},
+          {"final_loss", json_value(value.final_loss)},
+          {"mfu_measured", json_value(value.mfu_measured)},
+          {"mfu_basis", json_note(value.mfu_basis)},
+          {"mfu_peak", json_value(value.mfu_peak)},
+          {"cost_per_million_tokens_usd", json_value(value.cost_per_million_tokens)},
+          {"cost_per_run_usd", json_value(value.cost_per_run)},
+          {"cost_plateau", value.cost_plateau},
+          {"shares", json_array(value.shares, share)},
+          {"per_rank", json_array(value.per_rank, rank_share)}};
+}
+
+Json curve_point(const model::CurvePoint& value) {
+  return {{"ranks", value.ranks},
+          {"step_time_s", json_value(value.step)},
+          {"efficiency", json_value(value.efficiency)},
+          {"cost_per_million_tokens_usd", json_value(value.cost_per_million_tokens)},
+          {"extrapolated", value.extrapolated}};
+}
+
+Json law(const model::ScalingLaw& value) {
+  Json json{{"name", value.name},
+            {"prediction", value.prediction},
+            {"basis", value.basis},
+            {"serial", json_value(value.serial)},
+            {"coherency", json_value(value.coherency)},
+            {"not_identifiable", json_note(value.not_identifiable)},
+            {"correlation", json_value(value.correlation)},
+            {"next_count", json_value(value.next_count)},
+            {"single_rank_step_time_s", json_value(value.single)},
+            {"residual", json_value(value.residual)},
+            {"reproduces_measured", value.reproduces_measured},
+            {"fastest_ranks", json_value(value.fastest)},
+            {"cost_optimal_ranks", json_value(value.cost_optimal)},
+            {"cost_optimal_ranks_low", nullptr},
+            {"cost_optimal_ranks_high", nullptr},
+            {"curve", json_array(value.curve, curve_point)}};
+  if (value.cost_optimal_range) {
+    json["cost_optimal_ranks_low"] = value.cost_optimal_range->low;
+    json["cost_optimal_ranks_high"] = value.cost_optimal_range->high;
+  }
+  return json;
+}
+
+Json cost(const std::optional<model::CostChoice>& value) {
+  if (!value) {
+    return nullptr;
+  }
+  return {{"cheapest_ranks", value->cheapest},
+          {"plateau_ranks", value->plateau},
+          {"fastest_ranks", value->fastest},
+          {"price_of_speed_usd_per_million_tokens", json_value(value->price_of_speed)},
+          {"price_cancels", value->price_cancels}};
+}
+
+Json cause(const std::optional<model::ScalingCause>& value) {
+  if (!value) {
+    return nullptr;
+  }
+  Json mixture = Json::array();
+  for (const auto& [part, part_share] : value->mixture) {
+    mixture.push_back({{"part", part}, {"share_of_loss", json_value(part_share)}});
+  }
+  return {{"owner", value->owner.empty() ? Json(nullptr) : Json(value->owner)},
+          {"explained", json_value(value->explained)},
+          {"mixture", mixture},
+          {"culprit_rank", json_value(value->culprit_rank)},
+          {"culprit_cost_s", json_value(value->culprit_cost)}};
+}
+}  // namespace
+
+Json json_scaling(const model::ScalingResult& scaling) {
+  return {{"mode", scaling.mode},
+          {"rows", json_array(scaling.rows, row)},
+          {"laws", json_array(scaling.laws, law)},
+          {"cost", cost(scaling.cost)},
+          {"cause", cause(scaling.cause)},
+          {"cause_note", json_note(scaling.cause_note)},
+          {"quality_held", scaling.quality_held},
+          {"quality_note", scaling.quality_note}};
+}
+}  // namespace scaleworth::report

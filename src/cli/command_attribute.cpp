@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/attribution/attribution_report.h"
+#include "src/cli/application.h"
+#include "src/cli/commands.h"
+#include "src/cli/flags.h"
+#include "src/core/error.h"
+#include "src/core/files/toml_table.h"
+#include "src/core/version.h"
+#include "trace/attribute.h"
+#include "trace/classify.h"
+#include "trace/formats/read_job.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+trace::RuleTable rule_table(const AttributeOptions& options) {
+  if (options.rules.empty()) return trace::RuleTable::built_in();
+  return trace::RuleTable::with_own(toml_file::read_small_file(options.rules), options.rules);
+}
+
+report::AttributionOptions report_options(const AttributeOptions& options) {
+  report::AttributionOptions report;
+  report.colour = colour_wanted();
+  report.details = options.details;
+  if (options.price_usd_per_gpu_hour)
+    report.price_per_gpu = dollars_per_hour(*options.price_usd_per_gpu_hour);
+  report.input = fmt::format("{}", fmt::join(options.inputs, " "));
+  report.tool_version = tool_version();
+  report.git_revision = git_revision();
+  return report;
+}
+}  // namespace
+
+int attribute_recordings(const AttributeOptions& options) {
+  const report::Format format = report::parse_format(options.format);
+  const trace::RuleTable rules = rule_table(options);
+  trace::Job job = trace::read_job(options.inputs, {&rules, 0});
+  for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
+  const trace::Attributed attributed = trace::attribute(job);
+  export_file(job, attributed, options);
+  fmt::print("{}", report::render_attribution(attributed.result, format, report_options(options)));
+  return exit_done;
+}
+
+namespace {
+constexpr double longest_window_s = 1e9;
+
+std::chrono::nanoseconds parse_seconds(std::string_view text,
+                                       std::chrono::nanoseconds otherwise,
+                                       const std::string& window) {
+  if (text.empty()) return otherwise;
+  double seconds = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0.0) ||
+      seconds > longest_window_s)
+    throw UserError(fmt::format(
+        "--window {} is no range of seconds: give FROM:TO, such as --window 1.5:2", window));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+/// A range beyond this is a slip of the keyboard.
+constexpr int largest_rank = 1 << 22;
+
+int parse_rank(std::string_view text, const std::string& all) {
+  int rank = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (error != std::errc() || end != text.data() + text.size() || rank < 0 || rank > largest_rank)
+    throw UserError(fmt::format(
+        "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
+  return rank;
+}
+}  // namespace
+
+std::vector<Rank> parse_ranks(const std::string& text) {
+  std::set<Rank> ranks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view range = std::string_view(text).substr(begin, end - begin);
+    const std::size_t dash = range.find('-');
+    const int first = parse_rank(range.substr(0, dash), text);
+    const int last =
+        dash == std::string_view::npos ? first : parse_rank(range.substr(dash + 1), text);
+    if (last < first)
+      throw UserError(fmt::format(
+          "--export-ranks {}: {}-{} counts down: give the smaller rank first", text, first, last));
+    for (int rank = first; rank <= last; ++rank) ranks.insert(Rank{rank});
+    begin = end + 1;
+    if (begin == text.size()) parse_rank("", text);  // a comma at the end
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+std::optional<trace::TimeInterval> parse_window(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t colon = text.find(':');
+  const std::string_view whole = text;
+  const std::string_view from = whole.substr(0, colon);
+  const std::string_view to =
+      colon == std::string::npos ? std::string_view(":") : whole.substr(colon + 1);
+  const std::chrono::nanoseconds last(static_cast<std::int64_t>(longest_window_s * 1e9));
+  trace::TimeInterval window{parse_seconds(from, std::chrono::nanoseconds(0), text),
+                             parse_seconds(to, last, text)};
+  if (window.end <= window.start)
+    throw UserError(fmt::format("--window {} is empty: give FROM:TO with FROM before TO", text));
+  return window;
+}
+
+void export_file(const trace::Job& job,
+                 const trace::Attributed& attributed,
+                 const AttributeOptions& options) {
+  if (options.export_path.empty()) return;
+  trace::ExportOptions wanted;
+  wanted.window = parse_window(options.window);
+  wanted.slowest_step = options.slowest_step;
+  wanted.ranks = parse_ranks(options.export_ranks);
+  const trace::ExportCounts counts =
+      trace::export_timeline(job, attributed, options.export_path, wanted);
+  fmt::print(stderr,
+             "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
+             options.export_path,
+             counts.slices,
+             counts.arrows,
+             counts.counters,
+             static_cast<double>(counts.bytes) / 1e6);
+  if (!counts.narrowed.empty()) fmt::print(stderr, "{}\n", counts.narrowed);
+  if (counts.left_out > 0)
+    fmt::print(stderr,
+               "{} slices were left out, because too many overlap on one stream or thread\n",
+               counts.left_out);
+}
+
+Command add_attribute_command(CLI::App& app) {
+  auto options = std::make_shared<AttributeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "attribute", "where each step's time went and who kept whom waiting, from recordings");
+  command
+      ->add_option(
+          "recording",
+          options->inputs,
+          "files, directories, patterns or tar archives: ours (.swtrace), PyTorch's (.json, "
+          ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
+      ->required();
+  command
+      ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
+      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+      ->capture_default_str();
+  command->add_flag(
+      "--details", options->details, "every table, not only the summary (text and md)");
+  command
+      ->add_option("--price",
+                   options->price_usd_per_gpu_hour,
+                   "USD for one GPU for one hour, to cost the waiting")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--rules",
+                      options->rules,
+                      "a TOML file with your own rules for kernel and host names, ahead of the "
+                      "built-in ones (data/kernels.toml shows the form)");
+  command->add_option(
+      "--export",
+      options->export_path,
+      "write the timeline with waits and arrows: .pftrace (Perfetto), .json or .json.gz");
+  command->add_flag("--slowest-step", options->slowest_step, "export only the slowest step");
+  command->add_option(
+      "--window", options->window, "export only FROM:TO, seconds since the first event");
+  command->add_option(
+      "--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");
+  return {command, [options](const Arguments&) { return attribute_recordings(*options); }};
+}
+}  // namespace scaleworth::cli

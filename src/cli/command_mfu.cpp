@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/mfu/mfu_report.h"
+#include "src/cli/application.h"
+#include "src/cli/commands.h"
+#include "src/cli/flags.h"
+#include "src/core/error.h"
+#include "src/core/files/run_directory.h"
+#include "src/core/version.h"
+#include "src/model/analysis.h"
+#include "src/model/transformer/transformer.h"
+#include "src/model/transformer/utilisation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+constexpr double tera = 1e12;
+
+double tokens_per_second(const MfuOptions& options) {
+  const bool by_step = options.step_seconds || options.batch_tokens;
+  if (options.tokens_per_second && !by_step) return *options.tokens_per_second;
+  if (options.tokens_per_second || !options.step_seconds || !options.batch_tokens) {
+    throw UserError(
+        "give the throughput of all GPUs, either as --tokens-per-second or as --step-seconds with "
+        "--batch-tokens");
+  }
+  if (!(*options.step_seconds > 0.0)) throw UserError("--step-seconds must be positive");
+  return *options.batch_tokens / *options.step_seconds;
+}
+
+model::Recomputation recomputation_of(const std::string& name) {
+  for (const auto recomputation : {model::Recomputation::none, model::Recomputation::selective}) {
+    if (name == model::recomputation_name(recomputation)) return recomputation;
+  }
+  return model::Recomputation::full;
+}
+
+model::PeakChoice peaks_of(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
+  model::PeakRequest request;
+  request.gpu = gpu ? &*gpu : nullptr;
+  request.number_format = options.number_format;
+  if (options.peak_tflops) request.given = FlopPerSecond(*options.peak_tflops * tera);
+  model::PeakChoice choice = model::choose_peaks(request);
+  if (const auto measured = measured_peak(options.measured_peak, choice.number_format)) {
+    choice.peaks.push_back(*measured);
+  }
+  return choice;
+}
+
+model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& peaks) {
+  model::TrainingRun run;
+  run.model = model_of(options);
+  if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
+  run.sequence = options.sequence.value_or(0);
+  run.gpus = options.gpus;
+  run.tokens_per_second = tokens_per_second(options);
+  run.convention = model::parse_convention(options.convention);
+  run.recomputation = recomputation_of(options.recomputation);
+  run.peaks = peaks.peaks;
+  if (options.price_usd_per_hour) run.price = dollars_per_hour(*options.price_usd_per_hour);
+  run.tokens = options.tokens;
+  return run;
+}
+
+report::MfuReportOptions report_options(const MfuOptions& options,
+                                        const std::optional<GpuDatasheet>& gpu,
+                                        const model::PeakChoice& peaks) {
+  report::MfuReportOptions report;
+  report.colour = colour_wanted();
+  report.details = options.details;
+  report.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
+  if (gpu) report.gpu_source = gpu->source + "; " + gpu->date;
+  report.number_format = peaks.number_format;
+  report.currency = options.currency;
+  report.tool_version = tool_version();
+  report.git_revision = git_revision();
+  return report;
+}
+}  // namespace
+
+int tell_utilisation(const MfuOptions& options) {
+  const report::Format format = report::parse_format(options.format);
+  if (options.model.empty() && options.gpu.empty() && !options.peak_tflops) {
+    throw UserError(
+        "nothing to compute: give --model, --gpu and --tokens-per-second of a run, or --inference "
+        "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
+  }
+  const std::optional<GpuDatasheet> gpu = datasheet_of(options);
+  const model::PeakChoice peaks = peaks_of(options, gpu);
+  const model::TrainingRun run = run_of(options, peaks);
+  model::TrainingUse use = model::use_of_training(run);
+  use.remarks.insert(use.remarks.end(), peaks.remarks.begin(), peaks.remarks.end());
+  fmt::print("{}", report::render_mfu(run, use, format, report_options(options, gpu, peaks)));
+  return exit_done;
+}
+}  // namespace scaleworth::cli
+
+namespace CLI {
+// The body of `scaleworth mfu --budget`: dollars or FLOPs in, the size to train and its tokens
+// out.
+
+class App;
+}  // namespace CLI
+
+namespace scaleworth::cli {
+namespace {
+struct BudgetOptions {
+  std::optional<double> usd;
+  std::optional<double> flops;
+  std::optional<double> mfu;
+
+  bool asked() const { return usd || flops; }
+  /// --budget and its companions, in a group of the help.
+  void add_to(CLI::App& command);
+};
+
+model::Denominator peak_of(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
+  model::PeakRequest request;
+  request.gpu = gpu ? &*gpu : nullptr;
+  request.number_format = options.number_format;
+  if (options.peak_tflops) request.given = FlopPerSecond(*options.peak_tflops * tera);
+  const model::PeakChoice choice = model::choose_peaks(request);
+  return measured_peak(options.measured_peak, choice.number_format).value_or(choice.peaks.front());
+}
+
+void add_means(model::TrainingQuestion& question,
+               report::BudgetNames& names,
+               const MfuOptions& options,
+               const BudgetOptions& budget) {
+  const bool dollars = budget.usd.has_value();
+  if (!dollars && options.gpu.empty() && !options.peak_tflops) return;
+  if (dollars && !options.price_usd_per_hour) {
+    throw UserError("a budget in money needs --price, in USD for one GPU for one hour");
+  }
+  if (!budget.mfu) {
+    throw UserError("what a GPU makes of its peak is yours to say: give --mfu, as 0.4");
+  }
+  if (options.gpus > std::numeric_limits<int>::max()) throw UserError("--gpus: too many");
+  const auto gpu = datasheet_of(options);
+  const model::Denominator peak = peak_of(options, gpu);
+  question.means = model::TrainingMeans{
+      dollars_per_hour(options.price_usd_per_hour.value_or(0.0)), peak.rate, *budget.mfu, {}};
+  if (options.gpus > 1) question.means->gpus = static_cast<int>(options.gpus);
+  names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
+  if (gpu) names.gpu_source = gpu->source + "; " + gpu->date;
+  names.peak_basis = peak.basis;
+}
+
+void BudgetOptions::add_to(CLI::App& command) {
+  const char* group = "Compute-optimal training";
+  command.add_option("--budget", usd, "USD: the size of model and the tokens that it is best for")
+      ->group(group);
+  command.add_option("--budget-flops", flops, "the same for a budget in FLOPs, as 1e24")
+      ->group(group);
+  command.add_option("--mfu", mfu, "MFU to count on, as 0.4")->group(group);
+}
+
+/// Prints the report to stdout; returns the exit code. `command` as typed, for the next one. Throws
+/// UserError.
+int tell_budget(const MfuOptions& options,
+                const BudgetOptions& budget,
+                const std::string& command) {
+  const report::Telling telling = telling_of(options);
+  model::TrainingQuestion question;
+  report::BudgetNames names;
+  if (budget.usd) question.dollars = Dollars(*budget.usd);
+  if (budget.flops) question.flops = Flops(*budget.flops);
+  add_means(question, names, options, budget);
+  if (!options.model.empty()) {
+    const TransformerModel model = model_of(options);
+    names.model = model.name;
+    question.parameters = model::active_parameter_count(model);
+  }
+  names.command = command;
+  names.tool_version = tool_version();
+  names.git_revision = git_revision();
+  fmt::print("{}", report::render_budget(question, model::plan_training(question), names, telling));
+  return exit_done;
+}
+}  // namespace
+
+report::Telling telling_of(const MfuOptions& options) {
+  report::Telling telling;
+  telling.format = report::parse_format(options.format);
+  telling.colour = colour_wanted();
+  telling.details = options.details;
+  telling.currency = options.currency;
+  return telling;
+}
+
+namespace {
+std::optional<double> whole_number(const std::string& text) {
+  double value = 0.0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return value;
+}
+
+std::optional<BytesPerSecond> memory_rate(const model::GpuResult& gpu) {
+  for (const model::GpuMemoryLevel& level : gpu.memory_levels) {
+    if (level.scope == "device" && level.level.label == "memory") return level.level.rate.value;
+  }
+  return std::nullopt;
+}
+}  // namespace
+
+TransformerModel model_of(const MfuOptions& options) {
+  if (options.model.empty()) {
+    throw UserError("no model: give --model ID; those known here: scaleworth list --known");
+  }
+  return options.model_file.empty()
+             ? find_model(model_catalogue(), options.model)
+             : find_model(load_model_catalogue(options.model_file), options.model);
+}
+
+std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
+  if (options.gpu.empty()) return std::nullopt;
+  const std::vector<GpuDatasheet> known =
+      options.datasheets.empty() ? gpu_catalogue() : load_gpu_catalogue(options.datasheets);
+  try {
+    return find_gpu(known, options.gpu);
+  } catch (const UserError& error) {
+    if (options.peak_tflops) return std::nullopt;
+    throw UserError(fmt::format("{}; or give its dense --peak in TFLOP/s", error.what()));
+  }
+}
+
+std::optional<model::Denominator> measured_peak(const std::string& text,
+                                                const std::string& number_format) {
+  if (text.empty()) return std::nullopt;
+  if (const auto number = whole_number(text)) {
+    return model::Denominator{FlopPerSecond(*number * tera), "measured, as given"};
+  }
+  const model::Analysis analysis = model::analyse(read_run(text), {});
+  const auto rate = model::slowest_steady_rate(analysis.gpus, number_format);
+  if (!rate) {
+    throw UserError(fmt::format(
+        "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format));
+  }
+  return model::Denominator{*rate,
+                            fmt::format("measured: steady {} products in {}", number_format, text)};
+}
+
+std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
+  if (text.empty() || whole_number(text)) return std::nullopt;
+  const model::Analysis analysis = model::analyse(read_run(text), {});
+  std::optional<BytesPerSecond> slowest;
+  for (const model::GpuResult& gpu : analysis.gpus) {
+    const auto rate = memory_rate(gpu);
+    if (rate) slowest = slowest ? std::min(*slowest, *rate) : *rate;
+  }
+  if (!slowest) {
+    throw UserError(
+        fmt::format("--measured-peak {}: no memory bandwidth of a GPU in this run; give "
+                    "--memory-gb-per-s",
+                    text));
+  }
+  return MeasuredBandwidth{*slowest, fmt::format("measured: streams in {}", text)};
+}
+
+namespace {
+void add_run(CLI::App& command, MfuOptions& options) {
+  command.add_option(
+      "--model", options.model, "architecture by its id; all: scaleworth list --known");
+  command.add_option("--model-file",
+                     options.model_file,
+                     "TOML with [[model]] tables in place of the models built in");
+  command.add_option("--gpu", options.gpu, "GPU by its id or alias; unknown here: with --peak");
+  command.add_option(
+      "--datasheets", options.datasheets, "TOML with [[gpu]] tables in place of the GPUs built in");
+  command.add_option("--gpus", options.gpus, "how many work on the step")->capture_default_str();
+  command.add_option(
+      "--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs");
+  command.add_option("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
+  command.add_option(
+      "--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
+  command.add_option("--sequence", options.sequence, "tokens of one sequence (the model's own)");
+}
+
+void add_counting(CLI::App& command, MfuOptions& options) {
+  command.add_option("--dtype",
+                     options.number_format,
+                     "number format of the products: bf16, fp16, fp8, tf32, fp32 ... (bf16)");
+  command
+      .add_option("--convention",
+                  options.convention,
+                  "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
+                  "torchtitan, llm-foundry, megatron")
+      ->capture_default_str();
+  command
+      .add_option("--recompute",
+                  options.recomputation,
+                  "what the backward pass computes again: none, selective (attention) or full")
+      ->check(CLI::IsMember({"none", "selective", "full"}))
+      ->capture_default_str();
+  command.add_option("--peak", options.peak_tflops, "dense peak of one GPU, TFLOP/s");
+  command.add_option("--measured-peak",
+                     options.measured_peak,
+                     "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
+}
+
+void add_money(CLI::App& command, MfuOptions& options) {
+  command.add_option("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
+  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and cost");
+}
+
+constexpr const char* examples =
+    "A run:    scaleworth mfu --model gpt3-175b --gpu a100-80gb --gpus 1024 "
+    "--tokens-per-second 140000 --price 2 --tokens 300e9\n"
+    "A server: scaleworth mfu --model llama-3.1-70b --gpu h100-sxm --gpus 4 --dtype fp8 "
+    "--inference --price 2.50\n"
+    "A budget: scaleworth mfu --budget 1e6 --gpu h100-sxm --mfu 0.4 --price 2\n";
+
+/// A flag that changes nothing would be believed to have changed something.
+void refuse_unused(const CLI::App& command,
+                   const std::string& asked,
+                   std::initializer_list<const char*> unused) {
+  for (const char* flag : unused) {
+    if (command.count(flag) == 0) continue;
+    throw UserError(fmt::format("{} changes nothing of {}: leave it out", flag, asked));
+  }
+}
+
+int tell(const CLI::App& command,
+         const MfuOptions& options,
+         const ServingOptions& serving,
+         const BudgetOptions& budget,
+         const std::string& typed) {
+  if (serving.asked) {
+    refuse_unused(command, "what --inference costs", {"--convention", "--recompute", "--mfu"});
+    return tell_serving(options, serving, typed);
+  }
+  if (budget.asked()) {
+    refuse_unused(command,
+                  "what a --budget is best spent on",
+                  {"--tokens-per-second",
+                   "--step-seconds",
+                   "--batch-tokens",
+                   "--sequence",
+                   "--tokens",
+                   "--convention",
+                   "--recompute"});
+    return tell_budget(options, budget, typed);
+  }
+  refuse_unused(command, "a run, whose MFU follows from its throughput", {"--mfu"});
+  return tell_utilisation(options);
+}
+}  // namespace
+
+Command add_mfu_command(CLI::App& app) {
+  auto options = std::make_shared<MfuOptions>();
+  auto serving = std::make_shared<ServingOptions>();
+  auto budget = std::make_shared<BudgetOptions>();
+  CLI::App* command = app.add_subcommand(
+      "mfu",
+      "model FLOPs, MFU, HFU and the cost of training or serving, from a model and its GPUs");
+  add_run(*command, *options);
+  add_counting(*command, *options);
+  add_money(*command, *options);
+  budget->add_to(*command);
+  serving->add_to(*command);
+  add_currency(*command, options->currency);
+  command
+      ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
+      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+      ->capture_default_str();
+  command->add_flag("--details", options->details, "every table (text and md)");
+  command->footer(examples + app.get_footer());
+  return {command, [=](const Arguments& arguments) {
+            const std::string typed = typed_command(arguments);
+            return in_currency(options->currency,
+                               [&] { return tell(*command, *options, *serving, *budget, typed); });
+          }};
+}
+}  // namespace scaleworth::cli

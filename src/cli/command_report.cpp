@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gpu/registry.h"
+#include "probes/host/host_machine.h"
+#include "probes/registry.h"
+#include "src/cli/application.h"
+#include "src/cli/flags.h"
+#include "src/cli/measure/session.h"
+#include "src/core/catalogue.h"
+#include "src/core/error.h"
+#include "src/core/files/run_directory.h"
+
+#include <memory>
+#include <span>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace scaleworth::cli {
+namespace {
+struct ReportOptions {
+  std::vector<std::string> runs;
+  TellOptions tell;
+};
+
+int report_runs(const ReportOptions& options) {
+  const std::string& format = options.tell.format;
+  if (options.runs.size() > 1 && (format == "html" || format == "json" || format == "csv")) {
+    throw UserError("--format " + format + " is one document: report one run at a time");
+  }
+  for (const std::string& path : options.runs)
+    fmt::print("{}", tell(read_run(path), options.tell, path));
+  return exit_done;
+}
+}  // namespace
+
+Command add_report_command(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command =
+      app.add_subcommand("report", "tell a run again, in any format, on any machine");
+  command->add_option("run", options->runs, "run directories or run.json files")->required();
+  options->tell.add_to(*command);
+  return {command, [options](const Arguments&) { return report_runs(*options); }};
+}
+
+namespace {
+struct ListOptions {
+  std::string mpi_module;
+  std::string blas_library;
+  probes::VendorPaths vendor_paths;
+  bool known = false;
+};
+
+std::string value_text(const Fact& fact) {
+  if (!fact.value) return "n/a";
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, *fact.value);
+}
+
+void print_ladder(const probes::VendorPaths& paths) {
+  fmt::print("\n{}\n", gpu_libraries_section);
+  for (const probes::VendorLibrary& library : probes::vendor_libraries(paths)) {
+    if (library.path.empty()) {
+      fmt::print("  {:<10} {:<12} {}\n", library.name, "missing", library.reason);
+      fmt::print("  {:<10} {:<12} lost: {}\n", "", "", library.lost);
+    } else {
+      fmt::print("  {:<10} {:<12} {}  (by {})\n",
+                 library.name,
+                 library.version,
+                 library.path,
+                 library.reason);
+    }
+  }
+}
+
+template <class Probe>
+void print_probes(std::span<const Probe> table) {
+  for (const Probe& probe : table) fmt::print("  {:<24} {}\n", probe.name, probe.question);
+}
+
+/// What is compiled in from data/, with where it comes from.
+int list_known() {
+  fmt::print("GPUs (data/gpus.toml)\n");
+  for (const GpuDatasheet& gpu : gpu_catalogue()) {
+    fmt::print("  {:<24} {:<36} {}; {}\n", gpu.id, gpu.name, gpu.source, gpu.date);
+  }
+  fmt::print("\nmodels (data/models.toml)\n");
+  for (const TransformerModel& model : model_catalogue()) {
+    fmt::print("  {:<24} {:<36} {}; {}\n", model.id, model.name, model.source, model.date);
+  }
+  fmt::print("\nnext: scaleworth roofline --model llama-3.1-8b --dry-run\n");
+  return exit_done;
+}
+
+int list(const ListOptions& options) {
+  if (options.known) return list_known();
+  fmt::print("probes\n");
+  print_probes(probes::node_probes());
+  print_probes(probes::rank_probes());
+  print_probes(probes::device_probes());
+  print_probes(probes::device_rank_probes());
+  const auto machine = probes::host::open_host_machine({options.blas_library});
+  for (const FactSection& section :
+       collect_environment(*machine, options.mpi_module, options.vendor_paths)) {
+    if (section.name == gpu_libraries_section) continue;  // the ladder tells it with what is lost
+    fmt::print("\n{}\n", section.name);
+    for (const Fact& fact : section.facts) {
+      fmt::print("  {:<28} {}  ({})\n", fact.name, value_text(fact), fact.source);
+    }
+  }
+  print_ladder(options.vendor_paths);
+  fmt::print("\nnext: scaleworth bench --dry-run\n");
+  return exit_done;
+}
+}  // namespace
+
+Command add_list_command(CLI::App& app) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* command = app.add_subcommand(
+      "list", "probes, this machine, GPUs and libraries: what is here, and why not");
+  command->add_option("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
+  command->add_option("--blas-lib", options->blas_library, "path of an OpenBLAS");
+  command->add_flag("--known",
+                    options->known,
+                    "instead: GPUs and models whose figures are compiled in, with sources");
+  add_vendor_options(*command, options->vendor_paths);
+  return {command, [options](const Arguments&) { return list(*options); }};
+}
+}  // namespace scaleworth::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/application.h"
+#include "src/cli/commands.h"
+#include "src/cli/traced_process.h"
+#include "src/core/error.h"
+#include "trace/formats/swtrace/swtrace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+namespace scaleworth::cli {
+namespace {
+// What a traced run left behind, and what to say of it.
+
+struct Recorded {
+  int files = 0;  // that hold events
+  std::set<std::string> ranks;
+  std::uint64_t device_events = 0;
+  std::uint64_t other_events = 0;
+  std::uint64_t lost = 0;
+  int idle_processes = 0;            // that did no GPU work; their files are removed
+  int killed = 0;                    // processes that did not end their recording
+  std::vector<std::string> remarks;  // of the capture library, each once
+};
+
+namespace fs = std::filesystem;
+
+void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& recorded) {
+  for (const std::string& remark : file.remarks) {
+    if (std::find(recorded.remarks.begin(), recorded.remarks.end(), remark) ==
+        recorded.remarks.end())
+      recorded.remarks.push_back(remark);
+  }
+  recorded.lost += file.lost;
+  if (file.device_events + file.other_events == 0) {
+    // A file without events would stand as a rank that did nothing.
+    ++recorded.idle_processes;
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return;
+  }
+  ++recorded.files;
+  recorded.device_events += file.device_events;
+  recorded.other_events += file.other_events;
+  if (!file.ended) ++recorded.killed;
+  const auto rank = file.facts.find("rank");
+  if (rank != file.facts.end()) recorded.ranks.insert(rank->second);
+}
+
+/// Looks at the files in `directory` that the invocation wrote.
+Recorded look_at_recorded(const fs::path& directory, const std::string& invocation) {
+  Recorded recorded;
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".swtrace") files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    try {
+      const auto source = trace::open_byte_source(file.string());
+      const trace::RecordingSummary summary = trace::summarise_recording(*source);
+      const auto own = summary.facts.find("invocation");
+      if (own != summary.facts.end() && own->second == invocation) add(summary, file, recorded);
+    } catch (const UserError&) {
+      continue;  // of somebody else; attribute says what is wrong with it
+    }
+  }
+  return recorded;
+}
+
+/// "3 files of ranks 0 1 2: 4503 kernels and copies, ..."; for stderr.
+std::string summary_line(const Recorded& recorded, const std::string& directory) {
+  std::string line =
+      fmt::format("{}: {} file{}", directory, recorded.files, recorded.files == 1 ? "" : "s");
+  if (!recorded.ranks.empty())
+    line +=
+        fmt::format(" of {} rank{}", recorded.ranks.size(), recorded.ranks.size() == 1 ? "" : "s");
+  line += fmt::format(", {} kernels and copies, {} host events, {} dropped",
+                      recorded.device_events,
+                      recorded.other_events,
+                      recorded.lost);
+  if (recorded.killed > 0)
+    line +=
+        fmt::format("; {} ended without a last word (up to a second is missing)", recorded.killed);
+  if (recorded.idle_processes > 0)
+    line += fmt::format("; {} more used no GPU", recorded.idle_processes);
+  return line;
+}
+
+/// Why nothing was recorded, and what to do.
+std::string why_nothing(const Recorded& recorded, const std::string& library) {
+  if (!recorded.remarks.empty())
+    return fmt::format("nothing was recorded: {}", fmt::join(recorded.remarks, "; "));
+  if (recorded.idle_processes > 0) {
+    return fmt::format("nothing was recorded: {} process{} opened the CUDA driver and used no GPU",
+                       recorded.idle_processes,
+                       recorded.idle_processes == 1 ? "" : "es");
+  }
+  return fmt::format(
+      "nothing was recorded: no process opened the CUDA driver (no CUDA program, or none that saw "
+      "a "
+      "driver), or it could not load {} (LD_DEBUG=libs tells), or it cleared its environment",
+      library);
+}
+
+fs::path directory_of(const TraceOptions& options) {
+  if (!options.out.empty()) return fs::absolute(options.out);
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fs::absolute(fmt::format("scaleworth-trace-{:%Y%m%d-%H%M%S}", fmt::localtime(now)));
+}
+
+/// Different for each run of the command, on all nodes.
+std::string new_invocation() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+void create(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (!error && ::access(directory.c_str(), W_OK) == 0) return;
+  throw UserError(fmt::format("{}: {}; name a directory that can be written with --out",
+                              directory.string(),
+                              error ? error.message() : "it cannot be written"));
+}
+
+int tell_plan(const TracedEnvironment& environment, const std::vector<std::string>& command) {
+  for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
+  fmt::print("{}\n", fmt::join(command, " "));
+  return exit_done;
+}
+
+/// For the next command: as it was typed where that is possible.
+std::string shown(const TraceOptions& options, const fs::path& directory) {
+  return options.out.empty() ? directory.filename().string() : options.out;
+}
+}  // namespace
+
+int trace_program(const TraceOptions& options) {
+  const fs::path directory = directory_of(options);
+  const fs::path library = find_capture_library(options.library);
+  const std::string invocation = new_invocation();
+  const TracedEnvironment environment = traced_environment(
+      options, directory, library, invocation, [](const char* name) -> const char* {
+        return std::getenv(name);
+      });
+  for (const std::string& warning : environment.warnings)
+    fmt::print(stderr, "scaleworth trace: {}\n", warning);
+  if (options.dry_run) return tell_plan(environment, options.command);
+  create(directory);
+  const ChildEnd end = run_child(options.command, environment.variables);
+  const Recorded recorded = look_at_recorded(directory, invocation);
+  if (recorded.files == 0) {
+    fmt::print(stderr, "scaleworth trace: {}\n", why_nothing(recorded, library.string()));
+    std::error_code ignored;
+    fs::remove(directory, ignored);  // only if it is empty
+    return end.code != 0 ? end.code : exit_failed;
+  }
+  const std::string where = shown(options, directory);
+  fmt::print(stderr, "scaleworth trace: {}\n", summary_line(recorded, where));
+  for (const std::string& remark : recorded.remarks)
+    fmt::print(stderr, "scaleworth trace: {}\n", remark);
+  fmt::print(stderr, "next: scaleworth attribute {}\n", where);
+  return end.code;
+}
+
+Command add_trace_command(CLI::App& app) {
+  auto options = std::make_shared<TraceOptions>();
+  CLI::App* command = app.add_subcommand(
+      "trace", "record any CUDA program and its children, unchanged: trace -- python train.py");
+  command->add_option(
+      "--out", options->out, "directory of the recordings (default: scaleworth-trace-TIME)");
+  command->add_option("--steps",
+                      options->steps,
+                      "FROM:TO, only these steps, by NVTX ranges that name steps (\"step 12\")");
+  command->add_option(
+      "--duration", options->duration, "seconds to record, from the first moment recorded");
+  command->add_option("--capture-range",
+                      options->capture_range,
+                      "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
+                      "cudaProfilerStart and cudaProfilerStop");
+  command->add_flag(
+      "--nccl-channels",
+      options->nccl_channels,
+      "also when each channel of NCCL's kernels ends; costs each collective a round of "
+      "NCCL's network thread");
+  command->add_option(
+      "--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
+  command->add_option(
+      "--library", options->library, "path of libscaleworth_inject.so, the capture library");
+  command->add_flag(
+      "--dry-run", options->dry_run, "print the variables that would be set, and the command");
+  command->add_option("command", options->command, "the program and its arguments, after --")
+      ->required();
+  command->footer(
+      "The exit code is the program's; 1 when it succeeded and nothing was recorded.\n"
+      "Under a launcher either order works: trace -- torchrun ..., or mpirun scaleworth trace "
+      "--out "
+      "DIR -- ...");
+  return {command, [options](const Arguments&) { return trace_program(*options); }};
+}
+}  // namespace scaleworth::cli

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/decision_input.h"
+
+#include "src/core/error.h"
+#include "src/core/files/json.h"
+#include "src/core/files/toml_table.h"
+#include "src/model/decision/recordings_table.h"
+#include "trace/attribute.h"
+#include "trace/classify.h"
+#include "trace/formats/read_job.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::cli {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::size_t look_ahead = 64 * 1024;  // bytes that tell a recording in JSON from a table
+
+/// Whether the text begins as trace viewers' JSON does.
+bool begins_as_trace(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string front(look_ahead, '\0');
+  file.read(front.data(), static_cast<std::streamsize>(front.size()));
+  front.resize(static_cast<std::size_t>(file.gcount()));
+  constexpr std::array<std::string_view, 4> words{
+      R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return front.find(word) != std::string::npos;
+  });
+}
+
+bool is_table_file(const fs::path& path) {
+  return path.extension() == ".csv" || path.extension() == ".toml";
+}
+
+bool is_run(const fs::path& path) {
+  std::error_code ignored;
+  return path.filename() == "run.json" || fs::exists(path / "run.json", ignored);
+}
+
+/// The trouble of one input, which a message about its files need not name.
+[[noreturn]] void refuse(const std::string& input, const std::string& trouble) {
+  std::error_code ignored;
+  std::string message = trouble.find(input) == std::string::npos ? input + ": " + trouble : trouble;
+  if (fs::is_directory(input, ignored)) message += ", or give a run directory or its run.json";
+  throw UserError(message);
+}
+
+decide::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
+  if (is_attribution_file(input)) return decide::attributed_count(read_attribution(input), input);
+  try {
+    trace::Job job = trace::read_job({input}, {&rules, 0});
+    for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
+    return decide::attributed_count(trace::attribute(job).result, input);
+  } catch (const UserError& error) {
+    refuse(input, error.what());
+  }
+}
+}  // namespace
+
+bool names_recordings(const std::string& input) {
+  const fs::path path = input;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
+  if (is_run(path) || is_table_file(path)) return false;
+  if (fs::is_directory(path, ignored)) return true;
+  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
+  constexpr std::array<std::string_view, 7> recordings{
+      ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
+  return std::find(recordings.begin(), recordings.end(), path.extension().string()) !=
+         recordings.end();
+}
+
+decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                                      std::optional<decide::Scaling> declared) {
+  const trace::RuleTable rules = trace::RuleTable::built_in();
+  std::vector<decide::AttributedCount> counts;
+  for (const std::string& input : inputs) {
+    if (is_table_file(input) || is_run(input)) {
+      throw UserError(fmt::format(
+          "{}: several arguments are the recordings of one job at several counts; a table or a run "
+          "stands alone",
+          input));
+    }
+    counts.push_back(attributed(input, rules));
+  }
+  return decide::attributed_table(std::move(counts), declared);
+}
+
+namespace {
+using attribution::Attribution;
+using attribution::Nanoseconds;
+using nlohmann::json;
+
+constexpr std::uintmax_t most_bytes = 512U << 20U;
+constexpr std::size_t longest_front = 4096;
+constexpr const char* kind = "scaleworth attribution";
+constexpr std::int64_t known_version = 1;
+constexpr std::int64_t most_ranks = 1 << 22;
+/// Clocks count from 1970 at most; lengths beyond three years are none. Sums of a few fit 64 bits.
+constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
+constexpr std::int64_t longest_ns = 100'000'000'000'000'000;
+
+/// One object of the document, by its path for complaints.
+class Fields {
+ public:
+  Fields(const json& object, std::string place) : object_(object), place_(std::move(place)) {
+    if (!object_.is_object()) refuse("is no object");
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw UserError(
+        fmt::format("{} {}; write it again with scaleworth attribute --format json", place_, what));
+  }
+
+  /// Null for what is absent or null.
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  const json& at(const char* key) const {
+    const json* value = find(key);
+    if (!value) refuse(fmt::format("has no {}", key));
+    return *value;
+  }
+  std::int64_t integer(const char* key, std::int64_t least, std::int64_t most) const {
+    const json& value = at(key);
+    const bool fits = value.is_number_integer() &&
+                      (!value.is_number_unsigned() ||
+                       value.get<std::uint64_t>() <= static_cast<std::uint64_t>(latest_ns)) &&
+                      value.get<std::int64_t>() >= least && value.get<std::int64_t>() <= most;
+    if (!fits) refuse(fmt::format("has a {} that is no integer from {} to {}", key, least, most));
+    return value.get<std::int64_t>();
+  }
+  Nanoseconds length(const char* key) const { return Nanoseconds(integer(key, 0, longest_ns)); }
+  std::optional<double> number(const char* key) const {
+    const json* value = find(key);
+    if (!value) return std::nullopt;
+    if (!value->is_number()) refuse(fmt::format("has a {} that is no number", key));
+    return value->get<double>();
+  }
+  std::string text(const char* key) const {
+    const json* value = find(key);
+    if (!value) return "";
+    if (!value->is_string()) refuse(fmt::format("has a {} that is no text", key));
+    return value->get<std::string>();
+  }
+  bool flag(const char* key) const {
+    const json* value = find(key);
+    if (value && !value->is_boolean())
+      refuse(fmt::format("has a {} that is neither true nor false", key));
+    return value && value->get<bool>();
+  }
+  Fields object(const char* key) const { return {at(key), fmt::format("{}: {}", place_, key)}; }
+  std::vector<Fields> objects(const char* key) const {
+    const json& list = at(key);
+    if (!list.is_array()) refuse(fmt::format("has a {} that is no list", key));
+    std::vector<Fields> fields;
+    fields.reserve(list.size());
+    for (const json& one : list) {
+      fields.emplace_back(one, fmt::format("{}: {} {}", place_, key, fields.size() + 1));
+    }
+    return fields;
+  }
+
+ private:
+  const json& object_;
+  std::string place_;
+};
+
+Rank rank_of(const Fields& fields) {
+  return Rank{static_cast<int>(fields.integer("rank", 0, most_ranks - 1))};
+}
+
+attribution::StepLedger ledger_of(const Fields& fields) {
+  attribution::StepLedger ledger;
+  ledger.step = static_cast<std::int32_t>(fields.integer("step", INT32_MIN, INT32_MAX));
+  ledger.rank = rank_of(fields);
+  ledger.start = Nanoseconds(fields.integer("start_ns", -latest_ns, latest_ns));
+  ledger.end = Nanoseconds(fields.integer("end_ns", -latest_ns, latest_ns));
+  ledger.excluded = fields.text("excluded");
+  Nanoseconds sum{};
+  for (std::size_t i = 0; i < ledger.parts.size(); ++i) {
+    const auto part = static_cast<attribution::LedgerPart>(i);
+    ledger.parts[i] = fields.length(attribution::ledger_part_key(part));
+    sum += ledger.parts[i];
+  }
+  if (sum != ledger.end - ledger.start) fields.refuse("has parts that do not add up to its step");
+  return ledger;
+}
+
+attribution::LateCause cause_of(const Fields& fields) {
+  using attribution::LateCause;
+  const std::string name = fields.text("cause");
+  for (int i = 0; i <= static_cast<int>(LateCause::undecided); ++i) {
+    const auto cause = static_cast<LateCause>(i);
+    if (name == attribution::late_cause_name(cause)) return cause;
+  }
+  return LateCause::undecided;
+}
+
+attribution::Culprit culprit_of(const Fields& fields) {
+  attribution::Culprit culprit;
+  culprit.rank = rank_of(fields);
+  culprit.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
+  culprit.significant = fields.flag("significant");
+  culprit.cause = cause_of(fields);
+  for (const Fields& share : fields.objects("shares")) {
+    culprit.shares.push_back({cause_of(share), Nanoseconds{}, share.text("detail")});
+  }
+  return culprit;
+}
+
+double factor_of(const Fields& fields, const char* key) {
+  const double factor = fields.number(key).value_or(0.0);
+  // Rounded when it was written.
+  if (!(factor > 0.0 && factor <= 1.0 + 1e-9)) {
+    fields.refuse(fmt::format("has a {} that lies not within 0 to 1", key));
+  }
+  return factor;
+}
+
+attribution::Efficiency efficiency_of(const Fields& fields) {
+  attribution::Efficiency one;
+  one.window = fields.text("window");
+  one.parallel = factor_of(fields, "parallel");
+  one.load_balance = factor_of(fields, "load_balance");
+  one.serialization = factor_of(fields, "serialization");
+  one.host = factor_of(fields, "host");
+  one.dependency = factor_of(fields, "dependency");
+  one.transfer = factor_of(fields, "transfer");
+  one.runtime = fields.length("runtime_ns");
+  one.step_time = fields.length("step_time_ns");
+  const json& useful = fields.at("useful_ns");
+  if (!useful.is_array()) fields.refuse("has a useful_ns that is no list");
+  for (const json& time : useful) {
+    const double value = time.is_number() ? time.get<double>() : -1.0;
+    if (!(value >= 0.0 && value <= static_cast<double>(longest_ns))) {
+      fields.refuse("has a useful_ns that is no time");
+    }
+    one.useful.emplace_back(std::llround(value));
+  }
+  return one;
+}
+
+void check_kind(const Fields& document) {
+  if (document.text("kind") != kind) document.refuse("is no attribution");
+  const std::int64_t version = document.integer("schema_version", 1, latest_ns);
+  if (version <= known_version) return;
+  document.refuse(fmt::format(
+      "has schema version {}, and this program knows {} at most", version, known_version));
+}
+}  // namespace
+
+bool is_attribution_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string front(longest_front, '\0');
+  file.read(front.data(), static_cast<std::streamsize>(front.size()));
+  front.resize(static_cast<std::size_t>(file.gcount()));
+  const std::size_t begin = front.find_first_not_of(" \t\r\n");
+  return begin != std::string::npos && front[begin] == '{' &&
+         front.find(fmt::format("\"{}\"", kind)) != std::string::npos;
+}
+
+Attribution parse_attribution(std::string_view text, const std::string& file) {
+  const json parsed = parse_bounded_json(text, file);
+  const Fields document(parsed, file);
+  check_kind(document);
+  Attribution attribution;
+  for (const Fields& recording : document.objects("recordings")) {
+    attribution.recordings.emplace_back().rank = rank_of(recording);
+  }
+  if (document.find("job_ranks")) {
+    const Fields size = document.object("job_ranks");
+    attribution.job_size = {static_cast<std::int32_t>(size.integer("at_least", 0, most_ranks)),
+                            size.flag("told")};
+  }
+  for (const Fields& ledger : document.objects("ledger")) {
+    attribution.ledger.push_back(ledger_of(ledger));
+  }
+  for (const Fields& culprit : document.object("culprits").objects("culprits")) {
+    attribution.culprits.culprits.push_back(culprit_of(culprit));
+  }
+  if (document.find("efficiency")) {
+    attribution.efficiency = efficiency_of(document.object("efficiency"));
+  }
+  attribution.efficiency_reason = document.text("efficiency_reason");
+  return attribution;
+}
+
+Attribution read_attribution(const std::string& path) {
+  std::error_code trouble;
+  const std::uintmax_t size = std::filesystem::file_size(path, trouble);
+  if (trouble) throw UserError(fmt::format("{}: {}", path, trouble.message()));
+  if (size > most_bytes) {
+    throw UserError(
+        fmt::format("{}: {} bytes are too many; give the recordings themselves", path, size));
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw UserError(path + ": cannot be read");
+  return parse_attribution(text, path);
+}
+
+namespace {
+using toml_file::Table;
+
+model::OwnedTerms owned(Table& table, double capex_usd) {
+  model::OwnedTerms terms;
+  terms.capital = Dollars(capex_usd);
+  terms.residual = Dollars(table.optional_positive("residual_usd").value_or(0.0));
+  terms.lifetime_years = table.positive("lifetime_years");
+  terms.discount_rate = table.optional_positive("discount_rate").value_or(0.0);
+  terms.power_kw = table.optional_positive("power_kw").value_or(0.0);
+  terms.power_usage_effectiveness = table.optional_positive("pue").value_or(1.0);
+  terms.usd_per_kwh = table.optional_positive("electricity_usd_per_kwh").value_or(0.0);
+  terms.operation_usd_per_year = table.optional_positive("opex_usd_per_year").value_or(0.0);
+  terms.utilisation = table.optional_positive("utilisation").value_or(1.0);
+  return terms;
+}
+
+decide::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
+  decide::SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
+  model::Preemption& preemption = terms.preemption;
+  const auto seconds = [&](const char* key, Seconds otherwise) {
+    return Seconds(table.optional_positive(key).value_or(otherwise.value()));
+  };
+  preemption.per_hour = preemption_per_hour;
+  preemption.checkpoint = seconds("checkpoint_s", preemption.checkpoint);
+  preemption.restart = seconds("restart_s", preemption.restart);
+  preemption.notice = seconds("notice_s", preemption.notice);
+  return terms;
+}
+
+decide::Regime regime(Table& table) {
+  decide::Regime result{table.text("name"), decide::PricePart{}};
+  const auto part = table.optional_positive("price_part");
+  const auto price = table.optional_positive("price_usd_per_hour");
+  const auto capex = table.optional_positive("capex_usd");
+  if (part.has_value() + price.has_value() + capex.has_value() != 1) {
+    table.refuse("a regime has one of price_part, price_usd_per_hour and capex_usd");
+  }
+  if (capex) {
+    result.terms = owned(table, *capex);
+  } else if (part) {
+    result.terms = decide::PricePart{*part, table.optional_positive("utilisation")};
+  } else if (const auto rate = table.optional_positive("preemption_per_hour")) {
+    result.terms = spot(table, *price, *rate);
+  } else {
+    result.terms =
+        decide::ListPrice{dollars_per_hour(*price), table.optional_positive("utilisation")};
+  }
+  table.finish();
+  return result;
+}
+}  // namespace
+
+std::vector<decide::Regime> parse_regimes(std::string_view text, const std::string& file) {
+  Table root = Table::parse(text, file);
+  std::vector<decide::Regime> regimes;
+  for (Table& table : root.tables("regime")) regimes.push_back(regime(table));
+  root.finish();
+  if (regimes.empty()) root.refuse("no regime in the file: write each as [[regime]]");
+  return regimes;
+}
+
+std::vector<decide::Regime> read_regimes(const std::string& path) {
+  return parse_regimes(toml_file::read_small_file(path), path);
+}
+}  // namespace scaleworth::cli

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/table_input.h"
+#include "src/core/error.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/json.h"
+#include "src/core/files/run_directory.h"
+#include "src/core/files/toml_table.h"
+#include "src/model/decision/run_table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::cli {
+namespace {
+constexpr std::uintmax_t most_bytes = 16U << 20U;
+
+std::string read_whole(const std::string& path) {
+  std::error_code trouble;
+  const std::uintmax_t size = std::filesystem::file_size(path, trouble);
+  if (trouble) throw UserError(fmt::format("{}: {}", path, trouble.message()));
+  if (size > most_bytes) {
+    throw UserError(
+        fmt::format("{}: {} bytes; a scaling table has at most {}", path, size, most_bytes));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw UserError(path + ": cannot be read");
+  return text;
+}
+
+bool is_run(const std::string& path) {
+  return std::filesystem::is_directory(path) ||
+         std::filesystem::path(path).filename() == "run.json";
+}
+
+RawTable read_raw(const std::string& path) {
+  if (path.ends_with(".toml")) return parse_toml(toml_file::read_small_file(path), path);
+  const std::string text = read_whole(path);
+  return path.ends_with(".json") ? parse_json(text, path) : parse_csv(text, path);
+}
+
+/// Ratios of a utilisation are those of throughputs; its times are of nothing.
+std::string relative_remark(const ChosenColumns& chosen) {
+  for (const auto& column : chosen.columns) {
+    if (!column || !column->relative) continue;
+    return fmt::format(
+        "{} x count stands for the throughput, in parts of a peak: ratios hold, times and costs "
+        "are "
+        "relative",
+        column->name);
+  }
+  return "";
+}
+}  // namespace
+
+TableFile interpret_table(RawTable raw, const TableSelection& selection) {
+  const RawTable table = select(std::move(raw), selection);
+  const ChosenColumns chosen = choose_columns(table);
+  RowBuilder builder(chosen.columns);
+  std::vector<decide::Observation> rows;
+  rows.reserve(table.rows.size());
+  for (const RawRow& row : table.rows) rows.push_back(builder.build(row));
+  decide::check_rows(rows, builder.kind().axis);
+  refuse_twice(table, chosen);
+  TableFile file{decide::assemble(rows, builder.kind()), chosen.ignored};
+  const std::string identity = identity_remark(table, chosen);
+  if (!identity.empty()) file.table.remarks.push_back(identity);
+  const std::string relative = relative_remark(chosen);
+  const bool timed = file.table.basis != decide::TimeBasis::work_unit;
+  if (!relative.empty() && !timed) file.table.remarks.push_back(relative);
+  return file;
+}
+
+TableFile parse_csv_table(std::string_view text, const std::string& file) {
+  return interpret_table(parse_csv(text, file));
+}
+
+TableFile parse_toml_table(std::string_view text, const std::string& file) {
+  return interpret_table(parse_toml(text, file));
+}
+
+TableFile parse_json_table(std::string_view text, const std::string& file) {
+  return interpret_table(parse_json(text, file));
+}
+
+TableFile read_table(const std::string& path,
+                     const TableSelection& selection,
+                     std::optional<decide::Scaling> scaling) {
+  if (is_run(path)) {
+    if (!selection.where.empty() || !selection.rename.empty()) {
+      throw UserError(
+          "--where and --rename choose from a table; leave them out for a run directory");
+    }
+    return {decide::run_table(model::measured_modes(read_run(path)), scaling), {}};
+  }
+  TableFile file = interpret_table(read_raw(path), selection);
+  if (scaling) file.table = decide::declare_scaling(std::move(file.table), *scaling);
+  return file;
+}
+
+namespace {
+// Rows of named values, each with its own names, made into one raw table.
+
+/// Rows whose keys need not be the same: a column for each key in the order of its first
+/// occurrence.
+class KeyedRows {
+ public:
+  explicit KeyedRows(std::string file);
+  void add(std::string place, std::vector<std::pair<std::string, RawCell>> values);
+  RawTable table() &&;
+
+ private:
+  RawTable table_;
+  std::map<std::string, std::size_t> columns_;
+};
+
+using toml_file::printable;
+
+RawCell toml_cell(const toml_file::Node& node, const std::string& key, const std::string& place) {
+  if (const auto* number = std::get_if<double>(&node.value)) return *number;
+  if (const auto* text = std::get_if<std::string>(&node.value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&node.value))
+    return std::string(*flag ? "true" : "false");
+  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) {
+    return static_cast<double>(*integer);
+  }
+  throw UserError(fmt::format("{}: '{}' is neither a number nor a text", place, printable(key)));
+}
+
+RawCell json_cell(const nlohmann::json& value, const std::string& key, const std::string& place) {
+  if (value.is_null()) return {};
+  if (value.is_number()) return value.get<double>();
+  if (value.is_boolean()) return std::string(value.get<bool>() ? "true" : "false");
+  if (value.is_string()) return value.get<std::string>();
+  throw UserError(fmt::format("{}: '{}' is neither a number nor a text", place, printable(key)));
+}
+
+const nlohmann::json& json_rows(const nlohmann::json& document, const std::string& file) {
+  const nlohmann::json* rows = &document;
+  if (document.is_object()) {
+    const auto found = document.find("rows");
+    if (found != document.end()) rows = &*found;
+  }
+  if (rows->is_array() && !rows->empty()) return *rows;
+  throw UserError(
+      file + R"(: no rows; write [{"p": 1, "time_s": 800}, ...] or {"rows": [...]} around it)");
+}
+
+/// Throw UserError beginning with `place` for one row or column more than a table may have.
+void check_row_count(std::size_t rows_so_far, const std::string& place) {
+  if (rows_so_far < most_table_rows) return;
+  throw UserError(
+      fmt::format("{}: more than {} rows; give one per count and repeat", place, most_table_rows));
+}
+
+void check_column_count(std::size_t columns, const std::string& place) {
+  if (columns <= most_table_columns) return;
+  throw UserError(fmt::format(
+      "{}: more than {} columns; leave out what is not of the runs", place, most_table_columns));
+}
+
+KeyedRows::KeyedRows(std::string file) {
+  table_.place = file;
+  table_.file = std::move(file);
+}
+
+void KeyedRows::add(std::string place, std::vector<std::pair<std::string, RawCell>> values) {
+  check_row_count(table_.rows.size(), place);
+  RawRow row{std::move(place), {}};
+  for (auto& [key, value] : values) {
+    const auto [column, added] = columns_.emplace(key, columns_.size());
+    if (added) {
+      check_column_count(columns_.size(), row.place);
+      table_.columns.push_back(key);
+    }
+    row.cells.resize(std::max(row.cells.size(), column->second + 1));
+    row.cells[column->second] = std::move(value);
+  }
+  table_.rows.push_back(std::move(row));
+}
+
+RawTable KeyedRows::table() && {
+  for (RawRow& row : table_.rows) row.cells.resize(table_.columns.size());
+  return std::move(table_);
+}
+}  // namespace
+
+RawTable parse_toml(std::string_view text, const std::string& file) {
+  check_text(text, file);
+  const auto root = toml_file::parse_document(text, file);
+  const auto& map = std::get<toml_file::Node::Map>(root->value);
+  const auto found = map.find("row");
+  const auto* list =
+      found == map.end() ? nullptr : std::get_if<toml_file::Node::List>(&found->second->value);
+  if (!list || list->empty()) {
+    throw UserError(file + ": no rows; write each as [[row]] with p = 1 and time_s = 800");
+  }
+  KeyedRows rows(file);
+  for (const auto& node : *list) {
+    const std::string place = fmt::format("{}:{}", file, node->line);
+    const auto* row = std::get_if<toml_file::Node::Map>(&node->value);
+    if (!row) throw UserError(place + ": a row is a table, as [[row]]");
+    std::vector<std::pair<std::string, RawCell>> values;
+    for (const auto& [key, value] : *row) values.emplace_back(key, toml_cell(*value, key, place));
+    rows.add(place, std::move(values));
+  }
+  return std::move(rows).table();
+}
+
+RawTable parse_json(std::string_view text, const std::string& file) {
+  check_text(text, file);
+  const nlohmann::json document = parse_bounded_json(text, file);
+  KeyedRows rows(file);
+  int number = 0;
+  for (const nlohmann::json& item : json_rows(document, file)) {
+    const std::string place = fmt::format("{}: row {}", file, ++number);
+    if (!item.is_object())
+      throw UserError(place + R"(: a row is an object, as {"p": 1, "time_s": 800})");
+    std::vector<std::pair<std::string, RawCell>> values;
+    for (const auto& [key, value] : item.items()) {
+      values.emplace_back(key, json_cell(value, key, place));
+    }
+    rows.add(place, std::move(values));
+  }
+  return std::move(rows).table();
+}
+
+std::string cell_text(const RawCell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return "";
+}
+
+void check_text(std::string_view text, const std::string& file) {
+  if (text.find('\0') != std::string_view::npos) {
+    throw UserError(file +
+                    ": no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8");
+  }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos || text == "\xEF\xBB\xBF") {
+    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
+  }
+}
+
+namespace {
+bool is_count(const std::string& name) {
+  try {
+    const auto column = table_column(name, "");
+    return column && column->meaning == ColumnMeaning::count;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+/// The cells of the first line where it begins with "#" and is yet a header: "# GPUs,time (ms)".
+std::optional<std::vector<std::string>> commented_header(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (!text.starts_with('#')) return std::nullopt;
+  const std::string_view line = text.substr(1, text.find('\n') - 1);
+  if (line.find(',') == std::string_view::npos) return std::nullopt;
+  try {
+    auto cells = CsvReader(line, "").next();
+    if (cells && std::any_of(cells->begin(), cells->end(), is_count)) return cells;
+  } catch (const UserError&) {  // a comment with a quote
+  }
+  return std::nullopt;
+}
+
+RawRow csv_row(std::vector<std::string> cells, std::size_t columns, const std::string& place) {
+  if (cells.size() != columns) {
+    throw UserError(fmt::format("{}: {} cells under a header of {}", place, cells.size(), columns));
+  }
+  RawRow row{place, {}};
+  row.cells.reserve(columns);
+  for (std::string& cell : cells) {
+    row.cells.push_back(cell.empty() ? RawCell{} : RawCell{std::move(cell)});
+  }
+  return row;
+}
+}  // namespace
+
+RawTable parse_csv(std::string_view text, const std::string& file) {
+  check_text(text, file);
+  CsvReader reader(text, file);
+  RawTable table{file, file + ":1", {}, {}};
+  auto names = commented_header(text);
+  if (!names) {
+    names = reader.next();
+    table.place = reader.place();
+  }
+  if (!names) throw UserError(file + ": empty; write a header as p,time_s and one line per count");
+  check_column_count(names->size(), table.place);
+  table.columns = std::move(*names);
+  while (auto cells = reader.next()) {
+    check_row_count(table.rows.size(), reader.place());
+    table.rows.push_back(csv_row(std::move(*cells), table.columns.size(), reader.place()));
+  }
+  if (table.rows.empty()) {
+    throw UserError(file + ": no rows below the header; give one line per count");
+  }
+  return table;
+}
+}  // namespace scaleworth::cli

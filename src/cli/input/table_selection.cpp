@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/input/table_input.h"
+#include "src/core/error.h"
+#include "src/core/files/toml_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace scaleworth::cli {
+namespace {
+using toml_file::printable;
+
+constexpr std::size_t most_named = 12;
+constexpr std::size_t few_named = 4;
+
+std::string listed(const std::vector<std::string>& names, std::size_t most = most_named) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  }
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+/// "params=16B" at its first "=".
+std::pair<std::string, std::string> halves(const std::string& text, const char* option) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UserError(fmt::format("{} {}: write it as COLUMN=VALUE", option, printable(text)));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
+  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+  if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
+  throw UserError(fmt::format("{} {}: no such column in {}; it has {}",
+                              option,
+                              printable(name),
+                              table.file,
+                              listed(table.columns)));
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0.0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
+}
+
+bool same_cell(const RawCell& cell, const std::string& wanted) {
+  const std::string text = cell_text(cell);
+  if (text == wanted) return true;
+  const auto number = number_of(text);
+  return number && number == number_of(wanted);
+}
+
+std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
+  std::vector<std::string> values;
+  std::set<std::string> seen;
+  for (const RawRow& row : table.rows) {
+    const std::string text = cell_text(row.cells[column]);
+    if (seen.insert(text).second) values.push_back(text);
+  }
+  return values;
+}
+
+void keep_rows(RawTable& table, const std::string& condition) {
+  const auto halved = halves(condition, "--where");
+  const std::string& name = halved.first;
+  const std::string& wanted = halved.second;  // no binding: clang 14 captures none
+  const std::size_t column = column_of(table, name, "--where");
+  const std::vector<std::string> values = values_of(table, column);
+  std::erase_if(table.rows,
+                [&](const RawRow& row) { return !same_cell(row.cells[column], wanted); });
+  if (!table.rows.empty()) return;
+  throw UserError(fmt::format("--where {}: no row has it; {} is {}",
+                              printable(condition),
+                              printable(name),
+                              listed(values)));
+}
+
+/// The least `choice` of each meaning that allows one.
+std::map<ColumnMeaning, std::size_t> best_choices(
+    const std::vector<std::optional<TableColumn>>& columns) {
+  std::map<ColumnMeaning, std::size_t> best;
+  for (const auto& column : columns) {
+    if (!column || !may_choose(column->meaning)) continue;
+    const auto [known, added] = best.emplace(column->meaning, column->choice);
+    if (!added) known->second = std::min(known->second, column->choice);
+  }
+  return best;
+}
+
+/// Beside a time a rate says the work, and FLOPs count what differs between models, too.
+void prefer_flops_beside_time(std::vector<std::optional<TableColumn>>& columns) {
+  const bool timed = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
+    return column && column->meaning == ColumnMeaning::time;
+  });
+  for (auto& column : columns) {
+    if (timed && column && column->flops) column->choice = 0;
+  }
+}
+
+void check_complete(const std::set<ColumnMeaning>& meanings, const RawTable& table) {
+  const bool timed = meanings.contains(ColumnMeaning::time) ||
+                     meanings.contains(ColumnMeaning::compute) ||
+                     meanings.contains(ColumnMeaning::throughput);
+  if (meanings.contains(ColumnMeaning::count) && timed) return;
+  throw UserError(fmt::format(
+      "{}: the table needs a column for {}; it has {}; name one so by --rename COLUMN={}",
+      table.place,
+      timed ? "the count, as p" : "the time, as time_s, or a throughput, as tokens_per_s",
+      listed(table.columns),
+      timed ? "p" : "time_s"));
+}
+
+/// "params=22B (also 52B)" of the first column by which two rows differ and that means nothing
+/// else.
+std::string difference(const RawTable& table,
+                       const ChosenColumns& chosen,
+                       const RawRow& one,
+                       const RawRow& other) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool measured = chosen.columns[i] && chosen.columns[i]->meaning <= ColumnMeaning::latency;
+    const bool index = table.columns[i].empty();
+    if (measured || index || one.cells[i] == other.cells[i]) continue;
+    if (std::holds_alternative<std::monostate>(one.cells[i])) continue;
+    return fmt::format("'{}={}'", printable(table.columns[i]), printable(cell_text(one.cells[i])));
+  }
+  return "";
+}
+}  // namespace
+
+RawTable select(RawTable table, const TableSelection& selection) {
+  for (const std::string& condition : selection.where) keep_rows(table, condition);
+  for (const std::string& renaming : selection.rename) {
+    const auto [from, to] = halves(renaming, "--rename");
+    table.columns[column_of(table, from, "--rename")] = to;
+  }
+  return table;
+}
+
+ChosenColumns choose_columns(const RawTable& table) {
+  ChosenColumns chosen;
+  std::set<std::string> names;
+  for (const std::string& name : table.columns) {
+    if (!name.empty() && !names.insert(name).second) {
+      throw UserError(fmt::format("{}: column '{}' stands twice", table.place, printable(name)));
+    }
+    chosen.columns.push_back(name.empty() ? std::nullopt : table_column(name, table.place));
+    if (!chosen.columns.back() && !name.empty()) chosen.ignored.push_back(printable(name));
+  }
+  prefer_flops_beside_time(chosen.columns);
+  const auto best = best_choices(chosen.columns);
+  std::set<ColumnMeaning> meanings;
+  std::map<std::string, int> latencies;
+  for (auto& column : chosen.columns) {
+    if (!column || column->meaning == ColumnMeaning::identity) continue;
+    const auto preferred = best.find(column->meaning);
+    const bool better = preferred != best.end() && column->choice > preferred->second;
+    const bool taken = preferred != best.end() && meanings.contains(column->meaning);
+    const bool twice = column->meaning == ColumnMeaning::latency
+                           ? ++latencies[column->latency] > 1
+                           : preferred == best.end() && meanings.contains(column->meaning);
+    if (twice) {
+      throw UserError(fmt::format("{}: column '{}' says the same as another; keep one of them",
+                                  table.place,
+                                  printable(column->name)));
+    }
+    if (better || taken) {
+      chosen.ignored.push_back(printable(column->name));
+      column.reset();
+      continue;
+    }
+    meanings.insert(column->meaning);
+  }
+  check_complete(meanings, table);
+  return chosen;
+}
+
+std::string identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& column = chosen.columns[i];
+    if (!column || column->meaning != ColumnMeaning::identity) continue;
+    const std::vector<std::string> values = values_of(table, i);
+    if (values.size() < 2) continue;
+    return fmt::format(
+        "{} differs between the rows ({}): they are not one program on more machines, so speed-up "
+        "compares only what their work has in common; --where {}=... takes one",
+        printable(table.columns[i]),
+        listed(values, few_named),
+        printable(table.columns[i]));
+  }
+  return "";
+}
+
+void refuse_twice(const RawTable& table, const ChosenColumns& chosen) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
+    if (!chosen.columns[i]) continue;
+    if (chosen.columns[i]->meaning == ColumnMeaning::repeat) return;
+    if (chosen.columns[i]->meaning == ColumnMeaning::count) count = i;
+  }
+  std::unordered_map<std::string, const RawRow*> seen;
+  for (const RawRow& row : table.rows) {
+    const auto [first, added] = seen.emplace(cell_text(row.cells[count]), &row);
+    if (added) continue;
+    const std::string differing = difference(table, chosen, *first->second, row);
+    throw UserError(
+        fmt::format("{}: count {} stands already at {}; {}add a column repeat, or remove one line",
+                    row.place,
+                    printable(first->first),
+                    first->second->place,
+                    differing.empty() ? "" : "choose rows, as by --where " + differing + ", "));
+  }
+}
+}  // namespace scaleworth::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a person can ask of the measuring commands (bench, roofline, comm, step).
+#pragma once
+
+#include "probes/gpu/registry.h"
+#include "probes/registry.h"
+#include "src/core/process.h"
+#include "src/model/analysis.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace scaleworth::cli {
+/// How results are told: shared by the measuring commands and `report`.
+struct TellOptions {
+  std::string format = "text";
+  std::optional<double> price_usd_per_rank_hour;
+  double fixed_usd_per_hour = 0.0;
+  std::string peak;  // with unit, per rank
+  double tokens_per_run = 1e9;
+  int max_count = 64;
+  std::string datasheets;  // a gpus.toml instead of the one compiled in
+  bool details = false;
+  bool plain = false;  // no colour, whatever stdout looks like
+
+  void add_to(CLI::App& app);
+  /// Throws UserError for a rate without a unit.
+  model::AnalysisOptions analysis_options() const;
+};
+
+struct MeasureOptions {
+  TellOptions tell;
+  std::string suite = "quick";
+  std::string out;
+  std::vector<std::string> only;  // probe names or their first word ("comm")
+  std::optional<int> ranks;
+  bool oversubscribe = false;
+  bool dry_run = false;
+  bool quiet = false;
+  std::string straggler;
+  std::vector<std::string> shapes;  // "M,N,K[,BATCH]": instead of the GEMM families
+  std::string mpirun = "mpirun";
+  std::string mpi_module;
+  std::string blas_library;
+  std::string machine = "auto";             // "auto", "host" or "cuda"
+  std::string shape_file;                   // GPUs: as --shape, from a CSV
+  std::string model;                        // GPUs: its layers' products, by id of data/models.toml
+  std::vector<std::string> number_formats;  // GPUs: of --shape and --model
+  probes::VendorPaths vendor_paths;
+  bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
+  LaunchFlags launch_flags;
+  /// Set by `bench` for the rank processes that it starts itself: rank 0 writes its run directory
+  /// and leaves telling to the parent.
+  bool part_of_bench = false;
+
+  void add_to(CLI::App& app);
+  probes::RankOptions rank_options() const;
+  /// Every shape in both precisions, on one worker and on all. Throws UserError for a shape of
+  /// another form.
+  std::vector<probes::GemmWork> gemm_works(int workers) const;
+};
+}  // namespace scaleworth::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Child with capture environment and forwarded signals.
+#pragma once
+
+#include "src/cli/commands.h"
+#include "trace/capture_settings.h"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::cli {
+// One program run in our place: with its own environment, with the signals that were meant for it.
+
+/// How it ended: `code` as shells report it, 128 + n for signal n.
+struct ChildEnd {
+  int code = 0;
+  int signal = 0;  // 0: it returned by itself
+};
+
+/// Runs `command` (found on PATH) with `variables` added to the environment and waits for it.
+/// Signals that somebody sends to us go on to it; what a terminal sends, it gets itself. Throws
+/// UserError when it cannot be run.
+ChildEnd run_child(const std::vector<std::string>& command, const trace::Variables& variables);
+
+// Which variables make a program record itself.
+
+/// Where the capture library may lie for a program of ours at `program`: beside it and in
+/// lib/scaleworth of the folders above, best first.
+std::vector<std::filesystem::path> capture_library_candidates(const std::filesystem::path& program);
+
+/// The capture library: `named`, else the first candidate that is there. Throws UserError with the
+/// way to get one.
+std::filesystem::path find_capture_library(const std::string& named);
+
+struct TracedEnvironment {
+  trace::Variables variables;
+  std::vector<std::string> warnings;  // what another tool's settings cost
+};
+
+/// `value` gives a variable of the present environment, or null. `invocation` tells apart the files
+/// of this run of the command. Throws UserError for options that say nothing.
+TracedEnvironment traced_environment(const TraceOptions& options,
+                                     const std::filesystem::path& directory,
+                                     const std::filesystem::path& library,
+                                     const std::string& invocation,
+                                     const std::function<const char*(const char*)>& value);
+}  // namespace scaleworth::cli

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that `attribute` found out about a job's recordings: plain results that reports
+/// print.
+#pragma once
+
+#include "src/core/step_ledger.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::attribution {
+// For whom the ranks waited, what it cost, and why those ranks were late.
+
+/// Why a rank came late to a collective, found by comparing its time since the previous
+/// synchronisation with the median rank's.
+enum class LateCause : std::uint8_t {
+  slower_kernels,  // the same kernels took longer: clocks, temperature, contention
+  more_work,       // more or other kernels, longer inputs: data imbalance
+  pipeline_stage,  // all replicas of a pipeline stage are late alike: the partition is uneven
+  host,            // the GPU stood idle because the host was late; see the host cause
+  copies,          // memory copies took longer
+  communication,   // an earlier transfer took longer
+  indirect,        // it waited itself; charged onward to the rank that it waited for
+  profiler,        // the profiler's own work
+  undecided,       // no single cause explains 80 % of the excess
+};
+const char* late_cause_name(LateCause cause);
+
+/// How the excess of a late rank over the median rank divides; the parts sum to `excess`.
+struct CauseShare {
+  LateCause cause = LateCause::undecided;
+  Nanoseconds time{};
+  std::string detail;  // "data loading", "gemm kernels +18 %", "rank 3"
+};
+
+enum class Recurrence : std::uint8_t {
+  one_rank,  // the same rank in most steps
+  rotating,  // changing ranks
+  too_few,   // not enough steps to tell
+};
+
+/// One rank for which others waited, over all steps that count.
+struct Culprit {
+  Rank rank;
+  Nanoseconds waited{};   // sum over the ranks that waited for it, exposed or not
+  Nanoseconds exposed{};  // of which exposed
+  // What it costs: exposed waiting for it, without the part that it had itself waited for others
+  // before, and with what was passed on to it for that reason.
+  double exposed_per_step_ms = 0.0;  // lost by the average waiting rank in one step
+  double gpu_seconds = 0.0;          // exposed, summed over GPUs, over the recording
+  std::int64_t collectives = 0;      // at which it came last
+  std::int32_t steps = 0;            // in which it is the largest cause of waiting
+  /// True when the waiting caused is larger than the clock error allows to doubt.
+  bool significant = false;
+  LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
+  std::vector<CauseShare> shares;          // largest first
+  std::string sentence;                    // for people
+};
+
+/// What became of the search for culprits.
+enum class CulpritFinding : std::uint8_t {
+  no_verdict,    // the recordings do not allow one
+  no_straggler,  // they do, and nobody stands out
+  named,         // culprits are named
+};
+
+struct CulpritReport {
+  CulpritFinding finding = CulpritFinding::no_verdict;
+  /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
+  std::vector<std::vector<Nanoseconds>> exposed;
+  std::vector<std::vector<Nanoseconds>> total;
+  std::vector<Culprit> culprits;  // the most expensive first; empty: nobody
+  Recurrence recurrence = Recurrence::too_few;
+  /// Why nobody is named, for people: "no verdict: ...", "no straggler: ..."; else empty.
+  std::string abstention;
+};
+
+// Factors of parallel efficiency, the critical path, and what would happen if.
+
+/// The POP factors for GPUs; waiting inside a collective is never useful. All in (0, 1], and
+///   parallel = load_balance * serialization * transfer, serialization = host * dependency.
+/// Source: POP Centre of Excellence, "POP Standard Metrics"; with kernels that are not
+/// communication as useful time.
+struct Efficiency {
+  /// Which time this is about: "steps 11 to 20", "from the first to the last device event, because
+  /// no step counts".
+  std::string window;
+  double parallel = 0.0;            // mean useful / runtime
+  double load_balance = 0.0;        // mean useful / largest useful
+  double serialization = 0.0;       // largest useful / runtime with transfers of zero length
+  double host = 0.0;                // of serialization: due to hosts that launch late
+  double dependency = 0.0;          // of serialization: the rest
+  double transfer = 0.0;            // runtime with transfers of zero length / runtime
+  Nanoseconds runtime{};            // of the window: the slowest rank, steps that count
+  std::vector<Nanoseconds> useful;  // by rank
+
+  /// Predicted step times, by replaying the recording's dependencies.
+  struct WhatIf {
+    std::string change;  // "without rank 3's lateness", "transfers take no time", ...
+    Nanoseconds step_time{};
+    Nanoseconds saved{};
+  };
+  Nanoseconds step_time{};  // mean measured, of the slowest rank
+  /// The replay without any change against the measurement, as a fraction: how far to trust it.
+  double replay_error = 0.0;
+  std::vector<WhatIf> what_if;  // each alone, the largest saving first; savings do not add up
+
+  /// The chain of work that sets the run's length.
+  struct PathShare {
+    Rank rank;
+    std::string what;  // "compute", "transfer of all_reduce", "host late: data loading"
+    Nanoseconds time{};
+  };
+  std::vector<PathShare> critical_path;  // largest first; sums to the window's runtime
+};
+
+// What NCCL itself told of one rank's part in a collective: its traffic over the network, and what
+// that waited for.
+
+/// Sums over the network operations of the part: one channel's sends or receives to one peer each.
+/// The three waits and the time in which nothing was under way sum to the duration.
+struct NcclUse {
+  std::int64_t operations = 0;
+  std::int64_t sent_bytes = 0;
+  Nanoseconds duration{};
+  Nanoseconds gpu_wait{};      // for data of the own GPU, or for it to take what came
+  Nanoseconds peer_wait{};     // for the receiver's credit
+  Nanoseconds network_wait{};  // for the network, or for what the peer had not sent yet
+  /// Between the ends of the first and of the last channel of the kernel, by the GPU's own timer;
+  /// absent where channels were not recorded.
+  std::optional<Nanoseconds> channels_apart{};
+
+  /// A sum per operation; they run side by side, so this compares with the kernel's duration.
+  Nanoseconds mean(Nanoseconds sum) const {
+    return operations > 0 ? sum / operations : Nanoseconds{};
+  }
+};
+
+// One collective over all its ranks: who came when, who waited, what the transfer took.
+
+struct CollectiveWait {
+  CollectiveKind kind = CollectiveKind::unknown;
+  std::string group;       // process group or communicator, empty when unknown
+  std::int32_t step = -1;  // in which it ended; -1 outside of all steps
+  std::int64_t index = 0;  // the how-manieth of its group
+  std::optional<std::int64_t> bytes;
+  std::string algorithm;  // as NCCL said it chose ("RING"); empty where it did not say
+  std::string protocol;   // "LL128"
+  std::optional<std::int32_t> channels;
+
+  /// One rank's part, on the common clock:
+  ///   wait = min(m, end) - start, transfer = end - max(start, m), m = the latest start of those
+  ///   that this rank had to wait for (everybody; the root; the partner: by kind).
+  struct Participant {
+    Rank rank;
+    Nanoseconds start{};
+    Nanoseconds end{};
+    Nanoseconds wait{};
+    Nanoseconds transfer{};
+    std::optional<NcclUse> nccl{};  // what NCCL told of this rank's part
+  };
+  std::vector<Participant> participants;  // by rank
+
+  std::optional<Rank> sender;        // of a message from one rank to another
+  std::optional<Rank> last_arriver;  // absent: a tie within the clock error, or one-sided
+  Nanoseconds spread_of_starts{};
+  Nanoseconds spread_of_ends{};
+  /// The last arriver's duration: an estimate of the pure transfer.
+  Nanoseconds shortest{};
+};
+
+/// One rank's recording.
+struct RankRecording {
+  Rank rank;
+  std::string file;
+  std::string where;      // "host node-3, pid 144, GPU 0"; what is unknown is left out
+  std::string rank_from;  // "distributedInfo", "file name", "order of files", ...
+  std::int64_t device_events = 0;
+  std::int64_t host_events = 0;
+  std::map<std::string, std::int64_t> losses;  // dropped or malformed, by name with its unit
+};
+
+/// How many ranks the job has.
+struct JobSize {
+  std::int32_t at_least = 0;  // that the recordings show or tell; 0: not asked
+  bool told = false;          // `at_least` is the number, by what a recording says of its job
+};
+
+/// How the steps were found, and what that means.
+struct StepChoice {
+  std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
+  std::string sentence;  // for people
+  std::int32_t steps = 0;
+  std::int32_t excluded = 0;  // boundary and warm-up steps, kept but not averaged
+};
+
+/// Clocks of the ranks against the common clock (that of the reference rank).
+struct ClockReport {
+  struct RankClock {
+    Rank rank;
+    Nanoseconds offset{};    // add to the rank's times
+    double drift_ppm = 0.0;  // of the rank's clock against the common one
+    std::optional<Nanoseconds> residual_p50;
+    std::optional<Nanoseconds> residual_p95;
+    std::int64_t matches = 0;  // collectives that the fit used
+  };
+  std::vector<RankClock> ranks;
+  /// Error bar of every wait: a difference of two ranks' times below this says nothing.
+  Nanoseconds error{};
+  std::int64_t causality_violations =
+      0;  // after the fit: ends before the last begin beyond `error`
+  std::string method;
+  bool comparable = true;  // false: no verdict across ranks, `reason` says why
+  std::string reason;
+};
+
+/// Kernel time by what the rules made of it; time is summed over kernels, not a union.
+struct ClassifiedTime {
+  WorkClass work_class = WorkClass::unclassified;
+  std::int64_t kernels = 0;
+  Nanoseconds time{};
+  std::vector<std::pair<std::string, Nanoseconds>> largest;  // names, at most five
+};
+
+struct Attribution {
+  std::vector<RankRecording> recordings;  // by rank
+  JobSize job_size;
+  std::vector<std::string> remarks;  // missing ranks, mixed runs, truncated files, ...
+  StepChoice step_choice;
+  ClockReport clocks;
+  std::vector<ClassifiedTime> classes;
+  std::vector<StepLedger> ledger;           // by (step, rank)
+  std::vector<CollectiveWait> collectives;  // in time order
+  std::int64_t unmatched_collectives = 0;   // calls whose partners are not in the recordings
+  CulpritReport culprits;
+  std::optional<Efficiency> efficiency;  // absent with `efficiency_reason`
+  std::string efficiency_reason;
+};
+
+/// The rank that element `place` of the vectors "by rank" is about: ranks without a recording have
+/// no element, so that it need not be rank `place`.
+Rank rank_at(const Attribution& attribution, std::size_t place);
+}  // namespace scaleworth::attribution

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/catalogue.h"
+
+#include "src/core/error.h"
+#include "src/core/files/toml_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+// The data files that are part of the program, so that one binary stands alone. Defined by assembler files that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_gpus[];
+extern const char scaleworth_asset_gpus_end[];
+extern const char scaleworth_asset_models[];
+extern const char scaleworth_asset_models_end[];
+extern const char scaleworth_asset_grid[];
+extern const char scaleworth_asset_grid_end[];
+}
+
+namespace scaleworth {
+
+namespace {
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+std::string_view embedded_gpus_toml() {
+  return between(scaleworth_asset_gpus, scaleworth_asset_gpus_end);
+}
+
+std::string_view embedded_models_toml() {
+  return between(scaleworth_asset_models, scaleworth_asset_models_end);
+}
+
+std::string_view embedded_grid_toml() {
+  return between(scaleworth_asset_grid, scaleworth_asset_grid_end);
+}
+
+/// The key "date", as "2026-01-31". Throws UserError for another form.
+std::string iso_date(toml_file::Table& row) {
+  const std::string date = row.text("date");
+  bool right = date.size() == 10;
+  for (std::size_t i = 0; right && i < date.size(); ++i) {
+    const bool dash = i == 4 || i == 7;
+    right = dash ? date[i] == '-' : date[i] >= '0' && date[i] <= '9';
+  }
+  if (!right) row.refuse("'date' must be written as \"2026-01-31\"", "date");
+  return date;
+}
+
+/// The key "id", which no other row of `taken` may have; adds it. Throws UserError.
+std::string unique_id(toml_file::Table& row, std::set<std::string>& taken) {
+  const std::string id = row.text("id");
+  if (!taken.insert(id).second) {
+    row.refuse("this id occurs twice: give each row an id of its own", "id");
+  }
+  return id;
+}
+
+using toml_file::Table;
+
+constexpr double mebibyte = 1048576.0;
+constexpr double gibibyte = 1073741824.0;
+
+constexpr std::array<std::string_view, 11> formats{"fp64",
+                                                   "fp32",
+                                                   "tf32",
+                                                   "bf16",
+                                                   "fp16",
+                                                   "fp8_e4m3",
+                                                   "fp8_e5m2",
+                                                   "fp8_block",
+                                                   "int8",
+                                                   "mxfp8",
+                                                   "nvfp4"};
+
+std::optional<double> scaled(std::optional<double> value, double factor) {
+  if (value) *value *= factor;
+  return value;
+}
+
+template <class Unit>
+std::optional<Unit> quantity(std::optional<double> value, double factor) {
+  if (!value) return std::nullopt;
+  return Unit(*value * factor);
+}
+
+std::map<std::string, DatasheetPeak> peaks(Table& gpu, const char* key) {
+  std::map<std::string, DatasheetPeak> result;
+  for (auto& [format, entry] : gpu.named_tables(key)) {
+    if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
+      entry.refuse(
+          fmt::format("a peak of an unknown number format; known: {}", fmt::join(formats, ", ")));
+    }
+    const FlopPerSecond rate(entry.positive("tflops") * 1e12);
+    result[format] = {rate, scaled(entry.optional_positive("clock_mhz"), 1e6)};
+    entry.finish();
+  }
+  return result;
+}
+
+std::vector<int> device_ids(Table& table) {
+  std::vector<int> ids;
+  for (const std::int64_t id : table.positive_integers("pci_device_ids")) {
+    if (id > 0xffff) table.refuse("a PCI device id has 16 bits: 0x2330", "pci_device_ids");
+    ids.push_back(static_cast<int>(id));
+  }
+  return ids;
+}
+
+int small_integer(Table& table, const char* key, int most) {
+  const std::int64_t value = table.positive_integer(key);
+  if (value > most) table.refuse(fmt::format("'{}' must be at most {}", key, most), key);
+  return static_cast<int>(value);
+}
+
+std::optional<int> optional_small_integer(Table& table, const char* key, int most) {
+  const auto value = table.optional_positive_integer(key);
+  if (!value) return std::nullopt;
+  if (*value > most) table.refuse(fmt::format("'{}' must be at most {}", key, most), key);
+  return static_cast<int>(*value);
+}
+
+GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
+  GpuDatasheet gpu;
+  gpu.id = unique_id(table, taken);
+  gpu.name = table.text("name");
+  gpu.aliases = table.texts("aliases");
+  for (const std::string& alias : gpu.aliases) {
+    if (taken.insert(alias).second) continue;
+    table.refuse("an alias is taken by another row: each name means one board", "aliases");
+  }
+  gpu.pci_device_ids = device_ids(table);
+  gpu.compute_capability = small_integer(table, "compute_capability", 999);
+  gpu.multiprocessors = small_integer(table, "multiprocessors", 100000);
+  gpu.tensor = peaks(table, "tensor");
+  gpu.cuda_cores = peaks(table, "cuda_cores");
+  gpu.maximum_clock_hz = scaled(table.optional_positive("maximum_clock_mhz"), 1e6);
+  gpu.memory_bandwidth =
+      quantity<BytesPerSecond>(table.optional_positive("memory_bandwidth_gb_per_s"), 1e9);
+  gpu.memory = quantity<Bytes>(table.optional_positive("memory_gib"), gibibyte);
+  gpu.l2_cache = quantity<Bytes>(table.optional_positive("l2_mib"), mebibyte);
+  gpu.nvlink = quantity<BytesPerSecond>(table.optional_positive("nvlink_gb_per_s"), 1e9);
+  gpu.pcie_generation = optional_small_integer(table, "pcie_generation", 99);
+  gpu.power_limit_w = table.optional_positive("power_limit_w");
+  gpu.source = table.text("source");
+  gpu.date = iso_date(table);
+  gpu.notes = table.texts("notes");
+  table.finish();
+  return gpu;
+}
+}  // namespace
+
+std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file) {
+  Table root = Table::parse(text, file);
+  std::vector<GpuDatasheet> catalogue;
+  std::set<std::string> taken;
+  for (Table& entry : root.tables("gpu")) catalogue.push_back(datasheet(entry, taken));
+  root.finish();
+  if (catalogue.empty()) root.refuse("no GPU in the file: write each as [[gpu]]");
+  return catalogue;
+}
+
+std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
+  return parse_gpu_catalogue(toml_file::read_small_file(path), path);
+}
+
+const std::vector<GpuDatasheet>& gpu_catalogue() {
+  static const std::vector<GpuDatasheet> catalogue =
+      parse_gpu_catalogue(embedded_gpus_toml(), "data/gpus.toml (built in)");
+  return catalogue;
+}
+
+const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name) {
+  std::vector<std::string> known;
+  for (const GpuDatasheet& gpu : catalogue) {
+    if (gpu.id == name) return gpu;
+    if (std::find(gpu.aliases.begin(), gpu.aliases.end(), name) != gpu.aliases.end()) return gpu;
+    known.push_back(gpu.id);
+  }
+  throw UserError(fmt::format("no GPU '{}' is known here; {} (all: scaleworth list --known)",
+                              name,
+                              suggestion(name, known)));
+}
+
+const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
+                                   std::optional<int> pci_device_id,
+                                   int multiprocessors,
+                                   Bytes memory) {
+  if (!pci_device_id) return nullptr;
+  const auto distance = [&](const GpuDatasheet& gpu) {
+    const Bytes known = gpu.memory.value_or(Bytes(0.0));
+    return std::pair(gpu.multiprocessors != multiprocessors,
+                     std::abs(known.value() - memory.value()));
+  };
+  const GpuDatasheet* best = nullptr;
+  for (const GpuDatasheet& gpu : catalogue) {
+    const auto& ids = gpu.pci_device_ids;
+    if (std::find(ids.begin(), ids.end(), *pci_device_id) == ids.end()) continue;
+    if (best == nullptr || distance(gpu) < distance(*best)) best = &gpu;
+  }
+  return best;
+}
+
+namespace {
+GridRegion region(Table& table, std::set<std::string>& taken) {
+  GridRegion result;
+  result.id = unique_id(table, taken);
+  result.name = table.text("name");
+  result.grams_per_kwh = table.positive("g_per_kwh");
+  const std::int64_t year = table.positive_integer("year");
+  if (year < 1900 || year > 9999) table.refuse("the year has four digits: 2023", "year");
+  result.year = static_cast<int>(year);
+  result.source = table.text("source");
+  result.date = iso_date(table);
+  table.finish();
+  return result;
+}
+
+bool same(std::string_view a, std::string_view b) {
+  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return upper(x) == upper(y); });
+}
+}  // namespace
+
+std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::string& file) {
+  Table root = Table::parse(text, file);
+  std::vector<GridRegion> catalogue;
+  std::set<std::string> taken;
+  for (Table& entry : root.tables("region")) catalogue.push_back(region(entry, taken));
+  root.finish();
+  if (catalogue.empty()) root.refuse("no region in the file: write each as [[region]]");
+  return catalogue;
+}
+
+const std::vector<GridRegion>& grid_catalogue() {
+  static const std::vector<GridRegion> catalogue =
+      parse_grid_catalogue(embedded_grid_toml(), "data/grid.toml (built in)");
+  return catalogue;
+}
+
+const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id) {
+  const auto found = std::find_if(
+      catalogue.begin(), catalogue.end(), [&](const GridRegion& at) { return same(at.id, id); });
+  if (found != catalogue.end()) return *found;
+  std::string known;
+  for (const GridRegion& at : catalogue) known += (known.empty() ? "" : ", ") + at.id;
+  throw UserError(
+      fmt::format("no region '{}' in the catalogue; known: {}. Give another's carbon "
+                  "intensity by --g-per-kwh",
+                  toml_file::printable(id),
+                  known));
+}
+
+namespace {
+/// Products of three extents stay exact in 64 bits.
+constexpr std::int64_t largest_extent = 1 << 20;
+
+std::int64_t extent(Table& row, const char* key) {
+  const std::int64_t value = row.positive_integer(key);
+  if (value > largest_extent) {
+    row.refuse(fmt::format("'{}' must be at most {}", key, largest_extent), key);
+  }
+  return value;
+}
+
+std::int64_t extent_or(Table& row, const char* key, std::int64_t otherwise) {
+  return row.optional_positive_integer(key) ? extent(row, key) : otherwise;
+}
+
+void read_latent(Table& row, TransformerModel& model) {
+  const std::int64_t key_value_rank = extent_or(row, "key_value_rank", 0);
+  const std::int64_t query_rank = extent_or(row, "query_rank", 0);
+  const std::int64_t rope_size = extent_or(row, "rope_head_size", 0);
+  const std::int64_t value_size = extent_or(row, "value_head_size", model.head_size);
+  if (key_value_rank == 0) {
+    if (query_rank != 0 || rope_size != 0 || value_size != model.head_size) {
+      row.refuse("sizes of latent attention need 'key_value_rank'");
+    }
+    return;
+  }
+  model.latent = LatentAttention{query_rank, key_value_rank, rope_size, value_size};
+}
+
+void read_window(Table& row, TransformerModel& model) {
+  model.window = extent_or(row, "window", 0);
+  model.window_layers = extent_or(row, "window_layers", model.window == 0 ? 0 : model.layers);
+  if (model.window_layers > model.layers || (model.window == 0 && model.window_layers > 0)) {
+    row.refuse("'window_layers' must be at most 'layers', and needs 'window'", "window_layers");
+  }
+}
+
+void read_attention(Table& row, TransformerModel& model) {
+  model.heads = extent(row, "heads");
+  model.kv_heads = extent(row, "kv_heads");
+  if (model.heads % model.kv_heads != 0) {
+    row.refuse("'heads' must be a multiple of 'kv_heads'", "kv_heads");
+  }
+  if (model.hidden % model.heads == 0) {
+    model.head_size = extent_or(row, "head_size", model.hidden / model.heads);
+  } else {
+    model.head_size = extent(row, "head_size");
+  }
+  read_latent(row, model);
+  read_window(row, model);
+  model.relative_positions = row.flag("relative_positions", false);
+}
+
+void read_experts(Table& row, TransformerModel& model) {
+  model.experts = extent_or(row, "experts", 1);
+  model.active_experts = model.experts == 1 ? 1 : extent(row, "active_experts");
+  if (model.active_experts > model.experts) {
+    row.refuse("'active_experts' must be at most 'experts'", "active_experts");
+  }
+  if (model.experts == 1) return;  // the keys below have no meaning, and are refused as unknown
+  model.shared_experts = extent_or(row, "shared_experts", 0);
+  model.dense_layers = extent_or(row, "dense_layers", 0);
+  if (model.dense_layers > 0) model.dense_ffn = extent(row, "dense_ffn");
+  if (model.dense_layers >= model.layers) {
+    row.refuse("'dense_layers' must be below 'layers'", "dense_layers");
+  }
+  model.published_active_parameters = row.optional_positive("active_parameters");
+}
+
+TransformerModel read_model(Table& row, std::set<std::string>& taken) {
+  TransformerModel model;
+  model.id = unique_id(row, taken);
+  model.name = row.text("name");
+  model.layers = extent(row, "layers");
+  model.hidden = extent(row, "hidden");
+  read_attention(row, model);
+  model.ffn = extent(row, "ffn");
+  model.gated = row.flag("gated", false);
+  read_experts(row, model);
+  model.vocabulary = extent(row, "vocabulary");
+  model.tied_embeddings = row.flag("tied_embeddings", false);
+  model.positions = extent_or(row, "positions", 0);
+  model.sequence = extent(row, "sequence");
+  model.published_parameters = row.positive("parameters");
+  model.source = row.text("source");
+  model.date = iso_date(row);
+  row.finish();
+  return model;
+}
+}  // namespace
+
+std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
+                                                    const std::string& file) {
+  Table root = Table::parse(text, file);
+  std::vector<TransformerModel> catalogue;
+  std::set<std::string> taken;
+  for (Table& row : root.tables("model")) catalogue.push_back(read_model(row, taken));
+  root.finish();
+  if (catalogue.empty()) root.refuse("no model in the file: write each as [[model]]");
+  return catalogue;
+}
+
+std::vector<TransformerModel> load_model_catalogue(const std::string& path) {
+  return parse_model_catalogue(toml_file::read_small_file(path), path);
+}
+
+const std::vector<TransformerModel>& model_catalogue() {
+  static const std::vector<TransformerModel> catalogue =
+      parse_model_catalogue(embedded_models_toml(), "data/models.toml (built in)");
+  return catalogue;
+}
+
+const TransformerModel& find_model(const std::vector<TransformerModel>& catalogue,
+                                   std::string_view id) {
+  const auto found = std::ranges::find(catalogue, id, &TransformerModel::id);
+  if (found != catalogue.end()) return *found;
+  std::vector<std::string> known;
+  for (const TransformerModel& model : catalogue) known.push_back(model.id);
+  throw UserError(fmt::format(
+      "no model '{}' is known here; {} (all: scaleworth list --known)", id, suggestion(id, known)));
+}
+}  // namespace scaleworth

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Data/*.toml: gpus, models, prices, grid; embedded text.
+#pragma once
+
+#include "src/core/units.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth {
+// Datasheets of GPUs (data/gpus.toml): peaks that a percentage may be taken of, each with its
+// clock basis and source.
+
+/// A dense peak and the clock that the vendor computed it at (absent: not stated and not implied).
+struct DatasheetPeak {
+  FlopPerSecond rate;
+  std::optional<double> clock_hz;
+};
+
+struct GpuDatasheet {
+  std::string id;                    // "h100-sxm-80gb"
+  std::string name;                  // "NVIDIA H100 SXM 80 GB"
+  std::vector<std::string> aliases;  // other names that mean this board: "a100-80gb"
+  std::vector<int> pci_device_ids;
+  int compute_capability = 0;
+  int multiprocessors = 0;
+  std::map<std::string, DatasheetPeak>
+      tensor;  // dense; by number format ("bf16"); fp32 accumulation
+  std::map<std::string, DatasheetPeak> cuda_cores;  // "fp32", "fp64", "fp16"
+  std::optional<double> maximum_clock_hz;
+  std::optional<BytesPerSecond> memory_bandwidth;
+  std::optional<Bytes> memory;
+  std::optional<Bytes> l2_cache;
+  std::optional<BytesPerSecond> nvlink;  // both directions together
+  std::optional<int> pcie_generation;    // of a x16 link
+  std::optional<double> power_limit_w;
+  std::string source;
+  std::string date;  // when the source was read, ISO 8601
+  std::vector<std::string> notes;
+};
+
+/// Parses the text of a gpus.toml. Throws UserError naming `file`, line and remedy.
+std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file);
+
+/// Reads a file that replaces the built-in catalogue. Throws UserError.
+std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path);
+
+/// The catalogue compiled into the program from data/gpus.toml.
+const std::vector<GpuDatasheet>& gpu_catalogue();
+
+/// By id or alias. Throws UserError naming the GPUs whose ids are nearest to `name`.
+const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name);
+
+/// By PCI device id; where several boards share an id, the one with that many multiprocessors and
+/// the nearest memory size. Null when there is none: the caller asks for --peak.
+const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
+                                   std::optional<int> pci_device_id,
+                                   int multiprocessors,
+                                   Bytes memory);
+
+// Carbon intensity of public electricity by country (data/grid.toml).
+
+struct GridRegion {
+  std::string id;              // "USA": ISO 3166-1 alpha-3, or "WORLD"
+  std::string name;            // "United States"
+  double grams_per_kwh = 0.0;  // CO2 equivalent, yearly average
+  int year = 0;                // of the average
+  std::string source;
+  std::string date;  // when the row was checked, ISO 8601
+};
+
+/// Parses the text of a grid.toml. Throws UserError naming `file`, line and remedy.
+std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::string& file);
+
+/// The catalogue compiled into the program from data/grid.toml.
+const std::vector<GridRegion>& grid_catalogue();
+
+/// By id in any case. Throws UserError naming the regions that are known.
+const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id);
+
+// Shapes of well-known transformer models (data/models.toml).
+
+/// Attention that keeps one compressed vector for each token instead of keys and values (MLA,
+/// arXiv 2405.04434): its `key_value_rank` values, and `rope_size` more, from which the part of the
+/// key that carries the position is shared by all heads.
+struct LatentAttention {
+  std::int64_t query_rank = 0;  // 0: queries are not compressed
+  std::int64_t key_value_rank = 0;
+  std::int64_t rope_size = 0;   // of a query and a key, beside the head size
+  std::int64_t value_size = 0;  // of one head
+};
+
+/// A decoder: in each layer attention with shared keys and values (kv_heads of them), then a
+/// feed-forward block, or several of which each token takes some (experts).
+struct TransformerModel {
+  std::string id;  // "llama-3.1-8b"
+  std::string name;
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;  // width of the residual stream
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_size =
+      0;  // of a query and a key; latent attention: without the position's part
+  std::optional<LatentAttention> latent;
+  std::int64_t window = 0;         // keys that a token sees at most; 0: all before it
+  std::int64_t window_layers = 0;  // layers that have the window
+  std::int64_t ffn = 0;            // inner width of one feed-forward block, of one expert
+  bool gated = false;              // two products into the block (SwiGLU) instead of one
+  std::int64_t experts = 1;
+  std::int64_t active_experts = 1;  // that each token takes
+  std::int64_t shared_experts = 0;  // that every token takes besides
+  std::int64_t dense_layers = 0;  // first layers, with one block of `dense_ffn` instead of experts
+  std::int64_t dense_ffn = 0;
+  std::int64_t vocabulary = 0;
+  bool tied_embeddings = false;     // input and output embeddings are one array
+  std::int64_t positions = 0;       // learned position embeddings; 0: none
+  bool relative_positions = false;  // each layer projects positions too, as wide as the queries
+  std::int64_t sequence = 0;        // tokens of one sequence in training
+  double published_parameters = 0.0;
+  std::optional<double> published_active_parameters;  // of one token, where experts are
+  std::string source;
+  std::string date;  // when the row was checked, ISO 8601
+};
+
+/// Parses the text of a models.toml. Throws UserError naming `file`, line and remedy.
+std::vector<TransformerModel> parse_model_catalogue(std::string_view text, const std::string& file);
+
+/// Reads a file that replaces the built-in catalogue. Throws UserError.
+std::vector<TransformerModel> load_model_catalogue(const std::string& path);
+
+/// The catalogue compiled into the program from data/models.toml.
+const std::vector<TransformerModel>& model_catalogue();
+
+/// Throws UserError naming the models whose ids are nearest to `id`, and where all are listed.
+const TransformerModel& find_model(const std::vector<TransformerModel>& catalogue,
+                                   std::string_view id);
+}  // namespace scaleworth

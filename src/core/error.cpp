@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <utility>
+
+namespace scaleworth {
+namespace {
+/// Beyond this a name is no typing error, and its distance would only cost time.
+constexpr std::size_t longest_name = 64;
+
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char letter : name.substr(0, longest_name)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (std::isalnum(byte) != 0) text += static_cast<char>(std::tolower(byte));
+  }
+  return text;
+}
+
+/// Levenshtein's distance, one row at a time.
+std::size_t edits(const std::string& from, const std::string& to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t exchanged = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, exchanged});
+    }
+  }
+  return row[to.size()];
+}
+}  // namespace
+
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& known,
+                                       std::size_t most) {
+  const std::string asked = plain(wanted);
+  std::vector<std::pair<std::pair<bool, std::size_t>, std::string>> ranked;
+  for (const std::string& name : known) {
+    const std::string text = plain(name);
+    const bool within = !asked.empty() && text.find(asked) != std::string::npos;
+    ranked.push_back({{!within, edits(asked, text)}, name});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& left, const auto& right) {
+    return left.first < right.first;
+  });
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < std::min(most, ranked.size()); ++at) {
+    names.push_back(ranked[at].second);
+  }
+  return names;
+}
+
+std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
+  constexpr std::size_t most = 3;
+  const std::vector<std::string> names = nearest_names(wanted, known, most);
+  if (names.empty()) return "nothing is known";
+  std::string text = "did you mean " + names.front();
+  for (std::size_t at = 1; at < names.size(); ++at) {
+    text += (at + 1 == names.size() ? " or " : ", ") + names[at];
+  }
+  return text + "?";
+}
+}  // namespace scaleworth

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Writing files so that a reader, a full disk or a kill never meets half of one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace scaleworth {
+/// Replaces `path` by `contents` as one step: temporary file in the same directory, fsync, rename,
+/// fsync of the directory. Throws UserError naming path, cause and remedy; `path` is then as
+/// before and no temporary file is left.
+void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+
+enum class Existing { append, refuse };
+
+/// Appends `contents` whole or not at all: on failure the file is cut back to its former length, or
+/// removed if it was new, and UserError thrown as above. `refuse`: the file must not exist yet.
+void append_to_file(const std::filesystem::path& path,
+                    std::string_view contents,
+                    Existing existing);
+
+/// Creates the directory and its parents. Throws UserError as above.
+void make_directory(const std::filesystem::path& path);
+}  // namespace scaleworth

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/files/csv.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace scaleworth {
+namespace {
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+}  // namespace
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) line += ',';
+    if (cells[i].find_first_of(",\"\r\n") == std::string::npos) {
+      line += cells[i];
+      continue;
+    }
+    line += '"';
+    for (const char c : cells[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  line += '\n';
+  return line;
+}
+
+CsvReader::CsvReader(std::string_view text, std::string file)
+    : rest_(text), file_(std::move(file)) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+}
+
+std::string CsvReader::place() const {
+  return file_ + ":" + std::to_string(line_);
+}
+
+std::optional<std::vector<std::string>> CsvReader::next() {
+  while (!rest_.empty()) {
+    ++line_;
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    std::string_view line = trimmed(rest_.substr(0, end));
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    if (line.empty() || line.front() == '#') continue;
+    std::vector<std::string> cells;
+    while (true) {
+      cells.push_back(take_cell(line));
+      if (line.empty()) return cells;
+      line.remove_prefix(1);
+    }
+  }
+  return std::nullopt;
+}
+
+/// One cell from the front of `rest`, which is shortened to the comma behind it.
+std::string CsvReader::take_cell(std::string_view& rest) const {
+  rest = trimmed(rest);
+  std::string cell;
+  if (!rest.starts_with('"')) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    cell = trimmed(rest.substr(0, comma));
+    rest.remove_prefix(comma);
+    return cell;
+  }
+  std::size_t at = 1;
+  for (;; ++at) {
+    if (at >= rest.size()) throw UserError(place() + ": a quoted cell has no closing quote");
+    if (rest[at] != '"') {
+      cell += rest[at];
+    } else if (rest.substr(at + 1).starts_with('"')) {
+      cell += rest[at++];
+    } else {
+      break;
+    }
+  }
+  rest = trimmed(rest.substr(at + 1));
+  if (!rest.empty() && rest.front() != ',') {
+    throw UserError(place() + ": a comma is missing behind a quoted cell");
+  }
+  return cell;
+}
+}  // namespace scaleworth

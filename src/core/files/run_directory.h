@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The folder of one run: run.json and the files beside it, readable at every moment.
+#pragma once
+
+#include "src/core/run.h"
+#include "src/core/units.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth {
+// A run as the text of run.json and back; docs/run.schema.json describes that text.
+
+/// The text of run.json, ending in a newline: one line per fact and per point. Absent values and
+/// empty reasons are null. Bytes that are no UTF-8 are replaced by U+FFFD.
+/// Throws ProbeFailure naming the place of a number that is NaN or infinite.
+std::string run_to_json(const Run& run);
+
+/// The run in `text`. Unknown members are ignored; statistics are not in it.
+/// Throws UserError, one line with `where` (the file name), position and remedy, for text that is
+/// no such run: malformed, of wrong types, with a member missing, or of a newer schema version.
+Run run_from_json(std::string_view text, const std::string& where);
+
+/// Throws ProbeFailure naming the first NaN or infinity in the point. Call it before a point is
+/// kept: one bad number would make the whole run unwritable.
+void require_finite(const Point& point);
+
+/// Writes one run. Every failure (disk full, read-only, no permission) is a UserError naming path,
+/// cause and remedy, and leaves what was written before as it was.
+class RunDirectory {
+ public:
+  /// Creates `path`. Throws UserError also when it already holds a run.json: a run is never
+  /// overwritten.
+  /// `least_interval`: see `save`.
+  explicit RunDirectory(std::filesystem::path path, Seconds least_interval = Seconds(1.0));
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// Writes run.json atomically. Cheap to call after every point: while only points were added it
+  /// writes at most every `least_interval`, and so that writing takes at most 5 % of the time. A
+  /// probe that ended, an interruption and the completion are written at once.
+  /// Throws ProbeFailure for a number that is not finite.
+  void save(const Run& run);
+
+  /// Appends rows to the table `name` beside run.json; the header is written once, first. The table
+  /// must not exist before the first call. Throws std::invalid_argument for a row that has another
+  /// number of cells than the header or a name that leaves the directory.
+  void append_rows(const std::string& name,
+                   const std::vector<std::string>& header,
+                   const std::vector<std::vector<std::string>>& rows);
+
+  /// Writes the file `name` beside run.json atomically (a trace).
+  void write_file(const std::string& name, std::string_view contents);
+
+ private:
+  struct Milestone {
+    std::size_t probes_ended = 0;
+    bool complete = false;
+    std::string interruption;
+    bool operator==(const Milestone&) const = default;
+  };
+  static Milestone milestone_of(const Run& run);
+  std::filesystem::path inside(const std::string& name) const;
+
+  std::filesystem::path path_;
+  Seconds least_interval_;
+  std::optional<Milestone> saved_;
+  std::chrono::steady_clock::time_point next_save_{};
+  std::set<std::string> tables_;
+};
+
+/// The run in a run directory or in the run.json named. Throws UserError naming file, position and
+/// remedy for what is no readable run, is of a newer schema version, or exceeds 1 GiB.
+Run read_run(const std::filesystem::path& path);
+
+// Names in and of run directories.
+
+inline constexpr const char* run_file_name = "run.json";
+
+/// "2026-11-21T09:11:00Z": ISO 8601 in UTC, for Run::started_at.
+std::string utc_text(std::chrono::system_clock::time_point time);
+
+/// "scaleworth-runs/20261121T091100Z-host": where a run goes when the user names no directory.
+/// Characters of `host` other than letters, digits, '.' and '-' become '-'.
+std::filesystem::path default_run_directory(std::chrono::system_clock::time_point time,
+                                            std::string_view host);
+
+/// The name of this host, "localhost" when it has none.
+std::string host_name();
+
+/// Whether `name` is a relative path that cannot lead out of a directory (no "..", not absolute,
+/// not empty).
+bool stays_inside(const std::string& name);
+}  // namespace scaleworth

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/files/toml_table.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+namespace {
+/// What toml++ takes for granted of a text and the text does not hold.
+struct BrokenAssumption {};
+
+constexpr void assume(bool holds) {
+  if (!holds) throw BrokenAssumption();
+}
+}  // namespace
+
+// toml++ 3.3.0 meets hostile text ("x = [}") with assumptions that it checks by assertions, and
+// turns into promises to the compiler where NDEBUG is defined: here they are checked in every
+// build.
+#undef NDEBUG
+#define TOML_ASSERT(holds) assume(static_cast<bool>(holds))
+
+namespace scaleworth::toml_file {
+namespace {
+constexpr std::size_t longest_message = 200;
+constexpr int most_dots = 100;
+
+/// What the parser cannot be trusted with. Each dot of a key nests a table, and the parser's tables
+/// are freed by recursion: a hostile line of a million dots would exhaust the stack (values nest at
+/// most TOML_MAX_NESTED_VALUES deep). A letter beyond ASCII after a key meets undefined behaviour
+/// in toml++ 3.3.0 (is_non_ascii_horizontal_whitespace).
+void refuse_hostile_text(std::string_view text, const std::string& file) {
+  int line = 1;
+  int dots = 0;
+  for (const char character : text) {
+    if (static_cast<unsigned char>(character) > 0x7f) {
+      throw UserError(fmt::format(
+          "{}:{}: a letter that is not ASCII: spell it in ASCII, in comments too", file, line));
+    }
+    if (character == '\n') {
+      ++line;
+      dots = 0;
+    } else if (character == '.' && ++dots > most_dots) {
+      throw UserError(
+          fmt::format("{}:{}: more than {} dots in one line: split it", file, line, most_dots));
+    }
+  }
+}
+
+/// A bracket at the start of a line with anything but a name behind it meets an assumption of
+/// toml++ 3.3.0 (parse_table_header to parse_key) that it does not check.
+void refuse_nameless_header(std::string_view line, const std::string& place) {
+  constexpr std::string_view blank = " \t";
+  constexpr std::string_view names =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"']";
+  const auto skip_blanks = [&] {
+    line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+  };
+  skip_blanks();
+  if (!line.starts_with('[')) return;
+  line.remove_prefix(1);
+  if (line.starts_with('[')) line.remove_prefix(1);
+  skip_blanks();
+  if (!line.empty() && names.find(line.front()) != std::string_view::npos) return;
+  throw UserError(place +
+                  ": a bracket that begins a line has a table's name behind it, as [[row]]");
+}
+
+void refuse_nameless_headers(std::string_view text, const std::string& file) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find_first_of("\n"), text.size());
+    refuse_nameless_header(text.substr(0, end), fmt::format("{}:{}", file, line));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::shared_ptr<const Node> convert(const toml::node& node, const std::string& file);
+
+Node::Map convert_table(const toml::table& table, const std::string& file) {
+  Node::Map map;
+  for (const auto& [key, value] : table) map[std::string(key.str())] = convert(value, file);
+  return map;
+}
+
+Node::List convert_list(const toml::array& array, const std::string& file) {
+  Node::List list;
+  for (const toml::node& element : array) list.push_back(convert(element, file));
+  return list;
+}
+
+std::shared_ptr<const Node> convert(const toml::node& node, const std::string& file) {
+  auto result = std::make_shared<Node>();
+  result->line = node.source().begin.line;
+  if (const auto* table = node.as_table()) {
+    result->value = convert_table(*table, file);
+  } else if (const auto* array = node.as_array()) {
+    result->value = convert_list(*array, file);
+  } else if (const auto* text = node.as_string()) {
+    result->value = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    result->value = integer->get();
+  } else if (const auto* number = node.as_floating_point()) {
+    result->value = number->get();
+  } else if (const auto* flag = node.as_boolean()) {
+    result->value = flag->get();
+  } else {
+    throw UserError(fmt::format(
+        "{}:{}: dates are written as text here: put it into quotes", file, result->line));
+  }
+  return result;
+}
+}  // namespace
+
+std::shared_ptr<const Node> parse_document(std::string_view text, const std::string& file) {
+  refuse_hostile_text(text, file);
+  refuse_nameless_headers(text, file);
+  try {
+    const toml::table table = toml::parse(text, std::string_view(file));
+    return convert(table, file);
+  } catch (const toml::parse_error& error) {
+    throw UserError(fmt::format("{}:{}: {}: correct the line or take the file as it was delivered",
+                                file,
+                                error.source().begin.line,
+                                printable(error.description())));
+  } catch (const BrokenAssumption&) {
+    throw UserError(file +
+                    ": no TOML: look for brackets without a partner, or take the file as it was "
+                    "delivered");
+  }
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text.substr(0, longest_message));
+  for (char& character : result) {
+    if (character < ' ' || character > '~') character = '?';
+  }
+  return result;
+}
+
+namespace {
+constexpr std::size_t largest_file = 4u << 20;
+
+const Node::Map& map_of(const Node& node) {
+  return std::get<Node::Map>(node.value);
+}
+}  // namespace
+
+Table Table::parse(std::string_view text, const std::string& file) {
+  return {parse_document(text, file), file};
+}
+
+Table::Table(std::shared_ptr<const Node> node, std::string file)
+    : node_(std::move(node)), file_(std::move(file)) {}
+
+void Table::refuse(const std::string& message, const char* key) const {
+  unsigned line = node_->line;
+  if (key != nullptr) {
+    const auto found = map_of(*node_).find(key);
+    if (found != map_of(*node_).end()) line = found->second->line;
+  }
+  throw UserError(fmt::format("{}:{}: {}", file_, line, message));
+}
+
+const Node* Table::find(const char* key) {
+  known_.insert(key);
+  const auto found = map_of(*node_).find(key);
+  return found == map_of(*node_).end() ? nullptr : found->second.get();
+}
+
+const Node& Table::required(const char* key) {
+  const Node* node = find(key);
+  if (node == nullptr) refuse(fmt::format("'{}' is missing: add it", key));
+  return *node;
+}
+
+const std::string& Table::text_value(const Node& node, const char* key) const {
+  const auto* text = std::get_if<std::string>(&node.value);
+  if (text == nullptr) refuse(fmt::format("'{}' must be text: put it into quotes", key), key);
+  return *text;
+}
+
+double Table::positive_value(const Node& node, const char* key) const {
+  double value = 0.0;
+  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) {
+    value = static_cast<double>(*integer);
+  } else if (const auto* number = std::get_if<double>(&node.value)) {
+    value = *number;
+  } else {
+    refuse(fmt::format("'{}' must be a number without quotes", key), key);
+  }
+  if (!std::isfinite(value) || value <= 0.0) {
+    refuse(fmt::format("'{}' must be a positive number: leave the key out if it is unknown", key),
+           key);
+  }
+  return value;
+}
+
+std::int64_t Table::positive_integer_value(const Node& node, const char* key) const {
+  const auto* integer = std::get_if<std::int64_t>(&node.value);
+  if (integer == nullptr || *integer <= 0) {
+    refuse(fmt::format("'{}' must be a positive whole number", key), key);
+  }
+  return *integer;
+}
+
+std::string Table::text(const char* key) {
+  return text_value(required(key), key);
+}
+
+std::optional<std::string> Table::optional_text(const char* key) {
+  const Node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  return text_value(*node, key);
+}
+
+double Table::positive(const char* key) {
+  return positive_value(required(key), key);
+}
+
+std::optional<double> Table::optional_positive(const char* key) {
+  const Node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  return positive_value(*node, key);
+}
+
+std::int64_t Table::positive_integer(const char* key) {
+  return positive_integer_value(required(key), key);
+}
+
+std::optional<std::int64_t> Table::optional_positive_integer(const char* key) {
+  const Node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  return positive_integer_value(*node, key);
+}
+
+bool Table::flag(const char* key, bool otherwise) {
+  const Node* node = find(key);
+  if (node == nullptr) return otherwise;
+  const auto* value = std::get_if<bool>(&node->value);
+  if (value == nullptr) refuse(fmt::format("'{}' must be true or false", key), key);
+  return *value;
+}
+
+std::vector<std::string> Table::texts(const char* key) {
+  std::vector<std::string> result;
+  const Node* node = find(key);
+  if (node == nullptr) return result;
+  const auto* list = std::get_if<Node::List>(&node->value);
+  if (list == nullptr) refuse(fmt::format("'{}' must be a list: [\"...\"]", key), key);
+  for (const auto& element : *list) result.push_back(text_value(*element, key));
+  return result;
+}
+
+std::vector<std::int64_t> Table::positive_integers(const char* key) {
+  std::vector<std::int64_t> result;
+  const Node* node = find(key);
+  if (node == nullptr) return result;
+  const auto* list = std::get_if<Node::List>(&node->value);
+  if (list == nullptr) refuse(fmt::format("'{}' must be a list: [1, 2]", key), key);
+  for (const auto& element : *list) result.push_back(positive_integer_value(*element, key));
+  return result;
+}
+
+std::vector<Table> Table::tables(const char* key) {
+  std::vector<Table> result;
+  const Node* node = find(key);
+  if (node == nullptr) return result;
+  const auto* list = std::get_if<Node::List>(&node->value);
+  if (list == nullptr) refuse(fmt::format("'{}' must be written as [[{}]]", key, key), key);
+  for (const auto& element : *list) {
+    if (!std::holds_alternative<Node::Map>(element->value)) {
+      refuse(fmt::format("'{}' must be written as [[{}]]", key, key), key);
+    }
+    result.push_back(Table(element, file_));
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, Table>> Table::named_tables(const char* key) {
+  std::vector<std::pair<std::string, Table>> result;
+  const Node* node = find(key);
+  if (node == nullptr) return result;
+  const auto* map = std::get_if<Node::Map>(&node->value);
+  if (map == nullptr) refuse(fmt::format("'{}' must be a table", key), key);
+  for (const auto& [name, element] : *map) {
+    if (!std::holds_alternative<Node::Map>(element->value)) {
+      refuse(fmt::format("'{}' of '{}' must be a table: {{ ... }}", printable(name), key), key);
+    }
+    result.emplace_back(name, Table(element, file_));
+  }
+  return result;
+}
+
+void Table::finish() const {
+  for (const auto& [name, element] : map_of(*node_)) {
+    if (known_.count(name) != 0) continue;
+    throw UserError(fmt::format("{}:{}: unknown key '{}'; known here: {}",
+                                file_,
+                                element->line,
+                                printable(name),
+                                fmt::join(known_, ", ")));
+  }
+}
+
+std::string read_small_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw UserError(fmt::format("{}: cannot be opened for reading", path));
+  std::string text(largest_file + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad()) throw UserError(fmt::format("{}: cannot be read", path));
+  if (text.size() > largest_file) {
+    throw UserError(fmt::format("{}: larger than 4 MiB, so it is no catalogue", path));
+  }
+  return text;
+}
+}  // namespace scaleworth::toml_file

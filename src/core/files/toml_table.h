@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Strict TOML, units checked, positions; only its .cpp includes toml++.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace scaleworth::toml_file {
+// The values of a TOML document with their lines, apart from the library that parses them: one
+// source file pays for compiling it.
+
+struct Node {
+  using List = std::vector<std::shared_ptr<const Node>>;
+  using Map = std::map<std::string, std::shared_ptr<const Node>>;
+  std::variant<bool, std::int64_t, double, std::string, List, Map> value;
+  unsigned line = 0;
+};
+
+/// The document as a node with a Map. Throws UserError naming `file` and line.
+std::shared_ptr<const Node> parse_document(std::string_view text, const std::string& file);
+
+/// `text` with everything but printable ASCII as "?", at most 200 characters: fit for a message.
+std::string printable(std::string_view text);
+
+// Strict reading of a file that a person edits: every key must be known, every number has its unit
+// in the key's name, and every refusal names file, line and remedy.
+
+struct Node;
+
+/// A table of a TOML document. Each accessor marks its key as known; `finish` refuses the others.
+/// All accessors throw UserError on a value of another type, a number that is not finite or not
+/// positive, and a required key that is missing.
+class Table {
+ public:
+  /// The root of a document. Throws UserError for text that is no TOML (duplicates included).
+  /// `file` is used in messages only.
+  static Table parse(std::string_view text, const std::string& file);
+
+  std::string text(const char* key);
+  std::optional<std::string> optional_text(const char* key);
+  double positive(const char* key);
+  std::optional<double> optional_positive(const char* key);
+  std::int64_t positive_integer(const char* key);
+  std::optional<std::int64_t> optional_positive_integer(const char* key);
+  bool flag(const char* key, bool otherwise);
+  /// Lists are empty when the key is missing.
+  std::vector<std::string> texts(const char* key);
+  std::vector<std::int64_t> positive_integers(const char* key);
+  std::vector<Table> tables(const char* key);
+  /// The tables inside the table `key`, each with its name, by name.
+  std::vector<std::pair<std::string, Table>> named_tables(const char* key);
+
+  /// Throws UserError naming the first key that no accessor asked for, and those that were.
+  void finish() const;
+  /// Throws UserError with file and the line of `key` (of the table without it).
+  [[noreturn]] void refuse(const std::string& message, const char* key = nullptr) const;
+
+ private:
+  Table(std::shared_ptr<const Node> node, std::string file);
+  const Node* find(const char* key);
+  const Node& required(const char* key);
+  double positive_value(const Node& node, const char* key) const;
+  std::int64_t positive_integer_value(const Node& node, const char* key) const;
+  const std::string& text_value(const Node& node, const char* key) const;
+
+  std::shared_ptr<const Node> node_;
+  std::string file_;
+  std::set<std::string> known_;
+};
+
+/// The whole text of a file. Throws UserError when it cannot be read or exceeds 4 MiB.
+std::string read_small_file(const std::string& path);
+}  // namespace scaleworth::toml_file

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/process.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace scaleworth {
+namespace {
+/// One launcher that announces itself by plain variables.
+struct Convention {
+  Launcher launcher;
+  const char* rank;
+  const char* world_size;  // null: not announced
+  const char* local_rank;
+  bool needs_world_size;  // a lone rank is then not taken for this launcher
+};
+
+constexpr std::array conventions{
+    Convention{Launcher::torchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK", true},
+    Convention{Launcher::open_mpi,
+               "OMPI_COMM_WORLD_RANK",
+               "OMPI_COMM_WORLD_SIZE",
+               "OMPI_COMM_WORLD_LOCAL_RANK",
+               true},
+    Convention{Launcher::slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", false},
+    Convention{Launcher::pmi, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", false},
+    Convention{Launcher::pmi, "PMIX_RANK", nullptr, nullptr, false},
+};
+
+// Step ids from here on are Slurm's own: the batch script, the interactive shell, the extern step.
+constexpr std::int64_t first_special_step = 0xFFFFFFF0;
+
+std::optional<std::int64_t> number(const EnvironmentVariables& variables, const char* name) {
+  const auto found = name == nullptr ? variables.end() : variables.find(name);
+  if (found == variables.end()) return std::nullopt;
+  const std::string& text = found->second;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    throw UserError(fmt::format(
+        "the launch variable {} is '{}', no whole number: correct or unset it", name, text));
+  }
+  return value;
+}
+
+std::optional<int> small_number(const EnvironmentVariables& variables, const char* name) {
+  const auto value = number(variables, name);
+  if (value && *value > 10'000'000) {
+    throw UserError(fmt::format(
+        "the launch variable {} is {}, more than any job has: correct or unset it", name, *value));
+  }
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+}
+
+bool in_job_step(const EnvironmentVariables& variables) {
+  auto step = number(variables, "SLURM_STEP_ID");
+  if (!step) step = number(variables, "SLURM_STEPID");
+  return step && *step < first_special_step;
+}
+
+bool applies(const Convention& convention, const EnvironmentVariables& variables) {
+  if (!variables.contains(convention.rank)) return false;
+  if (convention.needs_world_size && !variables.contains(convention.world_size)) return false;
+  return convention.launcher != Launcher::slurm || in_job_step(variables);
+}
+
+void check_range(const LaunchEnvironment& launch) {
+  if (launch.world_size && *launch.world_size < 1) {
+    throw UserError(fmt::format("{} announces {} ranks: at least 1 is needed",
+                                launcher_name(launch.launcher),
+                                *launch.world_size));
+  }
+  if (launch.rank && launch.world_size && *launch.rank >= *launch.world_size) {
+    throw UserError(fmt::format("{} announces rank {} of {}: ranks count from 0 to {}",
+                                launcher_name(launch.launcher),
+                                *launch.rank,
+                                *launch.world_size,
+                                *launch.world_size - 1));
+  }
+}
+
+void set_rendezvous(const std::string& address, LaunchEnvironment& launch) {
+  const auto colon = address.rfind(':');
+  const EnvironmentVariables port{
+      {"--rendezvous", colon == std::string::npos ? "" : address.substr(colon + 1)}};
+  const auto value = colon == std::string::npos ? std::nullopt : number(port, "--rendezvous");
+  if (colon == 0 || !value || *value < 1 || *value > 65535) {
+    throw UserError(fmt::format("--rendezvous is '{}': write host:port, port 1 to 65535", address));
+  }
+  launch.rendezvous_host = address.substr(0, colon);
+  launch.rendezvous_port = static_cast<int>(*value);
+}
+
+LaunchEnvironment from_flags(const LaunchFlags& flags) {
+  if (!flags.rank || !flags.world_size) {
+    throw UserError("--rank and --world-size belong together: give both or neither");
+  }
+  LaunchEnvironment launch{
+      .launcher = Launcher::flags, .rank = flags.rank, .world_size = flags.world_size};
+  if (*flags.rank < 0) throw UserError("--rank is negative: ranks count from 0");
+  if (!flags.rendezvous.empty()) set_rendezvous(flags.rendezvous, launch);
+  return launch;
+}
+
+LaunchEnvironment from_convention(const Convention& convention,
+                                  const EnvironmentVariables& variables) {
+  LaunchEnvironment launch{.launcher = convention.launcher};
+  launch.rank = small_number(variables, convention.rank);
+  launch.world_size = small_number(variables, convention.world_size);
+  launch.local_rank = small_number(variables, convention.local_rank);
+  // Old Slurm releases announce the step's size under the job's name only.
+  if (convention.launcher == Launcher::slurm && !launch.world_size) {
+    launch.world_size = small_number(variables, "SLURM_NTASKS");
+  }
+  if (const auto host = variables.find("MASTER_ADDR"); host != variables.end()) {
+    launch.rendezvous_host = host->second;
+    launch.rendezvous_port = small_number(variables, "MASTER_PORT");
+  }
+  return launch;
+}
+
+/// What to change so that the launcher's tasks find each other as MPI ranks.
+std::string remedy(Launcher launcher, int ranks) {
+  switch (launcher) {
+    case Launcher::slurm:
+      return fmt::format(
+          "start with srun --mpi=pmix -n {} (srun --mpi=list shows what is installed)", ranks);
+    case Launcher::open_mpi:
+      return "use the mpirun of the same MPI installation that the MPI module is linked with";
+    case Launcher::pmi:
+      return "use the mpirun or srun --mpi type of the MPI that the MPI module is linked with";
+    case Launcher::none:
+    case Launcher::flags:
+    case Launcher::torchrun:
+      break;
+  }
+  return fmt::format("CPU ranks talk over MPI, start them with mpirun -n {}", ranks);
+}
+}  // namespace
+
+const char* launcher_name(Launcher launcher) {
+  switch (launcher) {
+    case Launcher::none:
+      return "no launcher";
+    case Launcher::flags:
+      return "flags";
+    case Launcher::torchrun:
+      return "torchrun";
+    case Launcher::slurm:
+      return "Slurm (srun)";
+    case Launcher::open_mpi:
+      return "Open MPI (mpirun)";
+    case Launcher::pmi:
+      return "a PMI launcher";
+  }
+  return "unknown";
+}
+
+EnvironmentVariables launch_variables() {
+  EnvironmentVariables variables;
+  const auto copy = [&](const char* name) {
+    const char* value = name == nullptr ? nullptr : std::getenv(name);
+    if (value != nullptr) variables[name] = value;
+  };
+  for (const Convention& convention : conventions) {
+    for (const char* name : {convention.rank, convention.world_size, convention.local_rank}) {
+      copy(name);
+    }
+  }
+  for (const char* name :
+       {"MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_STEPID", "SLURM_NTASKS"}) {
+    copy(name);
+  }
+  return variables;
+}
+
+LaunchEnvironment detect_launch(const EnvironmentVariables& variables, const LaunchFlags& flags) {
+  LaunchEnvironment launch;
+  if (flags.rank || flags.world_size || !flags.rendezvous.empty()) {
+    launch = from_flags(flags);
+  } else {
+    for (const Convention& convention : conventions) {
+      if (!applies(convention, variables)) continue;
+      launch = from_convention(convention, variables);
+      break;
+    }
+  }
+  check_range(launch);
+  return launch;
+}
+
+std::string describe_launch(const LaunchEnvironment& launch) {
+  if (launch.launcher == Launcher::none) return "one process, no launcher detected";
+  return fmt::format("rank {} of {}, started by {}",
+                     launch.rank.value_or(0),
+                     launch.world_size ? fmt::to_string(*launch.world_size) : "an unstated number",
+                     launcher_name(launch.launcher));
+}
+
+void check_world_size(const LaunchEnvironment& launch, int mpi_world_size) {
+  if (!launch.world_size || *launch.world_size == mpi_world_size) return;
+  throw UserError(fmt::format("{} announces {} ranks, but MPI sees {}: {}",
+                              launcher_name(launch.launcher),
+                              *launch.world_size,
+                              mpi_world_size,
+                              remedy(launch.launcher, *launch.world_size)));
+}
+
+namespace {
+// A signal handler may only write to a lock-free global.
+volatile std::sig_atomic_t received_signal =
+    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+extern "C" void remember_signal(int signal) {
+  received_signal = signal;
+  std::signal(signal, SIG_DFL);  // the second one is taken literally
+}
+
+}  // namespace
+
+Interrupted::Interrupted(int signal)
+    : std::runtime_error("interrupted by signal " + std::to_string(signal)), signal_(signal) {}
+
+void install_interrupt_handlers() {
+  for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    struct sigaction action {};
+    action.sa_handler = remember_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);  // without SA_RESTART: a blocked read or wait returns
+  }
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+int interrupt_signal() {
+  return received_signal;
+}
+
+void check_interrupt() {
+  if (received_signal != 0) throw Interrupted(received_signal);
+}
+
+namespace {
+using namespace std::string_view_literals;
+
+constexpr std::array prefixes{
+    "OMP_"sv, "GOMP_"sv, "KMP_"sv, "OPENBLAS_"sv, "NCCL_"sv, "CUDA_"sv, "CUBLAS_"sv, "CUBLASLT_"sv};
+
+constexpr std::array names{"GOTO_NUM_THREADS"sv,
+                           "GROUP_RANK"sv,
+                           "LOCAL_RANK"sv,
+                           "LOCAL_WORLD_SIZE"sv,
+                           "MASTER_ADDR"sv,
+                           "MASTER_PORT"sv,
+                           "MKL_NUM_THREADS"sv,
+                           "NODE_RANK"sv,
+                           "NVIDIA_DRIVER_CAPABILITIES"sv,
+                           "NVIDIA_TF32_OVERRIDE"sv,
+                           "NVIDIA_VISIBLE_DEVICES"sv,
+                           "OMPI_COMM_WORLD_LOCAL_RANK"sv,
+                           "OMPI_COMM_WORLD_LOCAL_SIZE"sv,
+                           "OMPI_COMM_WORLD_RANK"sv,
+                           "OMPI_COMM_WORLD_SIZE"sv,
+                           "OMPI_UNIVERSE_SIZE"sv,
+                           "PMI_RANK"sv,
+                           "PMI_SIZE"sv,
+                           "PMIX_RANK"sv,
+                           "RANK"sv,
+                           "SLURM_CPUS_ON_NODE"sv,
+                           "SLURM_CPUS_PER_TASK"sv,
+                           "SLURM_CPU_BIND"sv,
+                           "SLURM_GPUS_ON_NODE"sv,
+                           "SLURM_JOB_NUM_NODES"sv,
+                           "SLURM_LOCALID"sv,
+                           "SLURM_MEM_PER_NODE"sv,
+                           "SLURM_NNODES"sv,
+                           "SLURM_NODEID"sv,
+                           "SLURM_NTASKS"sv,
+                           "SLURM_NTASKS_PER_NODE"sv,
+                           "SLURM_PROCID"sv,
+                           "WORLD_SIZE"sv};
+
+constexpr std::array secrets{"KEY"sv, "TOKEN"sv, "SECRET"sv, "PASS"sv, "CREDENTIAL"sv, "AUTH"sv};
+
+constexpr std::size_t longest_value = 1024;
+}  // namespace
+
+bool may_record_variable(std::string_view name) {
+  const auto contained = [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  if (std::any_of(secrets.begin(), secrets.end(), contained)) return false;
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+           return name.size() > prefix.size() && name.substr(0, prefix.size()) == prefix;
+         });
+}
+
+FactSection allowed_variables(const std::vector<std::string>& entries) {
+  std::map<std::string, std::string> allowed;
+  for (const std::string& entry : entries) {
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos || !may_record_variable(entry.substr(0, equals))) continue;
+    std::string value = entry.substr(equals + 1);
+    if (value.size() > longest_value) value = value.substr(0, longest_value) + "...";
+    allowed[entry.substr(0, equals)] = std::move(value);
+  }
+  FactSection section{"environment_variables", {}};
+  for (auto& [name, value] : allowed)
+    section.facts.push_back({name, Value(std::move(value)), "environment"});
+  return section;
+}
+
+FactSection allowed_variables() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    entries.emplace_back(*entry);
+  return allowed_variables(entries);
+}
+}  // namespace scaleworth

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Launcher and rank, Ctrl-C, environment allow-list.
+#pragma once
+
+#include "src/core/run.h"
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth {
+// Which launcher started this process, and as which rank of how many.
+
+enum class Launcher {
+  none,      // started by hand: one process
+  flags,     // --rank and --world-size
+  torchrun,  // RANK, WORLD_SIZE: torchrun, Kubernetes' PyTorchJob
+  slurm,     // SLURM_PROCID of a job step
+  open_mpi,  // OMPI_COMM_WORLD_RANK
+  pmi        // PMI_RANK, PMIX_RANK: MPICH's hydra, PRRTE, Flux
+};
+/// "torchrun", "Slurm (srun)", "Open MPI (mpirun)", ... as printed.
+const char* launcher_name(Launcher launcher);
+
+/// What the user said explicitly.
+struct LaunchFlags {
+  std::optional<int> rank{};
+  std::optional<int> world_size{};
+  std::string rendezvous{};  // "host:port", empty for none
+};
+
+/// What the launcher announced. A value that it does not announce is absent (PMIx has no size).
+struct LaunchEnvironment {
+  Launcher launcher = Launcher::none;
+  std::optional<int> rank{};
+  std::optional<int> world_size{};
+  std::optional<int> local_rank{};
+  std::string rendezvous_host{};  // empty for none
+  std::optional<int> rendezvous_port{};
+};
+
+using EnvironmentVariables = std::map<std::string, std::string>;
+
+/// Those variables of this process that `detect_launch` reads; no others are looked at.
+EnvironmentVariables launch_variables();
+
+/// The first of: flags, torchrun, Slurm, Open MPI, PMI. Open MPI goes before Slurm when both are
+/// there, because an mpirun inside of an allocation leaves the outer Slurm variables in place.
+/// Slurm counts only inside of a job step (SLURM_STEP_ID): the shell of salloc and the script of
+/// sbatch have SLURM_NTASKS, and even SLURM_PROCID, without being one of several tasks.
+/// Throws UserError naming the flag or variable when a value is no number or out of range.
+LaunchEnvironment detect_launch(const EnvironmentVariables& variables,
+                                const LaunchFlags& flags = {});
+
+/// One line for the record: "rank 1 of 4, started by torchrun".
+std::string describe_launch(const LaunchEnvironment& launch);
+
+/// Throws UserError naming the launcher's flag to fix when the launcher announced another number
+/// of ranks than MPI's world has: each of N tasks would measure alone and report one rank.
+void check_world_size(const LaunchEnvironment& launch, int mpi_world_size);
+
+// Ctrl-C and SIGTERM as a flag that measurement loops poll between samples.
+
+/// Thrown by `check_interrupt`; whoever records results keeps what was measured and says so.
+class Interrupted : public std::runtime_error {
+ public:
+  explicit Interrupted(int signal);
+  int signal() const { return signal_; }
+
+ private:
+  int signal_;
+};
+
+/// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 only sets the flag; a second one ends
+/// the process at once. SIGUSR1 is what mpirun passes on to its ranks, and what Slurm's --signal is
+/// commonly told to send before a time limit. A file size limit (ulimit -f) becomes an error of the
+/// write that meets it.
+void install_interrupt_handlers();
+
+/// The signal received so far, 0 for none.
+int interrupt_signal();
+
+/// Throws Interrupted if a signal has arrived. Call between samples, never inside a timed region.
+void check_interrupt();
+
+// The environment variables that can change a measurement, and no others: a run is made to be
+// shown, so the environment as a whole (tokens, passwords, paths) never enters it.
+
+/// Whether a variable of this name may be recorded: thread counts and placement (OMP_*, OPENBLAS_*,
+/// ...), communication (NCCL_*), GPUs and their libraries (CUDA_*, CUBLAS_*, CUBLASLT_*, a few of
+/// NVIDIA_*), ranks and their rendezvous. Names that smell of a secret (KEY, TOKEN, SECRET, PASS,
+/// CREDENTIAL, AUTH) never, whatever their prefix.
+bool may_record_variable(std::string_view name);
+
+/// The section "environment_variables" of those `entries` ("NAME=value") that may be recorded, by
+/// name; values beyond 1024 bytes are cut and end in "...".
+FactSection allowed_variables(const std::vector<std::string>& entries);
+
+/// The same of this process.
+FactSection allowed_variables();
+}  // namespace scaleworth

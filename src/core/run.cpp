@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/run.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace scaleworth {
+namespace {
+template <class Items>
+auto find_by_name(const Items& items, const std::string& name) -> decltype(items.data()) {
+  const auto found =
+      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+template <class T>
+const T& parameter_as(const Point& point, const std::string& name, const char* type) {
+  const auto found = point.parameters.find(name);
+  if (found == point.parameters.end()) {
+    throw UserError("run.json: a point lacks the parameter '" + name + "'; measure again");
+  }
+  if (const T* value = std::get_if<T>(&found->second)) return *value;
+  throw UserError("run.json: the parameter '" + name + "' is not " + type + "; measure again");
+}
+
+template <class Map>
+const auto& entry(const Map& map, const std::string& name, const char* kind) {
+  const auto found = map.find(name);
+  if (found == map.end()) {
+    throw UserError(std::string("run.json: a point lacks the ") + kind + " '" + name +
+                    "'; measure again");
+  }
+  return found->second;
+}
+}  // namespace
+
+const Fact* find_fact(const Run& run, const std::string& section, const std::string& name) {
+  const FactSection* found = find_by_name(run.environment, section);
+  return found == nullptr ? nullptr : find_by_name(found->facts, name);
+}
+
+const ProbeRecord* find_probe(const Run& run, const std::string& name) {
+  return find_by_name(run.probes, name);
+}
+
+std::int64_t integer_parameter(const Point& point, const std::string& name) {
+  return parameter_as<std::int64_t>(point, name, "an integer");
+}
+
+const std::string& text_parameter(const Point& point, const std::string& name) {
+  return parameter_as<std::string>(point, name, "a text");
+}
+
+bool flag_parameter(const Point& point, const std::string& name) {
+  return parameter_as<bool>(point, name, "a truth value");
+}
+
+double amount(const Point& point, const std::string& name) {
+  return entry(point.amounts, name, "amount");
+}
+
+const std::vector<double>& series(const Point& point, const std::string& name) {
+  return entry(point.samples, name, "series");
+}
+
+namespace {
+constexpr std::array all_statuses{
+    ProbeStatus::pending, ProbeStatus::measured, ProbeStatus::skipped, ProbeStatus::failed};
+
+std::string points_kept(const ProbeRecord& probe) {
+  const std::size_t count = probe.points.size();
+  return fmt::format("{} point{} kept", count, count == 1 ? "" : "s");
+}
+}  // namespace
+
+const char* probe_status_name(ProbeStatus status) {
+  switch (status) {
+    case ProbeStatus::pending:
+      return "pending";
+    case ProbeStatus::measured:
+      return "measured";
+    case ProbeStatus::skipped:
+      return "skipped";
+    case ProbeStatus::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::optional<ProbeStatus> probe_status(std::string_view name) {
+  for (const ProbeStatus status : all_statuses) {
+    if (name == probe_status_name(status)) return status;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> missing(const Run& run) {
+  std::vector<std::string> sentences;
+  if (!run.interruption.empty()) {
+    sentences.push_back("the run ended early: " + run.interruption);
+  } else if (!run.complete) {
+    sentences.push_back("the run did not finish: it was killed, or it is still going on");
+  }
+  for (const ProbeRecord& probe : run.probes) {
+    if (probe.status == ProbeStatus::pending && probe.points.empty()) {
+      sentences.push_back(probe.name + " was asked for and not reached");
+    } else if (probe.status == ProbeStatus::pending) {
+      sentences.push_back(fmt::format("{} was cut short, {}", probe.name, points_kept(probe)));
+    } else if (probe.status == ProbeStatus::failed) {
+      sentences.push_back(
+          fmt::format("{} failed, {}: {}", probe.name, points_kept(probe), probe.reason));
+    }
+  }
+  return sentences;
+}
+}  // namespace scaleworth

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `Run`, `ProbeRecord`, `Point`, status words, lookups.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace scaleworth {
+// What one invocation measured: environment, probes with their outcomes, raw samples, losses.
+// This is the in-memory form of run.json (docs/run.schema.json); statistics are never stored in
+// it.
+
+/// The run.json version that this build writes; a file with a larger number is refused.
+inline constexpr int run_schema_version = 1;
+
+using Value = std::variant<std::int64_t, double, std::string, bool>;
+
+/// One fact about the machine or the software. `value` is absent when it could not be had; `source`
+/// then gives the reason, otherwise where it was read (a file, an instruction, a library call).
+/// The name carries the unit ("memory_bytes").
+struct Fact {
+  std::string name;
+  std::optional<Value> value;
+  std::string source;
+};
+
+/// Facts by section ("cpu", "memory", "limits", "software", "environment_variables", ...), in print
+/// order.
+struct FactSection {
+  std::string name;
+  std::vector<Fact> facts;
+};
+
+/// Raw samples taken at one setting of a probe.
+struct Point {
+  /// The setting: kernel, size, worker count, ... (names from src/core/files/run_names.h).
+  std::map<std::string, Value> parameters;
+  /// Exactly known amounts of one sample: FLOPs, bytes moved, parameters, tokens.
+  std::map<std::string, double> amounts;
+  /// Sample series by name with unit ("wall_s", "cpu_s"); series of one point that belong together
+  /// (same index = same repetition) have equal length.
+  std::map<std::string, std::vector<double>> samples;
+  /// Why sampling ended (stopping rule) and doubts about the samples (drift, bimodality,
+  /// contention).
+  std::string stop_reason;
+  std::vector<std::string> warnings;
+};
+
+enum class ProbeStatus {
+  pending,  // asked for, not reached: the run ended before
+  measured,
+  skipped,  // cannot be measured here; `reason` says why
+  failed    // was tried and broke; points measured before are kept
+};
+
+/// One probe that was asked for, whatever became of it.
+struct ProbeRecord {
+  std::string name;
+  ProbeStatus status = ProbeStatus::pending;
+  std::string reason;
+  double duration_s = 0.0;
+  std::vector<Point> points;
+  std::vector<std::string> warnings;
+  /// Loss counters: discarded samples, dropped records, unattributed time. Units in the names.
+  std::map<std::string, double> losses;
+};
+
+struct Run {
+  int schema_version = run_schema_version;
+  std::string tool_version;
+  std::string git_revision;
+  std::string started_at;  // ISO 8601, UTC
+  std::vector<std::string> command_line;
+  std::string suite;
+  bool complete = false;     // false until the last probe has ended: a killed run says so by itself
+  std::string interruption;  // why it ended early, empty when it did not
+  std::vector<FactSection> environment;
+  std::vector<ProbeRecord> probes;
+  std::vector<std::string> warnings;
+  /// Files beside run.json (traces, per-rank tables), relative to the run directory.
+  std::vector<std::string> files;
+};
+
+const Fact* find_fact(const Run& run, const std::string& section, const std::string& name);
+const ProbeRecord* find_probe(const Run& run, const std::string& name);
+
+/// Typed access to a point's parameter; throws UserError naming the parameter when absent or of
+/// another type.
+std::int64_t integer_parameter(const Point& point, const std::string& name);
+const std::string& text_parameter(const Point& point, const std::string& name);
+bool flag_parameter(const Point& point, const std::string& name);
+/// Throws UserError when the amount or series is absent.
+double amount(const Point& point, const std::string& name);
+const std::vector<double>& series(const Point& point, const std::string& name);
+
+// The outcomes of a probe as words, and what a run that ended early lacks.
+
+/// "pending", "measured", "skipped" or "failed".
+const char* probe_status_name(ProbeStatus status);
+/// Absent for any other word.
+std::optional<ProbeStatus> probe_status(std::string_view name);
+
+/// What the run does not contain although it was asked for, one sentence each: why it ended early,
+/// probes that were not reached or not finished, probes that failed. Empty for a whole run;
+/// probes that were skipped are not missing, their reason is their result.
+std::vector<std::string> missing(const Run& run);
+}  // namespace scaleworth

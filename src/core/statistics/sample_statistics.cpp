@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include <unsupported/Eigen/SpecialFunctions>
+
+namespace scaleworth {
+std::optional<double> quantile(std::span<const double> samples, double p) {
+  if (samples.empty()) return std::nullopt;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double position = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double weight = position - static_cast<double>(below);
+  return sorted[below] + weight * (sorted[above] - sorted[below]);
+}
+
+std::optional<double> median(std::span<const double> samples) {
+  return quantile(samples, 0.5);
+}
+
+std::optional<double> median_absolute_deviation(std::span<const double> samples) {
+  const std::optional<double> centre = median(samples);
+  if (!centre) return std::nullopt;
+  std::vector<double> deviations;
+  deviations.reserve(samples.size());
+  for (const double sample : samples) deviations.push_back(std::abs(sample - *centre));
+  return median(deviations);
+}
+
+namespace {
+/// The largest r >= 1 with 2 P(Binomial(n, 1/2) < r) <= 1 - confidence; 0 if there is none.
+std::size_t outer_rank(std::size_t n, double confidence) {
+  const double allowed = (1.0 - confidence) / 2.0;
+  const auto trials = static_cast<double>(n);
+  double tail = 0.0;
+  std::size_t rank = 0;
+  for (std::size_t below = 0; below < n / 2; ++below) {
+    const auto successes = static_cast<double>(below);
+    // In logarithms, for 0.5^n underflows from n = 1075 on.
+    tail += std::exp(std::lgamma(trials + 1) - std::lgamma(successes + 1) -
+                     std::lgamma(trials - successes + 1) - trials * std::log(2.0));
+    if (tail > allowed) break;
+    rank = below + 1;
+  }
+  return rank;
+}
+}  // namespace
+
+std::optional<Interval<double>> median_interval(std::span<const double> samples,
+                                                double confidence) {
+  const std::size_t rank = outer_rank(samples.size(), confidence);
+  if (rank == 0) return std::nullopt;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  return Interval<double>{sorted[rank - 1], sorted[sorted.size() - rank]};
+}
+
+Estimate<double> median_estimate(std::span<const double> samples) {
+  const std::optional<double> centre = median(samples);
+  if (!centre) throw std::invalid_argument("median_estimate: no samples");
+  return {*centre, median_interval(samples), samples.size()};
+}
+
+std::optional<Interval<double>> bootstrap_interval(
+    std::span<const double> samples,
+    const std::function<std::optional<double>(std::span<const double>)>& statistic,
+    double confidence,
+    int resamples,
+    std::uint64_t seed) {
+  if (samples.size() < 2) return std::nullopt;
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<std::size_t> pick(0, samples.size() - 1);
+  std::vector<double> resample(samples.size());
+  std::vector<double> values;
+  for (int repetition = 0; repetition < resamples; ++repetition) {
+    for (double& value : resample) value = samples[pick(random)];
+    if (const std::optional<double> value = statistic(resample)) values.push_back(*value);
+  }
+  if (2 * values.size() < static_cast<std::size_t>(resamples) || values.empty())
+    return std::nullopt;
+  const double tail = (1.0 - confidence) / 2.0;
+  return Interval<double>{*quantile(values, tail), *quantile(values, 1.0 - tail)};
+}
+
+namespace {
+bool positive_and_finite(double value) {
+  return std::isfinite(value) && value > 0.0;
+}
+}  // namespace
+
+Estimate<double> ratio(const Estimate<double>& a, const Estimate<double>& b) {
+  if (!positive_and_finite(a.value) || !positive_and_finite(b.value))
+    throw std::invalid_argument("ratio: values must be positive and finite");
+  Estimate<double> result{a.value / b.value, std::nullopt, std::min(a.samples, b.samples)};
+  if (!a.interval || !b.interval || a.interval->low <= 0.0 || b.interval->low <= 0.0) return result;
+  const double below =
+      std::hypot(std::log(a.value / a.interval->low), std::log(b.interval->high / b.value));
+  const double above =
+      std::hypot(std::log(a.interval->high / a.value), std::log(b.value / b.interval->low));
+  result.interval =
+      Interval<double>{result.value * std::exp(-below), result.value * std::exp(above)};
+  return result;
+}
+
+namespace {
+/// P(|T| > t).
+double exceeding(double t, double degrees_of_freedom) {
+  return Eigen::numext::betainc(
+      degrees_of_freedom / 2.0, 0.5, degrees_of_freedom / (degrees_of_freedom + t * t));
+}
+}  // namespace
+
+double student_t_two_sided(double confidence, double degrees_of_freedom) {
+  if (!(confidence > 0.0 && confidence < 1.0 && degrees_of_freedom > 0.0)) {
+    throw std::invalid_argument("student_t_two_sided: confidence or degrees of freedom");
+  }
+  const auto exceeded = [&](double t) { return exceeding(t, degrees_of_freedom); };
+  double low = 0.0;
+  double high = 1.0;
+  while (exceeded(high) > 1.0 - confidence) high *= 2.0;
+  for (int halving = 0; halving < 60; ++halving) {
+    const double middle = (low + high) / 2.0;
+    (exceeded(middle) > 1.0 - confidence ? low : high) = middle;
+  }
+  return (low + high) / 2.0;
+}
+
+double student_t_below(double t, double degrees_of_freedom) {
+  if (!(degrees_of_freedom > 0.0)) {
+    throw std::invalid_argument("student_t_below: degrees of freedom");
+  }
+  const double tail = 0.5 * exceeding(t, degrees_of_freedom);
+  return t > 0.0 ? 1.0 - tail : tail;
+}
+
+MedianResampler::MedianResampler(std::span<const double> samples)
+    : sorted_(samples.begin(), samples.end()) {
+  if (sorted_.empty()) throw std::invalid_argument("MedianResampler: no samples");
+  std::sort(sorted_.begin(), sorted_.end());
+}
+
+double MedianResampler::draw(std::mt19937_64& random) const {
+  const std::size_t n = sorted_.size();
+  std::gamma_distribution<double> gamma((static_cast<double>(n) + 1.0) / 2.0, 1.0);
+  const double below = gamma(random);
+  const double position = below / (below + gamma(random)) * static_cast<double>(n);
+  return sorted_[std::min(static_cast<std::size_t>(position), n - 1)];
+}
+
+double MedianResampler::median() const {
+  return *scaleworth::median(sorted_);
+}
+
+std::optional<Interval<double>> percentile_interval(std::span<const double> draws) {
+  if (draws.size() < 20) return std::nullopt;
+  return Interval<double>{*quantile(draws, 0.025), *quantile(draws, 0.975)};
+}
+
+std::optional<Interval<double>> hull(const std::optional<Interval<double>>& a,
+                                     const std::optional<Interval<double>>& b) {
+  if (!a) return b;
+  if (!b) return a;
+  return Interval<double>{std::min(a->low, b->low), std::max(a->high, b->high)};
+}
+}  // namespace scaleworth

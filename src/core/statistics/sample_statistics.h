@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Median, quantiles, intervals, ratios, Student's t, resampling.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/core/units.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace scaleworth {
+// Order statistics of a sample: median, quantiles, median absolute deviation.
+
+/// Quantile by linear interpolation between order statistics (type 7 of Hyndman & Fan 1996).
+/// Absent for no samples; the sample itself for one. `p` in [0, 1]. Samples must be finite.
+std::optional<double> quantile(std::span<const double> samples, double p);
+
+/// quantile(samples, 0.5).
+std::optional<double> median(std::span<const double> samples);
+
+/// Median absolute deviation from the median, unscaled (times 1.4826 it estimates sigma of a
+/// normal). 0 for one sample or equal samples.
+std::optional<double> median_absolute_deviation(std::span<const double> samples);
+
+// Confidence intervals that assume no distribution.
+
+/// Distribution-free interval of the median from two order statistics: [x(r), x(n+1-r)] with the
+/// largest r whose coverage 1 - 2 P(Binomial(n, 1/2) < r) reaches `confidence`.
+/// Absent when even [min, max] does not reach it (n < 6 at 95 %). Assumes independent samples.
+/// Source: David & Nagaraja, Order Statistics, 3rd ed., section 7.1.
+std::optional<Interval<double>> median_interval(std::span<const double> samples,
+                                                double confidence = 0.95);
+
+/// Median with its order-statistic 95 % interval. Throws std::invalid_argument for no samples.
+Estimate<double> median_estimate(std::span<const double> samples);
+
+/// Percentile bootstrap: the statistic's quantiles over `resamples` resamplings with replacement.
+/// Absent for fewer than two samples. Deterministic in `seed`. A resample for which the statistic
+/// is absent is left out; absent when fewer than half remain.
+std::optional<Interval<double>> bootstrap_interval(
+    std::span<const double> samples,
+    const std::function<std::optional<double>(std::span<const double>)>& statistic,
+    double confidence = 0.95,
+    int resamples = 1000,
+    std::uint64_t seed = 1);
+
+// Ratios of measured values with the uncertainty of both: speed-up, efficiency, ridge point.
+
+/// a / b of two independent positive estimates. The interval combines the two in logarithms,
+///   ln low  = ln(a/b) - sqrt(ln^2(a / a.low)  + ln^2(b.high / b)),
+///   ln high = ln(a/b) + sqrt(ln^2(a.high / a) + ln^2(b / b.low)),
+/// which keeps both intervals' asymmetry and needs no distribution ("MOVER": Zou & Donner,
+/// Statistics in Medicine 27, 2008; square-and-add: Newcombe 1998). Its confidence is that of the
+/// intervals given. Absent when either has none (a factor that is known exactly belongs into
+/// `transform`) or reaches down to 0. The sample count is the smaller one.
+/// Throws std::invalid_argument for values that are not positive and finite.
+Estimate<double> ratio(const Estimate<double>& a, const Estimate<double>& b);
+
+/// The same for quantities; like over like is a plain number.
+template <int S1, int B1, int F1, int D1, int S2, int B2, int F2, int D2>
+auto ratio(const Estimate<Quantity<S1, B1, F1, D1>>& a,
+           const Estimate<Quantity<S2, B2, F2, D2>>& b) {
+  using Result = decltype(a.value / b.value);
+  const auto number = [](auto quantity) { return quantity.value(); };
+  return transform(ratio(transform(a, number), transform(b, number)),
+                   [](double value) { return Result(value); });
+}
+
+// Student's t distribution, for intervals of fitted coefficients.
+
+/// The t with P(|T| <= t) = `confidence` for `degrees_of_freedom` > 0; 0 < confidence < 1, else
+/// std::invalid_argument. Solved by bisection from P(|T| > t) = I_{v/(v + t^2)}(v/2, 1/2), the
+/// regularised incomplete beta function (Abramowitz & Stegun 26.7.1).
+double student_t_two_sided(double confidence, double degrees_of_freedom);
+
+/// P(T <= t) for `degrees_of_freedom` > 0, else std::invalid_argument.
+double student_t_below(double t, double degrees_of_freedom);
+
+// Bootstrap draws of medians: what the median would have been, had the samples been taken again.
+
+/// Draws medians of resamples (with replacement, same size) in constant time: the median of n
+/// uniform ranks is Beta((n+1)/2, (n+1)/2) distributed (exact for odd n; David & Nagaraja, Order
+/// Statistics, 3rd ed., section 2.1). One sample gives itself every time.
+class MedianResampler {
+ public:
+  /// Throws std::invalid_argument for no samples.
+  explicit MedianResampler(std::span<const double> samples);
+  double draw(std::mt19937_64& random) const;
+  /// The median of the samples themselves.
+  double median() const;
+
+ private:
+  std::vector<double> sorted_;
+};
+
+/// The central 95 % of bootstrap draws (percentile method). Absent for fewer than 20 draws.
+std::optional<Interval<double>> percentile_interval(std::span<const double> draws);
+
+/// The smallest interval that contains both; absent when both are.
+std::optional<Interval<double>> hull(const std::optional<Interval<double>>& a,
+                                     const std::optional<Interval<double>>& b);
+}  // namespace scaleworth

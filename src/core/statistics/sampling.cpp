@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/sampling.h"
+
+#include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth {
+StoppingRule::StoppingRule(StoppingTarget target) : target_(target) {}
+
+void StoppingRule::add(Seconds sample, Seconds spent) {
+  if (!std::isfinite(sample.value()) || sample.value() <= 0.0) {
+    throw ProbeFailure(fmt::format(
+        "a timing of {} s is no duration: the clock or the kernel is broken", sample.value()));
+  }
+  samples_.push_back(sample.value());
+  spent_ += spent;
+  if (samples_.size() < target_.minimum_samples) {
+    // A single sample may cost more than the budget; the minimum is then given up, and said.
+    if (spent_ >= 4.0 * target_.time_budget) reason_ = Reason::time_budget;
+    return;
+  }
+  // Sorting at every sample would cost n^2 log n; from 64 samples on every 16th decides.
+  if (samples_.size() < 64 || samples_.size() % 16 == 0) {
+    const Estimate<double> estimate = median_estimate(samples_);
+    if (estimate.interval) {
+      reached_half_width_ =
+          (estimate.interval->high - estimate.interval->low) / 2.0 / estimate.value;
+      if (reached_half_width_ <= target_.relative_half_width) reason_ = Reason::converged;
+    }
+  }
+  if (reason_ != Reason::running) return;
+  if (samples_.size() >= target_.maximum_samples) reason_ = Reason::maximum_samples;
+  if (spent_ >= target_.time_budget) reason_ = Reason::time_budget;
+}
+
+std::string StoppingRule::explanation() const {
+  const std::size_t count = samples_.size();
+  const std::string width = reached_half_width_ > 0.0 || reason_ == Reason::converged
+                                ? fmt::format("median within {:.2g} %", 100.0 * reached_half_width_)
+                                : std::string("too few samples for an interval");
+  switch (reason_) {
+    case Reason::running:
+      return fmt::format("not finished after {} samples", count);
+    case Reason::converged:
+      return fmt::format("converged: {} after {} samples", width, count);
+    case Reason::maximum_samples:
+      return fmt::format("maximum of {} samples: {}", count, width);
+    case Reason::time_budget:
+      return fmt::format("time budget of {:.3g} s spent after {} samples: {}",
+                         target_.time_budget.value(),
+                         count,
+                         width);
+  }
+  return {};
+}
+
+namespace {
+constexpr std::size_t largest_series = 512;
+constexpr double drift_significance = 0.01;
+constexpr double least_ashman_d = 6.0;
+constexpr double least_share = 0.1;
+constexpr std::size_t least_group = 3;
+
+/// At most `largest_series` medians of consecutive blocks of nearly equal length.
+std::vector<double> reduced(std::span<const double> samples) {
+  const std::size_t blocks = std::min(samples.size(), largest_series);
+  std::vector<double> medians;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = block * samples.size() / blocks;
+    const std::size_t end = (block + 1) * samples.size() / blocks;
+    medians.push_back(*median(samples.subspan(begin, end - begin)));
+  }
+  return medians;
+}
+
+struct Trend {
+  double slope = 0.0;  // per sample
+  double p_value = 1.0;
+};
+
+/// Sum of t (t - 1) (2 t + 5) over groups of t equal values.
+double tie_correction(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  double correction = 0.0;
+  for (auto group = values.begin(); group != values.end();) {
+    const auto next = std::upper_bound(group, values.end(), *group);
+    const auto ties = static_cast<double>(next - group);
+    correction += ties * (ties - 1.0) * (2.0 * ties + 5.0);
+    group = next;
+  }
+  return correction;
+}
+
+Trend trend_of(const std::vector<double>& series) {
+  std::vector<double> slopes;
+  slopes.reserve(series.size() * (series.size() - 1) / 2);
+  double concordance = 0.0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    for (std::size_t j = i + 1; j < series.size(); ++j) {
+      const double rise = series[j] - series[i];
+      concordance += rise > 0.0 ? 1.0 : (rise < 0.0 ? -1.0 : 0.0);
+      slopes.push_back(rise / static_cast<double>(j - i));
+    }
+  }
+  const auto n = static_cast<double>(series.size());
+  const double variance = (n * (n - 1.0) * (2.0 * n + 5.0) - tie_correction(series)) / 18.0;
+  if (variance <= 0.0 || concordance == 0.0) return {};  // equal samples
+  const double z = (std::abs(concordance) - 1.0) / std::sqrt(variance);
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  return {*middle, std::erfc(z / std::sqrt(2.0))};
+}
+
+/// Two groups of sorted samples.
+struct Split {
+  std::size_t lower_count = 0;
+  double lower_mean = 0.0;
+  double upper_mean = 0.0;
+  double squares = 0.0;  // within the groups, about their means
+  double ashman_d = 0.0;
+};
+
+double mean_of(std::span<const double> values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double squares_of(std::span<const double> values, double centre) {
+  double sum = 0.0;
+  for (const double value : values) sum += (value - centre) * (value - centre);
+  return sum;
+}
+
+Split split_at(std::span<const double> sorted, std::size_t lower_count) {
+  const auto lower = sorted.first(lower_count);
+  const auto upper = sorted.subspan(lower_count);
+  Split split{lower_count, mean_of(lower), mean_of(upper)};
+  const double lower_squares = squares_of(lower, split.lower_mean);
+  const double upper_squares = squares_of(upper, split.upper_mean);
+  split.squares = lower_squares + upper_squares;
+  const double variances = lower_squares / static_cast<double>(lower.size() - 1) +
+                           upper_squares / static_cast<double>(upper.size() - 1);
+  // Infinite for two groups of equal samples: they are as apart as can be.
+  split.ashman_d = (split.upper_mean - split.lower_mean) / std::sqrt(variances / 2.0);
+  return split;
+}
+
+Split best_split(std::span<const double> sorted) {
+  const auto share =
+      static_cast<std::size_t>(std::ceil(least_share * static_cast<double>(sorted.size())));
+  const std::size_t least = std::max(least_group, share);
+  Split best = split_at(sorted, least);
+  for (std::size_t count = least + 1; count + least <= sorted.size(); ++count) {
+    const Split split = split_at(sorted, count);
+    if (split.squares < best.squares) best = split;
+  }
+  return best;
+}
+}  // namespace
+
+std::optional<std::string> drift_warning(std::span<const double> samples) {
+  if (samples.size() < least_samples_for_warnings) return std::nullopt;
+  const std::vector<double> series = reduced(samples);
+  const Trend trend = trend_of(series);
+  const double change = trend.slope * static_cast<double>(series.size() - 1) / *median(samples);
+  if (trend.p_value >= drift_significance || !(std::abs(change) >= least_effect))
+    return std::nullopt;
+  return fmt::format(
+      "drift: the samples {} by {:.1f} % of their median from first to last ({} samples, "
+      "Mann-Kendall p = {:.1g})",
+      change > 0.0 ? "rise" : "fall",
+      100.0 * std::abs(change),
+      samples.size(),
+      trend.p_value);
+}
+
+std::optional<std::string> bimodality_warning(std::span<const double> samples) {
+  if (samples.size() < least_samples_for_warnings) return std::nullopt;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front() == sorted.back()) return std::nullopt;
+  if (sorted.size() > largest_series) sorted = reduced(sorted);
+  const double centre = *median(sorted);
+  const Split split = best_split(sorted);
+  const double apart = (split.upper_mean - split.lower_mean) / centre;
+  if (!(split.ashman_d >= least_ashman_d) || !(apart >= least_effect)) return std::nullopt;
+  const double lower_share =
+      static_cast<double>(split.lower_count) / static_cast<double>(sorted.size());
+  const std::string clarity = std::isfinite(split.ashman_d)
+                                  ? fmt::format("Ashman's D = {:.1f}", split.ashman_d)
+                                  : std::string("no spread within them");
+  return fmt::format(
+      "two modes: {:.0f} % of {} samples around {:.3g} times their median, {:.0f} % around {:.3g} "
+      "times ({})",
+      100.0 * lower_share,
+      samples.size(),
+      split.lower_mean / centre,
+      100.0 * (1.0 - lower_share),
+      split.upper_mean / centre,
+      clarity);
+}
+
+std::vector<std::string> sample_warnings(std::span<const double> samples) {
+  std::vector<std::string> warnings;
+  if (auto warning = drift_warning(samples)) warnings.push_back(std::move(*warning));
+  if (auto warning = bimodality_warning(samples)) warnings.push_back(std::move(*warning));
+  return warnings;
+}
+
+double curve_noise(std::span<const double> logs) {
+  constexpr double quartile_of_normal = 0.3186;  // lower quartile of |N(0, 1)|
+  if (logs.size() < 4) return 0.0;
+  std::vector<double> first;
+  std::vector<double> second;
+  for (std::size_t i = 1; i < logs.size(); ++i) first.push_back(std::abs(logs[i] - logs[i - 1]));
+  for (std::size_t i = 2; i < logs.size(); ++i) {
+    second.push_back(std::abs(logs[i] - 2.0 * logs[i - 1] + logs[i - 2]));
+  }
+  // Differences of independent errors have variance 2 sigma^2 and 6 sigma^2.
+  return std::min(*quantile(first, 0.25) / std::sqrt(2.0),
+                  *quantile(second, 0.25) / std::sqrt(6.0)) /
+         quartile_of_normal;
+}
+}  // namespace scaleworth

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// When sampling ends; drift, bimodality, contention, noise.
+#pragma once
+
+#include "src/core/units.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace scaleworth {
+// When to stop sampling: an object that is fed numbers and says when, and why, it has enough.
+
+struct StoppingTarget {
+  /// Half-width of the 95 % order-statistic interval of the median, relative to the median.
+  double relative_half_width = 0.01;
+  std::size_t minimum_samples = 7;
+  std::size_t maximum_samples = 1000;
+  /// Time spent in samples (their sum), not wall time.
+  Seconds time_budget{1.0};
+};
+
+/// Feed one duration per sample; stop as soon as `finished()`.
+class StoppingRule {
+ public:
+  enum class Reason { running, converged, maximum_samples, time_budget };
+
+  explicit StoppingRule(StoppingTarget target);
+  /// `sample` must be finite and positive, else ProbeFailure (a clock that stands still, a NaN).
+  /// `spent` is the time the sample took to get, where it differs from the value (a batch of
+  /// operations).
+  void add(Seconds sample, Seconds spent);
+  void add(Seconds sample) { add(sample, sample); }
+  bool finished() const { return reason_ != Reason::running; }
+  Reason reason() const { return reason_; }
+  /// One line for the record: "converged: median within 0.8 % after 12 samples".
+  std::string explanation() const;
+  const std::vector<double>& samples() const { return samples_; }
+
+ private:
+  StoppingTarget target_;
+  Reason reason_ = Reason::running;
+  double reached_half_width_ = 0.0;  // relative; meaningless before an interval exists
+  std::vector<double> samples_;
+  Seconds spent_{};
+};
+
+// Doubts about a series of samples that a median and its interval would hide.
+
+/// Below this many samples nothing is said: neither test has power.
+inline constexpr std::size_t least_samples_for_warnings = 12;
+/// Effects smaller than this share of the median are not worth a warning.
+inline constexpr double least_effect = 0.02;
+
+/// Do the samples rise or fall in the order taken (a clock that throttles, a machine that warms
+/// up)? Warns when Mann & Kendall's test rejects "no trend" at p < 0.01 (normal approximation with
+/// ties) and the Theil-Sen slope adds up to at least `least_effect` of the median over the series.
+/// More than 512 samples are first reduced to 512 block medians. Positive finite samples.
+/// Source: Gilbert, Statistical Methods for Environmental Pollution Monitoring (1987), chapter 16.
+std::optional<std::string> drift_warning(std::span<const double> samples);
+
+/// Do the samples fall into two groups (two frequencies, two paths through a library), so that the
+/// median describes neither? The split into two that minimises the squares within them, each with
+/// 3 samples and 10 % at least, is taken for two modes when Ashman's
+/// D = |m1 - m2| / sqrt((s1^2 + s2^2) / 2) reaches 6 (the split of a normal reaches 2.7, of a
+/// uniform 3.5) and their means are `least_effect` of the median apart.
+/// Source: Ashman, Bird & Zepf, Astronomical Journal 108, 1994.
+std::optional<std::string> bimodality_warning(std::span<const double> samples);
+
+/// All of the above that apply.
+std::vector<std::string> sample_warnings(std::span<const double> samples);
+
+// How much of a curve is noise, without knowing its shape.
+
+/// Noise of a curve of logarithms: the lower quartile of its first differences (which a few steps
+/// do not reach) or of its second (which straight ramps do not reach), whichever is smaller, scaled
+/// to sigma of a normal. 0 below four points. Assumes independent errors of similar size at all
+/// points.
+double curve_noise(std::span<const double> logs);
+}  // namespace scaleworth

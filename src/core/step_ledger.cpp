@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/step_ledger.h"
+
+#include "src/core/span.h"
+
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace scaleworth::attribution {
+namespace {
+// Names in rule files; reports print them with spaces.
+constexpr std::array<std::pair<WorkClass, std::string_view>, work_classes> class_names{
+    {{WorkClass::unclassified, "unclassified"},
+     {WorkClass::communication, "communication"},
+     {WorkClass::gemm, "gemm"},
+     {WorkClass::attention, "attention"},
+     {WorkClass::convolution, "convolution"},
+     {WorkClass::normalization, "normalization"},
+     {WorkClass::elementwise, "elementwise"},
+     {WorkClass::reduction, "reduction"},
+     {WorkClass::embedding, "embedding"},
+     {WorkClass::optimizer, "optimizer"},
+     {WorkClass::other_compute, "other_compute"},
+     {WorkClass::copy, "copy"}}};
+
+constexpr std::array<std::pair<CollectiveKind, std::string_view>, 13> kind_names{
+    {{CollectiveKind::unknown, "unknown"},
+     {CollectiveKind::all_reduce, "all_reduce"},
+     {CollectiveKind::all_gather, "all_gather"},
+     {CollectiveKind::reduce_scatter, "reduce_scatter"},
+     {CollectiveKind::all_to_all, "all_to_all"},
+     {CollectiveKind::broadcast, "broadcast"},
+     {CollectiveKind::reduce, "reduce"},
+     {CollectiveKind::gather, "gather"},
+     {CollectiveKind::scatter, "scatter"},
+     {CollectiveKind::send, "send"},
+     {CollectiveKind::receive, "receive"},
+     {CollectiveKind::send_receive, "send_receive"},
+     {CollectiveKind::barrier, "barrier"}}};
+
+constexpr std::array<std::pair<HostCause, std::string_view>, host_causes> cause_names{
+    {{HostCause::data_loading, "data_loading"},
+     {HostCause::synchronizing_call, "synchronizing_call"},
+     {HostCause::allocation, "allocation"},
+     {HostCause::module_loading, "module_loading"},
+     {HostCause::garbage_collection, "garbage_collection"},
+     {HostCause::launch_bound, "launch_bound"},
+     {HostCause::other, "other"}}};
+
+template <class Names>
+auto parse(const Names& names, std::string_view text) {
+  std::optional<typename Names::value_type::first_type> found;
+  for (const auto& [value, name] : names) {
+    if (name == text) found = value;
+  }
+  return found;
+}
+}  // namespace
+
+const char* work_class_name(WorkClass work_class) {
+  return work_class == WorkClass::other_compute
+             ? "other compute"
+             : class_names[static_cast<std::size_t>(work_class)].second.data();
+}
+
+std::optional<WorkClass> parse_work_class(std::string_view name) {
+  return parse(class_names, name);
+}
+
+const char* collective_kind_name(CollectiveKind kind) {
+  return kind_names[static_cast<std::size_t>(kind)].second.data();
+}
+
+std::optional<CollectiveKind> parse_collective_kind(std::string_view name) {
+  return parse(kind_names, name);
+}
+
+const char* host_cause_name(HostCause cause) {
+  switch (cause) {
+    case HostCause::data_loading:
+      return "data loading";
+    case HostCause::synchronizing_call:
+      return "synchronizing call";
+    case HostCause::allocation:
+      return "allocation";
+    case HostCause::module_loading:
+      return "module loading";
+    case HostCause::garbage_collection:
+      return "garbage collection";
+    case HostCause::launch_bound:
+      return "launch-bound";
+    case HostCause::other:
+      return "other";
+  }
+  return "other";
+}
+
+std::optional<HostCause> parse_host_cause(std::string_view name) {
+  return parse(cause_names, name);
+}
+
+namespace {
+template <class Range>
+Nanoseconds sum(const Range& range, Nanoseconds start = Nanoseconds::zero()) {
+  return std::accumulate(range.begin(), range.end(), start);
+}
+
+void require_equal(const StepLedger& ledger,
+                   const char* what,
+                   Nanoseconds parts,
+                   Nanoseconds whole) {
+  if (parts == whole) return;
+  throw std::logic_error(
+      fmt::format("ledger of step {} rank {}: the parts of {} are {} ns of {} ns",
+                  ledger.step,
+                  ledger.rank.index,
+                  what,
+                  parts.count(),
+                  whole.count()));
+}
+}  // namespace
+
+const char* ledger_part_name(LedgerPart part) {
+  switch (part) {
+    case LedgerPart::compute:
+      return "compute";
+    case LedgerPart::exposed_transfer:
+      return "exposed transfer";
+    case LedgerPart::exposed_wait:
+      return "exposed wait";
+    case LedgerPart::exposed_copy:
+      return "exposed copy";
+    case LedgerPart::host_late:
+      return "host late";
+    case LedgerPart::dependency_idle:
+      return "dependency idle";
+    case LedgerPart::launch_gap:
+      return "launch gap";
+    case LedgerPart::profiler_overhead:
+      return "profiler overhead";
+    case LedgerPart::unattributed:
+      return "unattributed";
+  }
+  return "unattributed";
+}
+
+const char* ledger_part_key(LedgerPart part) {
+  switch (part) {
+    case LedgerPart::compute:
+      return "compute_ns";
+    case LedgerPart::exposed_transfer:
+      return "exposed_transfer_ns";
+    case LedgerPart::exposed_wait:
+      return "exposed_wait_ns";
+    case LedgerPart::exposed_copy:
+      return "exposed_copy_ns";
+    case LedgerPart::host_late:
+      return "host_late_ns";
+    case LedgerPart::dependency_idle:
+      return "dependency_idle_ns";
+    case LedgerPart::launch_gap:
+      return "launch_gap_ns";
+    case LedgerPart::profiler_overhead:
+      return "profiler_overhead_ns";
+    case LedgerPart::unattributed:
+      return "unattributed_ns";
+  }
+  return "unattributed_ns";
+}
+
+void check_sums(const StepLedger& ledger) {
+  require_equal(ledger, "the step", sum(ledger.parts), ledger.end - ledger.start);
+  require_equal(ledger, "compute", sum(ledger.compute_by_class), ledger.part(LedgerPart::compute));
+  require_equal(
+      ledger, "host late", sum(ledger.host_late_by_cause), ledger.part(LedgerPart::host_late));
+  require_equal(ledger,
+                "exposed wait",
+                sum(ledger.waited_for, ledger.uncharged_wait),
+                ledger.part(LedgerPart::exposed_wait));
+}
+}  // namespace scaleworth::attribution
+
+namespace scaleworth {
+const char* activity_name(Activity activity) {
+  switch (activity) {
+    case Activity::step:
+      return "step";
+    case Activity::compute:
+      return "compute";
+    case Activity::optimizer:
+      return "optimizer";
+    case Activity::host:
+      return "host";
+    case Activity::post:
+      return "post collective";
+    case Activity::progress:
+      return "progress communication";
+    case Activity::collective_wait:
+      return "collective wait";
+  }
+  return "unknown";
+}
+}  // namespace scaleworth

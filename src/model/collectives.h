@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Collectives of a run: points with bandwidths, and fits of time over size.
+#pragma once
+
+#include "src/core/run.h"
+#include "src/core/units.h"
+#include "src/model/analysis.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+// Algorithm and bus bandwidth as nccl-tests defines them.
+
+/// busbw / algbw of a collective among `ranks`:
+///   all_reduce                                  2 (n - 1) / n
+///   all_gather, reduce_scatter, all_to_all      (n - 1) / n
+///   gather, scatter                             (n - 1) / n
+///   broadcast, reduce, send_receive             1
+/// Throws UserError for another name or fewer than two ranks.
+/// Source: nccl-tests doc/PERFORMANCE.md and src/*.cu. Assumes a schedule in which the slowest link
+/// carries that share of the message (ring-like); reduction inside a switch can exceed it.
+double bus_factor(const std::string& collective, int ranks);
+
+/// Bus bandwidth: the rate at the slowest link, comparable across rank counts.
+///   busbw = message / time * bus_factor
+/// `message`  one rank's buffer (all_reduce, broadcast, reduce, send_receive), else the sum over
+/// ranks `time`     the slowest rank's duration of one operation Throws UserError as `bus_factor`
+/// does, and when `time` is not positive.
+BytesPerSecond bus_bandwidth(const std::string& collective, Bytes message, Seconds time, int ranks);
+
+/// One result per (collective, mode, rank count) of comm.collectives, with its points by size (the
+/// median over repetitions of the slowest rank's time, with its order-statistic interval), the fits
+/// of `fit_communication` and the chosen one. Repeated sizes are pooled. Settings with fewer than
+/// two ranks do not communicate and are left out, as are points without usable times. Empty when
+/// the probe is missing. Throws UserError when a point lacks a field or names a collective without
+/// a definition of bus bandwidth.
+std::vector<CollectiveResult> analyse_collectives(const Run& run);
+
+// Where a collective changes its protocol: boundaries between stretches of sizes that each follow
+// one line alpha + beta n.
+
+/// Time of one operation at one message size.
+struct TimedSize {
+  Bytes message;
+  Seconds time;
+};
+
+/// First indices of one to three segments of `points` (ascending sizes, no duplicates), at least
+/// three points each. Minimises, by dynamic programming over the boundaries,
+///   sum over segments min over alpha, beta >= 0 of sum cauchy((alpha + beta n - t) / (t sigma))
+///   + 1.5 ln(points) per segment after the first
+/// (half the Bayesian information criterion's price of two coefficients and a boundary); sigma is
+/// the curve's noise, at least 1 %; Cauchy's corner at 2.385 sigma. {0} for fewer than six points.
+std::vector<std::size_t> segment_starts(std::span<const TimedSize> points);
+
+// Time of a collective as a function of its size: three forms, fitted by relative error.
+
+inline constexpr const char* form_alpha_beta = "alpha-beta";
+inline constexpr const char* form_sqrt = "alpha-beta-sqrt";
+inline constexpr const char* form_segmented = "segmented";
+
+/// The fits of `points` (ascending sizes, no duplicates, positive), in this order where they have
+/// enough points:
+///   alpha-beta       t = alpha + beta n                  Hockney; from 3 points
+///   alpha-beta-sqrt  t = alpha + beta n + c sqrt(n)      pipelined chains; from 4 points
+///   segmented        alpha-beta in one to three segments of at least 3 points; from 6 points
+/// Coefficients >= 0, Huber's loss of the relative error (`fit_relative`). Intervals of alpha and
+/// beta: Student t from that regression's robust covariance, so they contain misfit as well as
+/// noise; in the segmented form given the boundaries; absent for a coefficient at 0.
+/// `held_out_error`: mean |relative error| at the 2nd, 4th, ... size of the same form fitted to the
+/// 1st, 3rd, ...: interpolation within one run, not variation between runs; absent below six
+/// points. Source: Hockney 1994; the sqrt term from T = (p-2) a + n b + 2 sqrt((p-2) a n b) of a
+/// chain with the best chunk size (Thakur, Rabenseifner, Gropp 2005).
+std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> points);
+
+/// Index of the fit with the least held-out error; one that is better by less than 0.1 percentage
+/// point does not replace an earlier, simpler one. 0 when none has such an error.
+std::size_t choose_fit(std::span<const CommunicationFit> fits);
+
+// Predicting a collective's time from a fit, inside and outside of what was measured.
+
+/// The segment that is valid at `message`; between two segments the one nearer by ratio of sizes.
+/// Throws std::invalid_argument for a fit without segments.
+const CommunicationSegment& segment_at(const CommunicationFit& fit, Bytes message);
+
+/// Fitted time at `message`: alpha + beta n + c sqrt(n) of its segment.
+Seconds evaluate(const CommunicationFit& fit, Bytes message);
+
+struct CommunicationPrediction {
+  Estimate<Seconds> time;
+  bool extrapolated = false;  // beyond the measured sizes or rank count
+};
+
+/// Time of one operation of `message`. The 95 % interval adds, in quadrature, the ends of alpha's
+/// and beta's intervals taken together (too wide: their errors partly cancel) and 2.45 x the
+/// held-out error (for normal errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45). Absent when
+/// neither is known. No form extrapolates well beyond its last measured regime: 10 % to 45 % on
+/// public tables.
+CommunicationPrediction predict(const CommunicationFit& fit, Bytes message);
+
+/// An all-reduce measured at one rank count, carried over to another.
+/// Assumes a ring: 2 (k - 1) steps that each carry n / k bytes, so that alpha grows with (k - 1)
+/// and beta with (k - 1) / k; every hop like those measured (one node or one kind of link), and the
+/// protocol changes at the same sizes. The sqrt term grows with the geometric mean of both.
+/// Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
+class AllReduceModel {
+ public:
+  /// `fit` of an all_reduce among `ranks`. Throws std::invalid_argument below two ranks or without
+  /// segments.
+  AllReduceModel(CommunicationFit fit, int ranks);
+  int measured_ranks() const { return ranks_; }
+  /// Zero time for one rank. Any count but the measured one is extrapolated. Throws
+  /// std::invalid_argument for a count below one.
+  CommunicationPrediction predict(int ranks, Bytes message) const;
+
+ private:
+  CommunicationFit fit_;
+  int ranks_;
+};
+
+/// The model of an analysed all_reduce by its chosen fit; absent for another collective or when
+/// nothing could be fitted.
+std::optional<AllReduceModel> all_reduce_model(const CollectiveResult& result);
+
+// NCCL's collectives of a run: a line per algorithm and protocol, the system curve, and how well
+// the library and we predict it.
+
+/// One result per (topology, collective, mode, rank count, in place, registered) of comm.nccl, in
+/// that order. Points of one size are pooled. Empty when the probe is missing. Throws UserError
+/// when a point lacks a field or names a collective without a definition of bus bandwidth.
+std::vector<AlgorithmResult> analyse_algorithms(const Run& run);
+
+// A library that chooses among ways is as fast as the fastest of their lines.
+
+/// The line through the points of one way: alpha and beta by `fit_relative` as in
+/// communication_fit.h, with its held-out error. Without segments below 3 points.
+CommunicationFit fit_way(const std::vector<CollectivePoint>& points);
+
+/// Index of the line that is fastest at `message` among those that were measured there (largest
+/// size within their range; below it a line holds by its alpha). Absent when none was.
+std::optional<std::size_t> fastest_line(std::span<const AlgorithmLine> lines, Bytes message);
+
+/// Least over the lines at `message`; absent as above.
+std::optional<Seconds> system_time(std::span<const AlgorithmLine> lines, Bytes message);
+
+/// The regimes from the smallest to the largest measured size. A boundary is where two lines cross:
+/// (alpha2 - alpha1) / (beta1 - beta2), or where a line's measured range ends.
+std::vector<AlgorithmRegime> regimes(std::span<const AlgorithmLine> lines);
+}  // namespace scaleworth::model

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/cost.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scaleworth::model {
+namespace {
+constexpr double hours_per_month = 8760.0 / 12.0;
+
+void check(double gigabytes, double price, const char* what) {
+  if (!(gigabytes >= 0.0) || !(price >= 0.0)) throw UserError(what);
+}
+}  // namespace
+
+Prices prices_of(const BillTerms& terms) {
+  return {terms.per_rank, terms.fixed + terms.storage + terms.value_of_time, terms.egress};
+}
+
+BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time) {
+  job_cost(prices_of(terms), ranks, time);
+  return {terms.per_rank * static_cast<double>(ranks) * time,
+          terms.fixed * time,
+          terms.storage * time,
+          terms.egress,
+          terms.value_of_time * time};
+}
+
+DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month) {
+  check(gigabytes,
+        usd_per_gigabyte_month,
+        "storage takes 0 GB or more at 0 or more per GB and month; correct --storage-gb or "
+        "--storage-usd-per-gb-month");
+  return dollars_per_hour(gigabytes * usd_per_gigabyte_month / hours_per_month);
+}
+
+Dollars egress_cost(double gigabytes, double usd_per_gigabyte) {
+  check(
+      gigabytes,
+      usd_per_gigabyte,
+      "egress takes 0 GB or more at 0 or more per GB; correct --egress-gb or --egress-usd-per-gb");
+  return Dollars(gigabytes * usd_per_gigabyte);
+}
+
+namespace {
+constexpr double plateau_width = 0.01;
+
+struct Costed {
+  int ranks;
+  Seconds time;
+  Dollars cost;
+  std::optional<Interval<Dollars>> interval;
+};
+
+Costed with_cost(const Prices& common, const CountTime& at) {
+  const Prices prices = prices_at(common, at);
+  if (!(at.time.value.value() > 0.0) || !std::isfinite(at.time.value.value())) {
+    throw UserError("a cost needs step times above zero; measure again");
+  }
+  Costed costed{at.ranks, at.time.value, job_cost(prices, at.ranks, at.time.value), std::nullopt};
+  if (at.time.interval) {
+    costed.interval = Interval<Dollars>{job_cost(prices, at.ranks, at.time.interval->low),
+                                        job_cost(prices, at.ranks, at.time.interval->high)};
+  }
+  return costed;
+}
+
+bool on_plateau(const Costed& candidate, const Costed& cheapest) {
+  if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) return true;
+  return candidate.interval && cheapest.interval &&
+         candidate.interval->low <= cheapest.interval->high;
+}
+}  // namespace
+
+Prices prices_at(const Prices& prices, const CountTime& at) {
+  return {prices.per_rank * at.price_factor, prices.fixed, prices.per_job};
+}
+
+Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
+  if (ranks < 1) throw UserError("a cost needs at least one rank");
+  if (prices.per_rank.value() < 0.0 || prices.fixed.value() < 0.0 || prices.per_job.value() < 0.0) {
+    throw UserError("a price is negative; give --price and --fixed as USD per hour, 0 or more");
+  }
+  return (prices.per_rank * static_cast<double>(ranks) + prices.fixed) * time + prices.per_job;
+}
+
+Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second) {
+  if (!(tokens_per_second > 0.0)) throw UserError("a cost per token needs a rate above zero");
+  const Prices running{prices.per_rank, prices.fixed};
+  return job_cost(running, ranks, Seconds(1e6 / tokens_per_second));
+}
+
+std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times) {
+  if (times.empty()) return std::nullopt;
+  std::vector<Costed> costed;
+  for (const CountTime& at : times) costed.push_back(with_cost(prices, at));
+  std::sort(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
+    return a.ranks < b.ranks;
+  });
+  const Costed& cheapest =
+      *std::min_element(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
+        return a.cost < b.cost;
+      });
+  const Costed& fastest =
+      *std::min_element(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
+        return a.time < b.time;
+      });
+  CostChoice choice;
+  choice.cheapest = cheapest.ranks;
+  choice.fastest = fastest.ranks;
+  choice.price_of_speed = fastest.cost - cheapest.cost;
+  choice.price_cancels = prices.fixed.value() == 0.0;
+  for (const Costed& candidate : costed) {
+    if (on_plateau(candidate, cheapest)) choice.plateau.push_back(candidate.ranks);
+  }
+  return choice;
+}
+
+namespace {
+constexpr double hours_per_year = 8760.0;
+
+void require(bool holds, const char* message) {
+  if (!holds) throw UserError(message);
+}
+
+void check(const OwnedTerms& terms) {
+  require(terms.capital.value() >= 0.0 && std::isfinite(terms.capital.value()),
+          "the capital of an owned rank must be 0 or more, as --capex 30000");
+  require(terms.residual.value() >= 0.0 && terms.residual <= terms.capital,
+          "the residual value must lie between 0 and the capital, as --residual 3000");
+  require(terms.power_kw >= 0.0 && terms.usd_per_kwh >= 0.0 && terms.operation_usd_per_year >= 0.0,
+          "power, the price of electricity and the yearly operation must be 0 or more");
+  require(terms.power_usage_effectiveness >= 1.0 && std::isfinite(terms.power_usage_effectiveness),
+          "the power usage effectiveness is 1 or more, as --pue 1.3");
+  require(terms.utilisation > 0.0 && terms.utilisation <= 1.0,
+          "the utilisation must lie above 0 and up to 1, as --utilisation 0.6");
+}
+}  // namespace
+
+double capital_recovery_factor(double rate, double years) {
+  require(years > 0.0 && std::isfinite(years), "the lifetime must be above 0 years");
+  require(rate >= 0.0 && std::isfinite(rate),
+          "the discount rate must be 0 or more per year, as 0.08");
+  // expm1 and log1p keep the digits of small rates; the limit at 0 is a straight line.
+  return rate == 0.0 ? 1.0 / years : rate / -std::expm1(-years * std::log1p(rate));
+}
+
+DollarsPerSecond owned_price(const OwnedTerms& terms) {
+  check(terms);
+  const double recovery = capital_recovery_factor(terms.discount_rate, terms.lifetime_years);
+  const double capital = recovery * (terms.capital - terms.residual).value() +
+                         terms.discount_rate * terms.residual.value();
+  const double power = terms.power_kw * terms.power_usage_effectiveness * terms.usd_per_kwh;
+  const double hourly =
+      capital / hours_per_year + power + terms.operation_usd_per_year / hours_per_year;
+  return dollars_per_hour(hourly / terms.utilisation);
+}
+
+double break_even_utilisation(const OwnedTerms& terms, DollarsPerSecond rented) {
+  OwnedTerms full = terms;
+  full.utilisation = 1.0;
+  return owned_price(full) / rented;
+}
+
+namespace {
+constexpr double joules_per_kwh = 3.6e6;
+
+bool positive(const std::optional<double>& value) {
+  return !value || (*value > 0.0 && std::isfinite(*value));
+}
+
+JobEnergy energy(const PowerTerms& terms, const Estimate<double>& joules, bool metered) {
+  JobEnergy result{joules, {}, {}, metered};
+  const double factor = terms.power_usage_effectiveness / joules_per_kwh;
+  result.facility_kwh = transform(joules, [&](double value) { return value * factor; });
+  if (terms.grams_per_kwh) {
+    result.grams =
+        transform(result.facility_kwh, [&](double kwh) { return kwh * *terms.grams_per_kwh; });
+  }
+  return result;
+}
+}  // namespace
+
+void check(const PowerTerms& terms) {
+  require(positive(terms.watts_per_rank), "the power of a rank must be above 0 W");
+  require(positive(terms.grams_per_kwh), "the carbon intensity must be above 0 g per kWh");
+  require(terms.power_usage_effectiveness >= 1.0 && std::isfinite(terms.power_usage_effectiveness),
+          "the power usage effectiveness is 1 or more, as --pue 1.3");
+  require(terms.waiting_power >= 0.0 && terms.waiting_power <= 1.0,
+          "the power while waiting is a part of the full power, as --idle-watts-fraction 0.7");
+}
+
+double mean_power(double watts, double waiting_power, double busy) {
+  const double share = std::clamp(busy, 0.0, 1.0);
+  return watts * (share + (1.0 - share) * waiting_power);
+}
+
+std::optional<JobEnergy> rated_energy(const PowerTerms& terms,
+                                      int ranks,
+                                      const Estimate<Seconds>& time,
+                                      double busy) {
+  check(terms);
+  if (!terms.watts_per_rank) return std::nullopt;
+  const double power = mean_power(*terms.watts_per_rank, terms.waiting_power, busy) * ranks;
+  return energy(terms, transform(time, [&](Seconds s) { return power * s.value(); }), false);
+}
+
+JobEnergy metered_energy(const PowerTerms& terms, double joules) {
+  check(terms);
+  return energy(terms, Estimate<double>{joules, std::nullopt, 0}, true);
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a count of ranks costs, and which count to choose.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/core/units.h"
+#include "src/model/analysis.h"
+
+#include <optional>
+#include <vector>
+
+namespace scaleworth::model {
+/// The bill of a job: `per_rank` for every rank, `fixed` for every hour of wall clock (storage, the
+/// people who wait) whatever the count, `per_job` once (data that leaves), whatever the time.
+struct Prices {
+  DollarsPerSecond per_rank;
+  DollarsPerSecond fixed;
+  Dollars per_job = Dollars(0.0);
+};
+
+/// C(K) = (K p + f) T + e. Throws UserError for fewer than one rank or a negative price.
+Dollars job_cost(const Prices& prices, int ranks, Seconds time);
+
+/// C(K) for one million tokens at `tokens_per_second` of all ranks together (> 0, else UserError),
+/// without what is paid once per job.
+Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second);
+
+/// The time that one count takes for the work that all counts of a comparison share.
+struct CountTime {
+  int ranks = 1;
+  Estimate<Seconds> time;
+  double price_factor = 1.0;  // of the price per rank, where this count has a price of its own
+};
+
+/// `prices` as `at` pays them.
+Prices prices_at(const Prices& prices, const CountTime& at);
+
+/// K* among `times`: least cost, the smaller count where equal. The plateau holds every count whose
+/// cost is within 1 % of K*'s, or whose cost interval overlaps it. `price_of_speed` is for the work
+/// of `times`. With f = 0 the argmin does not depend on p: C is proportional to it.
+/// Absent for no times. Throws UserError for a negative price or a time that is not positive.
+std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times);
+
+// The lines of a job's bill: what is paid per rank, per hour of wall clock and once, and what
+// waiting is worth.
+
+struct BillTerms {
+  DollarsPerSecond per_rank;
+  DollarsPerSecond fixed = DollarsPerSecond(0.0);
+  DollarsPerSecond storage = DollarsPerSecond(0.0);
+  /// What an hour of waiting is worth to whoever waits. It acts exactly like `fixed` on every count
+  /// and every choice, but nobody sends a bill for it.
+  DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
+  Dollars egress = Dollars(0.0);  // once per run
+};
+
+/// All that runs with the clock in one rate.
+Prices prices_of(const BillTerms& terms);
+
+struct BillLines {
+  Dollars ranks;
+  Dollars fixed;
+  Dollars storage;
+  Dollars egress;
+  Dollars waiting;
+
+  Dollars total() const { return ranks + fixed + storage + egress + waiting; }
+};
+
+/// The lines add up to `job_cost`. Throws UserError as it does.
+BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time);
+
+/// Storage while a job runs, from a price per month of 730 h (8760 h / 12). Throws UserError for a
+/// negative amount or price.
+DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month);
+
+/// Data that leaves once per run. Throws UserError for a negative amount or price.
+Dollars egress_cost(double gigabytes, double usd_per_gigabyte);
+
+// What an hour of a machine costs that was bought, and from which use on that beats renting.
+
+/// Per rank: network, storage and staff belong into `capital` and `operation_per_year`.
+struct OwnedTerms {
+  Dollars capital;
+  Dollars residual = Dollars(0.0);  // what it sells for at the end of its life
+  double lifetime_years = 4.0;
+  double discount_rate = 0.0;              // per year
+  double power_kw = 0.0;                   // drawn all year: idle power is not zero
+  double power_usage_effectiveness = 1.0;  // PUE: of the building over that of the machines
+  double usd_per_kwh = 0.0;
+  double operation_usd_per_year = 0.0;  // staff, space, maintenance, network
+  double utilisation = 1.0;             // hours that do useful work over all hours
+};
+
+/// CRF(r, n) = r (1 + r)^n / ((1 + r)^n - 1): the yearly payment that returns 1 over n years at
+/// rate r; 1/n for r = 0. Throws UserError for n <= 0 or r < 0.
+double capital_recovery_factor(double rate, double years);
+
+/// Price of a rank for an hour that does useful work:
+///   (CRF (capital - residual) + r residual) / 8760 + power PUE USD/kWh + operation / 8760,
+/// over the utilisation. The residual comes at the end, so that its interest is paid meanwhile.
+/// Throws UserError for a utilisation out of (0, 1] or a term that is negative.
+DollarsPerSecond owned_price(const OwnedTerms& terms);
+
+/// The utilisation from which owning is cheaper than `rented` per used hour: the price at
+/// utilisation 1 over it. Above 1: never.
+double break_even_utilisation(const OwnedTerms& terms, DollarsPerSecond rented);
+
+// Energy and carbon of a job, from meters or from the rated power of its ranks.
+
+/// Part of full power that a rank draws while it waits. MLPerf Training v4.0, Llama-2-70B LoRA on
+/// H100 nodes metered at AC: at 64 nodes, 22.5 % efficient, a node drew 4997 W on average, 70 % of
+/// the 7160 W at one node. Taken for the waiting alone it is an upper value: if the 22.5 % drew
+/// full power, the waiting drew 61 %.
+inline constexpr double default_waiting_power = 0.7;
+
+struct PowerTerms {
+  std::optional<double> watts_per_rank;  // while it computes
+  double waiting_power = default_waiting_power;
+  double power_usage_effectiveness = 1.0;  // PUE: of the building over that of the machines
+  std::optional<double> grams_per_kwh;     // of the grid, CO2 equivalent
+};
+
+/// Throws UserError for a power or an intensity that is not positive, a PUE below 1 or a waiting
+/// power out of [0, 1].
+void check(const PowerTerms& terms);
+
+/// Of one job. Embodied carbon, network and storage are not in it unless the meters saw them.
+struct JobEnergy {
+  Estimate<double> joules;                // of the machines
+  Estimate<double> facility_kwh;          // of the building: times PUE
+  std::optional<Estimate<double>> grams;  // CO2 equivalent, where the grid is known
+  bool metered = false;
+};
+
+/// Mean power of a rank that computes a share `busy` of its time, clamped to [0, 1], and waits the
+/// rest: W (busy + (1 - busy) w).
+double mean_power(double watts, double waiting_power, double busy);
+
+/// E = K P T with the mean power of ranks that are `busy`; the interval is that of the time. Absent
+/// without a rated power.
+std::optional<JobEnergy> rated_energy(const PowerTerms& terms,
+                                      int ranks,
+                                      const Estimate<Seconds>& time,
+                                      double busy);
+
+/// Of what meters say, in J.
+JobEnergy metered_energy(const PowerTerms& terms, double joules);
+
+// Jobs on machines that may be taken away: how often to save, how long it then takes, what it
+// costs.
+
+/// Reclaims as a Poisson process of independent machines; any one of them ends the whole job's
+/// segment.
+struct Preemption {
+  double per_hour = 0.0;    // reclaims of one rank per hour
+  Seconds checkpoint{120};  // writing the state
+  Seconds restart{600};     // from a reclaim until work goes on, re-acquisition included
+  Seconds notice{0};        // warning before a reclaim
+};
+
+/// Mean time between reclaims of a job of `ranks`, M = 1 / (rate ranks). Throws UserError for a
+/// rate that is not positive or fewer than one rank.
+Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks);
+
+/// Time of work between two checkpoints that loses least, by three formulas; all > 0.
+/// Young: sqrt(2 d M) (CACM 17, 1974).
+Seconds young_interval(Seconds checkpoint, Seconds mean_time);
+/// Daly: sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + (d / 2M) / 9) - d for d < 2M, else M (FGCS 22, 2006).
+Seconds daly_interval(Seconds checkpoint, Seconds mean_time);
+/// Exact for restarts that may be interrupted too: M (1 + W0(-exp(-d/M - 1))) (Daly 2006, eq. 13).
+Seconds exact_interval(Seconds checkpoint, Seconds mean_time);
+
+/// Expected time until `work` was done without an interruption, restarts (which may be interrupted
+/// themselves) included: M e^(R/M) (e^(work/M) - 1).
+Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time);
+
+struct SpotPlan {
+  int segments = 1;       // equal parts of the work; all but the last end with a checkpoint
+  Seconds interval;       // work between checkpoints
+  Seconds expected;       // wall time
+  double overhead = 0.0;  // expected / work - 1
+};
+
+/// The number of segments that takes least expected time for `work` seconds at `ranks`. With a
+/// notice of at least the checkpoint's time nothing is lost at a reclaim, and no other checkpoint
+/// is written: E = T e^(R/M). Absent when the expectation exceeds a thousand times the work: such a
+/// job does not finish.
+std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work);
+
+/// One count under reclaims.
+struct SpotCount {
+  int ranks = 1;
+  std::optional<SpotPlan> plan;   // absent: does not finish
+  std::optional<Dollars> cost;    // expected, at the spot price
+  std::optional<double> in_time;  // chance of meeting the deadline, where there is one
+};
+
+/// A time that a job must keep, and how surely.
+struct Deadline {
+  Seconds latest;
+  double probability = 0.95;
+};
+
+/// Every count, and K* by expected cost among those that finish.
+struct SpotChoice {
+  std::vector<SpotCount> counts;
+  std::optional<int> cheapest;
+  std::optional<int> fastest;
+  std::optional<int> cheapest_in_time;  // by expected cost, of those that are sure enough
+  std::optional<int> surest;            // with a deadline: the count that meets it most likely
+};
+
+/// `prices.per_rank` is the spot price; the fixed rate runs for the expected time. The chance of
+/// meeting the deadline is that of the work at the upper end of its interval. Throws UserError for
+/// a deadline that is not positive or a probability out of (0, 1).
+SpotChoice choose_spot_count(const Prices& prices,
+                             const Preemption& preemption,
+                             const std::vector<CountTime>& times,
+                             const std::optional<Deadline>& deadline = std::nullopt);
+
+// The chance that a job on machines that may be taken away is done in time.
+
+/// P(T <= deadline) for `work` at `ranks` by `plan`, under the same Poisson reclaims as
+/// `plan_spot`: segments are independent, a reclaim loses what its segment did, and a restart may
+/// be interrupted. With w the length of a segment, v = R + w and l = 1/M, the delay Z beyond w of
+/// one segment has
+///   E[e^(-sZ)] = e^(-l w) (1 + l (1 - e^(-(l+s) w)) / (l+s) e^(-(l+s) R) / (1 - l (1 - e^(-(l+s)
+///   v)) / (l+s)));
+/// with a notice of at least the checkpoint's time the delay is a compound Poisson sum of restarts.
+/// The chance of no reclaim at all is exact; the rest is inverted numerically by Abate and Whitt
+/// (ORSA J. Computing 7, 1995, algorithm EULER), to about 1e-3.
+double probability_in_time(
+    const Preemption& preemption, int ranks, const SpotPlan& plan, Seconds work, Seconds deadline);
+}  // namespace scaleworth::model

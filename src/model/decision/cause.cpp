@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/causes.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+constexpr const char* add_parts = "add compute_s, comm_s and idle_s to say why the curve bends";
+
+std::string undecided(const LawSpread& spread) {
+  if (!spread.serial_share || !(spread.missing > 0.0)) {
+    return fmt::format("the table has no parts: {}", add_parts);
+  }
+  return fmt::format(
+      "the table has no parts, and the fits that its totals allow put {} of the gap at {} on "
+      "serial work ({:.0f} % to {:.0f} % with their noise); only a communication measurement "
+      "separates "
+      "them: {}",
+      spread.by_fits
+          ? fmt::format(
+                "{:.0f} % to {:.0f} %", 100.0 * spread.by_fits->low, 100.0 * spread.by_fits->high)
+          : "no certain part",
+      spread.count,
+      100.0 * spread.serial_share->low,
+      100.0 * spread.serial_share->high,
+      add_parts);
+}
+
+void decide_by_law(Diagnosis& diagnosis, bool predictable) {
+  diagnosis.no_cause = fmt::format("the table has no parts: {}", add_parts);
+  const auto& spread = diagnosis.spread;
+  if (!spread || !predictable) return;
+  auto cause = gap_cause(spread->gap);
+  if (!cause || !spread->serial_share || cause->owner.empty()) {
+    diagnosis.no_cause = undecided(*spread);
+    return;
+  }
+  diagnosis.cause = std::move(cause);
+  diagnosis.by_law = true;
+  diagnosis.no_cause.clear();
+}
+
+void decide_by_parts(Diagnosis& diagnosis, int count) {
+  if (diagnosis.gaps.back().count == count) {
+    diagnosis.decisive = diagnosis.gaps.back();
+    diagnosis.cause = gap_cause(*diagnosis.decisive);
+  }
+  if (!diagnosis.cause) {
+    diagnosis.no_cause = fmt::format("no part of the time lost anything at {}", count);
+  }
+}
+}  // namespace
+
+Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
+                         const std::vector<RowLoss>& losses,
+                         const KneeSet& knees,
+                         bool predictable,
+                         const std::optional<MessageTerms>& message) {
+  Diagnosis diagnosis;
+  diagnosis.message = message;
+  if (rows.size() < 2) {
+    diagnosis.no_cause = "one count: no loss to explain; measure a second one";
+    return diagnosis;
+  }
+  diagnosis.spread = law_spread(rows);
+  if (losses.empty()) {
+    decide_by_law(diagnosis, predictable);
+    if (knees.by_law) {
+      diagnosis.remedies = law_remedies(knees.law, knees.draws, Cause::overhead, knees.request);
+    }
+    return diagnosis;
+  }
+  const std::optional<ComputeSplit> split = split_compute(rows);
+  diagnosis.gaps = part_gaps(rows, losses, split, message);
+  decide_by_parts(diagnosis, rows.back().count);
+  diagnosis.remedies = part_remedies(rows, split, knees);
+  return diagnosis;
+}
+
+Diagnosis diagnose_curve(const Coefficients& coefficients,
+                         int count,
+                         const std::vector<int>& shown,
+                         const KneeSet& knees,
+                         const std::optional<MessageTerms>& message) {
+  Diagnosis diagnosis;
+  diagnosis.message = message;
+  for (const int at : shown) {
+    if (at > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, at, message));
+  }
+  // The caller's coefficients are a cause by themselves, also where they take no time.
+  diagnosis.decisive = coefficient_gap(coefficients, count, message);
+  diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
+  diagnosis.remedies = law_remedies(knees.law, {}, Cause::communication, knees.request);
+  return diagnosis;
+}
+
+namespace {
+constexpr double telling_difference = 0.10;
+constexpr std::array all_causes{
+    Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
+
+const LedgerFacts* ledger_of(const std::vector<LedgerFacts>& ledgers, int count) {
+  const auto found = std::find_if(
+      ledgers.begin(), ledgers.end(), [&](const LedgerFacts& one) { return one.count == count; });
+  return found == ledgers.end() ? nullptr : &*found;
+}
+
+double share_of(const Gap& gap, Cause cause) {
+  double share = 0.0;
+  for (const CauseLoss& loss : gap.losses) share += loss.cause == cause ? loss.share : 0.0;
+  return share;
+}
+
+std::string disagreement(const Gap& factors, const Gap& parts) {
+  std::string text;
+  for (const Cause cause : all_causes) {
+    const double by_factors = share_of(factors, cause);
+    const double by_parts = share_of(parts, cause);
+    if (std::abs(by_factors - by_parts) <= telling_difference) continue;
+    text += fmt::format("{}{} {:.0f} % instead of {:.0f} %",
+                        text.empty() ? "" : ", ",
+                        cause_name(cause),
+                        100.0 * by_parts,
+                        100.0 * by_factors);
+  }
+  if (text.empty()) return "";
+  return fmt::format(
+      "the parts of the ledger divide the gap at {} otherwise than the factors: {} (parts charge "
+      "waiting where it is spent, factors what it waits for)",
+      factors.count,
+      text);
+}
+
+/// The gaps of the rows beyond the baseline that have factors; none without the baseline's.
+std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
+                             const std::vector<LedgerFacts>& ledgers) {
+  const auto baseline = std::find_if(
+      rows.begin(), rows.end(), [](const auto& row) { return row.count_ratio == 1.0; });
+  const LedgerFacts* from = ledger_of(ledgers, baseline->count);
+  std::vector<Gap> gaps;
+  if (!from || !from->factors) return gaps;
+  const std::optional<ComputeSplit> split = split_compute(rows);
+  for (const DecisionRow& row : rows) {
+    const LedgerFacts* at = ledger_of(ledgers, row.count);
+    if (row.count_ratio <= 1.0 || !at || !at->factors) continue;
+    const double growth = at->step_work / from->step_work;
+    Gap gap = pop_gap(*at->factors, row.count, &*from->factors, growth);
+    // The table's times may be those of many steps.
+    const double steps =
+        row.time.value.value() / std::chrono::duration<double>(at->factors->runtime).count();
+    gap.lost_s *= steps;
+    for (CauseLoss& loss : gap.losses) loss.lost_s *= steps;
+    divide_slowdown(gap, row.count_ratio, split, &row == &rows.back());
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+/// Of the baseline or of the largest count, whichever lacks them.
+std::string why_no_factors(const std::vector<DecisionRow>& rows,
+                           const std::vector<LedgerFacts>& ledgers) {
+  for (const DecisionRow& row : rows) {
+    const bool needed = row.count_ratio == 1.0 || &row == &rows.back();
+    const LedgerFacts* at = ledger_of(ledgers, row.count);
+    if (needed && at && !at->factors) {
+      return fmt::format(
+          "the cause is told from the parts of the ledger alone, because {} has no "
+          "POP factors: {}",
+          row.count,
+          at->no_factors);
+    }
+  }
+  return "";
+}
+}  // namespace
+
+void add_ledgers(Diagnosis& diagnosis,
+                 const std::vector<DecisionRow>& rows,
+                 const std::vector<LedgerFacts>& ledgers) {
+  if (ledgers.empty() || rows.size() < 2) return;
+  const int largest = rows.back().count;
+  if (const LedgerFacts* at = ledger_of(ledgers, largest)) diagnosis.culprit = at->culprit;
+  diagnosis.factor_gaps = factor_gaps(rows, ledgers);
+  const bool told = !diagnosis.factor_gaps.empty() &&
+                    diagnosis.factor_gaps.back().count == largest &&
+                    !diagnosis.factor_gaps.back().losses.empty();
+  if (!told) {
+    diagnosis.factor_note = why_no_factors(rows, ledgers);
+    return;
+  }
+  Gap decisive = diagnosis.factor_gaps.back();
+  if (diagnosis.decisive) {
+    diagnosis.factor_note = disagreement(decisive, *diagnosis.decisive);
+    decisive.latency_share = diagnosis.decisive->latency_share;
+  }
+  diagnosis.by_factors = true;
+  diagnosis.cause = gap_cause(decisive);
+  diagnosis.decisive = std::move(decisive);
+  diagnosis.no_cause.clear();
+}
+
+namespace {
+constexpr std::size_t fewest_rows = 4;
+constexpr std::size_t most_rows = 64;
+
+const std::vector<ShapeFamily>& families() {
+  static const std::vector<ShapeFamily> all{
+      {"serial work", {Shape::ideal, Shape::level}},
+      {"slow-down", {Shape::ideal, Shape::falling_short}},
+      {"both", {Shape::ideal, Shape::level, Shape::falling_short}}};
+  return all;
+}
+}  // namespace
+
+std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) {
+  ComputeSplit split;
+  const auto compute = static_cast<std::size_t>(TimePart::compute);
+  for (const DecisionRow& row : rows) {
+    if (row.count_ratio < 1.0 || !row.parts_s[compute] || !(*row.parts_s[compute] > 0.0)) continue;
+    const double growth = row.time.value / row.same_work.value;
+    split.points.push_back({row.count_ratio, *row.parts_s[compute] / growth, row.relative_sd});
+  }
+  if (split.points.size() < fewest_rows) return std::nullopt;
+  split.points = thinned(split.points, most_rows);
+  split.fits = fit_shapes(split.points, families());
+  split.serial_s = split.fits.fits.back().coefficient(Shape::level);
+  return split;
+}
+
+double ComputeSplit::share(double ratio) const {
+  return level_share(fits.fits.back(), ratio).value_or(0.0);
+}
+
+std::optional<Interval<double>> ComputeSplit::range(double ratio) const {
+  return level_share_profile(points, fits, ratio);
+}
+
+namespace {
+void check(const MessageTerms& terms, int count) {
+  const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
+  if (!positive(terms.latency.value()) || !positive(terms.bandwidth.value()) ||
+      !positive(terms.message.value())) {
+    throw UserError("--alpha-us, --beta-gbs and --message-mb must be above 0");
+  }
+  if (count < 2) throw UserError("one rank alone does not communicate");
+}
+}  // namespace
+
+double latency_share(const MessageTerms& terms, int count) {
+  check(terms, count);
+  const double transfer = (terms.message / terms.bandwidth).value() / count;
+  return terms.latency.value() / (terms.latency.value() + transfer);
+}
+
+Bytes balanced_message(const MessageTerms& terms, int count) {
+  check(terms, count);
+  return terms.latency * terms.bandwidth * static_cast<double>(count);
+}
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+namespace {
+constexpr double smallest_wait = 0.01;  // of the step
+
+/// What a part's loss means.
+const char* loss_name(Part part) {
+  switch (part) {
+    case Part::compute:
+      return "compute slow-down";
+    case Part::optimizer:
+      return "optimizer not sharded";
+    case Part::host:
+      return "host work";
+    default:
+      return part_name(part);
+  }
+}
+
+struct Ends {
+  PartTimes ideal;  // at the largest count, if every part scaled
+  PartTimes actual;
+};
+
+std::optional<Ends> both_ends(const MeasuredMode& mode,
+                              const std::vector<ScalingRow>& rows,
+                              std::optional<int> culprit) {
+  MeasuredCount largest = mode.counts.back();
+  std::erase_if(largest.ledger, [&](const RankLedger& rank) { return rank.rank == culprit; });
+  const auto first = mean_part_times(mode.counts.front(), rows.front().step.value.value());
+  const auto last = mean_part_times(largest, rows.back().step.value.value());
+  if (!first || !last) return std::nullopt;
+  const double work = rows.back().tokens / rows.front().tokens;
+  const double shrink = work * rows.front().ranks / rows.back().ranks;
+  Ends ends{*first, *last};
+  for (double& time : ends.ideal) time *= shrink;
+  return ends;
+}
+
+std::vector<std::pair<std::string, double>> gross_mixture(const Ends& ends) {
+  std::vector<std::pair<std::string, double>> losses;
+  double gross = 0.0;
+  for (const Part part : all_parts) {
+    const auto index = static_cast<std::size_t>(part);
+    const double loss = ends.actual[index] - ends.ideal[index];
+    if (loss <= 0.0) continue;
+    losses.emplace_back(loss_name(part), loss);
+    gross += loss;
+  }
+  for (auto& [name, loss] : losses) loss /= gross;
+  std::stable_sort(losses.begin(), losses.end(), [](const auto& a, const auto& b) {
+    return a.second > b.second;
+  });
+  return losses;
+}
+
+/// Median over steps of the sum over ranks.
+class StepSums {
+ public:
+  explicit StepSums(std::size_t steps) : sums_(steps, 0.0) {}
+  void add(const std::vector<double>& values) {
+    for (std::size_t i = 0; i < std::min(sums_.size(), values.size()); ++i) sums_[i] += values[i];
+  }
+  double centre() const { return median(sums_).value_or(0.0); }
+
+ private:
+  std::vector<double> sums_;
+};
+
+void name_culprit(ScalingCause& cause, const MeasuredCount& count, double step) {
+  StepSums all(common_steps(count));
+  std::map<int, StepSums> charged;
+  for (const RankLedger& rank : count.ledger) {
+    all.add(rank.parts[static_cast<std::size_t>(Part::exposed_wait)]);
+    for (const auto& [culprit, waits] : rank.waited_for) {
+      charged.try_emplace(culprit, common_steps(count)).first->second.add(waits);
+    }
+  }
+  for (const auto& [rank, waits] : charged) {
+    const double cost = waits.centre();
+    if (cost < smallest_wait * step || cost < owner_threshold * all.centre()) continue;
+    cause.culprit_rank = rank;
+    cause.culprit_cost = Seconds(cost);
+  }
+}
+
+std::string straggler_note(const MeasuredCount& count) {
+  if (!count.straggler_rank || *count.straggler_rank >= count.ranks) return "";
+  return fmt::format("rank {} was slowed on purpose by a factor of {:g}",
+                     *count.straggler_rank,
+                     count.straggler_factor);
+}
+}  // namespace
+
+CauseVerdict scaling_cause(const MeasuredMode& mode, const std::vector<ScalingRow>& rows) {
+  if (rows.size() < 2) return {std::nullopt, "one count measured: no loss to explain"};
+  const ScalingRow& last = rows.back();
+  if (!last.efficiency || !last.efficiency->interval) {
+    return {std::nullopt, "too few steps for an interval of the efficiency: no cause named"};
+  }
+  const Interval<double> efficiency = *last.efficiency->interval;
+  if (efficiency.high >= 1.0) {
+    return {std::nullopt,
+            fmt::format("efficiency at {} ranks is {:.1f} % to {:.1f} %: no loss beyond the noise",
+                        last.ranks,
+                        100.0 * efficiency.low,
+                        100.0 * efficiency.high)};
+  }
+  ScalingCause cause;
+  name_culprit(cause, mode.counts.back(), last.step.value.value());
+  const std::optional<Ends> ends = both_ends(mode, rows, cause.culprit_rank);
+  if (!ends) return {std::nullopt, "no ledger at the smallest and the largest count"};
+  cause.mixture = gross_mixture(*ends);
+  if (cause.mixture.empty()) return {std::nullopt, "no part of the ledger lost time"};
+  cause.explained = cause.mixture.front().second;
+  if (cause.explained >= owner_threshold) cause.owner = cause.mixture.front().first;
+  return {cause, straggler_note(mode.counts.back())};
+}
+}  // namespace scaleworth::model

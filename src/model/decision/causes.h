@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Types of losses, gap, cause, knee, remedy.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "src/core/units.h"
+#include "src/model/analysis.h"
+#include "src/model/cost.h"
+#include "src/model/decision/choice.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/scaling_table.h"
+#include "src/model/laws/classic_laws.h"
+#include "src/model/laws/contention_law.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+// Where the time went that separates each row from the ideal, from the table's parts.
+
+/// One row's gap from ideal.
+struct RowLoss {
+  int count = 1;
+  double missing = 0.0;  // folds: count ratio - speed-up
+  PartTimes lost_s{};    // part - the baseline's part, growth of work and count taken into account
+  /// Each part's share of the losses above zero, whole 1; absent where nothing was lost.
+  std::array<std::optional<double>, time_parts> share{};
+  std::optional<double> without_communication;  // speed-up, had it taken no time
+  std::optional<double> without_idle;
+};
+
+/// One row per row beyond the baseline that has parts, as has the baseline; else none.
+std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows);
+
+/// A part against the count, over the rows beyond the baseline where it took time.
+struct PartGrowth {
+  TimePart part = TimePart::communication;
+  double exponent = 0.0;  // part ~ count^exponent, least squares of the logarithms
+  double slope = 0.0;     // part = slope count + intercept, s, plain least squares
+  double intercept = 0.0;
+};
+
+/// Communication, idle, host and I/O, each where at least three rows have it.
+std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows);
+
+// Rows whose efficiency is above 1: what of the table explains them.
+
+/// One sentence per reason, with the rows that it explains: those whose efficiency lies above 1
+/// with its whole interval (with its value, where there is none). Reasons are the part of the
+/// baseline that shrank by more than the counts, another layout, a single run that may be noise, or
+/// what else is known to do it. Such rows are never clipped.
+std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows);
+
+/// Within this efficiency a row measured once may be noise.
+inline constexpr double superlinear_noise = 1.03;
+
+// Whether the compute part of a table is serial work or kernels that grow less efficient.
+
+struct ComputeSplit {
+  std::vector<ShapePoint> points;
+  ShapeFits fits;         // of {1/r, 1}, {1/r, log2(r)/r} and both; the last is the richest
+  double serial_s = 0.0;  // level part by the richest fit, at every count
+
+  /// Share of compute's loss at `ratio` that is serial, by the richest fit, and those shares that
+  /// the rows do not refute: the true one is beyond either end in one table of ten.
+  double share(double ratio) const;
+  std::optional<Interval<double>> range(double ratio) const;
+};
+
+/// Of the rows from the baseline on that have parts, for the same work. Serial work keeps its time,
+/// a slow-down shrinks like log2(r)/r. Absent below four such rows.
+std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows);
+
+// What a collective's message and link say of communication: latency or bandwidth.
+
+/// alpha-beta terms of the collective that dominates, as measured by `scaleworth comm`.
+struct MessageTerms {
+  Seconds latency;           // alpha, of one hop
+  BytesPerSecond bandwidth;  // 1/beta, of one link
+  Bytes message;             // of one call, one rank's buffer
+};
+
+/// Share of a ring all-reduce that is latency, T = 2 (K-1) alpha + 2 (K-1)/K n beta:
+///   alpha / (alpha + n beta/K),
+/// which does not depend on the number of calls. Assumes that exposed communication divides as the
+/// whole does. Throws UserError for a term that is not positive or `count` below 2.
+/// Source: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005).
+double latency_share(const MessageTerms& terms, int count);
+
+/// n = alpha K/beta: messages below it are mostly latency.
+Bytes balanced_message(const MessageTerms& terms, int count);
+
+// The gap from ideal at each count, divided by cause.
+
+enum class Cause {
+  serial,         // does not shrink with the count
+  communication,  // measured, or a law's coefficient that means it
+  overhead,       // grows with the count: communication or waiting, which totals do not separate
+  idle,           // waiting for others: uneven load, barriers
+  host,           // processors without work because their host was late
+  io,
+  slowdown  // compute that shrinks, but less than the count grows
+};
+/// "serial work", "communication", "growing overhead", "idle", "host", "I/O", "compute slow-down".
+const char* cause_name(Cause cause);
+
+struct CauseLoss {
+  Cause cause = Cause::serial;
+  double lost_s = 0.0;  // above zero
+  double share = 0.0;   // of all losses above zero
+  /// Least and greatest share that the rows do not refute, where a fit decides it.
+  std::optional<Interval<double>> spread;
+};
+
+struct Gap {
+  int count = 1;
+  double lost_s = 0.0;                  // time - ideal time of the same work
+  std::vector<CauseLoss> losses;        // largest first; empty where nothing was lost
+  std::optional<double> latency_share;  // of the communication, where its message is known
+};
+
+/// From the parts of the table, for each of `losses`, which are those of `rows`. Compute's loss is
+/// divided by `split` into serial work and slow-down where the rows tell them apart; else it is
+/// slow-down.
+std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
+                           const std::vector<RowLoss>& losses,
+                           const std::optional<ComputeSplit>& split,
+                           const std::optional<MessageTerms>& message);
+
+/// Divides a gap's compute slow-down at a ratio of counts into what `split` says is serial work,
+/// and the rest; with the spread of the fits where they are asked for. As it is without `split`.
+void divide_slowdown(Gap& gap, double ratio, const std::optional<ComputeSplit>& split, bool spread);
+
+/// By what coefficients mean: T1 s (1 - 1/K) is serial, T1 c (K - 1) communication.
+Gap coefficient_gap(const Coefficients& coefficients,
+                    int count,
+                    const std::optional<MessageTerms>& message);
+
+/// The POP factors of one count as shares of its gap: a factor f of the product takes
+/// ln f / ln(product). Load balance and dependency are idle, host is host, transfer is
+/// communication; with `baseline`, the growth of the useful time (all ranks together, over the
+/// growth of the work) is compute slow-down and each factor counts relative to the baseline's.
+/// Factors above 1 are left out, and the rest is the whole. `lost_s` is runtime (1 - efficiency),
+/// relative to the baseline's where it is given; without losses where that is not above zero.
+/// Throws UserError for a factor that is not positive or no useful time.
+/// Source: POP Centre of Excellence, "POP Standard Metrics".
+Gap pop_gap(const attribution::Efficiency& at,
+            int count,
+            const attribution::Efficiency* baseline,
+            double work_growth);
+
+/// The owner where one cause holds at least `model::owner_threshold` of the gap (by the whole of
+/// its spread), else the mixture. Absent where nothing was lost.
+std::optional<model::ScalingCause> gap_cause(const Gap& gap);
+
+// The gap from ideal by the laws that totals allow, with the spread that the choice of fit causes.
+
+/// How one fit divides the missing speed-up r - S at the largest count ratio r.
+struct LawReading {
+  std::string fit;
+  double serial = 0.0;          // s
+  double serial_folds = 0.0;    // r - S with the serial part alone
+  double overhead_folds = 0.0;  // what the overhead takes beyond; a law without one: the rest
+  double unexplained_folds = 0.0;
+  double serial_share = 0.0;  // of the lost seconds, in 0 to 1
+  double residual = 0.0;      // root mean square, relative
+  bool holds = true;          // not refuted by the rows
+};
+
+struct LawSpread {
+  int count = 1;         // the largest
+  double missing = 0.0;  // folds
+  std::vector<LawReading> readings;
+  /// Serial share by the readings that hold, noise left out; absent where none does.
+  std::optional<Interval<double>> by_fits;
+  /// The same with their draws; absent where the rows do not tell their noise.
+  std::optional<Interval<double>> serial_share;
+  Gap gap;  // by the law with c or with a logarithm, whichever fits better, with the spread
+};
+
+/// Four fits of the rows from the baseline on:
+///   Amdahl by plain least squares (the textbook's; the baseline counts as exact),
+///   Amdahl, Amdahl with c (K - 1) and Amdahl with a logarithm, by least relative squares with T1
+///   free and terms >= 0.
+/// A fit is refuted by `fit_shapes` against all four terms. The lost seconds of a law are additive:
+/// T1 s (1 - 1/r) and the overhead's term; folds are not, the serial part comes first.
+/// Absent below four such rows.
+std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows);
+
+// How a loss may be divided between two growths, by the times alone.
+
+/// Each end of the interval is passed by so many tables at random.
+inline constexpr double share_error = 0.1;
+
+/// Of the loss at `ratio`, what is level rather than falling short (log2(r)/r), in 0 to 1: every
+/// share whose best fit, with T1 and the size of the loss free, is not worse than the free one by
+/// more than `share_error` on one side allows (Student's t with the residuals' degrees of freedom;
+/// the normal distribution where `fits` hold a measured spread). A share is a linear hypothesis on
+/// the three terms, so that the error is met exactly for normal relative noise (Fieller 1954).
+/// One value where even the nearest share is refuted: the times bend more than either growth. The
+/// whole of 0 to 1 where the terms see no loss. `fits` are those of `points`, the richest of ideal,
+/// level and falling short. Absent without a spread of the times.
+std::optional<Interval<double>> level_share_profile(const std::vector<ShapePoint>& points,
+                                                    const ShapeFits& fits,
+                                                    double ratio);
+
+// Where a scaling curve bends, by definitions that do not depend on the range that was measured.
+
+enum class KneeKind {
+  efficiency,      // the last count with E(K) >= theta
+  slope,           // where dS/dK falls to theta: one more rank adds that part of a rank
+  speed_per_rank,  // maximum of S E = S^2/K, that is the least time x ranks x time
+  cost,            // minimum of (K p + f) T(K)
+  peak             // maximum of S
+};
+inline constexpr double default_knee_threshold = 0.5;
+
+struct Knee {
+  KneeKind kind = KneeKind::efficiency;
+  std::optional<int> count;        // whole; absent where the curve never gets there
+  std::optional<double> position;  // continuous; absent as `count`, and where rows do not tell
+  double low = 1.0;                // the interval, of the meaning that the set states
+  std::optional<double> high;      // absent: no upper end
+  bool beyond = false;             // outside the counts that were measured
+};
+
+struct KneeRequest {
+  double threshold = default_knee_threshold;  // theta, in (0, 1]
+  bool threshold_given = false;
+  std::optional<model::Prices> prices;
+  int baseline = 1;                  // E and dS/dK are relative to this count
+  std::optional<int> smallest = {};  // measured; absent for a curve that was not
+  std::optional<int> largest = {};
+};
+
+/// T(K) ~ s + (1 - s)/K + c (K - 1), s in [0, 1], c >= 0.
+struct LawShape {
+  double serial = 0.0;
+  double coherency = 0.0;
+};
+
+/// By the law, with D = 1 + s (K-1) + c K (K-1), so that S = K/D and E = 1/D:
+///   efficiency      c K^2 + (s - c) K + 1 - s - 1/theta = 0
+///   slope           (1 - s - c K^2)/D^2 = theta, which falls monotonically up to the peak
+///   speed_per_rank  3 c K^2 + (s - c) K - (1 - s) = 0
+///   cost            `continuous_optimum`; only with prices
+///   peak            sqrt((1 - s)/c)
+/// each at least 1. `low` and `high` are the 2.5 % and 97.5 % quantiles of `draws` together with
+/// the value itself; without draws the value alone. A definition that no count meets (theta above
+/// 1) is left out.
+std::vector<Knee> law_knees(const LawShape& law,
+                            const std::vector<LawShape>& draws,
+                            const KneeRequest& request);
+
+/// One count of a table with the time of the same work.
+struct KneeRow {
+  int count = 1;
+  double time = 0.0;  // s, > 0
+};
+
+/// By rows alone (ascending, the baseline among them): the best row, and as `low` and `high` the
+/// measured counts between which the knee lies if the curve has one bend: for the efficiency the
+/// row that meets the threshold and the next one, for the rest the neighbours of the best row. Open
+/// above where the best row is the last. The efficiency's position is interpolated in log K.
+std::vector<Knee> measured_knees(const std::vector<KneeRow>& rows, const KneeRequest& request);
+
+/// "efficiency >= 0.5 (default threshold)", "largest speed-up x efficiency", ...
+std::string knee_name(KneeKind kind, const KneeRequest& request);
+
+/// The knee of one kind; absent where it is not among them.
+const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind);
+
+// Kneedle, the knee finder whose answer depends on the range it sees: for comparison only.
+
+struct SpeedupPoint {
+  int count = 1;
+  double speedup = 1.0;
+};
+
+/// What Kneedle says of the counts `from` to `to`.
+struct KneedleReading {
+  int from = 1;
+  int to = 1;
+  std::optional<int> knee;  // absent: no point past a knee
+};
+
+/// Both axes are scaled to [0, 1]; candidates are the local maxima of d = y - x; one is declared
+/// when d falls below its value less the mean gap of x before the next one (sensitivity 1), and the
+/// first declared is the knee. Absent for fewer than three points or a flat curve. `points`
+/// ascending by count.
+/// Source: Satopaa et al., Finding a "Kneedle" in a Haystack (ICDCSW 2011).
+std::optional<int> kneedle(const std::vector<SpeedupPoint>& points);
+
+/// Kneedle over all points and over those up to half the largest count: where the two differ, the
+/// knee is the range's and not the curve's.
+std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points);
+
+// All knees of one curve and what they were read from.
+
+struct KneeSet {
+  KneeRequest request;
+  std::string basis;   // one sentence: from what, and what `low` and `high` mean
+  bool by_law = true;  // false: rows alone
+  LawShape law;        // with its draws, where it is by law
+  std::vector<LawShape> draws;
+  std::vector<Knee> knees;
+  std::vector<KneedleReading> kneedle;  // of the speed-ups in the rows
+};
+
+/// Of the rows; by the law where `estimate` says that it can be told, with its draws as intervals,
+/// else between the rows. No knees below two rows from the baseline on.
+KneeSet table_knees(const std::vector<DecisionRow>& rows,
+                    KneeRequest request,
+                    const std::optional<model::ContentionEstimate>& estimate);
+
+/// Of coefficients, which are taken as exact. `rows` of their curve.
+KneeSet curve_knees(const Coefficients& coefficients,
+                    const std::vector<DecisionRow>& rows,
+                    const KneeRequest& request);
+
+/// The rows from the baseline on as knees are read from them.
+std::vector<KneeRow> knee_rows(const std::vector<DecisionRow>& rows);
+
+LawShape shape_of(const model::ContentionFit& fit);
+std::vector<LawShape> shapes_of(const std::vector<model::ContentionFit>& fits);
+
+// What would move the knee, and what would not: the curve again with one cause taken away.
+
+struct Remedy {
+  Cause cause = Cause::serial;
+  Knee before;  // of the kind that all remedies are judged by
+  Knee after;
+  /// Of the bill at the cost optimum, else of the time at the knee; absent where either is nowhere.
+  std::optional<double> saved;
+  /// The count changes, by more than 5 % where the position is continuous. Absent where the knee is
+  /// the largest row's count, read by rows alone: it may lie beyond with and without the change.
+  std::optional<bool> moves;
+};
+
+/// The knee that remedies are judged by: the cost optimum where a wall-clock price makes it depend
+/// on the curve, else the efficiency threshold.
+KneeKind judged_by(const KneeRequest& request);
+
+/// The law T1 (s + (1-s)/K + c (K-1)) without its overhead (c = 0), and with half its serial work
+/// (s/2; what is saved is done in parallel), for each draw alike. None where the knee is nowhere.
+std::vector<Remedy> law_remedies(const LawShape& law,
+                                 const std::vector<LawShape>& draws,
+                                 Cause overhead,
+                                 const KneeRequest& request);
+
+/// The rows without their communication, idle, host or I/O time, with half the serial work that
+/// `split` tells, with compute as efficient as at the baseline; each alone. Read as the knees in
+/// `before` were: by a fit to the changed rows with its draws (none above 512 rows), or by the rows
+/// alone. None without parts.
+std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
+                                  const std::optional<ComputeSplit>& split,
+                                  const KneeSet& before);
+
+/// "no communication exposed", "half the serial work", ...
+const char* remedy_change(Cause cause);
+/// How it is done: "overlap it, another collective, larger messages".
+std::string remedy_means(Cause cause, const std::optional<double>& latency_share);
+
+// Why a curve bends where it does, and what would move the bend.
+
+struct Diagnosis {
+  std::vector<Gap> gaps;        // by parts or coefficients; empty where the table has only totals
+  std::optional<Gap> decisive;  // at the count whose cause is asked for
+  std::optional<LawSpread> spread;           // of measured rows
+  std::optional<model::ScalingCause> cause;  // at the count asked for
+  bool by_law = false;                       // the cause stands on fits alone, not on parts
+  std::string no_cause;                      // why there is none
+  std::vector<Remedy> remedies;              // the most effective first
+  std::optional<MessageTerms> message;
+  // Of recordings alone.
+  std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
+  bool by_factors = false;       // `decisive` and `cause` are theirs
+  std::string factor_note;       // where they and the parts tell different causes, or why they lack
+  std::string culprit;           // for whom the others wait at the count asked for, and why
+};
+
+/// Of measured rows. With parts the cause is theirs, at the largest count. With totals alone it is
+/// named only where every fit that holds, and 95 % of its draws, give one owner at least
+/// `model::owner_threshold`; `predictable` is false beyond a cliff, where no law says anything.
+Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
+                         const std::vector<RowLoss>& losses,
+                         const KneeSet& knees,
+                         bool predictable,
+                         const std::optional<MessageTerms>& message);
+
+/// Brings in what recordings tell: the gaps by POP factors, which then decide on the cause where
+/// both the baseline and the largest count have them, and the culprit there. Shares of a cause that
+/// differ from the additive parts' by more than 10 points are noted: factors follow waiting back to
+/// what it waited for, parts do not.
+void add_ledgers(Diagnosis& diagnosis,
+                 const std::vector<DecisionRow>& rows,
+                 const std::vector<LedgerFacts>& ledgers);
+
+/// Of coefficients, at `count`; gaps at `shown`.
+Diagnosis diagnose_curve(const Coefficients& coefficients,
+                         int count,
+                         const std::vector<int>& shown,
+                         const KneeSet& knees,
+                         const std::optional<MessageTerms>& message);
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+// Why the largest count falls short of ideal, from the ledgers alone.
+
+/// A cause is named only when it explains at least this share of the loss.
+inline constexpr double owner_threshold = 0.8;
+
+struct CauseVerdict {
+  std::optional<ScalingCause> cause;
+  std::string note;  // why there is none, or what the reader should know about it
+};
+
+/// Loss = step at the largest count - ideal step from the smallest count K0 (the same time per
+/// token and rank: T0 K0/K for constant work, T0 for work per rank). Each part of the ledger loses
+/// its own time minus its ideal, so that the parts' losses add to the loss exactly; the mixture
+/// divides the gross loss (parts that gained are left out) and adds to 1.
+/// Times are the mean over ranks; where there is a culprit, over the other ranks: its own longer
+/// work is the same loss as their waiting, and would be counted as a second cause.
+/// Abstains when the 95 % interval of the efficiency contains 1, when there is no interval, fewer
+/// than two counts or no ledger at both ends.
+/// The culprit is the rank that at least 80 % of the exposed wait at the largest count is charged
+/// to, when that wait is at least 1 % of the step.
+CauseVerdict scaling_cause(const MeasuredMode& mode, const std::vector<ScalingRow>& rows);
+}  // namespace scaleworth::model

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Gates, objective; cheapest, balanced, fastest; THE rule.
+#pragma once
+
+#include "src/model/analysis.h"
+#include "src/model/cost.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/scaling_table.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+// The gates that a count must pass, and the choice among those that do.
+
+enum class Objective { cost, time, energy };
+
+struct Rubric {
+  std::optional<double> efficiency_threshold;
+  /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
+  std::optional<double> quality_tolerance;
+  std::optional<Seconds> deadline;     // of the same work, against the upper end of the interval
+  double deadline_probability = 0.95;  // on spot, and by the law at counts that were not measured
+  std::optional<Dollars> budget;       // for the same work, against the upper end of the interval
+  std::optional<double> energy_budget_kwh;  // of the building, against the upper end
+  std::optional<Seconds> max_latency;
+  std::string latency;                   // its name; empty: "p99", else the only one
+  std::optional<double> min_throughput;  // work per second
+  DollarsPerSecond value_of_time = DollarsPerSecond(0.0);  // in every cost, but in no budget
+  /// Absent: time where an efficiency threshold or a budget bounds what is paid for it, else cost;
+  /// time where there is no price.
+  std::optional<Objective> objective;
+};
+
+/// Counts that fail one gate, ascending.
+struct Exclusion {
+  std::string reason;
+  std::vector<int> counts;
+  std::string mark;  // the reason in a word or two
+};
+
+struct RubricResult {
+  Objective objective = Objective::cost;
+  std::size_t passing = 0;    // rows that pass every gate
+  std::optional<int> chosen;  // absent when no row passes
+  std::vector<Exclusion> exclusions;
+  std::vector<int> unproven;             // counts without quality where the rubric asks for it
+  std::optional<double> quality_drift;   // largest difference from the baseline
+  std::optional<bool> quality_held;      // absent without quality or tolerance
+  std::optional<int> largest_efficient;  // the largest count that reaches the threshold
+};
+
+/// The chosen count is the best by the objective among the rows that pass every gate; the smaller
+/// where equal. A row without quality passes, and is unproven; one without energy fails where the
+/// energy is bounded or the objective. Throws UserError for a threshold, a tolerance, a deadline or
+/// a budget that is not positive (tolerance: negative), a threshold in per cent, a budget or an
+/// objective of cost without prices, or an energy budget or objective without energy in any row.
+RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& rubric);
+
+/// The deadline of a rubric that has one.
+std::optional<model::Deadline> deadline_of(const Rubric& rubric);
+
+/// "cost", "time", "energy".
+const char* objective_name(Objective objective);
+
+// The gates of a rubric: what each asks of a count, and how it is called.
+
+struct Gate {
+  std::string reason;  // why a count fails: "efficiency below 0.7"
+  std::string mark;    // the same in a word or two
+  std::function<bool(const DecisionRow&)> passes;
+};
+
+/// One gate for each bound of the rubric. Throws UserError for a bound that is not positive
+/// (tolerance: negative) or one that the rows lack the numbers for. Where some rows have an energy
+/// and it is bounded or the objective, knowing it is a gate of its own.
+std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric);
+
+/// J by which rows are compared: of the same work, or of a unit of it where no row says how much
+/// work there is. Absent where the row's energy is not known.
+std::optional<double> compared_energy(const DecisionRow& row, bool by_unit);
+/// Whether no row has an energy but of a unit of work.
+bool energy_by_unit(const std::vector<DecisionRow>& rows);
+
+/// Of the row that the others are compared with; absent without quality.
+std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows);
+
+/// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
+bool within(double quality, double baseline, double tolerance);
+
+// A scaling table from the coefficients of a law, where nothing was measured.
+
+/// T(K) = T1 (s + (1 - s)/K + c (K - 1)).
+struct Coefficients {
+  double serial = 0.0;         // s, in [0, 1]
+  double communication = 0.0;  // c >= 0
+  Seconds single{3600};        // T1
+};
+
+/// Counts 1 to `max_count`, exact times. Throws UserError for coefficients out of their range or a
+/// count out of 1 to `most_curve_counts`.
+ScalingTable curve_table(const Coefficients& coefficients, int max_count);
+inline constexpr int most_curve_counts = 100000;
+
+/// The continuous count of least cost: p (s - c) + 2 p c K + f c - f (1 - s)/K^2 = 0 for prices p
+/// per rank and f per wall-clock hour, by bisection between 1 and sqrt((1-s)/c), above which time
+/// grows. 1 where cost rises from there on; absent where it falls for ever or p = f = 0.
+std::optional<double> continuous_optimum(const Coefficients& coefficients,
+                                         const model::Prices& prices);
+}  // namespace scaleworth::decide

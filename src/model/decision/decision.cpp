@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/decision.h"
+
+#include "src/core/error.h"
+#include "src/model/cost.h"
+#include "src/model/decision/causes.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/scaling_table.h"
+#include "src/model/laws/classic_laws.h"
+#include "src/model/laws/contention_law.h"
+#include "src/model/laws/law_evidence.h"
+#include "src/model/transformer/utilisation.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+int fastest_of(const std::vector<DecisionRow>& rows) {
+  return std::min_element(rows.begin(),
+                          rows.end(),
+                          [](const DecisionRow& a, const DecisionRow& b) {
+                            return a.same_work.value < b.same_work.value;
+                          })
+      ->count;
+}
+
+void add_money(Decision& decision, const DecisionRequest& request) {
+  const auto& prices = request.metrics.prices;
+  if (!prices) {
+    if (!request.regimes.empty() || request.spot) {
+      throw UserError("regimes and spot need the price that they differ from; give --price");
+    }
+    return;
+  }
+  const std::vector<model::CountTime> times = count_times(decision.rows);
+  decision.choice = model::choose_count(*prices, times);
+  decision.bill = request.bill;
+  const std::optional<model::Deadline> deadline = deadline_of(request.rubric);
+  decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
+  if (request.spot) {
+    const model::Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
+    decision.spot = model::choose_spot_count(spot, request.spot->preemption, times, deadline);
+  }
+  const CostBasis basis{times, *prices, decision.coefficients};
+  decision.sensitivities = cost_sensitivities(basis);
+  if (request.spot) decision.spot_sensitivities = spot_sensitivities(basis, *request.spot);
+}
+
+void add_rubric(Decision& decision, const DecisionRequest& request) {
+  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  if (!decision.choice) return;
+  std::vector<int> excluded;
+  for (const Exclusion& exclusion : decision.rubric.exclusions) {
+    excluded.insert(excluded.end(), exclusion.counts.begin(), exclusion.counts.end());
+  }
+  decision.waiting = waiting_worth(decision.rows, excluded);
+}
+
+/// Returns the estimate that the law stands on; absent without intervals.
+std::optional<model::ContentionEstimate> add_laws(Decision& decision,
+                                                  const DecisionRequest& request) {
+  std::vector<model::MeasuredSpeedup> speedups;
+  for (const DecisionRow& row : decision.rows) {
+    if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
+  }
+  const std::vector<model::LawPoint> points = points_of_laws(decision.rows);
+  if (const auto serial = model::plain_amdahl_serial(speedups)) {
+    decision.amdahl = PlainAmdahl{*serial,
+                                  model::amdahl_ceiling(*serial),
+                                  model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
+  }
+  decision.fit = model::fit_contention(points);
+  decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
+  decision.bake_off = model::bake_off(points,
+                                      decision.scaling == Scaling::weak,
+                                      informed_families(decision.scaling, request.law_inputs));
+  decision.outlook = outlook(decision.rows, decision.scaling, decision.bake_off);
+  if (!request.intervals) return std::nullopt;
+  decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
+  model::CurveRequest curve;
+  curve.max_count = request.law_counts;
+  curve.smallest_measured = decision.rows.front().count;
+  curve.largest_measured = decision.rows.back().count;
+  curve.prices = request.metrics.prices;
+  auto estimate = model::estimate_contention(points);
+  decision.law = model::contention_law(points, estimate, curve);
+  return estimate;
+}
+
+bool beyond_cliff(const Decision& decision) {
+  return decision.bake_off && decision.bake_off->laws.front().worst > model::cliff_error;
+}
+
+void add_cliff(Decision& decision) {
+  if (!beyond_cliff(decision)) return;
+  if (decision.law) {
+    decision.law->curve.clear();
+    decision.law->fastest.reset();
+    decision.law->cost_optimal.reset();
+    decision.law->cost_optimal_range.reset();
+  }
+  decision.remarks.push_back(fmt::format(
+      "no law predicts these counts from the smaller ones (the best, {}, misses one by {:.0f} "
+      "%): a change of regime lies inside the table, so nothing beyond it is predicted",
+      decision.bake_off->laws.front().name,
+      100.0 * decision.bake_off->laws.front().worst));
+}
+
+void add_remarks(Decision& decision) {
+  for (const std::string& remark : superlinear_remarks(decision.rows)) {
+    if (decision.axis != Axis::load) decision.remarks.push_back(remark);
+  }
+  add_cliff(decision);
+  if (decision.law) {
+    const auto far = extrapolation_remarks(*decision.law, decision.rows.back().count);
+    decision.remarks.insert(decision.remarks.end(), far.begin(), far.end());
+  }
+  const auto regimes = micro_batch_remarks(decision.rows, decision.scaling);
+  decision.remarks.insert(decision.remarks.end(), regimes.begin(), regimes.end());
+  const int smallest = decision.rows.front().count;
+  if (smallest > 1) {
+    decision.remarks.push_back(fmt::format(
+        "no row at 1: speed-up and efficiency are relative to {}, and say nothing below it",
+        smallest));
+  }
+  if (decision.rows.size() > 1 && decision.fastest == smallest) {
+    decision.remarks.push_back(
+        fmt::format("no count is faster than {}: scaling does not pay at any price", smallest));
+  }
+  if (decision.choice && decision.choice->price_cancels) {
+    decision.remarks.push_back(
+        "no price per wall-clock hour (--fixed): the cheapest count is the same at every price "
+        "per rank, the price cancels");
+  }
+}
+
+KneeRequest knee_request(const DecisionRequest& request) {
+  KneeRequest knees;
+  knees.threshold = request.rubric.efficiency_threshold.value_or(default_knee_threshold);
+  knees.threshold_given = request.rubric.efficiency_threshold.has_value();
+  knees.prices = request.metrics.prices;
+  return knees;
+}
+
+/// By the law only where its curve is told: neither beyond a cliff nor with s and c mixed up.
+void add_table_knees(Decision& decision,
+                     const DecisionRequest& request,
+                     const std::optional<model::ContentionEstimate>& estimate) {
+  const bool told = decision.law && !decision.law->curve.empty();
+  decision.knees =
+      table_knees(decision.rows, knee_request(request), told ? estimate : std::nullopt);
+}
+
+/// Why the law's curve is not told; empty where it is.
+std::string law_not_told(const Decision& decision) {
+  if (!decision.law) return "its intervals are left out (--no-intervals)";
+  if (beyond_cliff(decision)) return "a change of regime lies inside the table";
+  if (!decision.law->curve.empty()) return "";
+  return decision.law->not_identifiable;
+}
+
+void add_deadline_forecast(Decision& decision,
+                           const DecisionRequest& request,
+                           const std::optional<model::ContentionEstimate>& estimate) {
+  if (decision.axis == Axis::load) return;
+  const std::string not_told = law_not_told(decision);
+  decision.deadline_forecast = forecast_deadline(
+      {decision.rows, not_told.empty() ? estimate : std::nullopt, not_told, request.metrics.prices},
+      request.rubric);
+}
+
+void take_cause(Decision& decision) {
+  decision.cause = decision.diagnosis.cause;
+  decision.no_cause = decision.diagnosis.no_cause;
+}
+
+/// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
+void add_table_cause(Decision& decision, const DecisionRequest& request) {
+  decision.losses = row_losses(decision.rows);
+  decision.growth = part_growth(decision.rows);
+  decision.cause_count = decision.rows.back().count;
+  decision.diagnosis = diagnose_table(
+      decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
+  take_cause(decision);
+}
+
+void add_curve_cause(Decision& decision,
+                     const Coefficients& coefficients,
+                     const DecisionRequest& request) {
+  std::vector<int> shown;
+  for (const DecisionRow& row : decision.shown) shown.push_back(row.count);
+  decision.cause_count = decision.rubric.chosen.value_or(decision.fastest);
+  decision.diagnosis =
+      diagnose_curve(coefficients, decision.cause_count, shown, decision.knees, request.message);
+  take_cause(decision);
+}
+
+std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
+                                 const std::vector<int>& counts) {
+  if (counts.empty()) return doublings(rows);
+  std::vector<DecisionRow> chosen;
+  for (const int count : counts) {
+    const auto found = std::find_if(
+        rows.begin(), rows.end(), [&](const DecisionRow& row) { return row.count == count; });
+    if (found == rows.end()) {
+      throw UserError(
+          fmt::format("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
+                      count,
+                      rows.back().count));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+}  // namespace
+
+const DecisionRow& Decision::row(int count) const {
+  const auto found = std::lower_bound(
+      rows.begin(), rows.end(), count, [](const DecisionRow& r, int k) { return r.count < k; });
+  if (found == rows.end() || found->count != count) {
+    throw std::logic_error(fmt::format("no row for count {}", count));
+  }
+  return *found;
+}
+
+Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
+  Decision decision;
+  decision.scaling = scaling_of(table);
+  decision.basis = table.basis;
+  decision.axis = table.axis;
+  decision.ledgers = table.ledgers;
+  decision.remarks = table_remarks(table);
+  decision.rows = decision_rows(table, request.metrics);
+  decision.shown = decision.rows;
+  decision.steps = marginal_steps(decision.rows);
+  decision.power = request.metrics.power;
+  decision.fastest = fastest_of(decision.rows);
+  add_money(decision, request);
+  add_rubric(decision, request);
+  const auto estimate = add_laws(decision, request);
+  add_remarks(decision);
+  add_table_knees(decision, request, estimate);
+  add_deadline_forecast(decision, request, estimate);
+  add_table_cause(decision, request);
+  return decision;
+}
+
+Decision decide_curve(const Coefficients& coefficients,
+                      int max_count,
+                      const DecisionRequest& request) {
+  Decision decision;
+  decision.coefficients = coefficients;
+  decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
+  decision.shown = rows_of(decision.rows, request.shown_counts);
+  decision.steps = marginal_steps(doublings(decision.rows));
+  decision.power = request.metrics.power;
+  decision.fastest = fastest_of(decision.rows);
+  add_money(decision, request);
+  if (request.metrics.prices) {
+    decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
+  }
+  add_rubric(decision, request);
+  add_remarks(decision);
+  decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
+  add_curve_cause(decision, coefficients, request);
+  return decision;
+}
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+namespace {
+struct Context {
+  const AnalysisOptions& options;
+  const std::vector<ComputeCeiling>& ceilings;
+  const AllReduceTime& all_reduce;
+  std::optional<Prices> prices;
+};
+
+void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& context) {
+  const Flops flops(count.model_flops);
+  // The ceilings are those of CPUs in fp32; steps of GPUs stand under their products.
+  const bool on_cpus = count.precision == "fp32";
+  if (const auto peak = on_cpus ? measured_peak(context.ceilings, count.ranks) : std::nullopt) {
+    row.mfu_measured = model_flops_utilisation(flops, row.step.value, peak->rate);
+    row.mfu_basis = peak->basis;
+  }
+  if (context.options.peak_per_rank) {
+    const FlopPerSecond peak = *context.options.peak_per_rank * static_cast<double>(count.ranks);
+    row.mfu_peak = model_flops_utilisation(flops, row.step.value, peak);
+  }
+}
+
+/// The time of a million tokens at each count: work that all counts share.
+std::vector<CountTime> million_token_times(const std::vector<ScalingRow>& rows) {
+  std::vector<CountTime> times;
+  for (const ScalingRow& row : rows) {
+    times.push_back(
+        {row.ranks, transform(row.step, [&](Seconds step) { return step * (1e6 / row.tokens); })});
+  }
+  return times;
+}
+
+void fill_costs(ScalingResult& result, const Context& context) {
+  if (!context.prices) return;
+  const auto times = million_token_times(result.rows);
+  result.cost = choose_count(*context.prices, times);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    ScalingRow& row = result.rows[i];
+    const Dollars cost = job_cost(*context.prices, row.ranks, times[i].time.value);
+    row.cost_per_million_tokens = cost;
+    row.cost_per_run = cost * (context.options.tokens_per_run / 1e6);
+    const std::vector<int>& plateau = result.cost->plateau;
+    row.cost_plateau = std::find(plateau.begin(), plateau.end(), row.ranks) != plateau.end();
+  }
+}
+
+CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
+  CurveRequest request;
+  const MeasuredCount& first = mode.counts.front();
+  const MeasuredCount& last = mode.counts.back();
+  request.work = {mode.mode == "weak", first.ranks, first.tokens};
+  request.max_count = std::max(context.options.max_count, last.ranks);
+  if (!request.work.weak) {
+    const auto batch = std::max<std::int64_t>(first.global_batch, last.ranks);
+    request.max_count = static_cast<int>(std::min<std::int64_t>(request.max_count, batch));
+  }
+  request.smallest_measured = first.ranks;
+  request.largest_measured = last.ranks;
+  request.prices = context.prices;
+  return request;
+}
+
+/// Times of the smallest count's work. The standard deviation of a median follows from its 95 %
+/// interval as width / 3.92.
+std::vector<LawPoint> law_points(const std::vector<ScalingRow>& rows) {
+  std::vector<LawPoint> points;
+  for (const ScalingRow& row : rows) {
+    const double step = row.step.value.value();
+    LawPoint point{row.ranks, step * rows.front().tokens / row.tokens, std::nullopt};
+    if (row.step.interval) {
+      point.relative_sd = (row.step.interval->high - row.step.interval->low).value() / step / 3.92;
+    }
+    points.push_back(point);
+  }
+  return points;
+}
+
+/// Says where a curve ends because a rank would have no sequence.
+void note_end(ScalingLaw& law, const MeasuredMode& mode, const Context& context) {
+  if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) return;
+  law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
+                           law.curve.back().ranks,
+                           mode.counts.front().global_batch);
+}
+
+ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
+  ScalingResult result;
+  result.mode = mode.mode;
+  result.rows = scaling_rows(mode);
+  for (std::size_t i = 0; i < mode.counts.size(); ++i) {
+    fill_mfu(result.rows[i], mode.counts[i], context);
+  }
+  fill_costs(result, context);
+  const CurveRequest request = request_for(mode, context);
+  result.laws.push_back(contention_law(law_points(result.rows), request));
+  result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
+  for (ScalingLaw& law : result.laws) note_end(law, mode, context);
+  const CauseVerdict verdict = scaling_cause(mode, result.rows);
+  result.cause = verdict.cause;
+  result.cause_note = verdict.note;
+  const Quality quality = quality_of(mode);
+  result.quality_held = quality.held;
+  result.quality_note = quality.note;
+  return result;
+}
+}  // namespace
+
+std::optional<Prices> prices_of(const AnalysisOptions& options) {
+  if (!options.price_per_rank) return std::nullopt;
+  return Prices{*options.price_per_rank, options.fixed_price};
+}
+
+std::vector<ScalingResult> analyse_scaling(const Run& run,
+                                           const AnalysisOptions& options,
+                                           const std::vector<ComputeCeiling>& ceilings,
+                                           const AllReduceTime& all_reduce) {
+  const Context context{options, ceilings, all_reduce, prices_of(options)};
+  std::vector<ScalingResult> results;
+  for (const MeasuredMode& mode : measured_modes(run)) {
+    results.push_back(analyse_mode(mode, context));
+  }
+  return results;
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that a scaling table says about which count to buy.
+#pragma once
+
+#include "src/core/run.h"
+#include "src/model/analysis.h"
+#include "src/model/cost.h"
+#include "src/model/decision/causes.h"
+#include "src/model/decision/choice.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/sensitivity.h"
+#include "src/model/laws/classic_laws.h"
+#include "src/model/laws/contention_law.h"
+#include "src/model/laws/law_evidence.h"
+#include "src/model/laws/model_selection.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+struct DecisionRequest {
+  MetricsRequest metrics;
+  std::optional<model::BillTerms> bill;  // the lines of `metrics.prices`, where they are known
+  Rubric rubric;
+  std::vector<Regime> regimes;
+  std::optional<SpotTerms> spot;
+  std::optional<MessageTerms> message;  // of the collective that dominates
+  LawInputs law_inputs;
+  std::vector<int> shown_counts;  // of coefficients; empty: the doublings
+  int law_counts = 64;            // the law's curve reaches to here
+  bool intervals = true;          // of the law and what it leads to, the slow part
+};
+
+/// Amdahl's law by plain least squares against the rows.
+struct PlainAmdahl {
+  double serial = 0.0;
+  std::optional<double> ceiling;
+  double predicted_at_largest = 1.0;  // speed-up
+};
+
+struct Decision {
+  std::optional<Coefficients> coefficients;  // the rows were computed from these
+  Scaling scaling = Scaling::strong;
+  TimeBasis basis = TimeBasis::run;
+  Axis axis = Axis::ranks;
+  std::vector<DecisionRow> rows;   // every count, ascending
+  std::vector<DecisionRow> shown;  // of these what tables list
+  std::vector<MarginalStep> steps;
+  std::optional<model::CostChoice> choice;   // with prices
+  std::optional<double> continuous_optimum;  // coefficients with prices
+  std::optional<model::BillTerms> bill;
+  model::PowerTerms power;
+  std::vector<RegimeResult> regimes;
+  std::optional<model::SpotChoice> spot;
+  std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices
+  std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
+  RubricResult rubric;
+  std::vector<WaitingWorth> waiting;  // of the counts that pass every gate, with prices
+  std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
+  int fastest = 1;
+  KneeSet knees;
+  Diagnosis diagnosis;
+  std::vector<LedgerFacts> ledgers;  // of recordings
+  std::vector<RowLoss> losses;
+  std::vector<PartGrowth> growth;
+  std::optional<model::ScalingCause> cause;  // at `cause_count`
+  int cause_count = 1;
+  std::string no_cause;  // why there is none: then nothing is recommended
+  std::optional<PlainAmdahl> amdahl;
+  std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
+  std::optional<model::ContentionFit> fit;
+  LawEvidence evidence;
+  FurtherLaws further;
+  std::optional<Outlook> outlook;          // beyond the measured counts
+  std::optional<model::BakeOff> bake_off;  // from five counts on
+  std::vector<std::string> remarks;
+
+  const DecisionRow& row(int count) const;
+};
+
+/// Decides on measured rows. Errors as those of its parts.
+Decision decide_table(const ScalingTable& table, const DecisionRequest& request);
+
+/// Decides on the curve of coefficients over 1 to `max_count`.
+Decision decide_curve(const Coefficients& coefficients,
+                      int max_count,
+                      const DecisionRequest& request);
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+// Everything that a run's training steps say about scaling.
+
+/// The prices of the options; absent without --price.
+std::optional<Prices> prices_of(const AnalysisOptions& options);
+
+/// One result per mode that has a measured count: rows with MFU and cost, the contention-coherency
+/// law, the prediction from measured parts, the choice by cost and the cause.
+/// `ceilings` measured FMA rates, may be empty; `all_reduce` may be empty.
+/// A strong curve ends at the global batch: a rank without a sequence has no work.
+/// Throws UserError for malformed points.
+std::vector<ScalingResult> analyse_scaling(const Run& run,
+                                           const AnalysisOptions& options,
+                                           const std::vector<ComputeCeiling>& ceilings,
+                                           const AllReduceTime& all_reduce);
+}  // namespace scaleworth::model

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/causes.h"
+#include "src/model/laws/classic_laws.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Dense>
+
+namespace scaleworth::decide {
+namespace {
+constexpr double owner = model::owner_threshold;
+
+std::size_t index_of(TimePart part) {
+  return static_cast<std::size_t>(part);
+}
+
+/// Shares of the losses above zero, the largest first.
+void complete(Gap& gap) {
+  std::erase_if(gap.losses, [](const CauseLoss& loss) { return !(loss.lost_s > 0.0); });
+  double all = 0.0;
+  for (const CauseLoss& loss : gap.losses) all += loss.lost_s;
+  for (CauseLoss& loss : gap.losses) loss.share = loss.lost_s / all;
+  std::stable_sort(gap.losses.begin(), gap.losses.end(), [](const auto& a, const auto& b) {
+    return a.lost_s > b.lost_s;
+  });
+}
+
+/// The spread of the two causes that a fit tells apart, as shares of the whole gap.
+void add_spread(Gap& gap, double ratio, const ComputeSplit& split) {
+  double compute = 0.0;
+  for (const CauseLoss& loss : gap.losses) {
+    if (loss.cause == Cause::serial || loss.cause == Cause::slowdown) compute += loss.share;
+  }
+  const auto range = compute > 0.0 ? split.range(ratio) : std::nullopt;
+  if (!range) return;
+  for (CauseLoss& loss : gap.losses) {
+    if (loss.cause == Cause::serial) {
+      loss.spread = Interval<double>{compute * range->low, compute * range->high};
+    } else if (loss.cause == Cause::slowdown) {
+      loss.spread = Interval<double>{compute * (1.0 - range->high), compute * (1.0 - range->low)};
+    }
+  }
+}
+
+double logarithm(double factor) {
+  if (!(factor > 0.0) || !std::isfinite(factor)) {
+    throw UserError("an efficiency factor is not positive; attribute the recording again");
+  }
+  return std::log(factor);
+}
+
+double useful_time(const attribution::Efficiency& efficiency) {
+  double sum = 0.0;
+  for (const auto& time : efficiency.useful) sum += static_cast<double>(time.count());
+  return sum;
+}
+}  // namespace
+
+const char* cause_name(Cause cause) {
+  switch (cause) {
+    case Cause::serial:
+      return "serial work";
+    case Cause::communication:
+      return "communication";
+    case Cause::overhead:
+      return "growing overhead";
+    case Cause::idle:
+      return "idle";
+    case Cause::host:
+      return "host";
+    case Cause::io:
+      return "I/O";
+    case Cause::slowdown:
+      break;
+  }
+  return "compute slow-down";
+}
+
+std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
+                           const std::vector<RowLoss>& losses,
+                           const std::optional<ComputeSplit>& split,
+                           const std::optional<MessageTerms>& message) {
+  std::vector<Gap> gaps;
+  auto row = rows.begin();
+  for (const RowLoss& loss : losses) {
+    while (row->count != loss.count) ++row;
+    Gap gap;
+    gap.count = loss.count;
+    for (const auto& lost : loss.lost_s) gap.lost_s += lost.value_or(0.0);
+    const auto lost = [&](TimePart part) { return loss.lost_s[index_of(part)].value_or(0.0); };
+    gap.losses = {{Cause::communication, lost(TimePart::communication), 0.0, {}},
+                  {Cause::idle, lost(TimePart::idle), 0.0, {}},
+                  {Cause::host, lost(TimePart::host), 0.0, {}},
+                  {Cause::io, lost(TimePart::io), 0.0, {}},
+                  {Cause::slowdown, lost(TimePart::compute), 0.0, {}}};
+    complete(gap);
+    // Draws at every count of a long table would cost more than they tell.
+    divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());
+    if (message) gap.latency_share = latency_share(*message, loss.count);
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+void divide_slowdown(Gap& gap,
+                     double ratio,
+                     const std::optional<ComputeSplit>& split,
+                     bool spread) {
+  const auto slow = std::find_if(gap.losses.begin(), gap.losses.end(), [](const auto& loss) {
+    return loss.cause == Cause::slowdown;
+  });
+  if (!split || slow == gap.losses.end()) return;
+  const double lost = slow->lost_s;
+  const double serial = split->share(ratio);
+  slow->lost_s = (1.0 - serial) * lost;
+  gap.losses.push_back({Cause::serial, serial * lost, 0.0, {}});
+  complete(gap);
+  if (spread) add_spread(gap, ratio, *split);
+}
+
+Gap coefficient_gap(const Coefficients& law,
+                    int count,
+                    const std::optional<MessageTerms>& message) {
+  Gap gap;
+  gap.count = count;
+  const double single = law.single.value();
+  gap.losses = {{Cause::serial, single * law.serial * (1.0 - 1.0 / count), 0.0, {}},
+                {Cause::communication, single * law.communication * (count - 1.0), 0.0, {}}};
+  for (const CauseLoss& loss : gap.losses) gap.lost_s += loss.lost_s;
+  complete(gap);
+  if (message && count > 1) gap.latency_share = latency_share(*message, count);
+  return gap;
+}
+
+Gap pop_gap(const attribution::Efficiency& at,
+            int count,
+            const attribution::Efficiency* baseline,
+            double work_growth) {
+  const auto relative = [&](double attribution::Efficiency::*factor) {
+    return logarithm(at.*factor) - (baseline ? logarithm(baseline->*factor) : 0.0);
+  };
+  using attribution::Efficiency;
+  Gap gap;
+  gap.count = count;
+  gap.losses = {{Cause::idle,
+                 -relative(&Efficiency::load_balance) - relative(&Efficiency::dependency),
+                 0,
+                 {}},
+                {Cause::host, -relative(&Efficiency::host), 0.0, {}},
+                {Cause::communication, -relative(&Efficiency::transfer), 0.0, {}}};
+  if (baseline) {
+    const double growth = useful_time(at) / (useful_time(*baseline) * work_growth);
+    gap.losses.push_back({Cause::slowdown, logarithm(growth), 0.0, {}});
+  }
+  double product = 0.0;
+  for (const CauseLoss& loss : gap.losses) product += loss.lost_s;
+  complete(gap);
+  const double runtime = std::chrono::duration<double>(at.runtime).count();
+  gap.lost_s = runtime * (1.0 - std::exp(-product));
+  if (!(gap.lost_s > 0.0)) gap.losses.clear();
+  for (CauseLoss& loss : gap.losses) loss.lost_s = loss.share * gap.lost_s;
+  return gap;
+}
+
+std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
+  if (gap.losses.empty()) return std::nullopt;
+  model::ScalingCause cause;
+  for (const CauseLoss& loss : gap.losses) {
+    cause.mixture.emplace_back(cause_name(loss.cause), loss.share);
+  }
+  const CauseLoss& first = gap.losses.front();
+  cause.explained = first.share;
+  const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
+  if (least >= owner) cause.owner = cause_name(first.cause);
+  return cause;
+}
+
+namespace {
+constexpr std::size_t fewest_rows = 4;
+constexpr std::size_t most_rows = 64;
+
+const std::vector<ShapeFamily>& families() {
+  static const std::vector<ShapeFamily> all{
+      {"Amdahl", {Shape::ideal, Shape::level}},
+      {"Amdahl and c (K-1)", {Shape::ideal, Shape::level, Shape::linear}},
+      {"Amdahl and log K", {Shape::ideal, Shape::level, Shape::logarithm}},
+      {"all terms", {Shape::ideal, Shape::level, Shape::logarithm, Shape::linear}}};
+  return all;
+}
+
+/// The last row, against which every reading is made.
+struct End {
+  double ratio;
+  double speedup;
+  double lost_s;
+};
+
+void widen(Interval<double>& range, double share) {
+  range = {std::min(range.low, share), std::max(range.high, share)};
+}
+
+double clamped(double share) {
+  return std::clamp(share, 0.0, 1.0);
+}
+
+/// Of a law without an overhead term: whatever it leaves is counted as overhead.
+LawReading amdahl_reading(const std::string& name, double single, double serial, const End& end) {
+  LawReading reading;
+  reading.fit = name;
+  reading.serial = serial;
+  const double speedup = model::amdahl_speedup(serial, end.ratio);
+  reading.serial_folds = end.ratio - speedup;
+  reading.overhead_folds = speedup - end.speedup;
+  const double lost = single * serial * (1.0 - 1.0 / end.ratio);
+  reading.serial_share = end.lost_s > 0.0 ? clamped(lost / end.lost_s) : 0.0;
+  return reading;
+}
+
+LawReading reading_of(const ShapeFit& fit, const End& end) {
+  const double single = fit.time(1.0);
+  const double serial = single > 0.0 ? fit.coefficient(Shape::level) / single : 0.0;
+  LawReading reading = amdahl_reading(fit.family.name, single, serial, end);
+  reading.residual = fit.residual;
+  reading.holds = fit.holds;
+  if (fit.family.shapes.size() == 2) return reading;
+  const double speedup = single / fit.time(end.ratio);
+  reading.overhead_folds = end.ratio - reading.serial_folds - speedup;
+  reading.unexplained_folds = speedup - end.speedup;
+  reading.serial_share = level_share(fit, end.ratio).value_or(0.0);
+  return reading;
+}
+
+LawReading plain_reading(const std::vector<ShapePoint>& points,
+                         const ShapeFits& fits,
+                         const End& end) {
+  const double single = points.front().time;
+  std::vector<model::MeasuredSpeedup> rows;
+  for (const ShapePoint& point : points) rows.push_back({point.ratio, single / point.time});
+  const double serial = model::plain_amdahl_serial(rows).value_or(0.0);
+  LawReading reading = amdahl_reading("Amdahl, plain", single, serial, end);
+  double squares = 0.0;
+  for (const ShapePoint& point : points) {
+    const double fitted = single / model::amdahl_speedup(serial, point.ratio);
+    squares += std::pow(fitted / point.time - 1.0, 2);
+  }
+  reading.residual = std::sqrt(squares / static_cast<double>(points.size()));
+  reading.holds = fits.holds(squares, 2);
+  return reading;
+}
+
+/// Of the two laws with one overhead term.
+const ShapeFit& better_overhead(const ShapeFits& fits) {
+  const ShapeFit& linear = fits.fits[1];
+  const ShapeFit& logarithm = fits.fits[2];
+  return logarithm.residual < linear.residual ? logarithm : linear;
+}
+
+Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
+  Gap gap;
+  gap.count = spread.count;
+  const double serial = fit.lost(Shape::level, ratio);
+  const double overhead = fit.lost(Shape::linear, ratio) + fit.lost(Shape::logarithm, ratio);
+  gap.lost_s = serial + overhead;
+  if (!(gap.lost_s > 0.0)) return gap;
+  gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
+                {Cause::overhead, overhead, overhead / gap.lost_s, {}}};
+  if (spread.serial_share) {
+    gap.losses[1].spread =
+        Interval<double>{1.0 - spread.serial_share->high, 1.0 - spread.serial_share->low};
+  }
+  if (overhead > serial) std::swap(gap.losses[0], gap.losses[1]);
+  return gap;
+}
+}  // namespace
+
+std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
+  std::vector<ShapePoint> points;
+  for (const DecisionRow& row : rows) {
+    if (row.count_ratio < 1.0) continue;
+    points.push_back({row.count_ratio, row.same_work.value.value(), row.relative_sd});
+  }
+  if (points.size() < fewest_rows) return std::nullopt;
+  points = thinned(points, most_rows);
+  const DecisionRow& last = rows.back();
+  const End end{last.count_ratio,
+                last.speedup.value,
+                points.back().time - points.front().time / last.count_ratio};
+  LawSpread spread;
+  spread.count = last.count;
+  spread.missing = end.ratio - end.speedup;
+  const ShapeFits fits = fit_shapes(points, families());
+  spread.readings.push_back(plain_reading(points, fits, end));
+  for (std::size_t i = 0; i + 1 < fits.fits.size(); ++i) {
+    spread.readings.push_back(reading_of(fits.fits[i], end));
+  }
+  spread.serial_share = level_share(points, fits, end.ratio);
+  for (const LawReading& reading : spread.readings) {
+    if (!reading.holds) continue;
+    if (!spread.by_fits) spread.by_fits = {reading.serial_share, reading.serial_share};
+    widen(*spread.by_fits, reading.serial_share);
+    if (spread.serial_share) widen(*spread.serial_share, reading.serial_share);
+  }
+  spread.gap = gap_of(better_overhead(fits), spread, end.ratio);
+  return spread;
+}
+
+namespace {
+constexpr int halvings = 40;
+constexpr double normal_quantile = 1.281552;  // of 1 - share_error
+static_assert(share_error == 0.1);
+
+/// Columns 1/r and the two losses, each 1 at `ratio`, over the time; |X x - 1|^2 reduced to
+/// |R x - q|^2 + free_squares.
+class Problem {
+ public:
+  Problem(const std::vector<ShapePoint>& points, double ratio) {
+    Eigen::MatrixXd rows(static_cast<Eigen::Index>(points.size()), 3);
+    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+      const ShapePoint& at = points[static_cast<std::size_t>(i)];
+      rows(i, 0) = 1.0 / at.ratio / at.time;
+      rows(i, 1) = (1.0 - 1.0 / at.ratio) / (1.0 - 1.0 / ratio) / at.time;
+      rows(i, 2) = std::log2(at.ratio) / at.ratio / (std::log2(ratio) / ratio) / at.time;
+    }
+    const Eigen::HouseholderQR<Eigen::MatrixXd> decomposition(rows);
+    r_ = decomposition.matrixQR().topRows(3).triangularView<Eigen::Upper>();
+    const Eigen::VectorXd turned =
+        decomposition.householderQ().transpose() * Eigen::VectorXd::Ones(rows.rows());
+    q_ = turned.head(3);
+  }
+
+  /// The two losses of the best fit, of either sign.
+  Eigen::Vector2d losses() const { return r_.colPivHouseholderQr().solve(q_).tail(2).eval(); }
+
+  /// By how much the sum of squares exceeds that of the best fit.
+  double excess(double share) const {
+    Eigen::Matrix<double, 3, 2> columns;
+    columns.col(0) = r_.col(0);
+    columns.col(1) = share * r_.col(1) + (1.0 - share) * r_.col(2);
+    const Eigen::Vector2d solution = columns.colPivHouseholderQr().solve(q_);
+    return (columns * solution - q_).squaredNorm();
+  }
+
+ private:
+  Eigen::Matrix3d r_;
+  Eigen::Vector3d q_;
+};
+}  // namespace
+
+std::optional<Interval<double>> level_share_profile(const std::vector<ShapePoint>& points,
+                                                    const ShapeFits& fits,
+                                                    double ratio) {
+  if (!fits.relative_sd || points.size() < 3 || !(ratio > 1.0)) return std::nullopt;
+  const double t = fits.degrees > 0.0 ? student_t_two_sided(1.0 - 2.0 * share_error, fits.degrees)
+                                      : normal_quantile;
+  const double allowance = std::pow(t * *fits.relative_sd, 2);
+  const Problem problem(points, ratio);
+  const Eigen::Vector2d losses = problem.losses();
+  if (!(losses.sum() > 0.0)) return Interval<double>{0.0, 1.0};
+  const double best = std::clamp(losses[0] / losses.sum(), 0.0, 1.0);
+  const auto allowed = [&](double share) { return problem.excess(share) <= allowance; };
+  if (!allowed(best)) return Interval<double>{best, best};
+  const auto end = [&](double outside) {
+    double inside = best;
+    if (allowed(outside)) return outside;
+    for (int i = 0; i < halvings; ++i) {
+      const double middle = 0.5 * (inside + outside);
+      (allowed(middle) ? inside : outside) = middle;
+    }
+    return inside;
+  };
+  return Interval<double>{end(0.0), end(1.0)};
+}
+}  // namespace scaleworth::decide

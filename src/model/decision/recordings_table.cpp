@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/recordings_table.h"
+
+#include "src/core/attribution.h"
+#include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/scaling_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+// The average step of each rank of an attributed job, by part of the ledger.
+
+/// Means over the steps of one rank, s.
+struct RankMean {
+  std::vector<double> steps;  // each step's length
+  std::array<double, attribution::ledger_parts> parts{};
+  double step = 0.0;
+
+  double part(attribution::LedgerPart which) const {
+    return parts[static_cast<std::size_t>(which)];
+  }
+  /// Launches that come late, the pauses between them, the profiler's own work.
+  double host() const;
+};
+
+using attribution::Attribution;
+using attribution::LedgerPart;
+using attribution::StepLedger;
+
+double RankMean::host() const {
+  return part(LedgerPart::host_late) + part(LedgerPart::launch_gap) +
+         part(LedgerPart::profiler_overhead);
+}
+
+namespace {
+constexpr double seconds_per_ns = 1e-9;
+
+double seconds(attribution::Nanoseconds time) {
+  return static_cast<double>(time.count()) * seconds_per_ns;
+}
+
+attribution::Nanoseconds nanoseconds(double time_s) {
+  return attribution::Nanoseconds(std::llround(time_s / seconds_per_ns));
+}
+}  // namespace
+
+/// No step counts as steady state.
+bool all_excluded(const Attribution& attribution) {
+  return std::none_of(attribution.ledger.begin(),
+                      attribution.ledger.end(),
+                      [](const StepLedger& ledger) { return ledger.excluded.empty(); });
+}
+
+/// Over the steps that count, over all where none does; by rank, without ranks that have none.
+std::vector<RankMean> rank_means(const Attribution& attribution) {
+  const bool all = all_excluded(attribution);
+  std::map<Rank, RankMean> by_rank;
+  for (const StepLedger& ledger : attribution.ledger) {
+    if (!all && !ledger.excluded.empty()) continue;
+    RankMean& rank = by_rank[ledger.rank];
+    rank.steps.push_back(seconds(ledger.end - ledger.start));
+    for (std::size_t i = 0; i < rank.parts.size(); ++i) rank.parts[i] += seconds(ledger.parts[i]);
+  }
+  std::vector<RankMean> means;
+  for (auto& [number, rank] : by_rank) {
+    const auto count = static_cast<double>(rank.steps.size());
+    for (double& time : rank.parts) time /= count;
+    rank.step = std::accumulate(rank.steps.begin(), rank.steps.end(), 0.0) / count;
+    means.push_back(std::move(rank));
+  }
+  return means;
+}
+
+namespace {
+/// Of one rank or more, without the steps.
+RankMean mean_over(const std::vector<RankMean>& ranks) {
+  RankMean mean;
+  const auto count = static_cast<double>(ranks.size());
+  for (const RankMean& rank : ranks) {
+    mean.step += rank.step / count;
+    for (std::size_t i = 0; i < mean.parts.size(); ++i) mean.parts[i] += rank.parts[i] / count;
+  }
+  return mean;
+}
+
+constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
+constexpr double confidence = 0.95;
+/// Beyond this share of the step the profiler's own work is told.
+constexpr double telling_overhead = 0.02;
+
+Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
+  Estimate<Seconds> time{Seconds(mean), std::nullopt, steps.size()};
+  const auto spread = relative_sd(steps);
+  if (steps.size() < fewest_steps || !spread) return time;
+  const auto count = static_cast<double>(steps.size());
+  const double half =
+      student_t_two_sided(confidence, count - 1.0) * *spread * mean / std::sqrt(count);
+  if (half < mean) time.interval = Interval<Seconds>{Seconds(mean - half), Seconds(mean + half)};
+  return time;
+}
+
+PartTimes parts_of(const RankMean& mean, double slowest) {
+  const double idle = mean.part(LedgerPart::exposed_wait) + mean.part(LedgerPart::dependency_idle) +
+                      mean.part(LedgerPart::unattributed) + (slowest - mean.step);
+  PartTimes parts{};
+  const auto set = [&](TimePart which, double time) {
+    parts[static_cast<std::size_t>(which)] = std::max(0.0, time);
+  };
+  set(TimePart::compute, mean.part(LedgerPart::compute));
+  set(TimePart::communication, mean.part(LedgerPart::exposed_transfer));
+  set(TimePart::idle, idle);
+  set(TimePart::host, mean.host());
+  set(TimePart::io, mean.part(LedgerPart::exposed_copy));
+  return parts;
+}
+
+int count_of(const Attribution& attribution, const std::string& input) {
+  const auto recorded = static_cast<int>(attribution.recordings.size());
+  const attribution::JobSize& size = attribution.job_size;
+  if (size.told || size.at_least <= recorded) return std::max(recorded, size.at_least);
+  throw UserError(fmt::format(
+      "{}: {} rank{} of at least {} left recordings, and nothing tells how many the job has; give "
+      "the recordings of all ranks",
+      input,
+      recorded,
+      recorded == 1 ? "" : "s",
+      size.at_least));
+}
+
+void add_remarks(AttributedCount& count, const Attribution& attribution, const RankMean& mean) {
+  const int ranks = count.row.count;
+  const auto recorded = static_cast<int>(attribution.recordings.size());
+  if (recorded < ranks) {
+    count.remarks.push_back(
+        fmt::format("{}: {} of {} ranks left recordings, the figures are theirs; what the others "
+                    "did is not known",
+                    count.input,
+                    recorded,
+                    ranks));
+  }
+  if (all_excluded(attribution)) {
+    count.remarks.push_back(fmt::format(
+        "{}: no step counts as steady state ({}), the figures are of such steps; record more",
+        count.input,
+        attribution.ledger.front().excluded));
+  } else if (count.row.time.samples < fewest_steps) {
+    count.remarks.push_back(
+        fmt::format("{}: only {} of its steps count{}, so its time has no "
+                    "interval; record more",
+                    count.input,
+                    count.row.time.samples,
+                    count.row.time.samples == 1 ? "s" : ""));
+  }
+  const double overhead = mean.part(LedgerPart::profiler_overhead) / count.row.time.value.value();
+  if (overhead > telling_overhead) {
+    count.remarks.push_back(
+        fmt::format("{}: the profiler's own work is {:.0f} % of the step, and counts as host time",
+                    count.input,
+                    100.0 * overhead));
+  }
+}
+
+/// A part that is zero at every count is none.
+void drop_empty_parts(ScalingTable& table) {
+  for (const TimePart which : {TimePart::host, TimePart::io}) {
+    const auto i = static_cast<std::size_t>(which);
+    const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
+      return row.parts_s[i].value_or(0.0) > 0.0;
+    });
+    for (TableRow& row : table.rows) {
+      if (!any) row.parts_s[i].reset();
+    }
+  }
+}
+
+/// What the recordings do not tell, and whether what is assumed is doubtful.
+std::string assumed_scaling(const ScalingTable& table) {
+  const std::string assumed =
+      "recordings do not tell how the work of a step grows: the same work at every count is "
+      "assumed "
+      "(strong scaling)";
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  const auto compute = static_cast<std::size_t>(TimePart::compute);
+  const double ratio = static_cast<double>(last.count) / first.count;
+  const double per_rank =
+      *first.parts_s[compute] > 0.0 ? *last.parts_s[compute] / *first.parts_s[compute] : 0.0;
+  // Nearer to what weak scaling leaves, 1, than to strong scaling's 1 / ratio.
+  if (ratio > 1.0 && per_rank * std::sqrt(ratio) > 1.0) {
+    return fmt::format(
+        "{}, although compute per rank at {} is {:.2f} of that at {}: if each rank does as much at "
+        "every count, say --scaling weak",
+        assumed,
+        last.count,
+        per_rank,
+        first.count);
+  }
+  return assumed + "; --scaling weak says otherwise";
+}
+
+void declare_work(ScalingTable& table, Scaling scaling) {
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    TableRow& row = table.rows[i];
+    const double ratio = static_cast<double>(row.count) / table.rows.front().count;
+    row.work = scaling == Scaling::weak ? ratio : 1.0;
+    table.ledgers[i].step_work = *row.work;
+  }
+}
+}  // namespace
+
+AttributedCount attributed_count(const Attribution& attribution, const std::string& input) {
+  const std::vector<RankMean> ranks = rank_means(attribution);
+  if (ranks.empty()) {
+    throw UserError(input + ": no step was found in it; record whole steps, with markers of steps");
+  }
+  const auto slowest = std::max_element(
+      ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  if (!(slowest->step > 0.0)) throw UserError(input + ": its steps have no length");
+  const RankMean mean = mean_over(ranks);
+  AttributedCount count;
+  count.input = input;
+  count.row.count = count_of(attribution, input);
+  count.row.time = mean_time(slowest->steps, slowest->step);
+  count.row.relative_sd = relative_sd(slowest->steps);
+  count.row.parts_s = parts_of(mean, slowest->step);
+  count.ledger = ledger_facts(attribution, ranks, count.row.count);
+  add_remarks(count, attribution, mean);
+  return count;
+}
+
+ScalingTable attributed_table(std::vector<AttributedCount> counts,
+                              std::optional<Scaling> declared) {
+  if (counts.empty()) throw UserError("no recordings; give those of one count or more");
+  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return a.row.count < b.row.count;
+  });
+  ScalingTable table;
+  table.basis = TimeBasis::step;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (i > 0 && counts[i].row.count == counts[i - 1].row.count) {
+      throw UserError(fmt::format(
+          "{} and {} are both of {} rank{}; give one argument per count (the recordings of a job "
+          "lie in one folder, or come as one quoted pattern)",
+          counts[i - 1].input,
+          counts[i].input,
+          counts[i].row.count,
+          counts[i].row.count == 1 ? "" : "s"));
+    }
+    table.rows.push_back(std::move(counts[i].row));
+    table.ledgers.push_back(std::move(counts[i].ledger));
+    for (std::string& remark : counts[i].remarks) table.remarks.push_back(std::move(remark));
+  }
+  drop_empty_parts(table);
+  table.remarks.push_back(
+      "a step is the mean of the slowest rank, its parts means over ranks: communication is "
+      "transfer that nothing hides, idle is waiting and what no record explains, host is late "
+      "launches and the pauses between them, I/O is copies; work is counted in steps of the "
+      "smallest count");
+  if (!declared && table.rows.size() > 1) table.remarks.push_back(assumed_scaling(table));
+  declare_work(table, declared.value_or(Scaling::strong));
+  return table;
+}
+
+namespace {
+/// The factors of a rank that waits for nobody.
+std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
+  const double useful = rank.part(LedgerPart::compute);
+  if (!(useful > 0.0)) return std::nullopt;
+  const double without_transfer =
+      rank.step - rank.part(LedgerPart::exposed_transfer) - rank.part(LedgerPart::exposed_wait);
+  const double without_host = without_transfer - rank.host();
+  attribution::Efficiency factors;
+  factors.window = "the ledger of its only rank";
+  factors.load_balance = 1.0;
+  factors.transfer = without_transfer / rank.step;
+  factors.host = without_host / without_transfer;
+  factors.dependency = useful / without_host;
+  factors.serialization = factors.host * factors.dependency;
+  factors.parallel = useful / rank.step;
+  factors.step_time = nanoseconds(rank.step);
+  factors.runtime = factors.step_time;
+  factors.useful = {nanoseconds(useful)};
+  return factors;
+}
+
+/// As they are, of one step instead of a window.
+std::optional<attribution::Efficiency> of_one_step(const attribution::Efficiency& window) {
+  if (window.runtime.count() <= 0 || window.step_time.count() <= 0) return std::nullopt;
+  const double steps = std::max(1.0, seconds(window.runtime) / seconds(window.step_time));
+  attribution::Efficiency step = window;
+  step.runtime = window.step_time;
+  for (auto& useful : step.useful) useful = nanoseconds(seconds(useful) / steps);
+  return step;
+}
+
+void set_factors(LedgerFacts& ledger,
+                 const Attribution& attribution,
+                 const std::vector<RankMean>& ranks) {
+  const auto recorded = static_cast<int>(attribution.recordings.size());
+  if (ledger.count == 1 && ranks.size() == 1) {
+    ledger.factors = lone_factors(ranks.front());
+    if (!ledger.factors) ledger.no_factors = "no kernel ran";
+  } else if (recorded < ledger.count) {
+    ledger.no_factors = "ranks are missing";
+  } else if (attribution.efficiency) {
+    ledger.factors = of_one_step(*attribution.efficiency);
+    if (!ledger.factors) ledger.no_factors = "its window has no length";
+  } else {
+    ledger.no_factors = attribution.efficiency_reason;
+    while (ledger.no_factors.ends_with('.')) ledger.no_factors.pop_back();
+  }
+}
+
+/// "cause: late host (data loading)".
+std::string cause_text(const attribution::Culprit& culprit) {
+  if (culprit.cause == attribution::LateCause::undecided)
+    return "no single cause explains 80 % of it";
+  std::string text = std::string("cause: ") + attribution::late_cause_name(culprit.cause);
+  for (const attribution::CauseShare& share : culprit.shares) {
+    if (share.cause == culprit.cause && !share.detail.empty()) {
+      return text + " (" + share.detail + ")";
+    }
+  }
+  return text;
+}
+
+std::string culprit_of(const Attribution& attribution) {
+  const auto& culprits = attribution.culprits.culprits;
+  const auto significant = [](const auto& one) { return one.significant; };
+  const auto worst = std::find_if(culprits.begin(), culprits.end(), significant);
+  if (worst == culprits.end()) return "";
+  const auto named = std::count_if(culprits.begin(), culprits.end(), significant);
+  return fmt::format("rank {}{}, {:.3g} ms of each step on average; {}",
+                     worst->rank.index,
+                     named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
+                     worst->exposed_per_step_ms,
+                     cause_text(*worst));
+}
+}  // namespace
+
+LedgerFacts ledger_facts(const Attribution& attribution,
+                         const std::vector<RankMean>& ranks,
+                         int count) {
+  LedgerFacts facts;
+  facts.count = count;
+  facts.culprit = culprit_of(attribution);
+  set_factors(facts, attribution, ranks);
+  return facts;
+}
+}  // namespace scaleworth::decide

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/run_table.h"
+
+#include "src/core/error.h"
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/scaling_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+using model::MeasuredCount;
+using model::MeasuredMode;
+using model::Part;
+
+const char* mode_name(Scaling scaling) {
+  return scaling == Scaling::weak ? "weak" : "strong";
+}
+
+const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
+                            std::optional<Scaling> scaling) {
+  if (modes.empty()) {
+    throw UserError("the run has no training step; measure one: scaleworth bench, or step");
+  }
+  if (!scaling) return modes.front();
+  const std::string wanted = mode_name(*scaling);
+  const auto found = std::find_if(
+      modes.begin(), modes.end(), [&](const MeasuredMode& mode) { return mode.mode == wanted; });
+  if (found != modes.end()) return *found;
+  throw UserError(fmt::format(
+      "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode));
+}
+
+PartTimes parts_of(const MeasuredCount& count, double step) {
+  const auto times = model::mean_part_times(count, step);
+  if (!times) return {};
+  const auto of = [&](Part part) { return (*times)[static_cast<std::size_t>(part)]; };
+  return {of(Part::compute) + of(Part::optimizer),
+          of(Part::exposed_transfer) + of(Part::progress),
+          of(Part::exposed_wait) + of(Part::unattributed),
+          std::nullopt,
+          of(Part::host)};
+}
+
+TableRow row_of(const MeasuredCount& count) {
+  TableRow row;
+  row.count = count.ranks;
+  const Estimate<double> step = median_estimate(count.step_s);
+  row.time = transform(step, [](double s) { return Seconds(s); });
+  row.relative_sd = relative_sd(count.step_s);
+  row.parts_s = parts_of(count, step.value);
+  row.work = count.tokens;
+  if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
+  return row;
+}
+}  // namespace
+
+ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling) {
+  const MeasuredMode& mode = mode_of(modes, scaling);
+  ScalingTable table;
+  table.basis = TimeBasis::step;
+  for (const MeasuredCount& count : mode.counts) {
+    if (count.straggler_rank) {
+      table.remarks.push_back(fmt::format(
+          "{} is left out: its rank {} was slowed on purpose", count.ranks, *count.straggler_rank));
+    } else {
+      table.rows.push_back(row_of(count));
+    }
+  }
+  if (table.rows.empty()) {
+    throw UserError("every count of the run has a rank slowed on purpose; measure without it");
+  }
+  if (!scaling && modes.size() > 1) {
+    table.remarks.push_back(
+        fmt::format("these are the {} scaling steps; the run has {} ones too: "
+                    "--scaling {}",
+                    mode.mode,
+                    modes.back().mode,
+                    modes.back().mode));
+  }
+  if (table.has_parts()) {
+    table.remarks.push_back(
+        "parts of the mean rank's step: compute with the optimizer; communication that nothing "
+        "hides; idle is waiting and what no record explains");
+  }
+  return table;
+}
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+namespace {
+struct PartField {
+  const char* name;
+  const char* series;
+};
+
+constexpr std::array<PartField, part_count> part_fields{
+    PartField{"compute", fields::compute_ns},
+    PartField{"optimizer", fields::optimizer_ns},
+    PartField{"host", fields::host_ns},
+    PartField{"progress", fields::progress_ns},
+    PartField{"exposed transfer", fields::exposed_transfer_ns},
+    PartField{"exposed wait", fields::exposed_wait_ns},
+    PartField{"unattributed", fields::unattributed_ns}};
+
+std::vector<double> seconds(const std::vector<double>& nanoseconds) {
+  std::vector<double> result;
+  for (const double value : nanoseconds) result.push_back(value * 1e-9);
+  return result;
+}
+
+std::optional<double> amount_if_any(const Point& point, const char* name) {
+  const auto found = point.amounts.find(name);
+  if (found == point.amounts.end()) return std::nullopt;
+  return found->second;
+}
+
+int count_parameter(const Point& point, const char* name) {
+  const std::int64_t value = integer_parameter(point, name);
+  if (value < 0 || value > 1'000'000) {
+    throw UserError(fmt::format("run.json: '{}' is {}; measure again", name, value));
+  }
+  return static_cast<int>(value);
+}
+
+MeasuredCount read_count(const Point& point) {
+  MeasuredCount count;
+  count.ranks = std::max(1, count_parameter(point, fields::ranks));
+  count.global_batch = integer_parameter(point, fields::global_batch);
+  if (point.parameters.count(fields::precision) > 0) {
+    count.precision = text_parameter(point, fields::precision);
+  }
+  count.tokens = amount(point, fields::tokens);
+  count.model_flops = amount(point, fields::model_flops);
+  if (!(count.tokens > 0.0) || !(count.model_flops >= 0.0)) {
+    throw UserError("run.json: step.training has no tokens or negative FLOPs; measure again");
+  }
+  if (const auto bytes = amount_if_any(point, fields::gradient_bytes)) {
+    count.gradient = Bytes(*bytes);
+  }
+  if (const auto buckets = amount_if_any(point, fields::bucket_count)) {
+    count.buckets = static_cast<int>(*buckets);
+  }
+  count.step_s = series(point, fields::step_s);
+  for (const double step : count.step_s) {
+    if (!(step > 0.0) || !std::isfinite(step)) {
+      throw UserError("run.json: a step time of step.training is not positive; measure again");
+    }
+  }
+  if (const auto loss = point.samples.find(fields::loss); loss != point.samples.end()) {
+    count.loss = loss->second;
+  }
+  if (point.parameters.count(fields::straggler_rank) > 0) {
+    count.straggler_rank = count_parameter(point, fields::straggler_rank);
+    const auto factor = point.parameters.find(fields::straggler_factor);
+    if (factor != point.parameters.end()) {
+      if (const auto* value = std::get_if<double>(&factor->second)) {
+        count.straggler_factor = *value;
+      }
+    }
+  }
+  return count;
+}
+
+RankLedger read_ledger(const Point& point) {
+  RankLedger ledger;
+  ledger.rank = count_parameter(point, fields::rank);
+  const std::size_t steps = series(point, fields::step_ns).size();
+  for (std::size_t part = 0; part < part_count; ++part) {
+    ledger.parts[part] = seconds(series(point, part_fields[part].series));
+    if (ledger.parts[part].size() != steps) {
+      throw UserError("run.json: series of step.ledger differ in length; measure again");
+    }
+  }
+  const std::string prefix = fields::waited_for_ns_prefix;
+  for (const auto& [name, values] : point.samples) {
+    if (name.rfind(prefix, 0) != 0) continue;
+    const std::string digits = name.substr(prefix.size());
+    if (digits.empty() || digits.size() > 6 ||
+        digits.find_first_not_of("0123456789") != std::string::npos) {
+      throw UserError("run.json: '" + name + "' names no rank; measure again");
+    }
+    ledger.waited_for[std::stoi(digits)] = seconds(values);
+  }
+  return ledger;
+}
+
+MeasuredMode& mode_entry(std::vector<MeasuredMode>& modes, const std::string& name) {
+  for (MeasuredMode& mode : modes) {
+    if (mode.mode == name) return mode;
+  }
+  modes.push_back({name, {}});
+  return modes.back();
+}
+
+void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
+  const ProbeRecord* probe = find_probe(run, fields::step_ledger);
+  if (probe == nullptr) return;
+  for (const Point& point : probe->points) {
+    const int ranks = count_parameter(point, fields::ranks);
+    for (MeasuredMode& mode : modes) {
+      if (mode.mode != text_parameter(point, fields::mode)) continue;
+      for (MeasuredCount& count : mode.counts) {
+        if (count.ranks == ranks) count.ledger.push_back(read_ledger(point));
+      }
+    }
+  }
+}
+
+std::optional<PartTimes> scaled_to(PartTimes times, double step) {
+  const double sum = std::accumulate(times.begin(), times.end(), 0.0);
+  if (!(sum > 0.0)) return std::nullopt;
+  for (double& time : times) time *= step / sum;
+  return times;
+}
+
+void sort_counts(MeasuredMode& mode) {
+  std::sort(mode.counts.begin(), mode.counts.end(), [](const auto& a, const auto& b) {
+    return a.ranks < b.ranks;
+  });
+  for (MeasuredCount& count : mode.counts) {
+    std::sort(count.ledger.begin(), count.ledger.end(), [](const auto& a, const auto& b) {
+      return a.rank < b.rank;
+    });
+  }
+}
+}  // namespace
+
+const char* part_name(Part part) {
+  return part_fields[static_cast<std::size_t>(part)].name;
+}
+
+std::vector<MeasuredMode> measured_modes(const Run& run) {
+  std::vector<MeasuredMode> modes;
+  const ProbeRecord* probe = find_probe(run, fields::step_training);
+  if (probe == nullptr) return modes;
+  for (const Point& point : probe->points) {
+    MeasuredCount count = read_count(point);
+    if (count.step_s.empty()) continue;
+    MeasuredMode& mode = mode_entry(modes, text_parameter(point, fields::mode));
+    for (const MeasuredCount& other : mode.counts) {
+      if (other.ranks == count.ranks) {
+        throw UserError(fmt::format("run.json: {} scaling at {} ranks appears twice; measure again",
+                                    mode.mode,
+                                    count.ranks));
+      }
+    }
+    mode.counts.push_back(std::move(count));
+  }
+  attach_ledgers(run, modes);
+  for (MeasuredMode& mode : modes) sort_counts(mode);
+  std::stable_sort(modes.begin(), modes.end(), [](const auto& a, const auto& b) {
+    return a.mode < b.mode;  // "strong" before "weak"
+  });
+  return modes;
+}
+
+std::size_t common_steps(const MeasuredCount& count) {
+  std::size_t steps = count.step_s.size();
+  for (const RankLedger& rank : count.ledger) steps = std::min(steps, rank.parts[0].size());
+  return steps;
+}
+
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
+                                         double step,
+                                         const std::vector<std::size_t>& steps) {
+  if (count.ledger.empty() || steps.empty()) return std::nullopt;
+  PartTimes times{};
+  for (std::size_t part = 0; part < part_count; ++part) {
+    std::vector<double> means;
+    for (const std::size_t index : steps) {
+      double sum = 0.0;
+      for (const RankLedger& rank : count.ledger) sum += rank.parts[part][index];
+      means.push_back(sum / static_cast<double>(count.ledger.size()));
+    }
+    times[part] = *median(means);
+  }
+  return scaled_to(times, step);
+}
+
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step) {
+  std::vector<std::size_t> steps(common_steps(count));
+  std::iota(steps.begin(), steps.end(), std::size_t{0});
+  return mean_part_times(count, step, steps);
+}
+
+std::optional<PartTimes> rank_part_times(const RankLedger& ledger, double step) {
+  PartTimes times{};
+  for (std::size_t part = 0; part < part_count; ++part) {
+    const std::optional<double> centre = median(ledger.parts[part]);
+    if (!centre) return std::nullopt;
+    times[part] = *centre;
+  }
+  return scaled_to(times, step);
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/scaling_row.h"
+
+#include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+/// Share of its time that a rank computes: the part of the table, else the efficiency, which takes
+/// all that is lost for waiting. At most 1.
+double busy_share(const DecisionRow& row) {
+  const auto& compute = row.parts_s[static_cast<std::size_t>(TimePart::compute)];
+  const double share = compute ? *compute / row.time.value.value() : row.efficiency.value;
+  return std::min(share, 1.0);
+}
+
+/// For the baseline's work, by `ranks` ranks. `metered_joules` is of the row's own work, which is
+/// `growth` times the baseline's. Absent without meters and rated power.
+std::optional<model::JobEnergy> row_energy(const DecisionRow& row,
+                                           int ranks,
+                                           const std::optional<double>& metered_joules,
+                                           double growth,
+                                           const model::PowerTerms& terms) {
+  if (metered_joules) return model::metered_energy(terms, *metered_joules / growth);
+  return model::rated_energy(terms, ranks, row.same_work, busy_share(row));
+}
+
+constexpr double same_work_tolerance = 0.01;
+
+const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count) {
+  if (!count) return table.rows.front();
+  const auto found = std::find_if(
+      table.rows.begin(), table.rows.end(), [&](const TableRow& r) { return r.count == *count; });
+  if (found == table.rows.end()) {
+    throw UserError(fmt::format(
+        "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
+        *count));
+  }
+  return *found;
+}
+
+void check_work(const ScalingTable& table) {
+  const auto with_work = std::count_if(
+      table.rows.begin(), table.rows.end(), [](const auto& row) { return row.work.has_value(); });
+  if (with_work != 0 && with_work != static_cast<std::ptrdiff_t>(table.rows.size())) {
+    throw UserError("only some rows of the table have work; give it for all, or none and --work");
+  }
+}
+
+/// Of the row's own work.
+std::optional<double> metered_joules(const TableRow& row, const MetricsRequest& request) {
+  const std::optional<double> work = row.work ? row.work : request.work;
+  if (row.energy_j || !row.energy_per_work_j || !work) return row.energy_j;
+  return *row.energy_per_work_j * *work;
+}
+
+void add_economy(DecisionRow& row,
+                 const TableRow& from,
+                 double growth,
+                 const MetricsRequest& request) {
+  const std::optional<double> work = from.work ? from.work : request.work;
+  if (work) row.throughput = *work / from.time.value.value();
+  row.energy_per_work = from.energy_per_work_j;
+  if (work && row.energy) row.energy_per_work = row.energy->joules.value * growth / *work;
+  if (!request.prices) return;
+  const model::Prices prices =
+      model::prices_at(*request.prices, {row.count, row.same_work, row.price_factor});
+  const auto bill = [&](Seconds time) { return model::job_cost(prices, row.count, time); };
+  row.cost = transform(row.same_work, bill);
+  if (!work) return;
+  const Dollars own = bill(from.time.value);
+  row.cost_per_work = own / *work;
+  if (own.value() > 0.0) row.work_per_dollar = *work / own.value();
+}
+
+bool grows_with_count(double growth, double count_ratio) {
+  return std::abs(growth / count_ratio - 1.0) <= same_work_tolerance;
+}
+
+/// Work of `row` over that of `baseline`: 1 where none is known.
+double work_growth(const TableRow& row, const TableRow& baseline) {
+  if (row.work && baseline.work) return *row.work / *baseline.work;
+  if (row.growth && baseline.growth) return *row.growth / *baseline.growth;
+  return 1.0;
+}
+
+DecisionRow row_of(const TableRow& from,
+                   const TableRow& baseline,
+                   Axis machines,
+                   const MetricsRequest& request) {
+  const double growth = work_growth(from, baseline);
+  DecisionRow row;
+  row.count = from.count;
+  row.count_ratio = static_cast<double>(from.count) / baseline.count;
+  row.time = from.time;
+  row.same_work = transform(from.time, [&](Seconds time) { return time / growth; });
+  row.quality = from.quality;
+  row.relative_sd = from.relative_sd;
+  row.parts_s = from.parts_s;
+  row.facts = from.facts;
+  if (row.facts.price && request.prices && request.prices->per_rank.value() > 0.0) {
+    row.price_factor = *row.facts.price / request.prices->per_rank;
+  }
+  row.speedup = Estimate<double>{1.0, std::nullopt, from.time.samples};
+  if (&from != &baseline) row.speedup = ratio(baseline.time, row.same_work);
+  row.efficiency = transform(row.speedup, [&](double s) { return s / row.count_ratio; });
+  if (row.count_ratio > 1.0) {
+    row.karp_flatt = transform_decreasing(
+        row.speedup, [&](double s) { return model::karp_flatt(s, row.count_ratio); });
+    if (grows_with_count(growth, row.count_ratio)) {
+      row.gustafson_serial = transform_decreasing(
+          row.speedup, [&](double s) { return (row.count_ratio - s) / (row.count_ratio - 1.0); });
+    }
+  }
+  const int ranks = machines == Axis::load ? 1 : row.count;
+  row.energy = row_energy(row, ranks, metered_joules(from, request), growth, request.power);
+  add_economy(row, from, growth, request);
+  return row;
+}
+}  // namespace
+
+std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request) {
+  check_work(table);
+  const TableRow& baseline = baseline_of(table, request.baseline);
+  std::vector<DecisionRow> rows;
+  rows.reserve(table.rows.size());
+  for (const TableRow& row : table.rows) rows.push_back(row_of(row, baseline, table.axis, request));
+  return rows;
+}
+
+Scaling scaling_of(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  bool strong = true;
+  bool weak = true;
+  for (const TableRow& row : table.rows) {
+    const double growth = work_growth(row, first);
+    const double counts = static_cast<double>(row.count) / first.count;
+    strong = strong && std::abs(growth - 1.0) <= same_work_tolerance;
+    weak = weak && grows_with_count(growth, counts);
+  }
+  return strong ? Scaling::strong : weak ? Scaling::weak : Scaling::mixed;
+}
+
+ScalingTable declare_scaling(ScalingTable table, Scaling declared) {
+  const bool counted = table.rows.front().work.has_value();
+  if (declared == Scaling::weak && !counted) {
+    for (TableRow& row : table.rows) {
+      row.growth = static_cast<double>(row.count) / table.rows.front().count;
+    }
+  }
+  const Scaling found = scaling_of(table);
+  if (found != declared && table.rows.size() > 1) {
+    throw UserError(
+        fmt::format("--scaling says {}, but the table shows {}; leave it out, or correct "
+                    "the work or the batch",
+                    scaling_name(declared),
+                    scaling_name(found)));
+  }
+  return table;
+}
+
+const char* scaling_name(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::strong:
+      return "strong scaling";
+    case Scaling::weak:
+      return "weak scaling";
+    case Scaling::mixed:
+      break;
+  }
+  return "work that grows otherwise";
+}
+
+std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows) {
+  std::vector<model::CountTime> times;
+  times.reserve(rows.size());
+  for (const DecisionRow& row : rows) {
+    times.push_back({row.count, row.same_work, row.price_factor});
+  }
+  return times;
+}
+
+std::optional<model::Prices> table_prices(const ScalingTable& table,
+                                          std::optional<DollarsPerSecond> per_rank,
+                                          DollarsPerSecond fixed) {
+  if (table.axis == Axis::load && per_rank && per_rank->value() > 0.0) {
+    throw UserError(
+        "the rows are loads of one machine, not machines to pay for; give its price as "
+        "--price 0 --fixed USD_PER_HOUR");
+  }
+  const auto priced = [](const TableRow& row) { return row.facts.price.has_value(); };
+  const auto first = std::find_if(table.rows.begin(), table.rows.end(), priced);
+  if (first == table.rows.end()) {
+    if (!per_rank) return std::nullopt;
+    return model::Prices{*per_rank, fixed};
+  }
+  const auto without = std::find_if_not(table.rows.begin(), table.rows.end(), priced);
+  const bool usable = per_rank && per_rank->value() > 0.0;
+  if (without != table.rows.end() && !usable) {
+    throw UserError(fmt::format(
+        "count {} has no price while count {} has; fill in its rate_usd_per_hour, or give "
+        "--price for the rows without",
+        without->count,
+        first->count));
+  }
+  if (usable) return model::Prices{*per_rank, fixed};
+  DollarsPerSecond largest;
+  for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);
+  return model::Prices{largest, fixed};
+}
+
+namespace {
+bool has_time(const Observation& at) {
+  return at.time_s.has_value() || sum_of(at.parts_s).has_value();
+}
+
+double time_of(const Observation& at) {
+  return at.time_s ? *at.time_s : *sum_of(at.parts_s);
+}
+
+bool any_of(const std::vector<Observation>& rows, bool (*holds)(const Observation&)) {
+  return std::any_of(rows.begin(), rows.end(), holds);
+}
+
+bool all_of(const std::vector<Observation>& rows, bool (*holds)(const Observation&)) {
+  return std::all_of(rows.begin(), rows.end(), holds);
+}
+
+struct Range {
+  double least;
+  double most;
+  bool grows(double tolerance) const { return most > least * (1.0 + tolerance); }
+};
+
+template <class Value>
+Range range_of(const std::vector<Observation>& rows, Value value) {
+  Range range{value(rows.front()), value(rows.front())};
+  for (const Observation& at : rows) {
+    range.least = std::min(range.least, value(at));
+    range.most = std::max(range.most, value(at));
+  }
+  return range;
+}
+
+/// The least power of 1000 that takes the fastest row a second or more.
+double shown_unit(const std::vector<Observation>& rows) {
+  double fastest = 0.0;
+  for (const Observation& at : rows) fastest = std::max(fastest, at.throughput.value_or(0.0));
+  double unit = 1.0;
+  while (unit < fastest) unit *= 1000.0;
+  return unit;
+}
+
+/// Rows without times: each takes what its work takes at its throughput.
+void times_from_throughput(WorkFilledIn& filled) {
+  const bool work_known =
+      any_of(filled.observations, [](const Observation& at) { return at.work.has_value(); });
+  const double unit = shown_unit(filled.observations);
+  for (Observation& at : filled.observations) {
+    if (!at.throughput) throw UserError(at.place + ": no time, no parts and no throughput");
+    if (!work_known) at.work = unit;
+    if (!at.work) throw UserError(at.place + ": no work, which other rows have; fill it in");
+    at.time_s = *at.work / *at.throughput;
+  }
+  if (!work_known) filled.kind.basis = TimeBasis::work_unit;
+}
+
+/// Time x throughput, the same for all repeats of a count: their mean.
+void work_from_throughput(WorkFilledIn& filled) {
+  std::map<int, std::pair<double, int>> sums;
+  for (const Observation& at : filled.observations) {
+    auto& [sum, repeats] = sums[at.count];
+    sum += time_of(at) * *at.throughput;
+    ++repeats;
+  }
+  const auto work = [&](const Observation& at) {
+    const auto& [sum, repeats] = sums.at(at.count);
+    return sum / repeats;
+  };
+  const Range range = range_of(filled.observations, work);
+  if (!range.grows(rounding_tolerance)) return;
+  for (Observation& at : filled.observations) at.work = work(at);
+  filled.remarks.push_back(fmt::format(
+      "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
+      "speed-up compares throughputs",
+      range.most / range.least));
+}
+
+void work_from_batch(WorkFilledIn& filled) {
+  for (const Observation& at : filled.observations) {
+    if (!at.facts.batch)
+      throw UserError(at.place + ": no batch, which other rows have; fill it in");
+  }
+  const auto work = [](const Observation& at) { return *at.facts.step_work(); };
+  if (!range_of(filled.observations, work).grows(0.0)) return;
+  for (Observation& at : filled.observations) at.work = work(at);
+}
+
+void fill_in_energy(Observation& at, Axis axis) {
+  if (at.energy_j) return;
+  if (at.energy_per_work_j && at.work) {
+    at.energy_j = *at.energy_per_work_j * *at.work;
+  } else if (at.facts.power_w && has_time(at)) {
+    at.energy_j = *at.facts.power_w * time_of(at) * (axis == Axis::load ? 1 : at.count);
+  }
+}
+}  // namespace
+
+std::optional<double> sum_of(const PartTimes& parts) {
+  std::optional<double> sum;
+  for (const auto& part : parts) {
+    if (part) sum = sum.value_or(0.0) + *part;
+  }
+  return sum;
+}
+
+WorkFilledIn fill_in_work(std::vector<Observation> observations, TableKind kind) {
+  WorkFilledIn filled{std::move(observations), kind, {}};
+  auto& rows = filled.observations;
+  const auto has_throughput = [](const Observation& at) { return at.throughput.has_value(); };
+  const auto has_batch = [](const Observation& at) { return at.facts.batch.has_value(); };
+  const bool work_given = any_of(rows, [](const Observation& at) { return at.work.has_value(); });
+  if (!any_of(rows, has_time) && any_of(rows, has_throughput)) {
+    times_from_throughput(filled);
+  } else if (!work_given && all_of(rows, has_throughput) && all_of(rows, has_time)) {
+    work_from_throughput(filled);
+  } else if (!work_given && kind.basis == TimeBasis::step && any_of(rows, has_batch)) {
+    work_from_batch(filled);
+  }
+  for (Observation& at : rows) fill_in_energy(at, kind.axis);
+  return filled;
+}
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+namespace {
+std::vector<StepShare> shares_of(const PartTimes& times, double step) {
+  std::vector<StepShare> shares;
+  for (const Part part : all_parts) {
+    const double time = times[static_cast<std::size_t>(part)];
+    shares.push_back({part_name(part), Seconds(time), time / step});
+  }
+  return shares;
+}
+
+void fill_shares(ScalingRow& row, const MeasuredCount& count) {
+  const double step = row.step.value.value();
+  if (const auto times = mean_part_times(count, step)) row.shares = shares_of(*times, step);
+  for (const RankLedger& rank : count.ledger) {
+    if (const auto times = rank_part_times(rank, step)) {
+      row.per_rank.push_back({rank.rank, shares_of(*times, step)});
+    }
+  }
+}
+
+ScalingRow base_row(const MeasuredCount& count) {
+  ScalingRow row;
+  row.ranks = count.ranks;
+  row.global_batch = count.global_batch;
+  row.tokens = count.tokens;
+  row.step = transform(median_estimate(count.step_s), [](double s) { return Seconds(s); });
+  row.tokens_per_second = count.tokens / row.step.value.value();
+  if (!count.loss.empty()) row.final_loss = count.loss.back();
+  fill_shares(row, count);
+  return row;
+}
+
+void compare_with(ScalingRow& row, const ScalingRow& baseline) {
+  const double counts = static_cast<double>(row.ranks) / baseline.ranks;
+  const double work = row.tokens / baseline.tokens;
+  const Estimate<double> times = ratio(baseline.step, row.step);
+  row.speedup = transform(times, [&](double r) { return r * work; });
+  row.efficiency = transform(times, [&](double r) { return r * work / counts; });
+  if (row.ranks > baseline.ranks) {
+    row.karp_flatt =
+        transform_decreasing(*row.speedup, [&](double s) { return karp_flatt(s, counts); });
+  }
+}
+
+/// Largest relative difference between counts at any step; absent when fewer than two counts have
+/// losses or one is not finite.
+std::optional<double> loss_spread(const MeasuredMode& mode) {
+  std::size_t steps = mode.counts.front().loss.size();
+  for (const MeasuredCount& count : mode.counts) steps = std::min(steps, count.loss.size());
+  if (steps == 0 || mode.counts.size() < 2) return std::nullopt;
+  double worst = 0.0;
+  for (std::size_t step = 0; step < steps; ++step) {
+    double low = mode.counts.front().loss[step];
+    double high = low;
+    for (const MeasuredCount& count : mode.counts) {
+      if (!std::isfinite(count.loss[step])) return std::nullopt;
+      low = std::min(low, count.loss[step]);
+      high = std::max(high, count.loss[step]);
+    }
+    const double size = std::max(std::abs(low), std::abs(high));
+    if (size > 0.0) worst = std::max(worst, (high - low) / size);
+  }
+  return worst;
+}
+}  // namespace
+
+double karp_flatt(double speedup, double count_ratio) {
+  return (1.0 / speedup - 1.0 / count_ratio) / (1.0 - 1.0 / count_ratio);
+}
+
+std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode) {
+  std::vector<ScalingRow> rows;
+  for (const MeasuredCount& count : mode.counts) {
+    rows.push_back(base_row(count));
+    compare_with(rows.back(), rows.front());
+  }
+  // The baseline against itself is 1 by definition, not a ratio of two noisy numbers.
+  rows.front().speedup = Estimate<double>{1.0, std::nullopt, rows.front().step.samples};
+  rows.front().efficiency = rows.front().speedup;
+  return rows;
+}
+
+Quality quality_of(const MeasuredMode& mode) {
+  if (mode.mode != "strong") {
+    return {false, "the global batch grows with the count: losses are not comparable"};
+  }
+  if (mode.counts.size() < 2) return {false, "one count: nothing to compare the loss with"};
+  const std::optional<double> spread = loss_spread(mode);
+  if (!spread) return {false, "no finite losses at every count: quality is unknown"};
+  const bool held = *spread <= loss_tolerance;
+  return {held,
+          fmt::format("losses {} across counts: largest relative difference {:.1e} at any step, "
+                      "tolerance {:.0e} for fp32 sums in another order",
+                      held ? "agree" : "differ",
+                      *spread,
+                      loss_tolerance)};
+}
+}  // namespace scaleworth::model

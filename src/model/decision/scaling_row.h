@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `ScalingRow`: speed-up, efficiency, Karp-Flatt, work, cost, energy.
+#pragma once
+
+#include "src/model/analysis.h"
+#include "src/model/cost.h"
+#include "src/model/decision/scaling_table.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+// What each row of a scaling table is worth: speed-up, efficiency, Karp-Flatt, money.
+
+struct DecisionRow {
+  int count = 1;
+  double count_ratio = 1.0;     // over the baseline's count
+  Estimate<Seconds> time;       // as measured
+  Estimate<Seconds> same_work;  // that the baseline's work takes: time over the growth of the work
+  Estimate<double> speedup;     // baseline's time over `same_work`; exactly 1 at the baseline
+  Estimate<double> efficiency;  // speed-up over count ratio; above 1 is kept
+  std::optional<Estimate<double>> karp_flatt;  // beyond the baseline only
+  /// Gustafson's serial fraction (K - S) / (K - 1), K the count ratio and S the scaled speed-up:
+  /// of the time at this count. Beyond the baseline and where the work grows with the count only.
+  std::optional<Estimate<double>> gustafson_serial;
+  std::optional<Estimate<Dollars>> cost;  // of the baseline's work
+  std::optional<Dollars> cost_per_work;
+  std::optional<double> work_per_dollar;
+  std::optional<double> throughput;        // work per second
+  std::optional<model::JobEnergy> energy;  // of the baseline's work
+  std::optional<double> energy_per_work;   // J
+  std::optional<double> quality;
+  std::optional<double> relative_sd;
+  PartTimes parts_s{};
+  RowFacts facts;             // layout, batch, latencies, a price of its own
+  double price_factor = 1.0;  // its own price over the common one
+};
+
+struct MetricsRequest {
+  std::optional<int> baseline;          // absent: the smallest count
+  std::optional<model::Prices> prices;  // absent: no costs
+  std::optional<double> work;           // of every row whose table does not say it
+  model::PowerTerms power;              // of rows without meters; the building and the grid of all
+};
+
+/// One row per row of the table. With work in the rows the speed-up is the ratio of throughputs, so
+/// that a batch that grows with the count is not mistaken for time; intervals by `ratio`.
+/// Throws UserError when the baseline is not in the table or only some rows have work.
+std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request);
+
+/// How the work of the rows grows.
+enum class Scaling { strong, weak, mixed };
+/// Within 1 %: strong for equal work (or none given), weak for work in proportion to the count.
+Scaling scaling_of(const ScalingTable& table);
+/// `table` with its rows' work declared: weak without work in the rows means work in proportion to
+/// the count. Throws UserError where the work of the rows says otherwise.
+ScalingTable declare_scaling(ScalingTable table, Scaling declared);
+/// "strong scaling", "weak scaling", "work that grows otherwise".
+const char* scaling_name(Scaling scaling);
+
+/// The same work at each count and its price, for `choose_count`.
+std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows);
+
+// The prices that a table's own column and the user's word make together.
+
+/// The common prices for `decision_rows`, whose rows then pay their own price where they have one:
+/// `per_rank`, or without it the largest of the rows. Absent without any price per rank. Throws
+/// UserError where only some rows have a price and none is given for the others, and for a price of
+/// ranks above 0 on a table whose rows are loads of one machine.
+std::optional<model::Prices> table_prices(const ScalingTable& table,
+                                          std::optional<DollarsPerSecond> per_rank,
+                                          DollarsPerSecond fixed);
+
+// What work the rows of a scaling table did, where no column says it.
+
+/// `observations` with time and work filled in from the throughput (time = work / throughput, work
+/// = time x throughput where it grows by more than `rounding_tolerance`) or from a step's batch,
+/// energy from its rate per work or from power, and what was concluded. Without times and work,
+/// times are those of a power of 1000 units, and `kind.basis` becomes `work_unit`. Throws UserError
+/// with the place of a row that has a throughput alone among rows with times, or no batch among
+/// rows whose batch grows.
+struct WorkFilledIn {
+  std::vector<Observation> observations;
+  TableKind kind;
+  std::vector<std::string> remarks;
+};
+WorkFilledIn fill_in_work(std::vector<Observation> observations, TableKind kind);
+
+/// The sum of the parts that are there; absent where none is.
+std::optional<double> sum_of(const PartTimes& parts);
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+// Rows per mode and count: step time, speed-up, efficiency, Karp-Flatt, tokens/s, loss, shares.
+
+/// Largest relative difference of losses at one step between counts that still counts as the same
+/// training: fp32 sums in another order differ by about 1e-6 a step and grow over some tens of
+/// steps; a wrong or missing gradient moves the loss by per cents.
+inline constexpr double loss_tolerance = 1e-3;
+
+/// Speed-up is the ratio of tokens/s to the smallest count's (at constant work: of step times), so
+/// that it means the same for strong and weak scaling; efficiency = speed-up / (K / K0), which is
+/// T1 / TK for weak scaling. Above 1 it is kept: superlinear rows are real.
+/// Intervals of ratios by `ratio` of the two medians. MFU and costs are left to their own modules.
+std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode);
+
+/// Karp-Flatt metric e(K) = (1/S - 1/K) / (1 - 1/K). `count_ratio` = K / K0 > 1.
+/// Source: Karp & Flatt, CACM 33 (1990).
+double karp_flatt(double speedup, double count_ratio);
+
+struct Quality {
+  bool held = false;
+  std::string note;
+};
+
+/// Strong scaling: whether the losses agree across counts at every step within `loss_tolerance`.
+/// Weak scaling trains on another batch at each count: its losses are not comparable.
+Quality quality_of(const MeasuredMode& mode);
+}  // namespace scaleworth::model

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/scaling_table.h"
+
+#include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/scaling_row.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+constexpr auto compute = static_cast<std::size_t>(TimePart::compute);
+constexpr auto communication = static_cast<std::size_t>(TimePart::communication);
+
+bool lacks_compute_alone(const Observation& at) {
+  return at.time_s && at.parts_s[communication] && !at.parts_s[compute];
+}
+
+/// Fills in the compute of `observations` where none has it, each has a time and each says what
+/// communication took: most tables that people keep are of these two. Returns the remark that says
+/// so; empty, and nothing is changed, where that does not hold. Throws UserError with the place of
+/// a row whose parts exceed its time by more than `parts_tolerance`.
+std::string leave_rest_to_compute(std::vector<Observation>& observations) {
+  if (!std::all_of(observations.begin(), observations.end(), lacks_compute_alone)) return "";
+  for (Observation& at : observations) {
+    const double others = *sum_of(at.parts_s);
+    if (others > (1.0 + parts_tolerance) * *at.time_s) {
+      throw UserError(fmt::format("{}: the parts add up to {:g} s, more than the time of {:g} s",
+                                  at.place,
+                                  others,
+                                  *at.time_s));
+    }
+    at.parts_s[compute] = std::max(0.0, *at.time_s - others);
+  }
+  return "no column says what compute took: it is what the other parts leave of the time, with all "
+         "waiting that none of them holds";
+}
+
+constexpr double most_time_s = 1e15;
+constexpr double most_work = 1e40;
+
+[[noreturn]] void refuse(const Observation& at, const std::string& what) {
+  throw UserError(fmt::format("{}: {}", at.place, what));
+}
+
+std::size_t index_of(TimePart part) {
+  return static_cast<std::size_t>(part);
+}
+
+void check_parts(const Observation& at) {
+  for (const TimePart part : all_time_parts) {
+    const auto& time = at.parts_s[index_of(part)];
+    if (time && !(*time >= 0.0)) {
+      refuse(at,
+             fmt::format(
+                 "{} is {:g} s; a part of the time is 0 or more", time_part_name(part), *time));
+    }
+  }
+}
+
+/// Ratios of what lies within 1/most to most stay within what a double holds.
+void check_range(const Observation& at, double value, const char* what, double most) {
+  if (value >= 1.0 / most && value <= most) return;
+  refuse(at,
+         fmt::format("{} is {:g}; it must lie within {:g} to {:g}", what, value, 1.0 / most, most));
+}
+
+double time_of(const Observation& at) {
+  const std::optional<double> sum = sum_of(at.parts_s);
+  if (!at.time_s && !sum) refuse(at, "no time and no parts; fill in time_s");
+  const double time = at.time_s ? *at.time_s : *sum;
+  if (!(time > 0.0)) refuse(at, fmt::format("the time is {:g} s; it must be above 0", time));
+  check_range(at, time, "the time in s", most_time_s);
+  if (sum && std::abs(*sum - time) > parts_tolerance * time) {
+    refuse(at,
+           fmt::format("the parts add up to {:g} s, the time is {:g} s; correct them or give the "
+                       "rest as idle_s",
+                       *sum,
+                       time));
+  }
+  return time;
+}
+
+void check_positive(const Observation& at, const std::optional<double>& value, const char* what) {
+  if (value && !(*value > 0.0)) {
+    refuse(at, fmt::format("{} is {:g}; it must be above 0", what, *value));
+  }
+}
+
+void check(const Observation& at, Axis axis) {
+  if (at.count < 1) refuse(at, fmt::format("the count is {}; it must be 1 or more", at.count));
+  check_parts(at);
+  check_positive(at, at.work, "the work");
+  check_positive(at, at.throughput, "the throughput");
+  check_positive(at, at.energy_j, "the energy in J");
+  check_positive(at, at.energy_per_work_j, "the energy in J of a unit of work");
+  check_positive(at, at.facts.batch, "the batch");
+  check_positive(at, at.facts.sequence_length, "the sequence length");
+  check_positive(at, at.facts.microbatches, "the number of microbatches");
+  check_positive(at, at.facts.power_w, "the power in W");
+  for (const Latency& latency : at.facts.latencies) {
+    check_positive(at, latency.seconds, ("the latency " + latency.name + " in s").c_str());
+  }
+  if (at.facts.price && at.facts.price->value() < 0.0) refuse(at, "the price is below 0");
+  if (axis != Axis::ranks) return;
+  const std::string trouble = layout_trouble(at.facts.layout, at.count);
+  if (!trouble.empty()) refuse(at, "the layout is " + trouble);
+}
+
+/// Mean share of each part over the repeats, scaled to `time`.
+PartTimes merged_parts(const std::vector<const Observation*>& repeats, double time) {
+  PartTimes parts{};
+  double sum = 0.0;
+  for (const TimePart part : all_time_parts) {
+    const std::size_t i = index_of(part);
+    for (const Observation* at : repeats) {
+      if (!at->parts_s[i]) continue;
+      parts[i] = parts[i].value_or(0.0) + *at->parts_s[i];
+      sum += *at->parts_s[i];
+    }
+  }
+  for (auto& part : parts) {
+    if (part && sum > 0.0) part = *part * time / sum;
+  }
+  return parts;
+}
+
+TableRow merge(const std::vector<const Observation*>& repeats) {
+  std::vector<double> times;
+  std::vector<double> energies;
+  std::vector<double> energies_per_work;
+  std::vector<const RowFacts*> facts;
+  TableRow row;
+  row.count = repeats.front()->count;
+  row.work = repeats.front()->work;
+  for (const Observation* at : repeats) {
+    if (at->work) check_range(*at, *at->work, "the work", most_work);
+    if (at->work != row.work) refuse(*at, "the work differs from that of the same count above");
+    const std::string differing = disagreement(at->facts, repeats.front()->facts);
+    if (!differing.empty()) refuse(*at, differing + " differs from that of the same count above");
+    facts.push_back(&at->facts);
+    times.push_back(time_of(*at));
+    if (at->energy_j) energies.push_back(*at->energy_j);
+    if (at->energy_per_work_j) energies_per_work.push_back(*at->energy_per_work_j);
+    if (at->quality) row.quality = std::min(row.quality.value_or(*at->quality), *at->quality);
+  }
+  row.time = transform(median_estimate(times), [](double s) { return Seconds(s); });
+  row.relative_sd = relative_sd(times);
+  row.energy_j = median(energies);
+  row.energy_per_work_j = median(energies_per_work);
+  row.parts_s = merged_parts(repeats, row.time.value.value());
+  row.facts = merged_facts(facts);
+  return row;
+}
+}  // namespace
+
+const char* time_part_name(TimePart part) {
+  switch (part) {
+    case TimePart::compute:
+      return "compute";
+    case TimePart::communication:
+      return "communication";
+    case TimePart::idle:
+      return "idle";
+    case TimePart::host:
+      return "host";
+    case TimePart::io:
+      break;
+  }
+  return "I/O";
+}
+
+bool TableRow::has_parts() const {
+  return parts_s[index_of(TimePart::compute)].has_value() && sum_of(parts_s) > 0.0;
+}
+
+bool ScalingTable::has_parts() const {
+  return std::all_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.has_parts(); });
+}
+
+void check_rows(const std::vector<Observation>& observations, Axis axis) {
+  for (const Observation& at : observations) check(at, axis);
+}
+
+ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind) {
+  if (observations.empty()) {
+    throw UserError("the table has no rows; give at least one count and time");
+  }
+  check_rows(observations, kind.axis);
+  WorkFilledIn filled = fill_in_work(observations, kind);
+  const std::string rest = leave_rest_to_compute(filled.observations);
+  if (!rest.empty()) filled.remarks.push_back(rest);
+  std::map<int, std::vector<const Observation*>> by_count;
+  std::set<std::pair<int, int>> seen;
+  for (const Observation& at : filled.observations) {
+    auto& repeats = by_count[at.count];
+    if (!repeats.empty() && !at.repeat) {
+      refuse(at,
+             fmt::format("count {} stands already at {}; add a column repeat, or remove one line",
+                         at.count,
+                         repeats.front()->place));
+    }
+    if (at.repeat && !seen.emplace(at.count, *at.repeat).second) {
+      refuse(at, fmt::format("repeat {} of count {} stands twice", *at.repeat, at.count));
+    }
+    repeats.push_back(&at);
+  }
+  ScalingTable table{{}, filled.kind.basis, filled.kind.axis, filled.remarks};
+  table.rows.reserve(by_count.size());
+  for (const auto& [count, repeats] : by_count) table.rows.push_back(merge(repeats));
+  return table;
+}
+
+ScalingTable of_work(ScalingTable table, double work) {
+  const bool counted = std::all_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return row.work.has_value();
+  });
+  if (table.basis == TimeBasis::run || !counted) return table;
+  if (!(work > 0.0)) throw UserError("the work must be above 0, as --work 1200000");
+  for (TableRow& row : table.rows) {
+    const double factor = work / *row.work;
+    row.time = transform(row.time, [&](Seconds time) { return time * factor; });
+    for (auto& part : row.parts_s) {
+      if (part) part = *part * factor;
+    }
+    row.work = work;
+    if (row.energy_j) row.energy_j = *row.energy_j * factor;
+  }
+  table.basis = TimeBasis::run;
+  return table;
+}
+
+namespace {
+struct Factor {
+  const char* name;
+  std::optional<int> Layout::*value;
+};
+
+constexpr std::array factors{Factor{"TP", &Layout::tensor},
+                             Factor{"PP", &Layout::pipeline},
+                             Factor{"CP", &Layout::context},
+                             Factor{"DP", &Layout::data}};
+
+std::string product_text(const Layout& layout, std::int64_t product) {
+  std::string text;
+  for (const Factor& factor : factors) {
+    const auto& value = layout.*factor.value;
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", factor.name, *value);
+  }
+  return fmt::format("{} = {}", text, product);
+}
+}  // namespace
+
+Layout layout_of_replica(const Layout& layout) {
+  return {layout.tensor, layout.pipeline, layout.context, std::nullopt, layout.expert};
+}
+
+std::string layout_text(const Layout& layout) {
+  std::string text;
+  const auto add = [&](const char* name, const std::optional<int>& value) {
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, *value);
+  };
+  for (const Factor& factor : factors) add(factor.name, layout.*factor.value);
+  add("EP", layout.expert);
+  return text;
+}
+
+std::string layout_trouble(const Layout& layout, int count) {
+  std::int64_t product = 1;
+  for (const Factor& factor : factors) {
+    const auto& value = layout.*factor.value;
+    if (value && *value < 1)
+      return fmt::format("{} is {}; it must be 1 or more", factor.name, *value);
+    // Beyond any count it cannot come back to it, and would overflow.
+    if (value && product <= count) product *= *value;
+  }
+  if (layout.data && product != count) {
+    return fmt::format(
+        "{}, not the count {}; correct one of them", product_text(layout, product), count);
+  }
+  if (count % product != 0) {
+    return fmt::format("{} does not divide the count {}; correct one of them",
+                       product_text(layout, product),
+                       count);
+  }
+  return "";
+}
+
+std::optional<double> RowFacts::step_work() const {
+  if (!batch) return std::nullopt;
+  return *batch * sequence_length.value_or(1.0);
+}
+
+std::optional<double> RowFacts::latency_s(const std::string& name) const {
+  const auto found = std::find_if(
+      latencies.begin(), latencies.end(), [&](const Latency& one) { return one.name == name; });
+  return found == latencies.end() ? std::nullopt : std::optional(found->seconds);
+}
+
+std::string disagreement(const RowFacts& one, const RowFacts& other) {
+  if (!(one.layout == other.layout)) return "the layout";
+  if (one.batch != other.batch || one.sequence_length != other.sequence_length) return "the batch";
+  if (one.microbatches != other.microbatches) return "the number of microbatches";
+  if (one.price != other.price) return "the price";
+  return "";
+}
+
+RowFacts merged_facts(const std::vector<const RowFacts*>& repeats) {
+  RowFacts facts = *repeats.front();
+  facts.latencies.clear();
+  double power = 0.0;
+  int with_power = 0;
+  for (const RowFacts* one : repeats) {
+    if (one->power_w) {
+      power += *one->power_w;
+      ++with_power;
+    }
+    for (const Latency& latency : one->latencies) {
+      const auto known = std::find_if(facts.latencies.begin(),
+                                      facts.latencies.end(),
+                                      [&](const Latency& l) { return l.name == latency.name; });
+      if (known == facts.latencies.end()) {
+        facts.latencies.push_back(latency);
+      } else {
+        known->seconds = std::max(known->seconds, latency.seconds);
+      }
+    }
+  }
+  if (with_power > 0) facts.power_w = power / with_power;
+  return facts;
+}
+
+std::optional<double> relative_sd(const std::vector<double>& times) {
+  if (times.size() < 2) return std::nullopt;
+  double mean = 0.0;
+  for (const double time : times) mean += time / static_cast<double>(times.size());
+  double squares = 0.0;
+  for (const double time : times) squares += (time - mean) * (time - mean);
+  return std::sqrt(squares / static_cast<double>(times.size() - 1)) / mean;
+}
+
+namespace {
+std::string basis_remark(const ScalingTable& table) {
+  if (table.basis == TimeBasis::step && table.rows.front().work) {
+    return "times and costs are those of one step; --work N gives those of a run of N units "
+           "(tokens, "
+           "items) in such steps";
+  }
+  if (table.basis != TimeBasis::work_unit) return "";
+  return fmt::format(
+      "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "
+      "N "
+      "gives those of a whole run",
+      std::log10(*table.rows.front().work));
+}
+
+std::string batch_remark(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  if (!first.facts.batch || !last.facts.batch || *first.facts.batch == *last.facts.batch) return "";
+  const std::string change =
+      fmt::format("the batch goes from {:g} to {:g}", *first.facts.batch, *last.facts.batch);
+  if (!first.work || !last.work) {
+    return change +
+           ", and times are compared as they are: name the column step_s if each is one step's, so "
+           "that the batch counts as its work";
+  }
+  return change +
+         ": figures compare the work per second of a step; a larger batch may need more work to "
+         "the same quality, which only runs to that quality show";
+}
+
+std::string layout_remark(const ScalingTable& table) {
+  const auto fixed_part = [](const TableRow& row) { return layout_of_replica(row.facts.layout); };
+  const TableRow& first = table.rows.front();
+  const auto other = std::find_if(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
+    return !(fixed_part(row) == fixed_part(first));
+  });
+  if (other == table.rows.end()) return "";
+  const auto text = [](const Layout& layout) {
+    return layout.empty() ? "none given" : layout_text(layout);
+  };
+  return fmt::format(
+      "the layout changes with the count ({} at {}, {} at {}): an envelope of the best of each, "
+      "which no law of one layout describes; fit one layout at a time",
+      text(fixed_part(first)),
+      first.count,
+      text(fixed_part(*other)),
+      other->count);
+}
+
+std::string axis_remark(const ScalingTable& table) {
+  if (table.axis != Axis::load) return "";
+  return "the rows are loads of one machine: efficiency is throughput against load, and a larger "
+         "count buys nothing";
+}
+}  // namespace
+
+std::vector<std::string> table_remarks(const ScalingTable& table) {
+  std::vector<std::string> remarks = table.remarks;
+  for (const auto& remark :
+       {axis_remark(table), basis_remark(table), batch_remark(table), layout_remark(table)}) {
+    if (!remark.empty()) remarks.push_back(remark);
+  }
+  return remarks;
+}
+}  // namespace scaleworth::decide

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A scaling table: what one job took at several counts, however it was come by.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "src/core/estimate.h"
+#include "src/core/run.h"
+#include "src/core/units.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::decide {
+// What a scaling table may say of a count beside its time and its parts.
+
+/// How the ranks of a count were laid out; absent where the table does not say it.
+struct Layout {
+  std::optional<int> tensor;
+  std::optional<int> pipeline;
+  std::optional<int> context;
+  std::optional<int> data;
+  std::optional<int> expert;  // inside the data-parallel ranks: no factor of the count
+
+  bool operator==(const Layout&) const = default;
+  bool empty() const { return *this == Layout{}; }
+};
+
+/// All but the data-parallel replicas, which are what a count adds: another one is another program.
+Layout layout_of_replica(const Layout& layout);
+
+/// "TP 8, PP 16, DP 64"; empty where nothing is said.
+std::string layout_text(const Layout& layout);
+
+/// Why `layout` cannot be `count` ranks, empty where it can: TP x PP x CP x DP must equal the
+/// count; without DP the other factors must divide it. A factor that is absent counts as 1.
+std::string layout_trouble(const Layout& layout, int count);
+
+/// A percentile or mean of a latency, by the name that the table gives it.
+struct Latency {
+  std::string name;  // "p99", "ttft_p99", "tpot_mean"
+  double seconds = 0.0;
+};
+
+struct RowFacts {
+  Layout layout;
+  std::optional<double> batch;            // sequences, or whatever it counts, of one step
+  std::optional<double> sequence_length;  // tokens
+  std::optional<double> microbatches;     // of one step and data-parallel replica
+  std::optional<DollarsPerSecond> price;  // of one rank, in place of the price for all rows
+  std::optional<double> power_w;          // of one rank, while it runs
+  std::vector<Latency> latencies;
+
+  /// Batch times sequence length where both are known, else the batch.
+  std::optional<double> step_work() const;
+  /// By its name; absent where the table has no such column or an empty cell.
+  std::optional<double> latency_s(const std::string& name) const;
+};
+
+/// Which fact two repeats of one count tell differently, "the layout"; empty where they agree. Of
+/// latencies and power, which are measured, nothing is asked.
+std::string disagreement(const RowFacts& one, const RowFacts& other);
+
+/// The facts of the repeats of a count: of each latency the greatest, of power the mean.
+/// `repeats` has one or more that agree.
+RowFacts merged_facts(const std::vector<const RowFacts*>& repeats);
+}  // namespace scaleworth::decide
+
+namespace scaleworth::attribution {
+// What a job's recordings tell of one count beside its times and parts.
+
+struct Attribution;
+}  // namespace scaleworth::attribution
+
+namespace scaleworth::decide {
+struct RankMean;
+
+struct LedgerFacts {
+  int count = 1;
+  /// POP factors; `runtime` and `useful` are those of one step.
+  std::optional<attribution::Efficiency> factors;
+  std::string no_factors;  // why they are absent
+  double step_work = 1.0;  // of one step, over that of the smallest count
+  /// For whom the others wait, how long and why: "rank 7, 5.0 ms of each step ..."; empty where
+  /// nobody is named beyond doubt.
+  std::string culprit;
+};
+
+/// Of a job of `count` ranks, of which `ranks` are the means. The factors are those of the
+/// attribution; of a lone rank, which has none, they are made from its ledger with load balance 1:
+///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
+///   the host over that, dependency = compute over what is then left.
+LedgerFacts ledger_facts(const attribution::Attribution& attribution,
+                         const std::vector<RankMean>& ranks,
+                         int count);
+
+/// Where a run's time may go; `host` is a processor without work because its host was late.
+enum class TimePart : std::size_t { compute, communication, idle, io, host };
+inline constexpr std::size_t time_parts = 5;
+/// In the order in which they are told.
+inline constexpr std::array all_time_parts{
+    TimePart::compute, TimePart::communication, TimePart::idle, TimePart::host, TimePart::io};
+/// "compute", "communication", "idle", "host", "I/O".
+const char* time_part_name(TimePart part);
+
+/// Seconds by part; absent where the table has no such column.
+using PartTimes = std::array<std::optional<double>, time_parts>;
+
+/// What a table's times are of.
+enum class TimeBasis {
+  run,        // the work of a whole run
+  step,       // one step
+  work_unit,  // some units of work, by the reciprocal of a throughput
+};
+
+/// What counts the rows: machines to buy, or a load that one machine serves.
+enum class Axis { ranks, nodes, load };
+
+/// One line of a table as it was read. Numbers are in base units and finite.
+struct Observation {
+  std::string place;  // "strong.csv:3", for complaints
+  int count = 1;
+  std::optional<double> time_s;
+  PartTimes parts_s{};
+  std::optional<double> quality;
+  std::optional<double> work;        // items, tokens
+  std::optional<double> throughput;  // work per second, all ranks together
+  std::optional<double> energy_j;
+  std::optional<double> energy_per_work_j;
+  RowFacts facts;
+  std::optional<int> repeat;  // named by the table, so that a count may occur again
+};
+
+/// One count, its repeats together.
+struct TableRow {
+  int count = 1;
+  Estimate<Seconds> time;
+  std::optional<double> relative_sd;  // of the repeats, from two on
+  PartTimes parts_s{};                // they add up to `time`
+  std::optional<double> quality;      // least of the repeats
+  std::optional<double> work;
+  /// Work over that of the smallest count, where it is declared and not counted.
+  std::optional<double> growth;
+  std::optional<double> energy_j;
+  std::optional<double> energy_per_work_j;
+  RowFacts facts;
+
+  bool has_parts() const;
+};
+
+/// Ascending by count, at least one row.
+struct ScalingTable {
+  std::vector<TableRow> rows;
+  TimeBasis basis = TimeBasis::run;
+  Axis axis = Axis::ranks;
+  std::vector<std::string> remarks;    // what was concluded from the columns
+  std::vector<LedgerFacts> ledgers{};  // ascending by count; of recordings only
+
+  /// Every row has parts.
+  bool has_parts() const;
+};
+
+/// Parts may miss their sum by this share of the time: printed tables are rounded.
+inline constexpr double parts_tolerance = 0.005;
+
+/// Derived work within this share of equal is equal: published rates are rounded.
+inline constexpr double rounding_tolerance = 0.02;
+
+/// What the columns say of all rows.
+struct TableKind {
+  TimeBasis basis = TimeBasis::run;
+  Axis axis = Axis::ranks;
+};
+
+/// Throws UserError with the place of the first row that `assemble` refuses by itself.
+void check_rows(const std::vector<Observation>& observations, Axis axis);
+
+/// Repeats of a count become the median with its order-statistic interval (absent below six). A
+/// time that is missing is the sum of the parts; where no row has a time it is work / throughput,
+/// of a power of 1000 units where none is given. Work that is missing is time x throughput, or the
+/// batch of a step, where these grow. Compute that no row has is what the other parts leave. Throws
+/// UserError with the place of: a count below 1, a time that is not positive, a negative part,
+/// parts that do not add up to the time, a count that occurs twice without repeats, or a repeat
+/// that does, work, throughput, energy or a latency that is not positive, work or facts that differ
+/// between repeats, and a layout that is not the count.
+ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind = {});
+
+/// The table of a run of `work` units, where its times are those of some units or of steps whose
+/// work is known; else as it is. Throws UserError for work that is not above 0.
+ScalingTable of_work(ScalingTable table, double work);
+
+// How far repeats of one time lie apart.
+
+/// Standard deviation (n - 1) over the mean; absent for fewer than two times.
+std::optional<double> relative_sd(const std::vector<double>& times);
+
+// What a reader of a scaling table's figures must know about its rows.
+
+/// One sentence each: what the times are of, a batch that grows with the count, layouts that differ
+/// between counts, loads instead of machines, and what was concluded when the table was assembled.
+std::vector<std::string> table_remarks(const ScalingTable& table);
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+// The training steps of a run as the scaling model reads them: step times, losses and ledgers by
+// mode and count.
+
+/// The parts of a ledger, in print order.
+enum class Part : std::size_t {
+  compute,
+  optimizer,
+  host,
+  progress,
+  exposed_transfer,
+  exposed_wait,
+  unattributed
+};
+inline constexpr std::size_t part_count = 7;
+inline constexpr std::array all_parts{Part::compute,
+                                      Part::optimizer,
+                                      Part::host,
+                                      Part::progress,
+                                      Part::exposed_transfer,
+                                      Part::exposed_wait,
+                                      Part::unattributed};
+/// "compute", "exposed transfer", ...
+const char* part_name(Part part);
+
+/// Seconds by part.
+using PartTimes = std::array<double, part_count>;
+
+/// One rank's steps; every series has one value per step, in seconds.
+struct RankLedger {
+  int rank = 0;
+  std::array<std::vector<double>, part_count> parts;
+  std::map<int, std::vector<double>> waited_for;  // by the rank waited for, within exposed wait
+};
+
+/// One mode and count.
+struct MeasuredCount {
+  std::string precision = "fp32";  // of the products
+  int ranks = 1;
+  std::int64_t global_batch = 0;
+  double tokens = 0.0;       // all ranks, one step
+  double model_flops = 0.0;  // all ranks, one step
+  std::optional<Bytes> gradient;
+  std::optional<int> buckets;
+  std::vector<double> step_s;  // slowest rank, per step
+  std::vector<double> loss;
+  std::vector<RankLedger> ledger;  // by rank; empty when it was not measured
+  std::optional<int> straggler_rank;
+  double straggler_factor = 1.0;
+};
+
+struct MeasuredMode {
+  std::string mode;                   // "strong", "weak"
+  std::vector<MeasuredCount> counts;  // ascending, at least one, each with steps
+};
+
+/// Strong first. Empty when no training step was measured. Settings without a step (an interrupted
+/// run) are left out. Throws UserError for a malformed point: a missing name, a step time that is
+/// not positive, two points of one mode and count.
+std::vector<MeasuredMode> measured_modes(const Run& run);
+
+/// Part times of the mean rank: per step the mean over ranks, the median over steps, then scaled so
+/// that they add to `step` exactly (a median of sums is not the sum of medians). `steps` selects
+/// and repeats steps (a bootstrap resample). Absent without a ledger or when all parts are 0.
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step);
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
+                                         double step,
+                                         const std::vector<std::size_t>& steps);
+
+/// The same for one rank alone.
+std::optional<PartTimes> rank_part_times(const RankLedger& ledger, double step);
+
+/// Steps that every rank's ledger and `step_s` have.
+std::size_t common_steps(const MeasuredCount& count);
+}  // namespace scaleworth::model

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/sensitivity.h"
+
+#include "src/core/error.h"
+#include "src/model/laws/contention_law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+constexpr int bisections = 40;
+constexpr double search_step = 2.0;
+/// Equal costs, up to rounding, keep the count that was chosen.
+constexpr double rounding = 1e-12;
+
+class Search {
+ public:
+  Search(const CostInput& input, std::size_t rows, std::size_t cheapest)
+      : input_(input), rows_(rows), cheapest_(cheapest) {}
+
+  bool stays(double x) const {
+    const double own = input_.cost(x, cheapest_);
+    if (!std::isfinite(own)) return false;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      if (input_.cost(x, row) < own * (1.0 - rounding)) return false;
+    }
+    return true;
+  }
+
+  /// Where it changes on the way from the value by `factor` a step; absent where it does not.
+  std::optional<double> edge(double from, double factor, double last) const {
+    double inside = from;
+    while (inside != last) {
+      double next = inside * factor;
+      if (factor > 1.0 ? next > last : next < last) next = last;
+      if (!stays(next)) return bisected(inside, next);
+      inside = next;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  double bisected(double inside, double outside) const {
+    for (int i = 0; i < bisections; ++i) {
+      const double middle = 0.5 * (inside + outside);
+      (stays(middle) ? inside : outside) = middle;
+    }
+    return inside;
+  }
+
+  const CostInput& input_;
+  std::size_t rows_;
+  std::size_t cheapest_;
+};
+
+double elasticity(const CostInput& input, std::size_t row) {
+  constexpr double change = 1e-4;
+  if (!(input.value > 0.0)) return 0.0;
+  const double up = input.cost(input.value * (1.0 + change), row);
+  const double down = input.cost(input.value * (1.0 - change), row);
+  return (std::log(up) - std::log(down)) / (std::log1p(change) - std::log1p(-change));
+}
+}  // namespace
+
+Sensitivity sensitivity(const CostInput& input, std::size_t rows, std::size_t cheapest) {
+  Sensitivity result{input.name, input.unit, input.value, {}, {}, elasticity(input, cheapest)};
+  const Search search(input, rows, cheapest);
+  const double base = input.value > 0.0 ? input.value : input.scale / sensitivity_reach;
+  if (input.value > 0.0) {
+    result.low = search.edge(base, 1.0 / search_step, base / sensitivity_reach);
+  } else if (!search.stays(base)) {
+    result.high = 0.0;
+    return result;
+  }
+  const double reach =
+      input.value > 0.0 ? base * sensitivity_reach : input.scale * sensitivity_reach;
+  if (base < input.most) result.high = search.edge(base, search_step, std::min(reach, input.most));
+  return result;
+}
+
+namespace {
+constexpr double seconds_per_hour = 3600.0;
+
+StepKind kind_of(Seconds saved, Dollars added) {
+  const bool faster = saved.value() > 0.0;
+  const bool dearer = added.value() > 0.0;
+  if (faster) return dearer ? StepKind::paid : StepKind::free;
+  return dearer ? StepKind::loss : StepKind::slower;
+}
+
+MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
+  MarginalStep step;
+  step.from = from.count;
+  step.to = to.count;
+  step.speedup_gain = to.speedup.value - from.speedup.value;
+  step.time_saved = from.same_work.value - to.same_work.value;
+  step.cost_added = to.cost->value - from.cost->value;
+  step.kind = kind_of(step.time_saved, step.cost_added);
+  if (step.cost_added.value() > 0.0) {
+    step.speedup_per_dollar = step.speedup_gain / step.cost_added.value();
+  }
+  if (step.kind == StepKind::paid) {
+    step.dollars_per_hour_saved =
+        step.cost_added.value() / (step.time_saved.value() / seconds_per_hour);
+  }
+  return step;
+}
+}  // namespace
+
+const char* step_kind_name(StepKind kind) {
+  switch (kind) {
+    case StepKind::free:
+      return "free";
+    case StepKind::paid:
+      return "paid";
+    case StepKind::slower:
+      return "slower and cheaper";
+    case StepKind::loss:
+      break;
+  }
+  return "slower and dearer";
+}
+
+std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
+  std::vector<MarginalStep> steps;
+  const bool costed =
+      std::all_of(rows.begin(), rows.end(), [](const DecisionRow& row) { return row.cost; });
+  if (!costed) return steps;
+  for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(step_between(rows[i - 1], rows[i]));
+  return steps;
+}
+
+std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows) {
+  std::vector<DecisionRow> chosen;
+  std::int64_t next = rows.empty() ? 1 : rows.front().count;
+  for (const DecisionRow& row : rows) {
+    while (next < row.count) next *= 2;
+    if (row.count == next) chosen.push_back(row);
+  }
+  return chosen;
+}
+
+namespace {
+struct Offer {
+  int count = 1;
+  Seconds time;
+  Dollars cost;
+};
+
+/// At which value of time two offers are equally good; `faster` takes less time.
+DollarsPerSecond worth_of(const Offer& faster, const Offer& slower) {
+  return (faster.cost - slower.cost) / (slower.time - faster.time);
+}
+
+std::vector<Offer> offers_of(const std::vector<DecisionRow>& rows,
+                             const std::vector<int>& excluded) {
+  const std::set<int> out(excluded.begin(), excluded.end());
+  std::vector<Offer> offers;
+  for (const DecisionRow& row : rows) {
+    if (!row.cost) return {};
+    if (!out.contains(row.count)) {
+      offers.push_back({row.count, row.same_work.value, row.cost->value});
+    }
+  }
+  // The slowest first, of equally fast ones the cheapest, then the smallest.
+  std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) {
+    return std::tuple(-a.time.value(), a.cost.value(), a.count) <
+           std::tuple(-b.time.value(), b.cost.value(), b.count);
+  });
+  return offers;
+}
+}  // namespace
+
+std::vector<WaitingWorth> waiting_worth(const std::vector<DecisionRow>& rows,
+                                        const std::vector<int>& excluded) {
+  std::vector<Offer> hull;
+  for (const Offer& offer : offers_of(rows, excluded)) {
+    if (!hull.empty() && hull.back().time == offer.time) continue;
+    const auto superseded = [&] {
+      if (hull.empty()) return false;
+      if (offer.cost <= hull.back().cost) return true;
+      return hull.size() > 1 &&
+             worth_of(offer, hull.back()) <= worth_of(hull.back(), hull[hull.size() - 2]);
+    };
+    while (superseded()) hull.pop_back();
+    hull.push_back(offer);
+  }
+  std::vector<WaitingWorth> worth;
+  for (std::size_t i = 0; i < hull.size(); ++i) {
+    worth.push_back(
+        {hull[i].count, i == 0 ? DollarsPerSecond(0.0) : worth_of(hull[i], hull[i - 1])});
+  }
+  return worth;
+}
+
+namespace {
+double hourly(DollarsPerSecond price) {
+  return price.value() * 3600.0;
+}
+
+double cost_of(const model::Prices& prices, const model::CountTime& at, Seconds time) {
+  return model::job_cost(model::prices_at(prices, at), at.ranks, time).value();
+}
+
+/// Row of least cost; the first where equal.
+template <class Cost>
+std::size_t cheapest_row(std::size_t rows, Cost cost) {
+  std::size_t best = 0;
+  for (std::size_t row = 1; row < rows; ++row) {
+    if (cost(row) < cost(best)) best = row;
+  }
+  return best;
+}
+
+CostInput price_input(const CostBasis& basis) {
+  return {"price per rank",
+          "USD/h",
+          hourly(basis.prices.per_rank),
+          1.0,
+          std::numeric_limits<double>::infinity(),
+          [&basis](double x, std::size_t row) {
+            model::Prices prices = basis.prices;
+            prices.per_rank = dollars_per_hour(x);
+            return cost_of(prices, basis.times[row], basis.times[row].time.value);
+          }};
+}
+
+CostInput fixed_input(const CostBasis& basis) {
+  return {"price per hour",
+          "USD/h",
+          hourly(basis.prices.fixed),
+          hourly(basis.prices.per_rank),
+          std::numeric_limits<double>::infinity(),
+          [&basis](double x, std::size_t row) {
+            model::Prices prices = basis.prices;
+            prices.fixed = dollars_per_hour(x);
+            return cost_of(prices, basis.times[row], basis.times[row].time.value);
+          }};
+}
+
+CostInput time_input(const CostBasis& basis) {
+  const double hours = basis.times.front().time.value.value() / 3600.0;
+  return {"time of all counts",
+          "h at the first",
+          hours,
+          1.0,
+          std::numeric_limits<double>::infinity(),
+          [&basis, hours](double x, std::size_t row) {
+            return cost_of(
+                basis.prices, basis.times[row], basis.times[row].time.value * (x / hours));
+          }};
+}
+
+double coefficient_cost(const CostBasis& basis,
+                        double serial,
+                        double communication,
+                        std::size_t row) {
+  const model::CountTime& at = basis.times[row];
+  const double relative = model::relative_time(serial, communication, at.ranks);
+  return cost_of(basis.prices, at, basis.coefficients->single * relative);
+}
+
+CostInput serial_input(const CostBasis& basis) {
+  return {"serial fraction s",
+          "",
+          basis.coefficients->serial,
+          0.01,
+          1.0,
+          [&basis](double x, std::size_t row) {
+            return coefficient_cost(basis, x, basis.coefficients->communication, row);
+          }};
+}
+
+CostInput communication_input(const CostBasis& basis) {
+  return {"communication c",
+          "",
+          basis.coefficients->communication,
+          0.001,
+          std::numeric_limits<double>::infinity(),
+          [&basis](double x, std::size_t row) {
+            return coefficient_cost(basis, basis.coefficients->serial, x, row);
+          }};
+}
+
+double spot_cost(const CostBasis& basis, const SpotTerms& terms, std::size_t row) {
+  const model::CountTime& at = basis.times[row];
+  const auto plan = model::plan_spot(terms.preemption, at.ranks, at.time.value);
+  if (!plan) return std::numeric_limits<double>::infinity();
+  const model::Prices prices{terms.price_per_rank, basis.prices.fixed, basis.prices.per_job};
+  return model::job_cost(prices, at.ranks, plan->expected).value();
+}
+
+/// One input of spot, which `put` writes into a copy of the terms.
+template <class Put>
+CostInput spot_input(const char* name,
+                     const char* unit,
+                     double value,
+                     const CostBasis& basis,
+                     const SpotTerms& terms,
+                     Put put) {
+  return {name,
+          unit,
+          value,
+          1.0,
+          std::numeric_limits<double>::infinity(),
+          [&basis, terms, put](double x, std::size_t row) {
+            SpotTerms moved = terms;
+            put(moved, x);
+            return spot_cost(basis, moved, row);
+          }};
+}
+}  // namespace
+
+std::vector<Sensitivity> cost_sensitivities(const CostBasis& basis) {
+  const std::size_t rows = basis.times.size();
+  if (rows == 0) return {};
+  std::vector<CostInput> inputs{price_input(basis), fixed_input(basis), time_input(basis)};
+  if (basis.coefficients) {
+    inputs.push_back(serial_input(basis));
+    inputs.push_back(communication_input(basis));
+  }
+  const std::size_t cheapest = cheapest_row(rows, [&](std::size_t row) {
+    return cost_of(basis.prices, basis.times[row], basis.times[row].time.value);
+  });
+  std::vector<Sensitivity> result;
+  for (const CostInput& input : inputs) result.push_back(sensitivity(input, rows, cheapest));
+  return result;
+}
+
+std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTerms& terms) {
+  const std::size_t rows = basis.times.size();
+  if (rows == 0 || rows > most_spot_counts) return {};
+  const auto cost = [&](std::size_t row) { return spot_cost(basis, terms, row); };
+  const std::size_t cheapest = cheapest_row(rows, cost);
+  if (cost(cheapest) == std::numeric_limits<double>::infinity()) return {};
+  const model::Preemption& at = terms.preemption;
+  const std::vector<CostInput> inputs{
+      spot_input("spot price",
+                 "USD/h",
+                 hourly(terms.price_per_rank),
+                 basis,
+                 terms,
+                 [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
+      spot_input("reclaims per rank",
+                 "1/h",
+                 at.per_hour,
+                 basis,
+                 terms,
+                 [](SpotTerms& to, double x) { to.preemption.per_hour = x; }),
+      spot_input("checkpoint",
+                 "s",
+                 at.checkpoint.value(),
+                 basis,
+                 terms,
+                 [](SpotTerms& to, double x) { to.preemption.checkpoint = Seconds(x); }),
+      spot_input("restart", "s", at.restart.value(), basis, terms, [](SpotTerms& to, double x) {
+        to.preemption.restart = Seconds(x);
+      })};
+  std::vector<Sensitivity> result;
+  for (const CostInput& input : inputs) result.push_back(sensitivity(input, rows, cheapest));
+  return result;
+}
+
+namespace {
+/// What an hour of a rank that is used costs, and when a payment that also runs unused pays.
+struct Rate {
+  DollarsPerSecond per_rank;
+  std::optional<double> break_even;
+};
+
+[[noreturn]] void refuse(const std::string& name, const char* what) {
+  throw UserError(fmt::format("--regime {}: {}", name, what));
+}
+
+/// The price of an hour that is used, of one that is paid for whether used or not.
+Rate used_rate(const std::string& name,
+               DollarsPerSecond paid,
+               const std::optional<double>& utilisation,
+               DollarsPerSecond price) {
+  if (!utilisation) return {paid, std::nullopt};
+  if (!(*utilisation > 0.0 && *utilisation <= 1.0)) {
+    refuse(name, "the utilisation must lie above 0 and up to 1, as in reserved:0.60@0.80");
+  }
+  return {paid / *utilisation, price.value() > 0.0 ? std::optional(paid / price) : std::nullopt};
+}
+
+struct RateOf {
+  const std::string& name;
+  DollarsPerSecond price;
+
+  Rate operator()(const PricePart& terms) const {
+    if (!(terms.part > 0.0) || !std::isfinite(terms.part)) {
+      refuse(name, "the part of the price must be above 0, as in spot:0.30");
+    }
+    return used_rate(name, price * terms.part, terms.utilisation, price);
+  }
+  Rate operator()(const ListPrice& terms) const {
+    if (!(terms.per_rank.value() > 0.0)) refuse(name, "its price must be above 0");
+    return used_rate(name, terms.per_rank, terms.utilisation, price);
+  }
+  Rate operator()(const model::OwnedTerms& terms) const {
+    Rate rate{model::owned_price(terms), std::nullopt};
+    if (price.value() > 0.0) rate.break_even = model::break_even_utilisation(terms, price);
+    return rate;
+  }
+  Rate operator()(const SpotTerms& terms) const {
+    if (!(terms.price_per_rank.value() >= 0.0)) refuse(name, "its price must be 0 or more");
+    return {terms.price_per_rank, std::nullopt};
+  }
+};
+
+Seconds latest(const Estimate<Seconds>& time) {
+  return time.interval ? time.interval->high : time.value;
+}
+
+void add_costs(RegimeResult& result,
+               const model::Prices& prices,
+               const std::vector<model::CountTime>& times,
+               const std::optional<model::Deadline>& deadline) {
+  result.choice = model::choose_count(prices, times);
+  std::optional<Dollars> least;
+  for (const model::CountTime& at : times) {
+    const Dollars cost = model::job_cost(model::prices_at(prices, at), at.ranks, at.time.value);
+    result.costs.emplace_back(cost);
+    if (!deadline || latest(at.time) > deadline->latest || (least && cost >= *least)) continue;
+    least = cost;
+    result.cheapest_in_time = at.ranks;
+  }
+}
+
+/// The choice is among expected times.
+void add_spot_costs(RegimeResult& result,
+                    const model::Prices& prices,
+                    const std::vector<model::CountTime>& times,
+                    const std::optional<model::Deadline>& deadline) {
+  const auto& preemption = std::get<SpotTerms>(result.regime.terms).preemption;
+  const model::SpotChoice spot = model::choose_spot_count(prices, preemption, times, deadline);
+  std::vector<model::CountTime> expected;
+  for (const model::SpotCount& at : spot.counts) {
+    result.costs.push_back(at.cost);
+    if (at.plan) expected.push_back({at.ranks, {at.plan->expected, std::nullopt, 0}});
+  }
+  result.choice = model::choose_count(prices, expected);
+  if (result.choice) result.choice->price_cancels = false;
+  result.cheapest_in_time = spot.cheapest_in_time;
+}
+}  // namespace
+
+std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
+                                          const model::Prices& prices,
+                                          const std::vector<Regime>& regimes,
+                                          const std::optional<model::Deadline>& deadline) {
+  std::vector<RegimeResult> results;
+  std::set<std::string> names;
+  const std::vector<model::CountTime> times = count_times(rows);
+  std::vector<model::CountTime> common = times;
+  for (model::CountTime& at : common) at.price_factor = 1.0;
+  for (const Regime& regime : regimes) {
+    if (!names.insert(regime.name).second) refuse(regime.name, "stands twice; rename one");
+    const Rate rate = std::visit(RateOf{regime.name, prices.per_rank}, regime.terms);
+    RegimeResult result{regime, rate.per_rank, {}, {}, {}, rate.break_even};
+    const model::Prices own{rate.per_rank, prices.fixed, prices.per_job};
+    const bool spot = std::holds_alternative<SpotTerms>(regime.terms);
+    // A row's own price is a part of the common one: it says nothing of other ways to pay.
+    const bool part = std::holds_alternative<PricePart>(regime.terms);
+    (spot ? add_spot_costs : add_costs)(result, own, part ? times : common, deadline);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+}  // namespace scaleworth::decide

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How far each input may move before another count becomes the cheapest, and what it does to the
+/// least cost.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/model/cost.h"
+#include "src/model/decision/choice.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/laws/contention_law.h"
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace scaleworth::decide {
+/// One input of the cost of every count, the others held.
+struct CostInput {
+  std::string name;    // "price per rank"
+  std::string unit;    // "USD/h", empty for a pure number
+  double value = 0.0;  // >= 0
+  double scale = 1.0;  // > 0: what to step by where the value is 0
+  double most = std::numeric_limits<double>::infinity();  // the input cannot exceed it
+  /// Cost at count number `row` if the input were `x`; not finite: that count does not end.
+  std::function<double(double x, std::size_t row)> cost;
+};
+
+struct Sensitivity {
+  std::string name;
+  std::string unit;
+  double value = 0.0;
+  /// The cheapest count stays between these; absent: as far as was looked (`sensitivity_reach`
+  /// times the value either way, or what the input can be).
+  std::optional<double> low;
+  std::optional<double> high;
+  double elasticity = 0.0;  // per cent of least cost per per cent of the input, at K*
+};
+inline constexpr double sensitivity_reach = 1000.0;
+
+/// The range around the input's value in which row `cheapest` stays the cheapest of `rows`, to a
+/// relative 1e-6, by doubling and bisection: another count that is cheapest within one step only
+/// may be missed, which cannot be for an input that all costs are linear in. Elasticity by a
+/// central difference of 0.01 %.
+Sensitivity sensitivity(const CostInput& input, std::size_t rows, std::size_t cheapest);
+
+// What going from one count to a larger one saves and costs.
+
+enum class StepKind {
+  free,    // saves time and money: taken before any that costs
+  paid,    // saves time, costs money
+  slower,  // costs time, saves money
+  loss,    // costs time and money
+};
+/// "free", "paid", "slower and cheaper", "slower and dearer".
+const char* step_kind_name(StepKind kind);
+
+struct MarginalStep {
+  int from = 1;
+  int to = 2;
+  StepKind kind = StepKind::paid;
+  double speedup_gain = 0.0;
+  Seconds time_saved;
+  Dollars cost_added;
+  /// Only where money is spent: a ratio to money saved would rank the best steps last.
+  std::optional<double> speedup_per_dollar;
+  std::optional<double> dollars_per_hour_saved;  // only for `paid`
+};
+
+/// Between each row and the next in `rows`; empty unless all rows have costs.
+std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows);
+
+/// The rows whose counts are the first row's times a power of two.
+std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows);
+
+// What an hour of waiting must be worth for each count to be the one to take.
+
+struct WaitingWorth {
+  int count = 1;
+  /// From this value of an hour of waiting on, up to that of the next.
+  DollarsPerSecond from;
+};
+
+/// The counts that minimise C(K) + v T(K) for some v >= 0, of the same work, by rising v: the first
+/// is the cheapest, from 0, the last the fastest. They are the lower convex hull of the costs over
+/// the times; a count that is on it for no v is dominated by a mixture of others. `excluded` counts
+/// take no part. Empty unless all rows have costs, or where none is left.
+std::vector<WaitingWorth> waiting_worth(const std::vector<DecisionRow>& rows,
+                                        const std::vector<int>& excluded);
+
+// The same curve under several ways to pay for a rank.
+
+/// A part of the price. A commitment is paid for every hour, used or not: with a utilisation the
+/// used hour costs price part / utilisation.
+struct PricePart {
+  double part = 1.0;
+  std::optional<double> utilisation;
+};
+
+/// A price of its own, for machines that stay.
+struct ListPrice {
+  DollarsPerSecond per_rank;
+  std::optional<double> utilisation;
+};
+
+/// Machines that may be taken away: the costs are expected ones.
+struct SpotTerms {
+  DollarsPerSecond price_per_rank;
+  model::Preemption preemption;
+};
+
+/// A way to pay for a rank; what runs with the clock or is paid once stays as it is.
+struct Regime {
+  std::string name;
+  std::variant<PricePart, ListPrice, model::OwnedTerms, SpotTerms> terms;
+};
+
+struct RegimeResult {
+  Regime regime;
+  DollarsPerSecond per_rank;                  // of an hour that is used
+  std::vector<std::optional<Dollars>> costs;  // row by row, of the same work; absent: no end
+  std::optional<model::CostChoice> choice;    // absent when no count comes to an end
+  /// With a deadline: the cheapest count that meets it; on spot, surely enough.
+  std::optional<int> cheapest_in_time;
+  /// Owned or committed: the utilisation from which it is cheaper than the price; above 1: never.
+  std::optional<double> break_even;
+};
+
+/// One result per regime. Without a fixed rate all but spot choose the same count, whatever they
+/// cost. Throws UserError for a part, a price or a utilisation that is not positive, a utilisation
+/// above 1, two regimes of one name, and what `owned_price` and `plan_spot` refuse.
+std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
+                                          const model::Prices& prices,
+                                          const std::vector<Regime>& regimes,
+                                          const std::optional<model::Deadline>& deadline = {});
+
+// The inputs that the cost of a decision hangs on, each as a function of its value.
+
+/// What the costs are made from.
+struct CostBasis {
+  std::vector<model::CountTime> times;
+  model::Prices prices;
+  std::optional<Coefficients> coefficients;  // that the times were computed from
+};
+
+/// Price per rank, price per hour, time of all counts; with coefficients s and c. Each row's
+/// cheapest count is that of the prices.
+std::vector<Sensitivity> cost_sensitivities(const CostBasis& basis);
+
+/// The same on machines that may be taken away, whose cheapest count is by expected cost: spot
+/// price, reclaims, checkpoint and restart. Empty when no count ends, or beyond 512 counts, where
+/// it would take long.
+std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTerms& terms);
+inline constexpr std::size_t most_spot_counts = 512;
+
+// How surely one more run meets a deadline, at the count that was measured and, by the fitted law,
+// at counts that were not: a reason to measure them, no verdict.
+
+/// One count by the law, for the work of the baseline.
+struct PredictedCount {
+  int count = 1;
+  Seconds expected;      // by the best fit
+  Seconds upper;         // one run takes no longer with the deadline's probability
+  double in_time = 0.0;  // probability that one run meets the deadline
+  std::optional<Dollars> expected_cost;
+  std::optional<Dollars> upper_cost;
+  bool beyond = false;  // larger than every measured count
+};
+
+struct DeadlineForecast {
+  model::Deadline deadline;
+  std::optional<int> measured;             // cheapest row that meets it and passes the same gates
+  std::optional<double> measured_in_time;  // probability that one more run there does, too
+  /// Relative standard deviation of one run; absent without repeats and law.
+  std::optional<double> noise;
+  bool noise_measured = false;  // of repeats; otherwise with what the law misses the rows by
+  std::string not_told;         // why no law tells more: then there is nothing below
+  int from = 1;                 // the counts that were looked at, multiples of `step`
+  int to = 1;
+  int step = 1;
+  std::optional<PredictedCount> cheapest;  // that was not measured, meets it and passes
+  PredictedCount fastest;                  // by the best fit, of those looked at
+  /// No count meets the deadline more probably than this, however many there were.
+  double in_time_anywhere = 0.0;
+  std::optional<double> peak;  // count of least time by the best fit; absent: none
+  Seconds least;               // that time, or what time tends to
+};
+
+/// What the forecast stands on.
+struct ForecastBasis {
+  const std::vector<DecisionRow>& rows;
+  std::optional<model::ContentionEstimate> estimate;  // where the law is told
+  std::string not_told;                               // why not, where it is absent
+  std::optional<model::Prices> prices;
+};
+
+/// Counts from the smallest measured one to `model::farthest_extrapolation` times the largest, in
+/// multiples of the greatest common divisor of the measured ones; of more than `most_forecasts` of
+/// them as many, evenly spread in log K. One run takes T(K) (1 + sd t): T over the draws of the
+/// fit, sd of one run from the repeats' pooled spread (and what the law misses the rows by, where
+/// that exceeds it or there are no repeats), t Student's on the degrees of freedom of that sd. The
+/// cheapest is by expected cost, without prices by ranks x time; the rubric's efficiency threshold
+/// and budget hold for it, other gates cannot be predicted. `in_time_anywhere` gives each draw its
+/// own best count. `measured_in_time` is that of T (1 + sd sqrt(1 + 1/n) t) for n runs with median
+/// T. Absent without a deadline and for rows of a load, which nobody buys.
+std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis, const Rubric& rubric);
+inline constexpr std::size_t most_forecasts = 512;
+}  // namespace scaleworth::decide

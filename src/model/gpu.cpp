@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/gpu.h"
+
+#include "src/core/files/run_names.h"
+#include "src/core/run.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/analysis.h"
+#include "src/model/roofline.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+/// Facts of one section, by name and type; absent where the driver did not tell.
+class Facts {
+ public:
+  Facts(const Run& run, std::string section) : run_(run), section_(std::move(section)) {}
+
+  std::optional<double> number(const char* name) const {
+    const Fact* fact = find_fact(run_, section_, name);
+    if (fact == nullptr || !fact->value) return std::nullopt;
+    if (const auto* whole = std::get_if<std::int64_t>(&*fact->value)) {
+      return static_cast<double>(*whole);
+    }
+    const auto* real = std::get_if<double>(&*fact->value);
+    return real == nullptr ? std::nullopt : std::optional(*real);
+  }
+  std::optional<int> whole(const char* name) const {
+    const auto value = number(name);
+    const bool fits = value && *value >= 0.0 && *value <= std::numeric_limits<int>::max();
+    return fits ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  }
+  std::optional<Bytes> bytes(const char* name) const {
+    const auto value = number(name);
+    return value ? std::optional(Bytes(*value)) : std::nullopt;
+  }
+  std::string text(const char* name) const {
+    const Fact* fact = find_fact(run_, section_, name);
+    if (fact == nullptr || !fact->value) return "";
+    const auto* value = std::get_if<std::string>(&*fact->value);
+    return value == nullptr ? "" : *value;
+  }
+
+ private:
+  const Run& run_;
+  std::string section_;
+};
+
+std::optional<BytesPerSecond> link_rate(const Facts& facts) {
+  const auto generation = facts.whole("pcie_generation");
+  const auto width = facts.whole("pcie_width");
+  return generation && width ? pcie_rate(*generation, *width) : std::nullopt;
+}
+
+/// From section "gpu N". The datasheet is found in `catalogue` by PCI device id; none for a GPU
+/// that the catalogue does not know.
+GpuIdentity identify_gpu(const Run& run, int ordinal, const std::vector<GpuDatasheet>& catalogue) {
+  const Facts facts(run, fmt::format("gpu {}", ordinal));
+  GpuIdentity gpu;
+  gpu.ordinal = ordinal;
+  gpu.name = facts.text("name");
+  gpu.uuid = facts.text("uuid");
+  gpu.pci_device_id = facts.whole("pci_device_id");
+  gpu.multiprocessors = facts.whole("multiprocessors");
+  gpu.memory = facts.bytes("memory_bytes");
+  gpu.l2_cache = facts.bytes("l2_bytes");
+  gpu.shared_per_multiprocessor = facts.bytes("shared_per_multiprocessor_bytes");
+  gpu.maximum_clock_hz = facts.number("maximum_clock_hz");
+  gpu.power_limit_w = facts.number("power_limit_w");
+  gpu.default_power_limit_w = facts.number("power_limit_default_w");
+  gpu.pcie_bandwidth = link_rate(facts);
+  gpu.mig = gpu.uuid.starts_with("MIG-");
+  if (gpu.multiprocessors && gpu.memory) {
+    const GpuDatasheet* sheet =
+        find_datasheet(catalogue, gpu.pci_device_id, *gpu.multiprocessors, *gpu.memory);
+    if (sheet != nullptr) gpu.datasheet = *sheet;
+  }
+  return gpu;
+}
+
+std::vector<GpuLaunch> launches_of(const ProbeRecord& probe) {
+  std::vector<GpuLaunch> launches;
+  for (const Point& point : probe.points) {
+    const std::vector<double> times = usable_times(point, fields::wall_s);
+    if (times.empty()) continue;
+    launches.push_back(
+        {text_parameter(point, fields::launch),
+         transform(median_estimate(times), [](double time) { return Seconds(time); })});
+  }
+  return launches;
+}
+
+/// Needs memory, ceilings and launches of the same result.
+void analyse_products(const Run& run, const AnalysisOptions& options, GpuResult& result) {
+  const auto products = [&](const char* probe) {
+    return products_of(points_of_gpu(run, probe, result.identity.ordinal),
+                       result.identity,
+                       options.peak_per_rank,
+                       result.warnings);
+  };
+  const std::vector<GpuGemm> all = products(fields::gpu_gemm);
+  result.formats = formats_of(all, {result.ceilings, result.launches}, result.identity);
+  place_products(all, result);
+  add_ridge_batches(all, result);
+  result.contention = contention_of(products(fields::gpu_contention));
+}
+
+GpuResult analyse_gpu(const Run& run,
+                      int ordinal,
+                      const std::vector<GpuDatasheet>& catalogue,
+                      const AnalysisOptions& options) {
+  GpuResult result;
+  result.identity = identify_gpu(run, ordinal, catalogue);
+  analyse_gpu_memory(points_of_gpu(run, fields::gpu_memory, ordinal), result);
+  analyse_gpu_latency(points_of_gpu(run, fields::gpu_latency, ordinal), result);
+  analyse_gpu_compute(
+      points_of_gpu(run, fields::gpu_compute, ordinal), options.peak_per_rank, result);
+  fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
+  result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
+  analyse_products(run, options, result);
+  const ProbeRecord transfers = points_of_gpu(run, fields::gpu_transfer, ordinal);
+  result.transfers = transfers_of(run, transfers, result.identity);
+  if (auto lowered = lowered_pcie_link(run, transfers, ordinal)) {
+    result.warnings.push_back(std::move(*lowered));
+  }
+  warn_of_impossible_rates(result);
+  if (options.price_per_rank) result.cost = gpu_cost(*options.price_per_rank, result);
+  return result;
+}
+}  // namespace
+
+std::vector<GpuResult> analyse_gpus(const Run& run,
+                                    const std::vector<GpuDatasheet>& catalogue,
+                                    const AnalysisOptions& options) {
+  std::vector<GpuResult> results;
+  for (const int ordinal : measured_gpus(run)) {
+    results.push_back(analyse_gpu(run, ordinal, catalogue, options));
+  }
+  return results;
+}
+
+namespace {
+constexpr double least_energy_window_s = 2.0;
+constexpr double largest_mask = 0x1p63;
+
+/// The readings that the driver gave.
+std::vector<double> readings(const Point& point, const char* name) {
+  std::vector<double> given;
+  const auto found = point.samples.find(name);
+  if (found == point.samples.end()) return given;
+  for (const double value : found->second) {
+    if (std::isfinite(value)) given.push_back(value);
+  }
+  return given;
+}
+
+/// Reasons of NVML that hold a clock down under load, in the words of the report.
+/// Source: NVML API reference, nvmlClocksEventReasons.
+struct Reason {
+  std::uint64_t bit;
+  const char* name;
+};
+constexpr std::array slowdown_reasons{Reason{0x2, "application clocks"},
+                                      Reason{0x4, "power cap"},
+                                      Reason{0x8, "hardware slowdown"},
+                                      Reason{0x10, "sync boost"},
+                                      Reason{0x20, "thermal, software"},
+                                      Reason{0x40, "thermal, hardware"},
+                                      Reason{0x80, "power brake"}};
+
+std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
+  const std::vector<double> masks = readings(point, fields::telemetry_clock_event_reasons);
+  std::vector<std::pair<std::string, double>> shares;
+  for (const Reason& reason : slowdown_reasons) {
+    const auto times = std::count_if(masks.begin(), masks.end(), [&](double mask) {
+      return mask >= 0.0 && mask < largest_mask &&
+             (static_cast<std::uint64_t>(mask) & reason.bit) != 0;
+    });
+    if (times > 0) {
+      shares.emplace_back(reason.name,
+                          static_cast<double>(times) / static_cast<double>(masks.size()));
+    }
+  }
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
+    return a.second > b.second;
+  });
+  return shares;
+}
+}  // namespace
+
+GpuConditions conditions_of(const Point& point) {
+  GpuConditions conditions;
+  conditions.clock_hz = counted_clock(point);
+  if (!conditions.clock_hz) {
+    conditions.clock_hz = median(readings(point, fields::telemetry_sm_clock_hz));
+  }
+  conditions.power_w = median(readings(point, fields::telemetry_power_w));
+  const std::vector<double> energy = readings(point, fields::telemetry_energy_j);
+  const std::vector<double> window = readings(point, fields::telemetry_window_s);
+  if (!energy.empty() && !window.empty() && window.front() >= least_energy_window_s) {
+    conditions.power_w = energy.front() / window.front();
+    conditions.power_from_energy = true;
+  }
+  conditions.temperature_c = median(readings(point, fields::telemetry_temperature_c));
+  conditions.slowdown_reasons = reasons_of(point);
+  return conditions;
+}
+
+double share_of_reason(const GpuConditions& conditions, const std::string& reason) {
+  for (const auto& [name, share] : conditions.slowdown_reasons) {
+    if (name == reason) return share;
+  }
+  return 0.0;
+}
+
+namespace {
+constexpr std::array gpu_probes{fields::gpu_compute,
+                                fields::gpu_memory,
+                                fields::gpu_latency,
+                                fields::gpu_intensity,
+                                fields::gpu_gemm,
+                                fields::gpu_contention,
+                                fields::gpu_together,
+                                fields::gpu_transfer,
+                                fields::gpu_launch};
+
+template <class T>
+std::optional<T> parameter_of(const Point& point, const std::string& name) {
+  const auto found = point.parameters.find(name);
+  if (found == point.parameters.end()) return std::nullopt;
+  const T* value = std::get_if<T>(&found->second);
+  return value == nullptr ? std::nullopt : std::optional<T>(*value);
+}
+
+std::optional<Estimate<double>> rate_of(const Point& point, const char* what) {
+  const auto total = point.amounts.find(what);
+  if (total == point.amounts.end() || !(total->second > 0.0)) return std::nullopt;
+  const std::vector<double> times = usable_times(point, fields::wall_s);
+  if (times.empty()) return std::nullopt;
+  const Estimate<double> rate = rate_estimate(total->second, times);
+  return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
+}
+}  // namespace
+
+ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal) {
+  ProbeRecord selected;
+  selected.name = probe;
+  const ProbeRecord* all = find_probe(run, probe);
+  if (all == nullptr) return selected;
+  for (const Point& point : all->points) {
+    if (integer_parameter(point, fields::gpu) == ordinal) selected.points.push_back(point);
+  }
+  return selected;
+}
+
+std::set<int> measured_gpus(const Run& run) {
+  std::set<int> ordinals;
+  for (const char* probe : gpu_probes) {
+    const ProbeRecord* record = find_probe(run, probe);
+    if (record == nullptr) continue;
+    for (const Point& point : record->points) {
+      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
+    }
+  }
+  return ordinals;
+}
+
+std::optional<std::string> text_of(const Point& point, const std::string& name) {
+  return parameter_of<std::string>(point, name);
+}
+
+std::optional<std::int64_t> integer_of(const Point& point, const std::string& name) {
+  return parameter_of<std::int64_t>(point, name);
+}
+
+bool flag_of(const Point& point, const std::string& name) {
+  return parameter_of<bool>(point, name).value_or(false);
+}
+
+std::optional<Estimate<FlopPerSecond>> flop_rate_of(const Point& point) {
+  const auto rate = rate_of(point, fields::flops);
+  if (!rate) return std::nullopt;
+  return transform(*rate, [](double value) { return FlopPerSecond(value); });
+}
+
+std::optional<Estimate<BytesPerSecond>> byte_rate_of(const Point& point) {
+  const auto rate = rate_of(point, fields::bytes);
+  if (!rate) return std::nullopt;
+  return transform(*rate, [](double value) { return BytesPerSecond(value); });
+}
+
+std::optional<double> counted_clock(const Point& point) {
+  const auto found = point.samples.find(fields::clock_hz);
+  if (found == point.samples.end()) return std::nullopt;
+  std::vector<double> clocks;
+  for (const double clock : found->second) {
+    if (std::isfinite(clock) && clock > 0.0) clocks.push_back(clock);
+  }
+  return median(clocks);
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/findings.h"
+#include "src/model/gpu.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+constexpr double rounding = 1e-9;
+constexpr const char* wave_step = "wave quantisation";
+
+/// Rates from step to step.
+class Falls {
+ public:
+  explicit Falls(const WaterfallEvidence& evidence) : rate_(evidence.spec) {
+    waterfall_.spec = evidence.spec;
+    waterfall_.basis = evidence.basis;
+    waterfall_.measured = evidence.measured;
+  }
+
+  FlopPerSecond rate() const { return rate_; }
+  /// Without effect where nothing is lost or gained.
+  void step(std::string name, double factor, std::string evidence) {
+    if (factor == 1.0) return;
+    const FlopPerSecond after = rate_ * factor;
+    waterfall_.steps.push_back({std::move(name), factor, after - rate_, std::move(evidence)});
+    rate_ = after;
+  }
+  /// A cause whose share is in the steps beside it.
+  void unknown(std::string name, std::string why) {
+    waterfall_.steps.push_back({std::move(name), std::nullopt, std::nullopt, std::move(why)});
+  }
+  /// What leads from here to the measured rate, if anything is left but rounding.
+  LossWaterfall close(std::string evidence) {
+    const double factor = waterfall_.measured / rate_;
+    if (std::abs(factor - 1.0) > rounding) {
+      waterfall_.steps.push_back(
+          {"unexplained", factor, waterfall_.measured - rate_, std::move(evidence)});
+    }
+    return std::move(waterfall_);
+  }
+
+ private:
+  LossWaterfall waterfall_;
+  FlopPerSecond rate_;
+};
+
+std::string megahertz(double clock_hz) {
+  return fmt::format("{:.0f} MHz", clock_hz * 1e-6);
+}
+
+void add_clock_steps(const WaterfallEvidence& known, Falls& falls) {
+  if (!known.spec_clock_hz) return;
+  if (known.maximum_clock_hz) {
+    falls.step("clock basis",
+               *known.maximum_clock_hz / *known.spec_clock_hz,
+               fmt::format("the datasheet counts with {}, the GPU may run at {}",
+                           megahertz(*known.spec_clock_hz),
+                           megahertz(*known.maximum_clock_hz)));
+  }
+  if (!known.settled_clock_hz) return;
+  const double before = known.maximum_clock_hz.value_or(*known.spec_clock_hz);
+  std::string evidence =
+      fmt::format("it ran at {} of {}", megahertz(*known.settled_clock_hz), megahertz(before));
+  if (!known.clock_evidence.empty()) evidence += ": " + known.clock_evidence;
+  falls.step(known.maximum_clock_hz ? known.clock_step : "clock",
+             *known.settled_clock_hz / before,
+             std::move(evidence));
+}
+
+/// Steps that compare with the peak at the settled clock: without it they would have the clock's
+/// loss in them.
+void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
+  if (!known.spec_clock_hz || !known.settled_clock_hz) return;
+  const double at_clock = known.measured / falls.rate();
+  // A kernel that splits its last wave is not bound by whole waves; then they are no cause.
+  const bool whole_waves = known.wave_efficiency && at_clock <= *known.wave_efficiency;
+  const double waves = whole_waves ? *known.wave_efficiency : 1.0;
+  const double own = at_clock / waves / (1.0 - known.launch_share.value_or(0.0));
+  if (known.best_kernel && std::max(*known.best_kernel, own) <= 1.0) {
+    const bool is_best = own >= *known.best_kernel;
+    double kernel = is_best ? own : *known.best_kernel;
+    if (known.registers && *known.registers <= 1.0 && *known.registers >= kernel) {
+      falls.step("tensor cores",
+                 *known.registers,
+                 fmt::format("on registers alone they do {:.1f} % of the peak at their clock",
+                             100.0 * *known.registers));
+      kernel /= *known.registers;
+    }
+    falls.step("algorithm and tiles",
+               kernel,
+               is_best ? "no measured shape does more of the peak at its clock"
+                       : known.best_kernel_evidence);
+  }
+  if (whole_waves) falls.step(wave_step, waves, known.wave_evidence);
+  if (!known.wave_efficiency) falls.unknown(wave_step, known.wave_evidence);
+}
+
+std::string remainder_text(const WaterfallEvidence& known) {
+  if (!known.spec_clock_hz || !known.settled_clock_hz) {
+    return "the clock is not known, so nothing can be told apart";
+  }
+  return known.best_kernel ? "what the figures above leave over"
+                           : "algorithm, tiles, memory: no best shape was measured to tell them";
+}
+
+void check_sums(const LossWaterfall& waterfall) {
+  double product = waterfall.spec.value();
+  double sum = waterfall.spec.value();
+  for (const WaterfallStep& step : waterfall.steps) {
+    product *= step.factor.value_or(1.0);
+    sum += step.change.value_or(FlopPerSecond(0.0)).value();
+  }
+  const double measured = waterfall.measured.value();
+  if (std::abs(product / measured - 1.0) > rounding || std::abs(sum / measured - 1.0) > rounding) {
+    throw std::logic_error("the loss waterfall does not end at the measured rate");
+  }
+}
+}  // namespace
+
+LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
+  if (!(known.spec.value() > 0.0) || !(known.measured.value() > 0.0)) {
+    throw UserError("a loss waterfall needs a peak and a rate above zero; give --peak in FLOP/s");
+  }
+  Falls falls(known);
+  if (known.multiprocessor_share != 1.0) {
+    falls.step("slice of the GPU",
+               known.multiprocessor_share,
+               fmt::format("{:.0f} % of the datasheet's multiprocessors",
+                           100.0 * known.multiprocessor_share));
+  }
+  add_clock_steps(known, falls);
+  add_kernel_steps(known, falls);
+  if (known.launch_share && *known.launch_share < 1.0) {
+    falls.step("launch gaps", 1.0 - *known.launch_share, known.launch_evidence);
+  }
+  LossWaterfall waterfall = falls.close(remainder_text(known));
+  check_sums(waterfall);
+  return waterfall;
+}
+
+namespace {
+constexpr double often = 0.5;
+constexpr double at_limit = 0.95;
+constexpr const char* queued_launch = "empty kernel";
+
+struct KnownReason {
+  const char* reason;
+  const char* step;
+};
+constexpr std::array known_reasons{KnownReason{"power cap", "power cap"},
+                                   KnownReason{"power brake", "power cap"},
+                                   KnownReason{"thermal, software", "heat"},
+                                   KnownReason{"thermal, hardware", "heat"},
+                                   KnownReason{"hardware slowdown", "hardware slowdown"},
+                                   KnownReason{"application clocks", "application clocks"}};
+
+std::string power_text(const GpuConditions& conditions, const GpuIdentity& gpu) {
+  if (!conditions.power_w) return "";
+  std::string text = fmt::format("{:.0f} W", *conditions.power_w);
+  if (gpu.power_limit_w) text += fmt::format(" of a limit of {:.0f} W", *gpu.power_limit_w);
+  if (gpu.power_limit_w && gpu.default_power_limit_w &&
+      *gpu.power_limit_w < *gpu.default_power_limit_w) {
+    text += fmt::format(" (lowered from {:.0f} W)", *gpu.default_power_limit_w);
+  }
+  return text;
+}
+
+std::string joined(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? a + b : a + ", " + b;
+}
+
+double multiprocessor_share(const GpuIdentity& gpu, const GpuGemm& product) {
+  const int used = product.multiprocessors;
+  if (used <= 0 || !gpu.datasheet || gpu.datasheet->multiprocessors <= 0) return 1.0;
+  return static_cast<double>(used) / gpu.datasheet->multiprocessors;
+}
+
+std::optional<double> waves_of(const GpuGemm& product) {
+  if (product.multiprocessors <= 0) return std::nullopt;
+  return wave_efficiency(product.shape, tile_of(product.algorithm), product.multiprocessors);
+}
+
+/// Of the product, if those of the `best` shape are known too: kernels can be compared with or
+/// without their waves, not one way each.
+void add_waves(const GpuGemm& product,
+               const std::optional<GpuGemm>& best,
+               WaterfallEvidence& evidence) {
+  const bool comparable = !best || waves_of(*best).has_value();
+  if (comparable) evidence.wave_efficiency = waves_of(product);
+  if (!evidence.wave_efficiency) {
+    evidence.wave_evidence = fmt::format(
+        "n/a, in the other steps: the run does not tell over how many multiprocessors {} ran",
+        comparable ? "the product" : "the best shape");
+    return;
+  }
+  const Tile tile = tile_of(product.algorithm);
+  evidence.wave_evidence = fmt::format("tiles of {} x {}{} over {} multiprocessors",
+                                       tile.m,
+                                       tile.n,
+                                       tile.known ? "" : " (assumed)",
+                                       product.multiprocessors);
+}
+
+/// The best shape's share of the peak at its clock; were all its waves full, where those are known.
+void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
+  if (!best.against || !best.against->fraction_at_clock) return;
+  const double at_clock = best.against->fraction_at_clock->value;
+  const double waves = evidence.wave_efficiency ? waves_of(best).value_or(1.0) : 1.0;
+  // A best shape that beats whole waves tells nothing about them.
+  const double kernel = at_clock <= waves ? at_clock / waves : at_clock;
+  if (kernel > 1.0) return;
+  evidence.best_kernel = kernel;
+  evidence.best_kernel_evidence =
+      fmt::format("the best shape, {}, does {:.1f} % of the peak at its clock",
+                  product_text(best),
+                  100.0 * at_clock);
+}
+
+std::optional<double> registers_of(const GpuGemm& product, std::span<const GpuCeiling> ceilings) {
+  for (const GpuCeiling& found : ceilings) {
+    const bool same =
+        found.ceiling.isa == tensor_cores && found.ceiling.precision == product.precision;
+    if (same && found.against && found.against->fraction_at_clock) {
+      return found.against->fraction_at_clock->value;
+    }
+  }
+  return std::nullopt;
+}
+
+void add_launches(const GpuGemm& product,
+                  std::span<const GpuLaunch> launches,
+                  WaterfallEvidence& evidence) {
+  const Seconds each = product.flops / product.rate.value;
+  for (const GpuLaunch& launch : launches) {
+    if (launch.kind != queued_launch || launch.time.value >= each) continue;
+    evidence.launch_share = launch.time.value / each;
+    evidence.launch_evidence = fmt::format("an empty kernel takes {} in a queue, the product {}",
+                                           time_text(launch.time.value),
+                                           time_text(each));
+  }
+}
+}  // namespace
+
+ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) {
+  const std::string power = power_text(conditions, gpu);
+  for (const KnownReason& known : known_reasons) {
+    for (const auto& [reason, share] : conditions.slowdown_reasons) {
+      if (reason != known.reason || share < often) continue;
+      return {known.step,
+              joined(fmt::format("{} in {:.0f} % of the readings", reason, 100.0 * share), power)};
+    }
+  }
+  if (conditions.power_w && gpu.power_limit_w &&
+      *conditions.power_w >= at_limit * *gpu.power_limit_w) {
+    return {"power cap", power};
+  }
+  return {"settled clock", power};
+}
+
+WaterfallEvidence evidence_for(const GpuGemm& product,
+                               const std::optional<GpuGemm>& best,
+                               const OtherProbes& others,
+                               const GpuIdentity& gpu) {
+  WaterfallEvidence evidence;
+  evidence.spec = product.against->peak;
+  evidence.basis = product.against->basis;
+  evidence.measured = product.rate.value;
+  evidence.multiprocessor_share = multiprocessor_share(gpu, product);
+  evidence.spec_clock_hz = product.against->clock_hz;
+  evidence.maximum_clock_hz = gpu.maximum_clock_hz;
+  evidence.settled_clock_hz = product.conditions.clock_hz;
+  const ClockCause cause = clock_cause(product.conditions, gpu);
+  evidence.clock_step = cause.step;
+  evidence.clock_evidence = cause.evidence;
+  add_waves(product, best, evidence);
+  if (best) add_best_kernel(*best, evidence);
+  evidence.registers = registers_of(product, others.ceilings);
+  add_launches(product, others.launches, evidence);
+  return evidence;
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/gpu.h"
+#include "src/model/roofline.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+struct KnownFormat {
+  const char* name;
+  ElementBytes bytes;
+};
+constexpr std::array formats{KnownFormat{"fp64", {8.0, 8.0}},
+                             KnownFormat{"fp32", {4.0, 4.0}},
+                             KnownFormat{"tf32", {4.0, 4.0}},
+                             KnownFormat{"bf16", {2.0, 2.0}},
+                             KnownFormat{"fp16", {2.0, 2.0}},
+                             KnownFormat{"fp8_e4m3", {1.0, 2.0}},
+                             KnownFormat{"fp8_e5m2", {1.0, 2.0}},
+                             KnownFormat{"fp8_block", {1.0, 2.0}},
+                             KnownFormat{"int8", {1.0, 4.0}},
+                             KnownFormat{"mxfp8", {1.0, 2.0}},
+                             KnownFormat{"nvfp4", {0.5, 2.0}}};
+
+bool accumulates_two_ways(const std::string& precision) {
+  return precision == "fp8_e4m3" || precision == "fp8_e5m2";
+}
+
+GemmShape shape_of(const Point& point) {
+  return {integer_parameter(point, fields::m),
+          integer_parameter(point, fields::n),
+          integer_parameter(point, fields::k),
+          integer_of(point, fields::batch).value_or(1)};
+}
+
+/// As recorded, else each matrix once.
+Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
+  const auto recorded = point.amounts.find(fields::bytes);
+  if (recorded != point.amounts.end()) return Bytes(recorded->second);
+  const auto element = element_bytes(gemm.precision);
+  if (!element) return Bytes(0.0);
+  const auto [m, n, k, batch] = gemm.shape;
+  const auto count = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) * static_cast<double>(b);
+  };
+  return Bytes(static_cast<double>(batch) *
+               (element->input * (count(m, k) + count(k, n)) + element->output * count(m, n)));
+}
+}  // namespace
+
+std::optional<ElementBytes> element_bytes(const std::string& precision) {
+  const auto* found = std::find_if(formats.begin(), formats.end(), [&](const KnownFormat& format) {
+    return format.name == precision;
+  });
+  return found == formats.end() ? std::nullopt : std::optional(found->bytes);
+}
+
+std::string format_text(const std::string& precision, bool fast_accumulation) {
+  if (!accumulates_two_ways(precision)) return precision;
+  return precision + (fast_accumulation ? " fast" : " precise");
+}
+
+std::string product_text(const GpuGemm& gemm) {
+  const auto [m, n, k, batch] = gemm.shape;
+  return fmt::format("{} {} x {} x {}{}",
+                     format_text(gemm.precision, gemm.fast_accumulation),
+                     m,
+                     n,
+                     k,
+                     batch == 1 ? "" : fmt::format(" x {}", batch));
+}
+
+std::optional<GpuGemm> product_of(const Point& point,
+                                  const GpuIdentity& gpu,
+                                  std::optional<FlopPerSecond> given) {
+  const auto rate = flop_rate_of(point);
+  if (!rate) return std::nullopt;
+  GpuGemm gemm;
+  gemm.precision = text_parameter(point, fields::precision);
+  gemm.family = text_of(point, fields::family).value_or("");
+  gemm.name = text_of(point, fields::name).value_or("");
+  gemm.pass = text_parameter(point, fields::pass);
+  gemm.shape = shape_of(point);
+  gemm.library = text_of(point, fields::library).value_or("");
+  gemm.algorithm = text_of(point, fields::algorithm).value_or("");
+  gemm.heuristic_rank = static_cast<int>(integer_of(point, fields::heuristic_rank).value_or(0));
+  gemm.workspace =
+      Bytes(static_cast<double>(integer_of(point, fields::workspace_bytes).value_or(0)));
+  gemm.fast_accumulation =
+      accumulates_two_ways(gemm.precision) && flag_of(point, fields::fast_accumulation);
+  gemm.multiprocessors = static_cast<int>(
+      integer_of(point, fields::multiprocessors).value_or(gpu.multiprocessors.value_or(0)));
+  gemm.regime = text_of(point, fields::regime).value_or("");
+  gemm.flops = Flops(amount(point, fields::flops));
+  gemm.bytes = bytes_of(point, gemm);
+  gemm.rate = *rate;
+  gemm.conditions = conditions_of(point);
+  if (const auto peak = peak_of(gpu, gemm.precision, false, given)) {
+    gemm.against = against_peak(gpu, *peak, gemm.rate, gemm.conditions.clock_hz);
+  }
+  if (gemm.conditions.power_from_energy && gemm.regime == regime_gap_free) {
+    const double power = *gemm.conditions.power_w;
+    gemm.flop_per_joule =
+        transform(gemm.rate, [=](FlopPerSecond value) { return value.value() / power; });
+  }
+  return gemm;
+}
+
+std::vector<GpuGemm> products_of(const ProbeRecord& probe,
+                                 const GpuIdentity& gpu,
+                                 std::optional<FlopPerSecond> given,
+                                 std::vector<std::string>& warnings) {
+  std::vector<GpuGemm> products;
+  for (const Point& point : probe.points) {
+    std::optional<GpuGemm> gemm = product_of(point, gpu, given);
+    if (!gemm) continue;
+    const std::string why = gemm->against ? impossible_rate(gpu, *gemm->against) : "";
+    if (why.empty()) {
+      products.push_back(std::move(*gemm));
+    } else {
+      warnings.push_back(
+          fmt::format("{} ({}) left out, it reaches {}", product_text(*gemm), gemm->pass, why));
+    }
+  }
+  return products;
+}
+
+namespace {
+using FormatKey = std::pair<std::string, bool>;  // precision, fast accumulation
+
+bool is_reference(const GpuGemm& gemm) {
+  return gemm.shape == GemmShape{8192, 8192, 8192, 1};
+}
+
+/// The reference cube, else the largest product.
+bool stands_before(const GpuGemm& a, const GpuGemm& b) {
+  if (is_reference(a) != is_reference(b)) return is_reference(a);
+  return a.flops > b.flops;
+}
+
+void keep_first(std::optional<GpuGemm>& kept, const GpuGemm& gemm) {
+  if (!kept || stands_before(gemm, *kept)) kept = gemm;
+}
+
+void keep_fastest(std::optional<GpuGemm>& kept, const GpuGemm& gemm) {
+  if (!kept || gemm.rate.value > kept->rate.value) kept = gemm;
+}
+
+/// The library's first proposal and the fastest one, of one shape.
+struct Search {
+  GemmShape shape;
+  Flops flops;
+  std::optional<GpuGemm> first;
+  std::optional<GpuGemm> best;
+};
+
+/// Per shape, from the fine pass where it timed the first proposal, else from the coarse pass.
+std::vector<Search> searches_in(std::span<const GpuGemm> products, const char* pass) {
+  std::vector<Search> searches;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
+    auto found = std::find_if(searches.begin(), searches.end(), [&](const Search& search) {
+      return search.shape == gemm.shape;
+    });
+    if (found == searches.end()) {
+      searches.push_back({gemm.shape, gemm.flops, std::nullopt, std::nullopt});
+      found = std::prev(searches.end());
+    }
+    if (gemm.heuristic_rank == 0) keep_fastest(found->first, gemm);
+    keep_fastest(found->best, gemm);
+  }
+  std::erase_if(searches, [](const Search& search) { return !search.first; });
+  return searches;
+}
+
+const Search* search_of(const std::vector<Search>& searches, const std::optional<GpuGemm>& steady) {
+  const Search* chosen = nullptr;
+  for (const Search& search : searches) {
+    if (steady && search.shape == steady->shape) return &search;
+    if (chosen == nullptr || search.flops > chosen->flops) chosen = &search;
+  }
+  return chosen;
+}
+
+void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
+  for (const char* pass : {pass_fine, pass_coarse}) {
+    const std::vector<Search> searches = searches_in(products, pass);
+    const Search* search = search_of(searches, format.steady);
+    if (search == nullptr) continue;
+    format.tuned_shape = search->shape;
+    format.tuning_headroom = ratio(search->best->rate, search->first->rate);
+    if (search->best->heuristic_rank == 0) format.tuning_headroom = Estimate<double>{1.0, {}, 0};
+    return;
+  }
+}
+
+GpuFormat format_of(const FormatKey& key, std::span<const GpuGemm> products) {
+  GpuFormat format;
+  format.precision = key.first;
+  format.fast_accumulation = key.second;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.pass == pass_steady) keep_first(format.steady, gemm);
+    if (gemm.pass == pass_burst) keep_first(format.burst, gemm);
+    if (gemm.pass == pass_duty_cycled) keep_fastest(format.best_shape, gemm);
+  }
+  add_headroom(products, format);
+  return format;
+}
+
+FlopPerSecond rank_of(const GpuFormat& format) {
+  if (format.steady) return format.steady->rate.value;
+  return format.best_shape ? format.best_shape->rate.value : FlopPerSecond(0.0);
+}
+}  // namespace
+
+std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
+                                  const OtherProbes& others,
+                                  const GpuIdentity& gpu) {
+  std::map<FormatKey, std::vector<GpuGemm>> by_format;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.family == family_own) continue;
+    by_format[{gemm.precision, gemm.fast_accumulation}].push_back(gemm);
+  }
+  std::vector<GpuFormat> formats;
+  for (const auto& [key, group] : by_format) {
+    GpuFormat format = format_of(key, group);
+    if (format.steady && format.steady->against) {
+      format.waterfall =
+          loss_waterfall(evidence_for(*format.steady, format.best_shape, others, gpu));
+    }
+    formats.push_back(std::move(format));
+  }
+  std::stable_sort(formats.begin(), formats.end(), [](const GpuFormat& a, const GpuFormat& b) {
+    return rank_of(a) > rank_of(b);
+  });
+  return formats;
+}
+
+namespace {
+bool same_work(const GpuGemm& a, const GpuGemm& b) {
+  return a.precision == b.precision && a.fast_accumulation == b.fast_accumulation &&
+         a.family == b.family && a.name == b.name && a.shape == b.shape;
+}
+
+/// One product per work; of two passes the steady one.
+std::vector<GpuGemm> told_products(std::span<const GpuGemm> products) {
+  std::vector<GpuGemm> told;
+  for (const char* pass : {pass_steady, pass_duty_cycled}) {
+    for (const GpuGemm& gemm : products) {
+      if (gemm.pass != pass) continue;
+      const bool known = std::any_of(
+          told.begin(), told.end(), [&](const GpuGemm& other) { return same_work(gemm, other); });
+      if (!known) told.push_back(gemm);
+    }
+  }
+  return told;
+}
+
+PlacedGemm placed(const GpuGemm& gemm) {
+  PlacedGemm result;
+  result.family = gemm.family;
+  result.precision = format_text(gemm.precision, gemm.fast_accumulation);
+  result.library = gemm.library;
+  result.m = gemm.shape.m;
+  result.n = gemm.shape.n;
+  result.k = gemm.shape.k;
+  result.batch = gemm.shape.batch;
+  result.intensity = gemm.flops / gemm.bytes;
+  result.rate = gemm.rate;
+  return result;
+}
+
+std::optional<BytesPerSecond> read_rate(const GpuResult& result) {
+  for (const GpuMemoryLevel& found : result.memory_levels) {
+    if (found.level.label == "memory" && found.level.kernel == "read") {
+      return found.level.rate.value;
+    }
+  }
+  return std::nullopt;
+}
+
+void add_own_ridges(const std::string& precision,
+                    const std::vector<GpuGemm>& layers,
+                    FlopPerByte ridge,
+                    GpuResult& result) {
+  const auto element = element_bytes(precision);
+  if (!element) return;
+  std::vector<WeightShape> all;
+  const auto add = [&](const std::string& layer, std::span<const WeightShape> weights) {
+    result.ridge_batches.push_back(
+        {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
+  };
+  for (const GpuGemm& layer : layers) {
+    const WeightShape weight{layer.shape.n, layer.shape.k, layer.shape.batch};
+    all.push_back(weight);
+    add(layer.name, std::span(&weight, 1));
+  }
+  if (layers.size() > 1) add("all layers", all);
+  if (layers.empty()) {
+    const WeightShape usual{8192, 8192, 1};
+    add("weights of 8192 x 8192", std::span(&usual, 1));
+  }
+}
+}  // namespace
+
+std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
+                                              std::span<const GpuCeiling> ceilings,
+                                              const std::string& precision) {
+  std::optional<FlopPerSecond> best;
+  const auto take = [&](FlopPerSecond rate) { best = best ? std::max(*best, rate) : rate; };
+  bool searched = false;
+  for (const GpuGemm& gemm : products) {
+    const bool sustained = gemm.pass == pass_steady || gemm.pass == pass_duty_cycled;
+    if (gemm.precision != precision || !sustained) continue;
+    take(gemm.rate.value);
+    searched = searched || gemm.family != family_own;
+  }
+  const bool by_cuda_cores = precision == "fp32" || precision == "fp64";
+  for (const GpuCeiling& found : ceilings) {
+    const bool unit = found.ceiling.isa == cuda_cores ? by_cuda_cores : !searched;
+    if (found.ceiling.precision == precision && unit) take(found.ceiling.wall_rate.value);
+  }
+  return best;
+}
+
+void place_products(std::span<const GpuGemm> products, GpuResult& result) {
+  const Bytes beyond_l2 = result.identity.l2_cache.value_or(Bytes(0.0)) * 2.0;
+  for (const GpuGemm& gemm : told_products(products)) {
+    const auto ceiling = measured_ceiling(products, result.ceilings, gemm.precision);
+    if (!ceiling || !(gemm.bytes.value() > 0.0)) continue;
+    GpuPlacement placement{placed(gemm), gemm.name, std::nullopt};
+    const auto bandwidth = bandwidth_at(result.roofline.memory, 1, std::max(gemm.bytes, beyond_l2));
+    if (bandwidth) placement.gemm.bandwidth = bandwidth->likely;
+    hold_against(*ceiling, placement.gemm);
+    if (gemm.against) placement.of_datasheet = gemm.against->fraction.value;
+    result.roofline.gemms.push_back(placement.gemm);
+    result.placements.push_back(std::move(placement));
+  }
+}
+
+std::optional<double> ridge_tokens(std::span<const WeightShape> weights,
+                                   double input_bytes,
+                                   double output_bytes,
+                                   FlopPerByte ridge) {
+  double weight_bytes = 0.0;
+  double flops_per_token = 0.0;
+  double bytes_per_token = 0.0;
+  for (const WeightShape& weight : weights) {
+    const auto n = static_cast<double>(weight.n);
+    const auto k = static_cast<double>(weight.k);
+    const auto batch = static_cast<double>(weight.batch);
+    weight_bytes += batch * input_bytes * n * k;
+    flops_per_token += batch * 2.0 * n * k;
+    bytes_per_token += batch * (input_bytes * k + output_bytes * n);
+  }
+  const double gained = flops_per_token - ridge.value() * bytes_per_token;
+  if (!(gained > 0.0)) return std::nullopt;
+  return ridge.value() * weight_bytes / gained;
+}
+
+void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
+  const std::optional<BytesPerSecond> memory = read_rate(result);
+  if (!memory) return;
+  std::vector<std::string> precisions;
+  for (const GpuGemm& gemm : products) {
+    if (std::find(precisions.begin(), precisions.end(), gemm.precision) == precisions.end()) {
+      precisions.push_back(gemm.precision);
+    }
+  }
+  for (const std::string& precision : precisions) {
+    const auto ceiling = measured_ceiling(products, result.ceilings, precision);
+    if (!ceiling) continue;
+    std::vector<GpuGemm> layers;
+    for (const GpuGemm& gemm : told_products(products)) {
+      // A batch of products (attention) multiplies no weights that all tokens share.
+      const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
+      // The same weights at several token counts are one layer.
+      const bool known = std::any_of(layers.begin(), layers.end(), [&](const GpuGemm& layer) {
+        return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
+               layer.shape.k == gemm.shape.k;
+      });
+      if (weights && !known && gemm.precision == precision) layers.push_back(gemm);
+    }
+    add_own_ridges(precision, layers, *ceiling / *memory, result);
+  }
+}
+
+namespace {
+/// The positive number at the start of `text`, which moves behind it; 0 when there is none.
+std::int64_t leading_number(std::string_view& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return 0;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+std::int64_t parts(std::int64_t whole, std::int64_t part) {
+  return (whole - 1) / part + 1;
+}
+}  // namespace
+
+Tile tile_of(const std::string& algorithm) {
+  constexpr std::string_view word = "tile ";
+  const auto at = algorithm.find(word);
+  if (at == std::string::npos) return {};
+  std::string_view rest = std::string_view(algorithm).substr(at + word.size());
+  const std::int64_t m = leading_number(rest);
+  if (m <= 0 || !rest.starts_with('x')) return {};
+  rest.remove_prefix(1);
+  const std::int64_t n = leading_number(rest);
+  return n > 0 ? Tile{m, n, true} : Tile{};
+}
+
+double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors) {
+  if (shape.m <= 0 || shape.n <= 0 || shape.batch <= 0 || tile.m <= 0 || tile.n <= 0 ||
+      multiprocessors <= 0) {
+    throw UserError("waves of tiles need positive sides, tiles and multiprocessors");
+  }
+  const double tiles = static_cast<double>(parts(shape.m, tile.m)) *
+                       static_cast<double>(parts(shape.n, tile.n)) *
+                       static_cast<double>(shape.batch);
+  const double waves = tiles / multiprocessors;
+  return waves / std::ceil(waves);
+}
+
+std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products) {
+  std::vector<GpuGemm> sorted(products.begin(), products.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const GpuGemm& a, const GpuGemm& b) {
+    return a.multiprocessors > b.multiprocessors;
+  });
+  std::vector<ContentionPoint> points;
+  if (sorted.size() < 2 || sorted.front().multiprocessors <= 0) return points;
+  const GpuGemm& whole = sorted.front();
+  for (const GpuGemm& gemm : sorted) {
+    ContentionPoint point{gemm.precision, gemm.multiprocessors, gemm.rate, {1.0, {}, 0}, 1.0};
+    if (&gemm != &whole) point.of_all = ratio(gemm.rate, whole.rate);
+    point.of_multiprocessors = static_cast<double>(gemm.multiprocessors) / whole.multiprocessors;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/laws/contention_law.h"
+
+#include "src/core/error.h"
+#include "src/core/statistics/regression.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/laws/law_evidence.h"
+#include "src/model/laws/linear_law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+#include <utility>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+constexpr double widest_serial_share = 0.8;
+constexpr const char* narrows_most = ", which narrows the cost-optimal count most per USD";
+
+/// `targets` are the times over the measured times: all 1 for the fit, 1 + noise for a draw.
+std::optional<ContentionFit> law_of(const Eigen::Vector3d& x,
+                                    const Eigen::MatrixXd& rows,
+                                    const Eigen::VectorXd& targets) {
+  const double single = x[0] + x[1];
+  if (!(single > 0.0)) return std::nullopt;
+  const double squares = (rows * x - targets).squaredNorm();
+  return ContentionFit{
+      single, x[1] / single, x[2] / single, std::sqrt(squares / static_cast<double>(rows.rows()))};
+}
+
+std::optional<ContentionFit> solve(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets) {
+  return law_of(solve_nonnegative(rows, targets), rows, targets);
+}
+
+/// 3 x n, by thin QR: a square matrix of n rows would not fit for long tables.
+Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& rows) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> factors(rows);
+  const Eigen::MatrixXd thin =
+      factors.householderQ() * Eigen::MatrixXd::Identity(rows.rows(), rows.cols());
+  return factors.matrixQR()
+      .topRows(rows.cols())
+      .triangularView<Eigen::Upper>()
+      .solve(thin.transpose());
+}
+
+/// Fits of many targets to the same rows. The free solution is the bounded one wherever it is
+/// positive, and costs a product instead of a search.
+class RepeatedFit {
+ public:
+  explicit RepeatedFit(Eigen::MatrixXd rows)
+      : rows_(std::move(rows)), inverse_(pseudo_inverse(rows_)) {}
+  Eigen::Index size() const { return rows_.rows(); }
+  std::optional<ContentionFit> operator()(const Eigen::VectorXd& targets) const {
+    const Eigen::Vector3d free = inverse_ * targets;
+    return free.minCoeff() > 0.0 ? law_of(free, rows_, targets) : solve(rows_, targets);
+  }
+
+ private:
+  Eigen::MatrixXd rows_;
+  Eigen::MatrixXd inverse_;  // pseudo-inverse, 3 x n
+};
+
+std::vector<ContentionFit> draw_fits(const std::vector<LawPoint>& points,
+                                     const LawNoise& noise,
+                                     std::uint64_t seed,
+                                     int draws) {
+  const RepeatedFit fit_to(relative_design(points));
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> normal;
+  std::chi_squared_distribution<double> chi_squared(std::max(1.0, noise.residual_degrees));
+  std::vector<ContentionFit> fits;
+  for (int draw = 0; draw < draws; ++draw) {
+    double scale = 1.0;
+    if (noise.residual_degrees > 0.0) {
+      scale = std::sqrt(noise.residual_degrees / chi_squared(generator));
+    }
+    Eigen::VectorXd targets(fit_to.size());
+    for (Eigen::Index i = 0; i < targets.size(); ++i) {
+      const double sd = noise.relative_sd[static_cast<std::size_t>(i)];
+      targets[i] = 1.0 + sd * scale * normal(generator);
+    }
+    if (const auto fit = fit_to(targets)) fits.push_back(*fit);
+  }
+  return fits;
+}
+
+template <class Value>
+std::vector<double> collect(const std::vector<ContentionFit>& fits, Value value) {
+  std::vector<double> values;
+  for (const ContentionFit& fit : fits) values.push_back(value(fit));
+  return values;
+}
+
+Interval<double> spread(const std::vector<double>& draws) {
+  return {quantile(draws, 0.025).value_or(0.0), quantile(draws, 0.975).value_or(1.0)};
+}
+
+double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
+  const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Eigen::Index>(a.size()));
+  const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Eigen::Index>(b.size()));
+  const Eigen::ArrayXd x = first - first.mean();
+  const Eigen::ArrayXd y = second - second.mean();
+  const double norm = std::sqrt(x.square().sum() * y.square().sum());
+  return norm > 0.0 ? (x * y).sum() / norm : 0.0;
+}
+
+int largest_count(const std::vector<LawPoint>& points) {
+  int largest = 1;
+  for (const LawPoint& point : points) largest = std::max(largest, point.ranks);
+  return largest;
+}
+
+CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
+  const auto times = [&](const ContentionFit& fit) {
+    std::vector<double> at;
+    for (int k = 1; k <= max_count; ++k) {
+      at.push_back(fit.single * relative_time(fit.serial, fit.coherency, k));
+    }
+    return at;
+  };
+  CurveDraws draws{times(estimate.best), {}};
+  for (const ContentionFit& fit : estimate.draws) draws.draws.push_back(times(fit));
+  return draws;
+}
+
+void describe_fit(ScalingLaw& law,
+                  const ContentionEstimate& estimate,
+                  const ContentionIntervals& intervals,
+                  std::size_t counts) {
+  const Interval<double> single = intervals.single;
+  law.single = Estimate<Seconds>{Seconds(estimate.best.single),
+                                 Interval<Seconds>{Seconds(single.low), Seconds(single.high)},
+                                 counts};
+  law.serial = Estimate<double>{estimate.best.serial, intervals.serial, counts};
+  law.coherency = Estimate<double>{estimate.best.coherency, intervals.coherency, counts};
+  law.correlation = estimate.correlation;
+}
+
+/// By three counts, which a fit meets exactly; absent where prices ask for no count inside.
+std::optional<int> count_for_the_optimum(const std::vector<LawPoint>& points,
+                                         const std::optional<Prices>& prices) {
+  const std::optional<ContentionFit> fit = fit_contention(points);
+  if (!fit || !prices) return std::nullopt;
+  const NextMeasurement next = next_measurement(points, *fit, prices);
+  return next.width_before ? std::optional<int>(next.count) : std::nullopt;
+}
+}  // namespace
+
+std::size_t different_counts(const std::vector<LawPoint>& points) {
+  std::set<int> counts;
+  for (const LawPoint& point : points) counts.insert(point.ranks);
+  return counts.size();
+}
+
+double relative_time(double serial, double coherency, int ranks) {
+  return serial + (1.0 - serial) / ranks + coherency * (ranks - 1.0);
+}
+
+double contention_efficiency(double serial, double coherency, int ranks) {
+  return 1.0 / (ranks * relative_time(serial, coherency, ranks));
+}
+
+std::optional<ContentionFit> fit_contention(const std::vector<LawPoint>& points) {
+  if (different_counts(points) < law_parameters) return std::nullopt;
+  const Eigen::MatrixXd rows = relative_design(points);
+  return solve(rows, Eigen::VectorXd::Ones(rows.rows()));
+}
+
+std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint>& points,
+                                                      std::uint64_t seed,
+                                                      int draws) {
+  if (different_counts(points) < minimum_counts) return std::nullopt;
+  const std::optional<ContentionFit> fit = fit_contention(points);
+  if (!fit) return std::nullopt;
+  const LawNoise noise = law_noise(points, *fit);
+  ContentionEstimate estimate;
+  estimate.best = *fit;
+  estimate.noise_measured = noise.residual_degrees == 0.0;
+  estimate.draws = draw_fits(points, noise, seed, draws);
+  const auto serial = collect(estimate.draws, [](const ContentionFit& f) { return f.serial; });
+  const auto coherency =
+      collect(estimate.draws, [](const ContentionFit& f) { return f.coherency; });
+  const double largest = largest_count(points);
+  estimate.serial = spread(serial);
+  estimate.coherency = spread(coherency);
+  estimate.serial_share = spread(collect(estimate.draws, [&](const ContentionFit& f) {
+    const double loss = f.serial + f.coherency * largest;
+    return loss > 0.0 ? f.serial / loss : 0.5;
+  }));
+  estimate.correlation = correlation_of(serial, coherency);
+  return estimate;
+}
+
+ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveRequest& request) {
+  return contention_law(points, estimate_contention(points), request);
+}
+
+ScalingLaw contention_law(const std::vector<LawPoint>& points,
+                          const std::optional<ContentionEstimate>& estimate,
+                          const CurveRequest& request) {
+  ScalingLaw law;
+  law.name = "contention-coherency";
+  const std::size_t counts = different_counts(points);
+  if (!estimate) {
+    const std::optional<int> designed = count_for_the_optimum(points, request.prices);
+    law.next_count = designed.value_or(2 * largest_count(points));
+    law.not_identifiable = fmt::format(
+        "{} {} measured, s, c and T1 with intervals need at least {}: measure {} ranks next{}",
+        counts,
+        counts == 1 ? "count" : "counts",
+        minimum_counts,
+        *law.next_count,
+        designed ? narrows_most : "");
+    return law;
+  }
+  law.residual = estimate->best.residual;
+  law.basis = fmt::format(
+      "E(K) = 1/(1 + s(K-1) + cK(K-1)) fitted to {} counts by least relative squares with free T1; "
+      "intervals of T1, s and c by profile likelihood, of the curve by parametric bootstrap, with "
+      "the {}",
+      counts,
+      estimate->noise_measured ? "measured spread" : "spread of the residuals");
+  const auto intervals = profile_intervals(points, estimate->best);
+  const Interval<double> share = estimate->serial_share;
+  if (!intervals || share.high - share.low > widest_serial_share) {
+    const NextMeasurement next = next_measurement(points, estimate->best, request.prices);
+    law.next_count = next.count;
+    law.not_identifiable = fmt::format(
+        "contention could explain {:.0f} % to {:.0f} % of the loss at {} ranks (needs a range "
+        "within {:.0f} points): measure {} ranks next{}",
+        100.0 * share.low,
+        100.0 * share.high,
+        largest_count(points),
+        100.0 * widest_serial_share,
+        *law.next_count,
+        next.width_before ? narrows_most : "");
+    return law;
+  }
+  describe_fit(law, *estimate, *intervals, counts);
+  fill_curve(law, curve_of(*estimate, request.max_count), request);
+  return law;
+}
+
+namespace {
+using Eigen::Vector3d;
+
+constexpr int bisections = 60;
+constexpr double farthest_factor = 1e6;
+constexpr double coherency_scale = 1e-6;  // where a search for its upper end may begin
+
+/// Whether the data allow a value of what is asked for.
+using Allowed = std::function<bool(double)>;
+
+/// Between a value that is allowed and one that is not, by bisection of the logarithm where both
+/// are above 0.
+double edge(const Allowed& allowed, double inside, double outside) {
+  for (int i = 0; i < bisections; ++i) {
+    const bool logarithmic = inside > 0.0 && outside > 0.0;
+    const double middle = logarithmic ? std::sqrt(inside * outside) : 0.5 * (inside + outside);
+    (allowed(middle) ? inside : outside) = middle;
+  }
+  return inside;
+}
+
+/// The end towards `bound`, which is itself the end where it is allowed.
+double end_towards(const Allowed& allowed, double best, double bound) {
+  return allowed(bound) ? bound : edge(allowed, best, bound);
+}
+
+/// The upper end of what has no bound; absent when values beyond all reason are allowed.
+std::optional<double> upper_end(const Allowed& allowed, double best, double scale) {
+  const double farthest = farthest_factor * std::max(best, scale);
+  double outside = 2.0 * std::max(best, scale);
+  while (outside < farthest && allowed(outside)) outside *= 4.0;
+  if (outside >= farthest && allowed(outside)) return std::nullopt;
+  return edge(allowed, best, outside);
+}
+
+/// The data with what they allow.
+class Evidence {
+ public:
+  Evidence(const std::vector<LawPoint>& points, const ContentionFit& fit)
+      : problem_(law_problem(points)),
+        limit_(squares_at(problem_, law_vector(fit)) + law_noise(points, fit).allowance) {}
+  bool allows(const Vector3d& contrast) const {
+    const std::optional<double> squares = least_squares_on(problem_, contrast);
+    return squares && *squares <= limit_;
+  }
+  bool allows_single(double single) const {
+    return single > 0.0 && least_squares_with_single(problem_, single) <= limit_;
+  }
+
+ private:
+  LawProblem problem_;
+  double limit_ = 0.0;
+};
+
+/// x at which contrast . x says how much a curve's property is overshot at a count: below 0 before
+/// it, above 0 behind.
+using Contrast = std::function<Vector3d(double)>;
+
+std::optional<double> root(const Contrast& contrast, const Vector3d& x, double from) {
+  double low = from;
+  double high = farthest_count;
+  const auto behind = [&](double count) { return contrast(count).dot(x) > 0.0; };
+  if (behind(low) || !behind(high)) return std::nullopt;
+  for (int i = 0; i < bisections; ++i) {
+    const double middle = std::sqrt(low * high);
+    (behind(middle) ? high : low) = middle;
+  }
+  return std::sqrt(low * high);
+}
+
+std::optional<CountEstimate> count_where(const Contrast& contrast,
+                                         const std::vector<LawPoint>& points,
+                                         const ContentionFit& fit,
+                                         double from = 1.0) {
+  const std::optional<double> count = root(contrast, law_vector(fit), from);
+  if (!count) return std::nullopt;
+  CountEstimate result;
+  result.count = *count;
+  if (different_counts(points) < minimum_counts) return result;
+  const Evidence evidence(points, fit);
+  const Allowed allowed = [&](double k) { return evidence.allows(contrast(k)); };
+  if (!allowed(from)) result.low = edge(allowed, *count, from);
+  if (!allowed(farthest_count)) result.high = edge(allowed, *count, farthest_count);
+  return result;
+}
+}  // namespace
+
+std::optional<ContentionIntervals> profile_intervals(const std::vector<LawPoint>& points,
+                                                     const ContentionFit& fit) {
+  if (different_counts(points) < minimum_counts) return std::nullopt;
+  const Evidence evidence(points, fit);
+  const Allowed serial = [&](double s) { return evidence.allows({-s, 1.0 - s, 0.0}); };
+  const Allowed coherency = [&](double c) { return evidence.allows({-c, -c, 1.0}); };
+  const Allowed single = [&](double t) { return evidence.allows_single(t); };
+  ContentionIntervals intervals;
+  intervals.serial = {end_towards(serial, fit.serial, 0.0), end_towards(serial, fit.serial, 1.0)};
+  const auto single_high = upper_end(single, fit.single, fit.single);
+  if (!single_high) return std::nullopt;
+  intervals.single = {edge(single, fit.single, 0.0), *single_high};
+  if (const auto high = upper_end(coherency, fit.coherency, coherency_scale)) {
+    intervals.coherency = Interval<double>{end_towards(coherency, fit.coherency, 0.0), *high};
+  }
+  return intervals;
+}
+
+std::optional<CountEstimate> count_at_efficiency(const std::vector<LawPoint>& points,
+                                                 const ContentionFit& fit,
+                                                 double threshold) {
+  if (!(threshold > 0.0 && threshold < 1.0)) {
+    throw UserError("an efficiency threshold lies between 0 and 1");
+  }
+  return count_where(
+      [threshold](double k) {
+        return Vector3d(threshold - 1.0, threshold * k - 1.0, threshold * k * (k - 1.0));
+      },
+      points,
+      fit);
+}
+
+std::optional<CountEstimate> count_of_least_time(const std::vector<LawPoint>& points,
+                                                 const ContentionFit& fit) {
+  return count_where([](double k) { return Vector3d(-1.0, 0.0, k * k); }, points, fit);
+}
+
+std::optional<CountEstimate> count_of_least_cost(const std::vector<LawPoint>& points,
+                                                 const ContentionFit& fit,
+                                                 const Prices& prices) {
+  const double p = prices.per_rank.value();
+  const double f = prices.fixed.value();
+  return count_where(
+      [p, f](double k) { return Vector3d(-f / (k * k), p, 2.0 * p * k - p + f); }, points, fit);
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/laws/law_evidence.h"
+
+#include "src/core/error.h"
+#include "src/model/laws/contention_law.h"
+#include "src/model/laws/linear_law.h"
+#include "src/model/laws/model_selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+namespace scaleworth::decide {
+namespace {
+constexpr double median_over_mean = 1.2533;  // standard errors of normal samples, sqrt(pi / 2)
+
+double fitted_time(const model::ContentionFit& fit, int count) {
+  return fit.single * model::relative_time(fit.serial, fit.coherency, count);
+}
+
+std::optional<double> left_out_error(const std::vector<model::LawPoint>& points, std::size_t at) {
+  if (points.size() < model::minimum_counts || points.size() > most_left_out) return std::nullopt;
+  std::vector<model::LawPoint> others = points;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+  const auto fit = model::fit_contention(others);
+  if (!fit) return std::nullopt;
+  return fitted_time(*fit, points[at].ranks) / points[at].time - 1.0;
+}
+
+std::optional<model::ThroughputFit> throughput_fit(const std::vector<DecisionRow>& rows) {
+  std::vector<model::ThroughputPoint> points;
+  for (const DecisionRow& row : rows) {
+    if (!row.throughput) return std::nullopt;
+    points.push_back({static_cast<double>(row.count), *row.throughput});
+  }
+  if (points.size() < model::minimum_counts) return std::nullopt;
+  return model::fit_throughput(points);
+}
+
+void add_if_far(std::vector<std::string>& remarks,
+                const char* name,
+                const std::optional<int>& count,
+                int largest) {
+  if (!count || *count <= model::farthest_extrapolation * largest) return;
+  remarks.push_back(fmt::format(
+      "by the law {} would be the {} count, {:.1f} times the largest measured: beyond {:g} times "
+      "laws of this kind have missed by a multiple, so measure before it is believed",
+      *count,
+      name,
+      static_cast<double>(*count) / largest,
+      model::farthest_extrapolation));
+}
+}  // namespace
+
+std::vector<model::LawPoint> points_of_laws(const std::vector<DecisionRow>& rows) {
+  std::vector<model::LawPoint> points;
+  points.reserve(rows.size());
+  for (const DecisionRow& row : rows) {
+    model::LawPoint point{row.count, row.same_work.value.value(), row.relative_sd};
+    const std::size_t repeats = row.time.samples;
+    if (point.relative_sd && repeats > 1) {
+      const double factor = repeats > 2 ? median_over_mean : 1.0;
+      *point.relative_sd *= factor / std::sqrt(static_cast<double>(repeats));
+      point.repeats = repeats;
+    }
+    points.push_back(point);
+  }
+  return points;
+}
+
+LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
+                         const std::optional<model::ContentionFit>& fit,
+                         const std::optional<model::Prices>& prices) {
+  LawEvidence evidence;
+  evidence.throughput = throughput_fit(rows);
+  if (!fit) return evidence;
+  const std::vector<model::LawPoint> points = points_of_laws(rows);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double fitted = fitted_time(*fit, points[i].ranks);
+    evidence.rows.push_back({points[i].ranks,
+                             Seconds(points[i].time),
+                             Seconds(fitted),
+                             fitted / points[i].time - 1.0,
+                             left_out_error(points, i)});
+  }
+  evidence.least_time = model::count_of_least_time(points, *fit);
+  if (prices) evidence.least_cost = model::count_of_least_cost(points, *fit, *prices);
+  if (points.size() >= model::minimum_counts) {
+    evidence.next = model::next_measurement(points, *fit, prices);
+  }
+  return evidence;
+}
+
+std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int largest_measured) {
+  std::vector<std::string> remarks;
+  add_if_far(remarks, "fastest", law.fastest, largest_measured);
+  add_if_far(remarks, "cheapest", law.cost_optimal, largest_measured);
+  return remarks;
+}
+
+namespace {
+constexpr double residuals_of_a_cliff = 3.0;
+
+std::string edge_remark(const std::vector<DecisionRow>& within,
+                        const DecisionRow& first,
+                        int domain) {
+  const auto fit = model::fit_contention(points_of_laws(within));
+  if (!fit) {
+    return fmt::format(
+        "fewer than three counts lie within the domain of {} ranks: what its edge costs cannot be "
+        "told from the law, and every law mixes both kinds of links",
+        domain);
+  }
+  const double predicted =
+      fit->single * model::relative_time(fit->serial, fit->coherency, first.count);
+  const double excess = first.same_work.value.value() / predicted - 1.0;
+  if (excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual)) {
+    return fmt::format(
+        "at {}, the first count beyond the domain of {} ranks, the work takes {:.0f} % longer than "
+        "the counts within it predict: a change of regime, and laws of the whole table mix both",
+        first.count,
+        domain,
+        100.0 * excess);
+  }
+  return fmt::format(
+      "at {}, the first count beyond the domain of {} ranks, the work takes {:+.1f} % against what "
+      "the counts within it predict: no change of regime at its edge",
+      first.count,
+      domain,
+      100.0 * excess);
+}
+}  // namespace
+
+std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
+  if (domain < 2) throw UserError("a domain of fast links joins at least 2 ranks, as --domain 8");
+  std::vector<std::string> remarks;
+  const auto beyond = std::find_if(
+      rows.begin(), rows.end(), [&](const DecisionRow& row) { return row.count > domain; });
+  if (beyond == rows.end()) {
+    remarks.push_back(
+        fmt::format("every count lies within the domain of {0} ranks: whatever is said of more "
+                    "than {0} assumes "
+                    "that their links are as fast; measure one count beyond it",
+                    domain));
+  } else if (beyond != rows.begin()) {
+    remarks.push_back(edge_remark({rows.begin(), beyond}, *beyond, domain));
+  }
+  const auto wide = std::find_if(rows.begin(), rows.end(), [&](const DecisionRow& row) {
+    return row.facts.layout.tensor.value_or(1) > domain;
+  });
+  if (wide != rows.end()) {
+    remarks.push_back(fmt::format(
+        "at {} tensor parallelism over {} ranks leaves the domain of {}: each layer's all-reduces "
+        "cross the slower links",
+        wide->count,
+        *wide->facts.layout.tensor,
+        domain));
+  }
+  return remarks;
+}
+
+namespace {
+bool starved(const DecisionRow& row) {
+  const auto& facts = row.facts;
+  return facts.microbatches && facts.layout.pipeline &&
+         *facts.microbatches < *facts.layout.pipeline;
+}
+}  // namespace
+
+std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& rows,
+                                             Scaling scaling) {
+  std::vector<std::string> remarks;
+  const auto first = std::find_if(rows.begin(), rows.end(), starved);
+  if (first != rows.end()) {
+    remarks.push_back(fmt::format(
+        "at {} a replica has {:g} micro-batches for {} pipeline stages: memory and overlap change "
+        "there, and no law of the smaller counts need hold",
+        first->count,
+        *first->facts.microbatches,
+        *first->facts.layout.pipeline));
+  }
+  const auto& last = rows.back();
+  if (scaling == Scaling::strong && last.facts.microbatches) {
+    remarks.push_back(
+        fmt::format("with this batch and layout of the replica {:.0f} ranks are the most: each "
+                    "replica has one micro-batch left there",
+                    last.count * *last.facts.microbatches));
+  }
+  return remarks;
+}
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+namespace {
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+constexpr int most_candidates = 4096;
+constexpr double two_sided_normal = 2.0 * 1.959964;
+
+struct Candidate {
+  int count = 1;
+  Vector3d row;  // of the relative design
+  double time = 0.0;
+};
+
+int largest_of(const std::vector<LawPoint>& points) {
+  int largest = 1;
+  for (const LawPoint& point : points) largest = std::max(largest, point.ranks);
+  return largest;
+}
+
+std::vector<Candidate> candidates(const std::vector<LawPoint>& points, const ContentionFit& fit) {
+  std::set<int> measured;
+  for (const LawPoint& point : points) measured.insert(point.ranks);
+  const int last = 2 * largest_of(points);
+  const int stride = 1 + (last - 1) / most_candidates;
+  std::vector<Candidate> result;
+  for (int count = 1; count <= last; count += stride) {
+    if (measured.count(count) > 0) continue;
+    const double time = fit.single * relative_time(fit.serial, fit.coherency, count);
+    result.push_back({count, law_columns(count).transpose() / time, time});
+  }
+  if (result.empty()) result.push_back({last, Vector3d::Zero(), fit.single});
+  return result;
+}
+
+/// d K* / d x, from the slope of the cost being 0 at K*.
+Vector3d gradient_of_optimum(double count, const Prices& prices, const Vector3d& x) {
+  const double p = prices.per_rank.value();
+  const double f = prices.fixed.value();
+  const Vector3d slope(-f / (count * count), p, 2.0 * p * count - p + f);
+  const Vector3d bend(2.0 * f / (count * count * count), 0.0, 2.0 * p);
+  return -slope / bend.dot(x);
+}
+
+/// Relative standard deviation of a run: as the fit says, 1 where it says nothing.
+double noise_of(const std::vector<LawPoint>& points, const ContentionFit& fit) {
+  if (points.size() <= law_parameters) return 1.0;
+  double squares = 0.0;
+  const LawNoise noise = law_noise(points, fit);
+  for (const double sd : noise.relative_sd) {
+    squares += sd * sd / static_cast<double>(points.size());
+  }
+  return std::sqrt(squares);
+}
+
+std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<LawPoint>& points,
+                                                    const ContentionFit& fit,
+                                                    const Prices& prices) {
+  const auto optimum = count_of_least_cost(points, fit, prices);
+  const Matrix3d information = [&] {
+    const LawProblem problem = law_problem(points);
+    return Matrix3d(problem.r.transpose() * problem.r);
+  }();
+  if (!optimum || !(information.determinant() > 0.0)) return std::nullopt;
+  const Matrix3d covariance = information.inverse();
+  const Vector3d gradient = gradient_of_optimum(optimum->count, prices, law_vector(fit));
+  const double before = gradient.dot(covariance * gradient);
+  const double width = two_sided_normal * noise_of(points, fit);
+  NextMeasurement best;
+  double best_gain = 0.0;
+  for (const Candidate& at : candidates(points, fit)) {
+    const double seen = at.row.dot(covariance * gradient);
+    const double after =
+        std::max(0.0, before - seen * seen / (1.0 + at.row.dot(covariance * at.row)));
+    const Dollars cost = job_cost(prices, at.count, Seconds(at.time));
+    const double gain = (std::sqrt(before) - std::sqrt(after)) / cost.value();
+    if (!(gain > best_gain)) continue;
+    best_gain = gain;
+    best = {at.count, width * std::sqrt(before), width * std::sqrt(after), cost};
+  }
+  if (!(best_gain > 0.0)) return std::nullopt;
+  return best;
+}
+
+NextMeasurement most_informative(const std::vector<LawPoint>& points,
+                                 const ContentionFit& fit,
+                                 const std::optional<Prices>& prices) {
+  const LawProblem problem = law_problem(points);
+  const Matrix3d information = problem.r.transpose() * problem.r;
+  const std::vector<Candidate> all = candidates(points, fit);
+  const Candidate* best = &all.back();
+  double best_determinant = 0.0;
+  for (const Candidate& at : all) {
+    const double determinant = (information + at.row * at.row.transpose()).determinant();
+    if (determinant <= best_determinant) continue;
+    best_determinant = determinant;
+    best = &at;
+  }
+  NextMeasurement next;
+  next.count = best->count;
+  if (prices) next.cost = job_cost(*prices, best->count, Seconds(best->time));
+  return next;
+}
+}  // namespace
+
+NextMeasurement next_measurement(const std::vector<LawPoint>& points,
+                                 const ContentionFit& fit,
+                                 const std::optional<Prices>& prices) {
+  if (prices) {
+    if (const auto next = narrowest_per_dollar(points, fit, *prices)) return *next;
+  }
+  return most_informative(points, fit, prices);
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Held-out comparison of law families, forecast beyond the range.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/core/units.h"
+#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/scaling_table.h"
+#include "src/model/laws/contention_law.h"
+#include "src/model/laws/scaling_curve.h"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+// Laws of the time of the same work against the count, each as a way to fit it.
+
+/// Seconds that the same work takes at a count.
+using TimeAt = std::function<double(double)>;
+
+struct FittedLaw {
+  std::vector<double> coefficients;  // in the order of the family's formula; s
+  TimeAt time;
+};
+
+struct LawFamily {
+  std::string name;
+  std::string formula;         // of T(K)
+  std::size_t parameters = 1;  // to be fitted, exponents among them
+  /// By least relative squares, coefficients >= 0. At least one point, ascending.
+  std::function<FittedLaw(std::span<const LawPoint>)> fit;
+};
+
+/// Fewest terms first:
+///   constant efficiency a/K; constant; Amdahl a/K + b; and with the loss K T(K) growing as
+///   a + b log2 K, a + b sqrt K or a K^b (least squares of the logarithms, 0 <= b <= 2); constant
+///   and logarithm; Amdahl and logarithm; contention-coherency; all four terms; performance-model
+///   normal form.
+std::vector<LawFamily> law_families();
+
+/// T(K) = a/K + b + `communication`(K), the part that is known from elsewhere.
+LawFamily informed_family(TimeAt communication);
+
+inline constexpr const char* amdahl_family = "Amdahl";
+inline constexpr const char* logarithmic_family = "logarithmic loss";
+
+// Laws of the step time held against counts that they were not fitted to.
+
+struct CandidateLaw {
+  std::string name;
+  std::string formula;
+  FittedLaw fitted;       // to all points
+  double residual = 0.0;  // root mean square, relative, at all points
+  double held_out = 0.0;  // mean |relative error| one count ahead
+  /// Of the forecasts from the fifth count on, the largest max(predicted / measured, measured /
+  /// predicted) - 1: a time that is far too long must not look small because it divides.
+  double worst = 0.0;
+};
+
+struct BakeOff {
+  std::vector<CandidateLaw> laws;  // the chosen one, then least held-out error first
+  std::size_t forecasts = 0;       // that each error is a mean of
+  bool by_forecast = false;        // false: no law beats the first guess clearly
+};
+
+/// A chosen law that misses a count by more does not describe the table: a change of regime lies
+/// inside it. The worst forecast decides, for a cliff at the end hides in a mean.
+inline constexpr double cliff_error = 0.25;
+
+/// Laws held against published tables miss by a multiple beyond so many times the measured range.
+inline constexpr double farthest_extrapolation = 4.0;
+
+/// The law chosen for one or several tables.
+struct LawChoice {
+  LawFamily family;
+  std::optional<double> held_out;  // mean |relative error| one count ahead; absent without any
+  bool by_forecast = false;        // false: the one that the kind of scaling suggests
+};
+
+/// Chooses one of `law_families` for all `series` (the same system in several variants, or one
+/// table alone) by its forecasts, never by its fit: each law is fitted to the points below each
+/// count and predicts the time there, from the fourth count on, at most the last twenty; long
+/// series are thinned evenly to 200 counts.
+///
+/// Strong scaling leaves a part that does not shrink, so Amdahl's law is the first guess; weak
+/// scaling pays for trees and stragglers, both growing as log K. Another law takes its place when
+/// |ln(predicted / measured)| is smaller in the mean by more than one percentage point and, from
+/// three forecasts on, by more than the standard error of the paired differences: with less, a few
+/// counts choose by their noise. Of those laws the least mean is taken. A law of p > 2 parameters
+/// competes from 2 p + 1 counts of the longest series on, and before where the choice would miss a
+/// count by more than `cliff_error` and it does not: a table that a law with a minimum describes
+/// has no change of regime. Where fewer than p + 1 points are known the first guess stands in for
+/// it, for its forecast would be that of an arbitrary fit.
+/// Throws UserError for a time that is not positive.
+LawChoice choose_law(const std::vector<std::vector<LawPoint>>& series, bool weak);
+
+/// All laws of `law_families` and of `further` ones on one table, the choice as by `choose_law`
+/// first. Absent for fewer than five different counts.
+std::optional<BakeOff> bake_off(std::vector<LawPoint> points,
+                                bool weak,
+                                const std::vector<LawFamily>& further = {});
+
+/// Seconds at `ranks`.
+double candidate_time(const CandidateLaw& law, int ranks);
+}  // namespace scaleworth::model
+
+namespace scaleworth::decide {
+// What the law that predicts best says of counts that were not measured.
+
+struct OutlookPoint {
+  int count = 1;
+  Seconds time;          // of the same work
+  double speedup = 1.0;  // against the rows' baseline
+  double efficiency = 1.0;
+  bool far = false;  // beyond `model::farthest_extrapolation` times the largest measured count
+};
+
+struct Outlook {
+  std::string law;
+  std::string formula;
+  std::string basis;                 // how the law was chosen
+  std::optional<double> held_out;    // mean |relative error| one count ahead; absent without any
+  std::vector<OutlookPoint> points;  // twice, four and eight times the largest; none at a cliff
+};
+
+/// By the bake-off's first law; without one (fewer than five counts) by `model::choose_law`, which
+/// for two counts is an assumption through both of them. Absent for one row, and without points
+/// where the best law misses a count by more than `model::cliff_error`.
+std::optional<Outlook> outlook(const std::vector<DecisionRow>& rows,
+                               Scaling scaling,
+                               const std::optional<model::BakeOff>& bake_off);
+}  // namespace scaleworth::decide
+
+namespace scaleworth::model {
+// The performance-model normal form of one parameter: a constant and one term, for curves whose
+// shape is not known.
+
+/// K T(K) = a + b K^i log2(K)^j, a and b >= 0, with the pair (i, j) out of 42 that predicts best
+/// with each point left out once (symmetric mean absolute percentage error), or b = 0 where no term
+/// does. Coefficients a, b, i, j. K T rather than T, for the terms only grow: a time that falls and
+/// rises again is beyond the form. No term with fewer than five points, which a choice among 42
+/// would meet by chance. Source: Calotoiu et al., SC 13, and the pairs of the tool Extra-P 4.2.
+FittedLaw fit_normal_form(std::span<const LawPoint> points);
+inline constexpr std::size_t least_normal_form_points = 5;
+
+// Step times at other counts from the measured parts of a step, where the counts are too few for a
+// law: a prediction, with its range and its assumptions.
+
+/// Time of one all-reduce of so many bytes over so many ranks; absent when it is not known.
+using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)>;
+
+/// The gradient as it is all-reduced: `count` buckets of equal size.
+struct Buckets {
+  Bytes each;
+  int count = 0;
+};
+
+/// Part times of the mean rank at one count.
+struct CountParts {
+  int ranks = 1;
+  double tokens_per_rank = 0.0;
+  PartTimes times{};
+};
+
+/// T(K) = compute(b, K) + constant + progress(K) + transfer(K) + wait(K), b tokens per rank:
+///   compute   (c0 + c1 b) from counts of different b (relative, c0, c1 >= 0); where all counts
+///             have the same b, c1 b times the slow-down of the largest count for every K > K0
+///   constant  optimizer, host and unattributed time: mean over the counts, not sharded
+///   progress  as at the largest count, in proportion to the ring's traffic 2 (K-1)/K
+///   transfer  the all-reduce model's time of all buckets, times the share that was exposed at the
+///             largest count; without a model, the exposed time in proportion to 2 (K-1)/K
+///   wait      E[max of K] - mu = sigma sqrt(2 ln K), sigma a constant fraction of compute that
+///             gives the wait measured at the largest count (normal ranks)
+class PartsModel {
+ public:
+  /// `counts` ascending by ranks, at least one. With one rank only, nothing of the transfer is
+  /// assumed hidden and no wait is known.
+  /// `skew` moves the all-reduce times within their intervals, in standard deviations.
+  PartsModel(const std::vector<CountParts>& counts,
+             const AllReduceTime& all_reduce,
+             const Buckets& buckets,
+             double skew = 0.0);
+  /// Seconds of a step. `ranks` >= 1, `tokens_per_rank` > 0.
+  double step(int ranks, double tokens_per_rank) const;
+
+ private:
+  double compute(int ranks, double tokens_per_rank) const;
+  double transfer(int ranks) const;
+  std::optional<double> all_buckets(int ranks) const;
+  void fit_compute(const std::vector<CountParts>& counts);
+  void fit_communication(const CountParts& largest);
+
+  AllReduceTime all_reduce_;
+  Buckets buckets_;
+  double skew_ = 0.0;
+  int smallest_ranks_ = 1;
+  double compute_constant_ = 0.0;
+  double compute_per_token_ = 0.0;
+  double slow_down_ = 1.0;
+  double constant_ = 0.0;
+  double progress_per_traffic_ = 0.0;
+  double transfer_per_traffic_ = 0.0;
+  double exposed_share_ = 1.0;
+  double spread_ = 0.0;  // sigma of a rank's compute, relative
+};
+
+/// The curve of `PartsModel` over 1 to max_count ranks, `prediction` set, its assumptions in
+/// `basis`. The range is a Monte-Carlo over steps resampled at each count and over the all-reduce
+/// model's intervals; it holds the uncertainty of the inputs, not of the assumptions.
+/// `not_identifiable` says why there is no curve: no ledger, or one rank and no all-reduce model.
+ScalingLaw measured_parts_law(const MeasuredMode& mode,
+                              const AllReduceTime& all_reduce,
+                              const CurveRequest& request);
+}  // namespace scaleworth::model

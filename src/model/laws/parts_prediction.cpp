@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/regression.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/laws/model_selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <Eigen/Core>
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+constexpr int draw_count = 200;
+
+double at(const PartTimes& times, Part part) {
+  return times[static_cast<std::size_t>(part)];
+}
+
+/// Bytes that a ring all-reduce moves per byte of the buffer and rank.
+double ring_traffic(int ranks) {
+  return 2.0 * (ranks - 1) / ranks;
+}
+
+/// E[max of K] - mu in units of sigma, for normal ranks.
+double straggler_growth(int ranks) {
+  return std::sqrt(2.0 * std::log(ranks));
+}
+
+double tokens_per_rank(const MeasuredCount& count) {
+  return count.tokens / count.ranks;
+}
+
+Buckets buckets_of(const MeasuredMode& mode) {
+  const MeasuredCount& count = mode.counts.back();
+  if (!count.gradient) return {};
+  const int number = std::max(1, count.buckets.value_or(1));
+  return {*count.gradient / static_cast<double>(number), number};
+}
+
+std::optional<std::vector<CountParts>> typical_parts(const MeasuredMode& mode) {
+  std::vector<CountParts> parts;
+  for (const MeasuredCount& count : mode.counts) {
+    const auto times = mean_part_times(count, *median(count.step_s));
+    if (times && at(*times, Part::compute) > 0.0)
+      parts.push_back({count.ranks, tokens_per_rank(count), *times});
+  }
+  if (parts.empty()) return std::nullopt;
+  return parts;
+}
+
+/// The same from steps drawn with replacement: one draw from the sampling distribution.
+std::vector<CountParts> resampled_parts(const MeasuredMode& mode, std::mt19937_64& generator) {
+  std::vector<CountParts> parts;
+  for (const MeasuredCount& count : mode.counts) {
+    const std::size_t available = common_steps(count);
+    if (available == 0) continue;
+    std::uniform_int_distribution<std::size_t> pick(0, available - 1);
+    std::vector<std::size_t> steps(available);
+    std::vector<double> times;
+    for (std::size_t& step : steps) {
+      step = pick(generator);
+      times.push_back(count.step_s[step]);
+    }
+    const auto drawn = mean_part_times(count, *median(times), steps);
+    if (drawn && at(*drawn, Part::compute) > 0.0)
+      parts.push_back({count.ranks, tokens_per_rank(count), *drawn});
+  }
+  return parts;
+}
+
+std::vector<double> curve_of(const PartsModel& model, const CurveRequest& request) {
+  std::vector<double> times;
+  for (int ranks = 1; ranks <= request.max_count; ++ranks) {
+    const double tokens = request.work.tokens(ranks) / ranks;
+    times.push_back(model.step(ranks, tokens) / request.work.factor(ranks));
+  }
+  return times;
+}
+
+std::string basis_of(const std::vector<CountParts>& parts, bool has_model) {
+  const int largest = parts.back().ranks;
+  const std::string transfer =
+      !has_model ? "exposed transfer in proportion to the ring's traffic 2(K-1)/K"
+      : largest == 1
+          ? "the all-reduce model on the gradient buckets with nothing hidden"
+          : fmt::format(
+                "the all-reduce model on the gradient buckets times the share exposed at {} "
+                "ranks",
+                largest);
+  return fmt::format(
+      "measured parts at up to {} {}: compute per token and per step, optimizer and host time on "
+      "every rank, {}, waiting that grows as sqrt(2 ln K); assumes that further ranks bring cores "
+      "and memory like the measured ones; the range holds the spread of the inputs only",
+      largest,
+      largest == 1 ? "rank" : "ranks",
+      transfer);
+}
+
+void check_against_measured(ScalingLaw& law, const MeasuredMode& mode) {
+  std::vector<MeasuredStep> measured;
+  double squares = 0.0;
+  for (const MeasuredCount& count : mode.counts) {
+    const Estimate<Seconds> step =
+        transform(median_estimate(count.step_s), [](double s) { return Seconds(s); });
+    measured.push_back({count.ranks, step});
+    const auto index = static_cast<std::size_t>(count.ranks - 1);
+    if (index >= law.curve.size()) continue;
+    squares += std::pow(law.curve[index].step.value / step.value - 1.0, 2);
+  }
+  law.residual = std::sqrt(squares / static_cast<double>(measured.size()));
+  law.reproduces_measured = reproduces(law.curve, measured);
+}
+}  // namespace
+
+PartsModel::PartsModel(const std::vector<CountParts>& counts,
+                       const AllReduceTime& all_reduce,
+                       const Buckets& buckets,
+                       double skew)
+    : all_reduce_(all_reduce),
+      buckets_(buckets),
+      skew_(skew),
+      smallest_ranks_(counts.front().ranks) {
+  for (const CountParts& count : counts) {
+    constant_ += (at(count.times, Part::optimizer) + at(count.times, Part::host) +
+                  at(count.times, Part::unattributed)) /
+                 static_cast<double>(counts.size());
+  }
+  fit_compute(counts);
+  if (counts.back().ranks > 1) fit_communication(counts.back());
+}
+
+void PartsModel::fit_compute(const std::vector<CountParts>& counts) {
+  const CountParts& first = counts.front();
+  const CountParts& last = counts.back();
+  const bool one_size = std::all_of(counts.begin(), counts.end(), [&](const CountParts& count) {
+    return count.tokens_per_rank == first.tokens_per_rank;
+  });
+  if (one_size) {
+    compute_per_token_ = at(first.times, Part::compute) / first.tokens_per_rank;
+    slow_down_ = at(last.times, Part::compute) / at(first.times, Part::compute);
+    return;
+  }
+  Eigen::MatrixXd rows(static_cast<Eigen::Index>(counts.size()), 2);
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    const CountParts& count = counts[static_cast<std::size_t>(i)];
+    // Tokens in units of the first count's, so that the two columns are of one size.
+    const double share = count.tokens_per_rank / first.tokens_per_rank;
+    rows.row(i) = Eigen::RowVector2d(1.0, share) / at(count.times, Part::compute);
+  }
+  const Eigen::VectorXd x = solve_nonnegative(rows, Eigen::VectorXd::Ones(rows.rows()));
+  compute_constant_ = x[0];
+  compute_per_token_ = x[1] / first.tokens_per_rank;
+}
+
+void PartsModel::fit_communication(const CountParts& largest) {
+  const double traffic = ring_traffic(largest.ranks);
+  const double exposed = at(largest.times, Part::exposed_transfer);
+  progress_per_traffic_ = at(largest.times, Part::progress) / traffic;
+  transfer_per_traffic_ = exposed / traffic;
+  if (const auto full = all_buckets(largest.ranks)) {
+    exposed_share_ = exposed / *full;
+  } else {
+    all_reduce_ = nullptr;  // without the share that is exposed its times would be mere bounds
+  }
+  spread_ = at(largest.times, Part::exposed_wait) /
+            (compute(largest.ranks, largest.tokens_per_rank) * straggler_growth(largest.ranks));
+}
+
+double PartsModel::compute(int ranks, double tokens_per_rank) const {
+  const double alone = compute_constant_ + compute_per_token_ * tokens_per_rank;
+  return ranks > smallest_ranks_ ? alone * slow_down_ : alone;
+}
+
+std::optional<double> PartsModel::all_buckets(int ranks) const {
+  if (!all_reduce_ || buckets_.count == 0) return std::nullopt;
+  const std::optional<Estimate<Seconds>> one = all_reduce_(buckets_.each, ranks);
+  if (!one || !(one->value.value() > 0.0)) return std::nullopt;
+  double factor = 1.0;
+  if (one->interval) {
+    // 3.92 standard deviations lie in a 95 % interval of a normal; the factor stays positive.
+    const double relative_sd = (one->interval->high - one->interval->low) / one->value / 3.92;
+    factor = std::exp(skew_ * std::min(relative_sd, 1.0));
+  }
+  return one->value.value() * buckets_.count * factor;
+}
+
+double PartsModel::transfer(int ranks) const {
+  if (ranks == 1) return 0.0;
+  if (const auto full = all_buckets(ranks)) return exposed_share_ * *full;
+  return transfer_per_traffic_ * ring_traffic(ranks);
+}
+
+double PartsModel::step(int ranks, double tokens_per_rank) const {
+  const double busy = compute(ranks, tokens_per_rank);
+  return busy + constant_ + progress_per_traffic_ * ring_traffic(ranks) + transfer(ranks) +
+         spread_ * busy * straggler_growth(ranks);
+}
+
+ScalingLaw measured_parts_law(const MeasuredMode& mode,
+                              const AllReduceTime& all_reduce,
+                              const CurveRequest& request) {
+  ScalingLaw law;
+  law.name = "measured parts";
+  law.prediction = true;
+  const auto parts = typical_parts(mode);
+  if (!parts) {
+    law.not_identifiable = "no ledger of the training step: nothing to predict from";
+    return law;
+  }
+  const Buckets buckets = buckets_of(mode);
+  const bool has_model =
+      all_reduce && buckets.count > 0 && all_reduce(buckets.each, std::max(2, parts->back().ranks));
+  if (parts->back().ranks == 1 && !has_model) {
+    law.not_identifiable =
+        "one rank measured and no all-reduce model: communication is unknown; measure 2 ranks next";
+    law.next_count = 2;
+    return law;
+  }
+  law.basis = basis_of(*parts, has_model);
+  CurveDraws draws{curve_of(PartsModel(*parts, all_reduce, buckets), request), {}};
+  std::mt19937_64 generator(1);
+  std::normal_distribution<double> normal;
+  for (int draw = 0; draw < draw_count; ++draw) {
+    const auto drawn = resampled_parts(mode, generator);
+    if (drawn.empty()) continue;
+    const PartsModel model(drawn, all_reduce, buckets, normal(generator));
+    draws.draws.push_back(curve_of(model, request));
+  }
+  fill_curve(law, draws, request);
+  check_against_measured(law, mode);
+  return law;
+}
+}  // namespace scaleworth::model

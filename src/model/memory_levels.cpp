@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/core/statistics/sampling.h"
+#include "src/model/roofline.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <random>
+#include <string_view>
+#include <utility>
+
+namespace scaleworth::model {
+namespace {
+using CurveKey = std::pair<std::string, int>;         // kernel, workers
+using Curve = std::map<double, std::vector<double>>;  // working set in bytes to values
+
+std::vector<CurveSample> samples_of(const Curve& curve) {
+  std::vector<CurveSample> samples;
+  for (const auto& [bytes, values] : curve) samples.push_back({Bytes(bytes), values});
+  return samples;
+}
+
+Estimate<BytesPerSecond> byte_rate(double bytes, std::span<const double> times) {
+  return transform(rate_estimate(bytes, times), [](double rate) { return BytesPerSecond(rate); });
+}
+
+void append(std::vector<double>& to, const std::vector<double>& values) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+}  // namespace
+
+void analyse_memory(const ProbeRecord& probe,
+                    std::span<const CacheCapacity> caches,
+                    RooflineResult& result) {
+  std::map<CurveKey, Curve> curves;
+  std::size_t contended = 0;
+  for (const Point& point : probe.points) {
+    MemoryPoint measured;
+    measured.kernel = text_parameter(point, fields::kernel);
+    measured.nontemporal = flag_parameter(point, fields::nontemporal);
+    measured.workers = static_cast<int>(integer_parameter(point, fields::workers));
+    measured.working_set =
+        Bytes(static_cast<double>(integer_parameter(point, fields::working_set_bytes)));
+    const Repetitions repetitions = undisturbed(point, measured.workers);
+    if (repetitions.times_s.empty()) continue;
+    contended += repetitions.contended ? 1 : 0;
+    const double bytes = amount(point, fields::bytes);
+    measured.rate = byte_rate(bytes, repetitions.times_s);
+    const auto real = point.amounts.find(fields::bytes_real);
+    measured.real_rate =
+        byte_rate(real == point.amounts.end() ? bytes : real->second, repetitions.times_s);
+    if (!measured.nontemporal) {
+      append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
+             rates(bytes, repetitions.times_s));
+    }
+    result.memory.push_back(std::move(measured));
+  }
+  warn_contended("memory", contended, result.warnings);
+  for (const auto& [key, curve] : curves) {
+    for (const Level& level : find_levels(samples_of(curve), caches, key.second)) {
+      result.memory_levels.push_back(
+          {level.label,
+           key.first,
+           key.second,
+           level.smallest,
+           level.largest,
+           transform(level.value, [](double rate) { return BytesPerSecond(rate); })});
+    }
+  }
+}
+
+void analyse_latency(const ProbeRecord& probe,
+                     std::span<const CacheCapacity> caches,
+                     RooflineResult& result) {
+  const auto seconds = [](double time) { return Seconds(time); };
+  Curve curve;
+  std::size_t contended = 0;
+  for (const Point& point : probe.points) {
+    const auto bytes = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
+    const Repetitions repetitions = undisturbed(point, 1);
+    if (repetitions.times_s.empty()) continue;
+    contended += repetitions.contended ? 1 : 0;
+    append(curve[bytes], repetitions.times_s);
+  }
+  warn_contended("latency", contended, result.warnings);
+  for (const auto& [bytes, times] : curve) {
+    result.latency.push_back({Bytes(bytes), transform(median_estimate(times), seconds)});
+  }
+  for (const Level& level : find_levels(samples_of(curve), caches, 1)) {
+    result.latency_levels.push_back(
+        {level.label, level.smallest, level.largest, transform(level.value, seconds)});
+  }
+}
+
+std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
+                                        int workers,
+                                        Bytes footprint) {
+  std::map<std::pair<std::string, bool>, std::map<double, double>> curves;
+  for (const MemoryPoint& point : points) {
+    if (point.workers != workers) continue;
+    curves[{point.kernel, point.nontemporal}][point.working_set.value() * workers] =
+        point.real_rate.value.value();
+  }
+  if (curves.empty()) return std::nullopt;
+  BandwidthAt best;
+  for (const auto& [kernel, curve] : curves) {
+    const auto above = curve.lower_bound(footprint.value());
+    const auto& high = above == curve.end() ? *std::prev(above) : *above;
+    const auto& low = above == curve.begin() ? *above : *std::prev(above);
+    const double share = high.first > low.first ? std::log(footprint.value() / low.first) /
+                                                      std::log(high.first / low.first)
+                                                : 0.0;
+    const double rate = low.second * std::pow(high.second / low.second, share);
+    best.likely = std::max(best.likely, BytesPerSecond(rate));
+    best.bound = std::max(best.bound, BytesPerSecond(std::max(rate, low.second)));
+  }
+  return best;
+}
+
+namespace {
+Estimate<double> plateau_value(std::span<const CurveSample> points) {
+  constexpr int resamples = 300;
+  std::vector<MedianResampler> resamplers;
+  std::vector<double> medians;
+  std::size_t samples = 0;
+  for (const CurveSample& point : points) {
+    resamplers.emplace_back(point.values);
+    medians.push_back(resamplers.back().median());
+    samples += point.values.size();
+  }
+  std::mt19937_64 random(1);
+  std::uniform_int_distribution<std::size_t> pick(0, points.size() - 1);
+  std::vector<double> draws;
+  std::vector<double> resampled(points.size());
+  for (int i = 0; i < resamples; ++i) {
+    for (double& value : resampled) value = resamplers[pick(random)].draw(random);
+    draws.push_back(*median(resampled));
+  }
+  return {*median(medians), percentile_interval(draws), samples};
+}
+
+std::string cache_that_holds(Bytes working_set,
+                             std::span<const CacheCapacity> caches,
+                             int workers) {
+  const CacheCapacity* smallest = nullptr;
+  for (const CacheCapacity& cache : caches) {
+    const int instances = cache.instances.value_or(workers);
+    const Bytes share = cache.bytes / ((workers + instances - 1) / instances);  // rounded up
+    if (working_set > share) continue;
+    if (smallest == nullptr || cache.bytes < smallest->bytes) smallest = &cache;
+  }
+  return smallest == nullptr ? "memory" : smallest->label;
+}
+
+/// Of plateaus with one name only the widest keeps it.
+void resolve_labels(std::vector<Level>& levels, std::span<const Plateau> plateaus) {
+  const auto width = [&](std::size_t i) { return plateaus[i].last - plateaus[i].first; };
+  std::vector<bool> keeps(levels.size(), true);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    for (std::size_t j = 0; j < levels.size(); ++j) {
+      if (i == j || levels[i].label != levels[j].label) continue;
+      if (width(j) > width(i) || (width(j) == width(i) && j > i)) keeps[i] = false;
+    }
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (!keeps[i]) levels[i].label = "level " + std::to_string(i + 1);
+  }
+}
+
+/// A coarse grid can have a single point beyond the caches. Twice their share, no part of a working
+/// set that is swept in order survives there until it is needed again.
+void add_memory(std::vector<Level>& levels,
+                std::span<const CurveSample> curve,
+                std::span<const CacheCapacity> caches,
+                int workers) {
+  if (curve.empty() || caches.empty()) return;
+  const CurveSample& last = curve.back();
+  if (cache_that_holds(last.working_set / 2.0, caches, workers) != "memory") return;
+  if (!levels.empty() && levels.back().largest >= last.working_set) return;
+  levels.push_back({"memory", last.working_set, last.working_set, plateau_value({&last, 1})});
+}
+}  // namespace
+
+std::vector<Level> find_levels(std::span<const CurveSample> curve,
+                               std::span<const CacheCapacity> caches,
+                               int workers) {
+  std::vector<double> logs;
+  for (const CurveSample& point : curve) logs.push_back(std::log(*median(point.values)));
+  const std::vector<Plateau> plateaus = find_plateaus(logs);
+  std::vector<Level> levels;
+  for (const Plateau& plateau : plateaus) {
+    const auto points = curve.subspan(plateau.first, plateau.last - plateau.first + 1);
+    const Bytes smallest = points.front().working_set;
+    const Bytes largest = points.back().working_set;
+    const Bytes middle(std::sqrt(smallest.value() * largest.value()));
+    const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
+                                             : cache_that_holds(middle, caches, workers);
+    levels.push_back({label, smallest, largest, plateau_value(points)});
+  }
+  resolve_labels(levels, plateaus);
+  add_memory(levels, curve, caches, workers);
+  return levels;
+}
+
+namespace {
+constexpr double plateau_cost = 6.0;
+constexpr double transition_cost = 4.0;  // a point 2.8 sigma off stops belonging to its plateau
+constexpr std::size_t least_points = 2;
+constexpr double least_noise = 0.03;  // drift within a level that nobody would call a level
+const double least_step = std::log(1.15);
+
+double huber(double residual) {
+  constexpr double corner = 3.0;
+  const double size = std::abs(residual);
+  return size <= corner ? 0.5 * size * size : corner * (size - 0.5 * corner);
+}
+
+double stretch_cost(std::span<const double> logs, double sigma) {
+  const double height = *median(logs);
+  double cost = plateau_cost;
+  for (const double y : logs) cost += huber((y - height) / sigma);
+  return cost;
+}
+
+/// start[j]: where the last stretch before point j begins; j - 1 itself for a transition point.
+std::vector<std::size_t> best_starts(std::span<const double> logs, double sigma) {
+  const std::size_t n = logs.size();
+  std::vector<double> cost(n + 1, std::numeric_limits<double>::max());
+  std::vector<std::size_t> start(n + 1, 0);
+  cost[0] = 0.0;
+  for (std::size_t end = 1; end <= n; ++end) {
+    cost[end] = cost[end - 1] + transition_cost;
+    start[end] = end - 1;
+    for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
+      const double total = cost[begin] + stretch_cost(logs.subspan(begin, end - begin), sigma);
+      if (total < cost[end]) {
+        cost[end] = total;
+        start[end] = begin;
+      }
+    }
+  }
+  return start;
+}
+
+/// Joins neighbours that are no 15 % apart; a stray point between them goes along.
+std::vector<Plateau> merge_similar(std::span<const double> logs, std::vector<Plateau> plateaus) {
+  for (std::size_t i = 0; i + 1 < plateaus.size();) {
+    Plateau& left = plateaus[i];
+    const Plateau& right = plateaus[i + 1];
+    if (std::abs(left.height - right.height) >= least_step) {
+      ++i;
+      continue;
+    }
+    left.last = right.last;
+    left.height = *median(logs.subspan(left.first, left.last - left.first + 1));
+    plateaus.erase(plateaus.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (i > 0) --i;
+  }
+  return plateaus;
+}
+}  // namespace
+
+std::vector<Plateau> find_plateaus(std::span<const double> logs) {
+  const double sigma = std::max(curve_noise(logs), least_noise);
+  const std::vector<std::size_t> start = best_starts(logs, sigma);
+  std::vector<Plateau> plateaus;
+  for (std::size_t end = logs.size(); end > 0; end = start[end]) {
+    const std::size_t length = end - start[end];
+    if (length < least_points) continue;
+    plateaus.push_back({start[end], end - 1, *median(logs.subspan(start[end], length))});
+  }
+  std::reverse(plateaus.begin(), plateaus.end());
+  return merge_similar(logs, std::move(plateaus));
+}
+
+namespace {
+constexpr std::string_view data_suffix = "_data_cache_bytes";
+constexpr std::string_view unified_suffix = "_cache_bytes";
+
+/// "l2" of "l2_cache_bytes", "l1" of "l1_data_cache_bytes"; empty for any other fact.
+std::string_view cache_prefix(std::string_view name) {
+  for (const std::string_view suffix : {data_suffix, unified_suffix}) {
+    if (name.size() == 2 + suffix.size() && name.substr(2) == suffix && name[0] == 'l' &&
+        std::isdigit(static_cast<unsigned char>(name[1])) != 0) {
+      return name.substr(0, 2);
+    }
+  }
+  return {};
+}
+
+std::optional<std::int64_t> positive_integer(const Fact* fact) {
+  if (fact == nullptr || !fact->value) return std::nullopt;
+  const auto* value = std::get_if<std::int64_t>(&*fact->value);
+  return value != nullptr && *value > 0 ? std::optional(*value) : std::nullopt;
+}
+}  // namespace
+
+std::vector<CacheCapacity> cache_capacities(const Run& run) {
+  std::vector<CacheCapacity> caches;
+  for (const FactSection& section : run.environment) {
+    if (section.name != "cpu") continue;
+    for (const Fact& fact : section.facts) {
+      const std::string_view prefix = cache_prefix(fact.name);
+      const std::optional<std::int64_t> bytes = positive_integer(&fact);
+      if (prefix.empty() || !bytes) continue;
+      CacheCapacity cache{std::string("L") + prefix[1], Bytes(static_cast<double>(*bytes)), {}};
+      const std::string stem = fact.name.substr(0, fact.name.size() - std::string("_bytes").size());
+      if (const auto count = positive_integer(find_fact(run, "cpu", stem + "_count"))) {
+        cache.instances = static_cast<int>(*count);
+      }
+      caches.push_back(std::move(cache));
+    }
+  }
+  std::sort(caches.begin(), caches.end(), [](const CacheCapacity& a, const CacheCapacity& b) {
+    return a.bytes < b.bytes;
+  });
+  return caches;
+}
+
+std::optional<RooflineResult> analyse_roofline(const Run& run) {
+  return analyse_roofline(run, cache_capacities(run));
+}
+}  // namespace scaleworth::model

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/roofline.h"
+
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+std::optional<RooflineResult> analyse_roofline(const Run& run,
+                                               const std::vector<CacheCapacity>& caches) {
+  RooflineResult result;
+  bool any = false;
+  const auto with = [&](const char* name, auto analyse) {
+    const ProbeRecord* probe = find_probe(run, name);
+    if (probe == nullptr || probe->points.empty()) return;
+    any = true;
+    analyse(*probe);
+  };
+  // The order matters: GEMMs are placed under the ceilings and bandwidths found before.
+  with(fields::roofline_compute, [&](const ProbeRecord& probe) {
+    result.ceilings = compute_ceilings(probe, result.warnings);
+  });
+  with(fields::roofline_memory,
+       [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
+  with(fields::roofline_latency,
+       [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
+  with(fields::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
+  with(fields::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
+  if (!any) return std::nullopt;
+  return result;
+}
+
+namespace {
+constexpr double impossible_share = 1.05;
+
+Estimate<FlopPerSecond> flop_rate(double flops, std::span<const double> times) {
+  return transform(rate_estimate(flops, times), [](double rate) { return FlopPerSecond(rate); });
+}
+
+std::string describe_kernel(const ComputeCeiling& ceiling) {
+  return fmt::format("{} {} FMA with {} worker{}",
+                     ceiling.isa,
+                     ceiling.precision,
+                     ceiling.workers,
+                     ceiling.workers == 1 ? "" : "s");
+}
+}  // namespace
+
+std::vector<ComputeCeiling> compute_ceilings(const ProbeRecord& probe,
+                                             std::vector<std::string>& warnings) {
+  std::vector<ComputeCeiling> ceilings;
+  for (const Point& point : probe.points) {
+    ComputeCeiling ceiling;
+    ceiling.isa = text_parameter(point, fields::isa);
+    ceiling.precision = text_parameter(point, fields::precision);
+    ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
+    const double flops = amount(point, fields::flops);
+    const std::vector<double> wall = usable_times(point, fields::wall_s);
+    if (wall.empty()) continue;
+    ceiling.wall_rate = flop_rate(flops, wall);
+    if (point.samples.contains(fields::cpu_s)) {
+      std::vector<double> cpu = usable_times(point, fields::cpu_s);
+      if (cpu.empty()) continue;
+      for (double& time : cpu) time /= ceiling.workers;
+      ceiling.cpu_rate = flop_rate(flops, cpu);
+      ceiling.cpu_share = median(cpu_shares(point, ceiling.workers));
+    }
+    const double share = ceiling.cpu_share.value_or(1.0);
+    ceiling.contended = share < contended_below;
+    if (ceiling.contended) {
+      warnings.push_back(fmt::format(
+          "{}: contended, its threads had {:.0f} % of the time; the rate per thread-CPU-second is "
+          "the ceiling",
+          describe_kernel(ceiling),
+          100.0 * share));
+    } else if (share > impossible_share) {
+      warnings.push_back(fmt::format("{}: suspect, {:.2f} CPU seconds per worker and wall second",
+                                     describe_kernel(ceiling),
+                                     share));
+    }
+    ceilings.push_back(std::move(ceiling));
+  }
+  return ceilings;
+}
+
+std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
+                                          const std::string& precision,
+                                          int workers) {
+  std::optional<FlopPerSecond> best;
+  for (const ComputeCeiling& ceiling : ceilings) {
+    if (ceiling.precision != precision || ceiling.workers != workers) continue;
+    const FlopPerSecond rate = ceiling.ceiling().value;
+    best = best ? std::max(*best, rate) : rate;
+  }
+  return best;
+}
+
+namespace {
+using LadderKey = std::pair<std::string, int>;  // precision, workers
+
+/// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
+std::map<LadderKey, std::map<double, std::vector<double>>> ladders_of(const ProbeRecord& probe,
+                                                                      std::size_t& contended) {
+  std::map<LadderKey, std::map<double, std::vector<double>>> ladders;
+  for (const Point& point : probe.points) {
+    const int workers = static_cast<int>(integer_parameter(point, fields::workers));
+    const Repetitions repetitions = undisturbed(point, workers);
+    if (repetitions.times_s.empty()) continue;
+    contended += repetitions.contended ? 1 : 0;
+    const double flops = amount(point, fields::flops);
+    const double intensity = flops / amount(point, fields::bytes);
+    std::vector<double>& rung =
+        ladders[{text_parameter(point, fields::precision), workers}][intensity];
+    for (const double rate : rates(flops, repetitions.times_s)) rung.push_back(rate);
+  }
+  return ladders;
+}
+
+/// A peak that no rung came near is an extrapolation of the curve, not a measurement.
+void warn_if_beyond_ladder(const std::string& name,
+                           const SoftRoof& roof,
+                           std::vector<std::string>& warnings) {
+  constexpr double near_peak = 0.8;
+  FlopPerSecond highest;
+  for (const IntensityPoint& point : roof.points) highest = std::max(highest, point.rate.value);
+  if (highest >= roof.peak.value * near_peak) return;
+  warnings.push_back(
+      fmt::format("{}: its peak is extrapolated, the highest rung reached {:.0f} % of it",
+                  name,
+                  100.0 * (highest / roof.peak.value)));
+}
+}  // namespace
+
+void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
+  std::size_t contended = 0;
+  const auto ladders = ladders_of(probe, contended);
+  warn_contended("intensity", contended, result.warnings);
+  for (const auto& [key, rungs] : ladders) {
+    std::vector<RoofSample> ladder;
+    for (const auto& [intensity, values] : rungs) {
+      ladder.push_back({FlopPerByte(intensity), values});
+    }
+    Outcome<SoftRoof> outcome = fit_soft_roof(ladder);
+    const std::string name = fmt::format(
+        "soft roof {} with {} worker{}", key.first, key.second, key.second == 1 ? "" : "s");
+    if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+      result.warnings.push_back(name + " not fitted: " + skipped->reason);
+      continue;
+    }
+    auto& roof = std::get<SoftRoof>(outcome);
+    roof.precision = key.first;
+    roof.workers = key.second;
+    if (!roof.sharpness_note.empty()) {
+      result.warnings.push_back(name + ": sharpness " + roof.sharpness_note);
+    }
+    warn_if_beyond_ladder(name, roof, result.warnings);
+    result.soft_roofs.push_back(std::move(roof));
+  }
+}
+
+namespace {
+bool usable(double time) {
+  return std::isfinite(time) && time > 0.0;
+}
+
+const std::vector<double>* cpu_series(const Point& point) {
+  const auto found = point.samples.find(fields::cpu_s);
+  return found == point.samples.end() || found->second.empty() ? nullptr : &found->second;
+}
+}  // namespace
+
+std::vector<double> usable_times(const Point& point, const std::string& name) {
+  std::vector<double> times;
+  std::copy_if(
+      series(point, name).begin(), series(point, name).end(), std::back_inserter(times), usable);
+  return times;
+}
+
+std::vector<double> cpu_shares(const Point& point, int workers) {
+  std::vector<double> shares;
+  const std::vector<double>* cpu = cpu_series(point);
+  if (cpu == nullptr) return shares;
+  const std::vector<double>& wall = series(point, fields::wall_s);
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
+    if (usable(wall[i]) && usable((*cpu)[i])) shares.push_back((*cpu)[i] / (workers * wall[i]));
+  }
+  return shares;
+}
+
+Repetitions undisturbed(const Point& point, int workers) {
+  constexpr std::size_t enough = 6;
+  const std::vector<double>& wall = series(point, fields::wall_s);
+  const std::vector<double>* cpu = cpu_series(point);
+  if (cpu == nullptr) return {usable_times(point, fields::wall_s), false};
+  std::vector<double> calm;
+  std::vector<double> cpu_per_worker;
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
+    if (!usable(wall[i]) || !usable((*cpu)[i])) continue;
+    cpu_per_worker.push_back((*cpu)[i] / workers);
+    if (cpu_per_worker.back() >= contended_below * wall[i]) calm.push_back(wall[i]);
+  }
+  if (calm.size() == cpu_per_worker.size() || calm.size() >= enough) return {calm, false};
+  return {cpu_per_worker, true};
+}
+
+void warn_contended(const std::string& what,
+                    std::size_t contended,
+                    std::vector<std::string>& warnings) {
+  if (contended == 0) return;
+  warnings.push_back(fmt::format(
+      "{} {} point{} measured while other work held the cores: by thread-CPU time; that "
+      "work's use of shared caches and memory remains in them",
+      contended,
+      what,
+      contended == 1 ? " was" : "s were"));
+}
+
+Estimate<double> rate_estimate(double amount, std::span<const double> times) {
+  return transform_decreasing(median_estimate(times), [=](double time) { return amount / time; });
+}
+
+std::vector<double> rates(double amount, std::span<const double> times) {
+  std::vector<double> result;
+  result.reserve(times.size());
+  for (const double time : times) result.push_back(amount / time);
+  return result;
+}
+
+namespace {
+constexpr double impossible_above = 1.05;
+
+PlacedGemm describe(const Point& point) {
+  PlacedGemm gemm;
+  gemm.family = text_parameter(point, fields::family);
+  gemm.precision = text_parameter(point, fields::precision);
+  gemm.library = text_parameter(point, fields::library);
+  gemm.m = integer_parameter(point, fields::m);
+  gemm.n = integer_parameter(point, fields::n);
+  gemm.k = integer_parameter(point, fields::k);
+  gemm.batch = integer_parameter(point, fields::batch);
+  gemm.workers = static_cast<int>(integer_parameter(point, fields::workers));
+  return gemm;
+}
+
+void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
+  const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
+  if (least / bound <= impossible_above) return;
+  result.warnings.push_back(fmt::format(
+      "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
+      "ceiling or the bandwidth was measured too low (contention, frequency)",
+      gemm.library,
+      gemm.precision,
+      gemm.m,
+      gemm.n,
+      gemm.k,
+      gemm.workers,
+      100.0 * gemm.fraction));
+}
+
+/// Undisturbed wall times; under contention thread-CPU times, but only of one worker: with more, a
+/// thread that sleeps for lack of work is no different from one that was held up.
+Repetitions gemm_times(const Point& point, int workers) {
+  Repetitions repetitions = undisturbed(point, workers);
+  if (repetitions.contended && workers > 1) {
+    repetitions.times_s = usable_times(point, fields::wall_s);
+  }
+  return repetitions;
+}
+}  // namespace
+
+void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
+  gemm.roof = ceiling;
+  bool memory_side = false;
+  if (gemm.bandwidth) {
+    const FlopPerSecond slope = *gemm.bandwidth * gemm.intensity;
+    memory_side = slope < ceiling;
+    gemm.roof = std::min(ceiling, slope);
+  }
+  gemm.fraction = gemm.rate.value / gemm.roof;
+  if (gemm.fraction >= bound_above) gemm.bound = memory_side ? Bound::memory : Bound::compute;
+}
+
+void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
+  std::set<std::string> unplaced;
+  std::size_t starved = 0;
+  for (const Point& point : probe.points) {
+    PlacedGemm gemm = describe(point);
+    const Repetitions repetitions = gemm_times(point, gemm.workers);
+    if (repetitions.times_s.empty()) continue;
+    starved += repetitions.contended ? 1 : 0;
+    const auto ceiling = best_ceiling(result.ceilings, gemm.precision, gemm.workers);
+    if (!ceiling) {
+      unplaced.insert(fmt::format(
+          "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
+          gemm.precision,
+          gemm.workers));
+      continue;
+    }
+    const double flops = amount(point, fields::flops);
+    const Bytes operands(amount(point, fields::bytes));
+    gemm.intensity = Flops(flops) / operands;
+    gemm.rate = transform(rate_estimate(flops, repetitions.times_s),
+                          [](double rate) { return FlopPerSecond(rate); });
+    const auto bandwidth = bandwidth_at(result.memory, gemm.workers, operands);
+    if (bandwidth) gemm.bandwidth = bandwidth->likely;
+    hold_against(*ceiling, gemm);
+    const FlopPerSecond bound =
+        bandwidth ? std::min(*ceiling, bandwidth->bound * gemm.intensity) : *ceiling;
+    warn_if_impossible(gemm, bound, result);
+    result.gemms.push_back(std::move(gemm));
+  }
+  if (starved > 0) {
+    result.warnings.push_back(
+        fmt::format("{} GEMM point{} fewer than 98 % of the workers' time on the cores: other "
+                    "work, or too little "
+                    "parallelism",
+                    starved,
+                    starved == 1 ? " had" : "s had"));
+  }
+  result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
+}
+}  // namespace scaleworth::model

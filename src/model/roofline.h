@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The roofline of a run: ceilings, memory levels, soft roofs and placed kernels.
+#pragma once
+
+#include "src/core/estimate.h"
+#include "src/core/run.h"
+#include "src/core/units.h"
+#include "src/model/analysis.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+// Levels of the memory hierarchy: plateaus of bandwidth or latency over the working set, named
+// after the machine's own caches.
+
+/// A data cache as the machine describes it.
+struct CacheCapacity {
+  std::string label;             // "L1", "L2", "L3"
+  Bytes bytes;                   // of one instance
+  std::optional<int> instances;  // on the node; absent: one for each worker
+};
+
+/// One working set (per worker) and the values measured there (rate or latency, any unit).
+struct CurveSample {
+  Bytes working_set;
+  std::vector<double> values;
+};
+
+/// A plateau of such a curve.
+struct Level {
+  std::string label;
+  Bytes smallest;  // working sets per worker, both inclusive
+  Bytes largest;
+  Estimate<double> value;
+};
+
+/// Plateaus of `curve` (ascending working sets), smallest first. The value is the median of the
+/// points' medians; its 95 % interval is a two-stage bootstrap over points and their samples.
+/// A level is named after the smallest cache whose share for one worker (workers spread evenly over
+/// the instances) holds the geometric middle of the plateau, "memory" beyond the last; "level n"
+/// (counted from 1) when no caches are known or when a wider plateau already has the name.
+/// The largest working set is "memory" by itself when it is on no plateau and holds more than twice
+/// the last cache.
+std::vector<Level> find_levels(std::span<const CurveSample> curve,
+                               std::span<const CacheCapacity> caches,
+                               int workers);
+
+/// The data and unified caches that the run's environment names in section "cpu":
+/// "l1_data_cache_bytes", "l2_cache_bytes", ... (of one instance) and "l2_cache_count" (instances).
+/// Smallest first; empty when it names none.
+std::vector<CacheCapacity> cache_capacities(const Run& run);
+
+/// Everything that follows from the roofline.* probes of `run`; each may be missing, or end early.
+/// Absent when none of them has a point. `warnings` says what could not be concluded and why.
+/// Throws UserError naming the field when a point is incomplete.
+std::optional<RooflineResult> analyse_roofline(const Run& run);
+
+/// As above with the caches given.
+std::optional<RooflineResult> analyse_roofline(const Run& run,
+                                               const std::vector<CacheCapacity>& caches);
+
+// Compute ceilings: what the FMA kernels reached, and whether the host let them.
+
+/// One ceiling per measured point of roofline.compute. Points without samples are left out;
+/// without `cpu_s` (GPUs) the CPU figures are absent. A
+/// contended ceiling (median thread-CPU share < 0.98), and one whose workers report more CPU time
+/// than wall time, is named in `warnings`.
+/// Throws UserError when a point lacks a parameter, an amount or a series.
+std::vector<ComputeCeiling> compute_ceilings(const ProbeRecord& probe,
+                                             std::vector<std::string>& warnings);
+
+/// The highest rate of any kernel of that precision and worker count: the wall rate, or the rate
+/// per thread-CPU-second where contended. Absent when none was measured.
+std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
+                                          const std::string& precision,
+                                          int workers);
+
+// Intensity ladders: one soft roof per precision and worker count.
+
+/// Fills `soft_roofs` from the points of an intensity probe; rungs of one intensity are pooled. A
+/// ladder that cannot be fitted, or whose peak lies beyond its rungs, is named in `warnings`.
+/// Throws UserError when a point lacks a parameter, an amount or a series.
+void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
+
+// The repetitions of a point that say what the machine can do, as opposed to what was left of it.
+
+/// Below this ratio of thread-CPU time to wall time of all workers, foreign work took part of the
+/// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
+inline constexpr double contended_below = 0.98;
+
+/// Times of one operation.
+struct Repetitions {
+  std::vector<double> times_s;
+  bool contended = false;  // too few were undisturbed: these are thread-CPU times per worker
+};
+
+/// The finite, positive values of a series of times. Throws UserError when the series is absent.
+std::vector<double> usable_times(const Point& point, const std::string& name);
+
+/// Thread-CPU time over wall time of `workers`, per repetition. Absent series or an unusable
+/// repetition: no entry. 1 = every worker ran all the time.
+std::vector<double> cpu_shares(const Point& point, int workers);
+
+/// Wall times of the undisturbed repetitions of `point` when there are at least six (an interval
+/// needs as many) or all are undisturbed; else the thread-CPU time per worker of every repetition,
+/// marked contended. The latter leaves out the time that other work held the cores, not what that
+/// work did to shared caches and memory. Without a `cpu_s` series nothing is known: all wall times,
+/// unmarked. Throws UserError when `wall_s` is absent.
+Repetitions undisturbed(const Point& point, int workers);
+
+/// Adds a sentence on `contended` points of a kind ("memory"), none for zero.
+void warn_contended(const std::string& what,
+                    std::size_t contended,
+                    std::vector<std::string>& warnings);
+
+/// amount / median(time), with the median's order-statistic interval.
+/// Throws std::invalid_argument for no times.
+Estimate<double> rate_estimate(double amount, std::span<const double> times);
+
+/// amount / time, one by one.
+std::vector<double> rates(double amount, std::span<const double> times);
+
+// Library kernels under the measured roof: which limit each one meets, and how closely.
+
+/// Below this fraction of its roof a kernel is bound by neither side of it.
+inline constexpr double bound_above = 0.80;
+
+/// Fills roof, fraction and bound of `gemm`, whose rate, intensity and bandwidth are known:
+/// roof = min(ceiling, bandwidth x intensity), without a bandwidth the ceiling alone.
+void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm);
+
+/// Fills `gemms` from roofline.gemm, using `ceilings` and `memory` of the same result.
+///   intensity = FLOPs / bytes (each matrix moved once); roof = min(ceiling, bandwidth x intensity)
+/// with the best FMA ceiling of the same precision and worker count, and the fastest streaming rate
+/// over a working set as large as the operands: operands that fit a cache are held against that
+/// cache. A GEMM without such a ceiling is left out and named in `warnings`; so is a rate whose
+/// whole interval lies more than 5 % above the roof with the next smaller working set's bandwidth.
+/// Throws UserError when a point lacks a parameter, an amount or a series.
+void place_gemms(const ProbeRecord& probe, RooflineResult& result);
+
+// Bandwidth and latency over the working set: points as measured, and the levels they reveal.
+
+/// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
+/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes. A
+/// point without `bytes_real` (GPUs: stores fetch nothing) really moves those.
+/// Throws UserError when a point lacks a parameter, an amount or a series.
+void analyse_memory(const ProbeRecord& probe,
+                    std::span<const CacheCapacity> caches,
+                    RooflineResult& result);
+
+/// Fills `latency` and `latency_levels` from roofline.latency; `wall_s` is the time of one load.
+void analyse_latency(const ProbeRecord& probe,
+                     std::span<const CacheCapacity> caches,
+                     RooflineResult& result);
+
+/// Streaming rate (real bytes, all workers, the fastest kernel) at a total working set.
+struct BandwidthAt {
+  BytesPerSecond likely;  // interpolated between the neighbouring sizes, both axes logarithmic
+  BytesPerSecond bound;   // at the next smaller size: what it cannot exceed if rates fall with size
+};
+
+/// Beyond the measured sizes the nearest one counts. Absent when nothing was measured with that
+/// worker count.
+std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
+                                        int workers,
+                                        Bytes footprint);
+
+// Change-point detection: the flat stretches of a curve, without assuming how many or where.
+
+/// Points first..last (inclusive) lie at one height.
+struct Plateau {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  double height = 0.0;  // median of the logarithms
+};
+
+/// Splits a curve (logarithms, in order of size) into plateaus and transition points by dynamic
+/// programming. Minimises
+///   sum over plateaus (6 + sum huber((y - median) / sigma)) + 4 per transition point,
+/// sigma = max(curve_noise, 0.03); a plateau has at least two points. Neighbours whose heights
+/// differ by less than 15 % are one plateau. Assumes independent errors of similar size at all
+/// points.
+std::vector<Plateau> find_plateaus(std::span<const double> logs);
+
+// The soft roof: a roofline whose corner is rounded by imperfect overlap of memory and compute.
+
+/// Sharpness beyond this looks like a perfect corner (1 % below it at the ridge): the fit's cap.
+inline constexpr double largest_sharpness = 64.0;
+
+/// Rate at `intensity`: 1/P(I)^p = 1/P^p + 1/(B I)^p. p = 1: no overlap, the times add; p large:
+/// perfect overlap, min(P, B I). Source: roofline of Williams, Waterman, Patterson (CACM 52, 2009)
+/// with the p-norm as the usual smooth minimum.
+FlopPerSecond soft_roof_rate(FlopPerSecond peak,
+                             BytesPerSecond bandwidth,
+                             double sharpness,
+                             FlopPerByte intensity);
+
+/// One rung of the intensity ladder: rates in FLOP/s, one per repetition.
+struct RoofSample {
+  FlopPerByte intensity;
+  std::vector<double> rates;
+};
+
+struct SoftRoofOptions {
+  int resamples = 200;  // of each of the two bootstraps
+  std::uint64_t seed = 1;
+};
+
+/// Fits (P, B, p) to the medians of `ladder` (ascending or not). Minimises
+/// sum huber(log rate - log P(I)) over log P, log B, log p by Levenberg-Marquardt from several
+/// starts, p in [1, 64]; Huber's corner at 1.345 robust standard deviations, at least 0.5 %.
+/// 95 % intervals: the wider of a bootstrap of each point's samples (noise) and of the residuals
+/// (misfit). A sharpness whose interval reaches 32 has `sharpness_note` set: the ladder cannot tell
+/// it from a perfect corner, and the upper end means "or more". Below 1 the two
+/// times would do more than add: a ladder that looks so has another cause and shows it in
+/// `median_residual`. Skipped, with the reason, when there are fewer than five rungs, or no rung at
+/// least 1.5 x on either side of the ridge: P or B would be an extrapolation.
+Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> ladder,
+                                const SoftRoofOptions& options = {});
+
+// The least-squares problem behind the soft roof, apart from its statistics.
+
+/// The curve in logarithms: peak in FLOP/s, bandwidth in B/s, sharpness p in [1, 64].
+struct RoofShape {
+  double log_peak = 0.0;
+  double log_bandwidth = 0.0;
+  double sharpness = 1.0;
+};
+
+/// log P(I) at log intensity.
+double log_rate(const RoofShape& shape, double log_intensity);
+
+/// Minimises sum of huber((log_rates - log P(I)) / corner), quadratic up to `corner`, from `start`.
+RoofShape refine(const RoofShape& start,
+                 std::span<const double> log_intensities,
+                 std::span<const double> log_rates,
+                 double corner);
+
+/// The best of several starts with p = 1.5, 3 and 12; the corner follows from the residuals' spread
+/// and is returned through `corner`.
+RoofShape solve(std::span<const double> log_intensities,
+                std::span<const double> log_rates,
+                double& corner);
+}  // namespace scaleworth::model

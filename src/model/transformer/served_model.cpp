@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/transformer/serving.h"
+#include "src/model/transformer/transformer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace scaleworth::inference {
+namespace {
+struct Format {
+  std::string_view name;
+  double bytes;
+};
+
+constexpr std::array formats{Format{"fp32", 4.0},
+                             Format{"bf16", 2.0},
+                             Format{"fp16", 2.0},
+                             Format{"fp8", 1.0},
+                             Format{"int8", 1.0},
+                             Format{"nvfp4", 0.5 + 1.0 / 16.0},
+                             Format{"mxfp4", 0.5 + 1.0 / 32.0},
+                             Format{"int4", 0.5}};
+
+struct HeadSizes {
+  double cached;  // elements of a token in one layer
+  double decode;  // elements of one head that meet: of a query with a key, a score with a value
+  double prefill;
+};
+
+HeadSizes head_sizes(const TransformerModel& model) {
+  const auto head = static_cast<double>(model.head_size);
+  if (!model.latent) {
+    return {2.0 * static_cast<double>(model.kv_heads) * head, 2.0 * head, 2.0 * head};
+  }
+  // A decode step meets the compressed vectors themselves; expanding them again for every step
+  // would cost more than it saves.
+  const auto rank = static_cast<double>(model.latent->key_value_rank);
+  const auto rope = static_cast<double>(model.latent->rope_size);
+  return {
+      rank + rope, 2.0 * rank + rope, head + rope + static_cast<double>(model.latent->value_size)};
+}
+
+void add_attention(ServedModel& served,
+                   const TransformerModel& model,
+                   std::int64_t layers,
+                   std::int64_t window) {
+  if (layers < 1) return;
+  const HeadSizes sizes = head_sizes(model);
+  const double pair = 2.0 * static_cast<double>(model.heads);
+  served.attention.push_back(
+      {layers, window, sizes.cached, pair * sizes.decode, pair * sizes.prefill});
+}
+}  // namespace
+
+ServedModel served_model(const TransformerModel& model) {
+  const model::Weights weights = model::weights(model);
+  ServedModel served;
+  served.parameters = model::parameter_count(model);
+  served.shared_weights = weights.attention + weights.relative_positions + weights.feed_forward +
+                          weights.router + weights.norms;
+  served.head_weights = model::head_weight_count(model);
+  served.layers = model.layers;
+  served.hidden = model.hidden;
+  served.cache_shards = model.latent ? 1 : model.kv_heads;
+  if (model.experts > 1) {
+    served.expert_layers = model.layers - model.dense_layers;
+    served.experts = model.experts;
+    served.active_experts = model.active_experts;
+    served.expert_weights =
+        weights.experts / static_cast<double>(served.expert_layers * model.experts);
+  }
+  add_attention(served, model, model.layers - model.window_layers, 0);
+  add_attention(served, model, model.window_layers, model.window);
+  return served;
+}
+
+double cached_elements_per_token(const ServedModel& model) {
+  double elements = 0.0;
+  for (const auto& kind : model.attention) {
+    elements += static_cast<double>(kind.layers) * kind.cached_per_token;
+  }
+  return elements;
+}
+
+double expected_experts(const ServedModel& model, double tokens) {
+  if (!(tokens >= 1.0)) throw UserError("a step needs at least one token");
+  if (model.expert_layers == 0) return 0.0;
+  const auto all = static_cast<double>(model.experts);
+  const double missed = 1.0 - static_cast<double>(model.active_experts) / all;
+  return all * (1.0 - std::pow(missed, tokens));
+}
+
+double weights_read(const ServedModel& model, double tokens) {
+  return model.shared_weights + model.head_weights +
+         static_cast<double>(model.expert_layers) * model.expert_weights *
+             expected_experts(model, tokens);
+}
+
+double active_weights(const ServedModel& model) {
+  return weights_read(model, 1.0);
+}
+
+double bytes_of_element(const std::string& format) {
+  const auto found = std::find_if(
+      formats.begin(), formats.end(), [&](const Format& one) { return one.name == format; });
+  if (found == formats.end()) {
+    throw UserError(fmt::format("number format '{}' is not known here; known: {}",
+                                format,
+                                fmt::join(known_formats(), ", ")));
+  }
+  return found->bytes;
+}
+
+const std::vector<std::string>& known_formats() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Format& format : formats) all.emplace_back(format.name);
+    return all;
+  }();
+  return names;
+}
+}  // namespace scaleworth::inference

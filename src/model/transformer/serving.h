@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One model on one group of GPUs, batch by batch: what fits, how fast it is, what it costs, and
+/// whether an API is cheaper.
+#pragma once
+
+#include "src/core/catalogue.h"
+#include "src/core/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::inference {
+// What a server keeps and reads of a model: counts of elements, whatever their number format.
+
+/// Elements are weights or cached keys and values; FLOPs count a multiplication and an addition.
+struct ServedModel {
+  double parameters = 0.0;      // that memory must hold, embeddings and all experts included
+  double shared_weights = 0.0;  // multiplied by every token: layers without routed experts
+  double head_weights = 0.0;    // vocabulary x hidden, for the tokens whose successor is wanted
+  double expert_weights = 0.0;  // of one routed expert in one layer; 0: none
+  std::int64_t expert_layers = 0;
+  std::int64_t experts = 1;
+  std::int64_t active_experts = 1;
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t cache_shards =
+      1;  // GPUs that plain tensor parallelism divides the cache among, at most
+
+  /// Cache and attention of layers that are alike.
+  struct Attention {
+    std::int64_t layers = 0;
+    std::int64_t window = 0;             // tokens back that it sees; 0: all
+    double cached_per_token = 0.0;       // elements in one layer
+    double decode_flops_per_pair = 0.0;  // scores and values of one token with one before it
+    double prefill_flops_per_pair = 0.0;
+  };
+  std::vector<Attention> attention;
+};
+
+/// By the shapes. MHA, GQA, MQA: keys and values are 2 kv_heads head_size elements per token and
+/// layer, a pair of tokens costs 4 heads head_size FLOPs. Latent attention (MLA): key_value_rank +
+/// rope_size elements, whatever the heads; a pair costs 2 heads (head_size + rope_size +
+/// value_size) in a prompt and, with the projections absorbed into queries and outputs, 2 heads (2
+/// key_value_rank + rope_size) in a decode step. Source: arXiv 2405.04434, section 2.1.
+ServedModel served_model(const TransformerModel& model);
+
+/// Elements of keys and values that one token leaves behind, over all layers (windows not yet
+/// full).
+double cached_elements_per_token(const ServedModel& model);
+
+/// Routed experts of one layer that `tokens` tokens take together, when each takes `active_experts`
+/// of `experts` evenly and independently: experts (1 - (1 - active / experts)^tokens). A lower
+/// bound is active_experts, an upper min(experts, tokens active_experts); real routers are uneven
+/// and read fewer. 0 without routed experts. Throws UserError for fewer than one token.
+double expected_experts(const ServedModel& model, double tokens);
+
+/// Weights read to take `tokens` tokens one step further: shared ones and head once, and
+/// `expected_experts` in each layer that has them. The input embeddings are looked up, not read.
+double weights_read(const ServedModel& model, double tokens);
+
+/// Multiplied weights of one token: shared, its experts and the head.
+double active_weights(const ServedModel& model);
+
+/// The number formats of a server: bytes of one element, scales of blocks included.
+struct Formats {
+  std::string weights = "bf16";
+  std::string cache = "bf16";
+};
+
+/// 4 (fp32), 2 (bf16, fp16), 1 (fp8, int8), 0.5625 (nvfp4: 4 bits and one fp8 scale for 16 of
+/// them), 0.53125 (mxfp4: an 8-bit scale for 32), 0.5 (int4, scales of its groups left out). Throws
+/// UserError naming the known ones.
+double bytes_of_element(const std::string& format);
+
+/// The names of the formats above.
+const std::vector<std::string>& known_formats();
+
+// The GPUs that serve one copy of a model, as a roof: what they could do at most.
+
+/// The all-reduce among the group, as an alpha-beta line: time = latency + 2 (t - 1) / t bytes /
+/// bus_bandwidth, both as `scaleworth comm` measures them.
+struct GroupLink {
+  Seconds latency;
+  BytesPerSecond bus_bandwidth;
+};
+
+/// Weights, cache and FLOPs divide evenly among `gpus`; rates and memory are of one of them, from a
+/// datasheet or measured. An efficiency is the part of the rate that the server reaches; 1 is the
+/// roof, which no real server reaches. Without a link communication takes no time.
+struct ServingGroup {
+  int gpus = 1;
+  FlopPerSecond peak;
+  BytesPerSecond bandwidth;
+  std::optional<Bytes> memory;
+  double compute_efficiency = 1.0;
+  double bandwidth_efficiency = 1.0;
+  double memory_part = 1.0;  // for weights and cache; the rest is the server's
+  std::optional<GroupLink> link;
+};
+
+/// Throws UserError, naming the field, for fewer than one GPU, a rate that is not positive, or an
+/// efficiency or part outside (0, 1].
+void check_group(const ServingGroup& group);
+
+/// Ridge of the group: peak / bandwidth, efficiencies included.
+FlopPerByte ridge(const ServingGroup& group);
+
+// The least time that a decode step or a prompt takes on a group of GPUs, and the batch it holds.
+//
+// Roof of a phase = max(FLOPs / peak, bytes / bandwidth) + communication, sums over the whole
+// phase: compute and memory overlap perfectly, activations stay on the chip, every byte is read
+// once. Source of the method: Williams et al., CACM 52(4), 2009.
+
+/// What a server is asked: a model in number formats on a group.
+struct Server {
+  ServedModel model;
+  Formats formats;
+  ServingGroup group;
+};
+
+/// FLOPs and bytes of one part of a phase, of the whole group.
+struct PhaseWork {
+  Flops flops;
+  Bytes bytes;
+};
+
+enum class PhaseBound { compute, memory, communication };
+const char* phase_bound_name(PhaseBound bound);
+
+struct Phase {
+  PhaseWork products;   // with weights: experts read once each
+  PhaseWork attention;  // scores and values; bytes of the cache
+  Seconds compute;
+  Seconds memory;
+  Seconds communication;  // two all-reduces of bf16 activations in each layer; 0 without a link
+  Seconds time;           // max(compute, memory) + communication
+  PhaseBound bound = PhaseBound::memory;
+};
+
+/// One decode step of `batch` sequences, each with `context` tokens in the cache (the new one
+/// included): all active weights once, and each sequence's cache. Both >= 1, else UserError.
+///   FLOPs = batch (2 active weights + context pair FLOPs)
+///   bytes = weights_read(batch) + batch context cache
+Phase decode_step(const Server& server, double batch, double context);
+
+/// A pass over `prompts` prompts at once, each of `tokens` new tokens behind `cached` that are in
+/// the cache already; logits of the last token only, causal attention, keys and values read and
+/// written once, weights read once for all prompts.
+///   FLOPs = prompts (2 tokens (active weights - head) + 2 head + pairs)
+///   pairs = tokens (cached + (tokens + 1) / 2)
+/// Throws UserError for no new token or no prompt.
+Phase prefill(const Server& server, double tokens, double cached = 0.0, double prompts = 1.0);
+
+/// The fewest prompts that make their pass bound by compute, but no more than `most`: beyond them a
+/// group only delays its first tokens. Throws UserError as `prefill`.
+double prompts_at_ridge(const Server& server, double tokens, double cached, double most);
+
+/// Bytes of cached keys and values of a sequence of `context` tokens; windows keep no more than
+/// they see.
+Bytes cache_bytes(const Server& server, double context);
+
+/// Bytes of all weights, of all experts.
+Bytes weight_bytes(const Server& server);
+
+/// The batch at which a decode step takes as long to compute as to read, all weights of the batch
+/// read. `context` 0 leaves the cache out: the classic ridge. Absent where reading the cache of one
+/// more sequence takes longer than computing with it: no batch is compute-bound.
+std::optional<double> ridge_batch(const Server& server, double context);
+
+/// Sequences of `context` tokens whose cache fits beside the weights; absent when the memory is
+/// unknown, 0 when not even one fits.
+std::optional<std::int64_t> batch_in_memory(const Server& server, double context);
+
+// Requests served at a batch: their times, tokens per second, and the ceiling above them.
+
+/// All requests alike. Each has `prompt` tokens, of which `cached` (a part of 1) are found in the
+/// cache and not computed again, and `output` tokens, the first of them made by the prompt's pass.
+struct Request {
+  double prompt = 1024.0;
+  double output = 256.0;
+  double cached = 0.0;
+};
+
+/// Throws UserError, naming the field, for fewer than one token or a part outside [0, 1).
+void check_request(const Request& request);
+
+/// Tokens in the cache of one request on average over its decode steps: prompt + output / 2.
+double mean_context(const Request& request);
+
+/// Times measured on a server in place of the modelled ones; what is absent is modelled.
+struct MeasuredTimes {
+  std::optional<Seconds> prefill;             // of one prompt alone
+  std::optional<Seconds> decode_step;         // at the batch asked
+  std::optional<double> output_tokens_per_s;  // of the whole group
+};
+
+/// A batch in steady state: `batch` requests at work at any time, prompts in turn with the decode
+/// steps. Prompts come in groups, of as many as make a pass bound by compute.
+///   time of the GPUs for one request = pass / group + (output - 1) step / batch
+/// A measured rate takes the place of that time, divided as the model divides it.
+struct OperatingPoint {
+  double batch = 1.0;
+  std::optional<bool> fits;     // full-length requests in memory; absent when that is unknown
+  double group = 1.0;           // prompts of one pass
+  Phase prefill;                // modelled, of a group
+  Phase step;                   // modelled, at the mean context
+  Seconds prefill_per_request;  // of the whole group's time
+  Seconds decode_per_request;   // steps shared by the batch
+  double requests_per_s = 0.0;
+  double output_tokens_per_s = 0.0;
+  double input_tokens_per_s = 0.0;  // those found in the cache included
+  Seconds time_to_first_token;      // a group's pass; no queue
+  /// Client's view: (end to end - first token) / (output - 1), prompts of the others in between:
+  /// step + (batch - group) / group pass / (output - 1). Absent for one token of output.
+  std::optional<Seconds> time_per_output_token;
+  /// No server exceeds it at this batch: prompts mixed into decode steps, so that all FLOPs overlap
+  /// with all bytes and the prompts' weights are read together with those of a step.
+  double ceiling_output_tokens_per_s = 0.0;
+};
+
+/// Throws UserError for a batch below 1, a bad request or group, or a measured time that is not
+/// positive.
+OperatingPoint operate(const Server& server,
+                       const Request& request,
+                       double batch,
+                       const MeasuredTimes& measured = {});
+
+/// The ceiling over all batches: memory full of caches at their mean length, every byte of it read
+/// once for each step. What a published maximum throughput may not exceed. Throws UserError when
+/// the memory is unknown or holds no request.
+double ceiling_throughput(const Server& server, const Request& request);
+
+// What served tokens cost: at full load, at the load there is, and against an API's price.
+
+/// An API's price of one million tokens, which its buyer states; `cached_input` of those that it
+/// finds in its cache (absent: as `input`).
+struct ApiPrice {
+  Dollars input;
+  Dollars output;
+  std::optional<Dollars> cached_input;
+};
+
+/// How much of the paid time serves: `duty` is the part of hours in which requests come, `burst`
+/// the peak over the mean within these, for the group must be bought for the peak.
+struct LoadShape {
+  double duty = 1.0;
+  double burst = 1.0;
+};
+
+/// What every cost at full load is multiplied with: burst / duty. Throws UserError for a duty
+/// outside (0, 1] or a burst below 1.
+double load_multiplier(const LoadShape& load);
+
+/// Cost of tokens with the group's time divided by what it was spent on: a prompt's pass is the
+/// input's, decode steps are the output's. prompt x input + output x output = a request's cost.
+struct TokenCost {
+  Dollars per_million_input;
+  Dollars per_million_output;
+  Dollars per_request;
+};
+
+/// `rate` is what the whole group costs, fixed parts included. The load's multiplier is in it.
+/// Throws UserError for a negative rate or a bad load.
+TokenCost token_cost(const OperatingPoint& point,
+                     const Request& request,
+                     DollarsPerSecond rate,
+                     const LoadShape& load = {});
+
+/// What an API asks for one request. Throws UserError for a negative price.
+Dollars api_cost(const Request& request, const ApiPrice& price);
+
+/// The utilisation above which an own server is cheaper than an API:
+///   u* = rate / (requests per second x API cost of a request)
+/// Above 1: dearer than the API even at full load. Throws UserError for an API that costs nothing.
+/// Source: rate / (tokens/s x 3600 x API price / 1e6) with input and output priced apart.
+double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request);
+
+/// What the server must keep; absent: whatever it is.
+struct LatencyLimits {
+  std::optional<Seconds> first_token;
+  std::optional<Seconds> per_token;
+};
+
+struct ServingQuestion {
+  Server server;
+  Request request;
+  std::vector<double> batches;  // empty: powers of four that memory holds, and the last one
+  std::optional<DollarsPerSecond> rate;  // of the whole group
+  LoadShape load;
+  std::optional<ApiPrice> api;
+  LatencyLimits limits;
+  MeasuredTimes measured;  // of one batch: then `batches` has one
+};
+
+struct ServedBatch {
+  OperatingPoint point;
+  std::optional<TokenCost> cost;     // at full load; absent without a price
+  std::optional<double> break_even;  // utilisation; absent without prices of both
+  std::string excluded;              // why it is not to be taken; empty: it may be
+};
+
+/// What memory holds, of the whole group.
+struct ServingMemory {
+  Bytes weights;
+  Bytes cache_per_token;    // while no window is full
+  Bytes cache_per_request;  // of prompt and output
+  std::optional<Bytes> available;
+  std::optional<std::int64_t> full_length_batch;  // each request may grow to its end
+  std::optional<std::int64_t> mean_length_batch;  // paged cache, requests of all ages
+  std::optional<int> least_gpus;                  // that hold the weights and one request
+};
+
+struct ServingAnswer {
+  ServingMemory memory;
+  Bytes read_per_token;                       // weights that one token alone reads in a step
+  FlopPerByte ridge;                          // of a GPU
+  std::optional<double> weights_ridge_batch;  // caches left out
+  std::optional<double> ridge_batch;          // at the mean context; absent: none
+  std::vector<ServedBatch> batches;           // increasing
+  std::optional<std::size_t> chosen;  // most tokens per second, and so the cheapest, of those that
+                                      // are not excluded
+  double utilisation = 1.0;           // duty / burst
+  std::optional<TokenCost> loaded_cost;  // of the chosen batch at that utilisation
+  std::optional<Dollars> api_request;    // what the API asks for one request
+};
+
+/// Throws UserError for what the parts refuse, and for measured times with more than one batch.
+ServingAnswer serve(const ServingQuestion& question);
+}  // namespace scaleworth::inference

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/transformer/serving.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::inference {
+namespace {
+constexpr double most_gpus = 1e9;
+constexpr double default_largest = 1024.0;  // where the memory is unknown
+
+std::optional<int> gpus_that_hold(const Server& server, Bytes needed) {
+  if (!server.group.memory) return std::nullopt;
+  const double each = (*server.group.memory * server.group.memory_part).value();
+  return static_cast<int>(std::min(std::ceil(needed.value() / each), most_gpus));
+}
+
+ServingMemory memory_of(const ServingQuestion& question) {
+  const Server& server = question.server;
+  const double full = question.request.prompt + question.request.output;
+  ServingMemory memory;
+  memory.weights = weight_bytes(server);
+  memory.cache_per_token = cache_bytes(server, 1.0);
+  memory.cache_per_request = cache_bytes(server, full);
+  memory.full_length_batch = batch_in_memory(server, full);
+  memory.mean_length_batch = batch_in_memory(server, mean_context(question.request));
+  memory.least_gpus = gpus_that_hold(server, memory.weights + memory.cache_per_request);
+  if (server.group.memory) {
+    memory.available = *server.group.memory * (server.group.memory_part * server.group.gpus);
+  }
+  return memory;
+}
+
+std::vector<double> batches_of(const ServingQuestion& question, const ServingMemory& memory) {
+  std::vector<double> batches = question.batches;
+  if (batches.empty()) {
+    const double largest =
+        memory.full_length_batch ? static_cast<double>(*memory.full_length_batch) : default_largest;
+    for (double batch = 1.0; batch < largest; batch *= 4.0) batches.push_back(batch);
+    batches.push_back(std::max(largest, 1.0));
+  }
+  std::sort(batches.begin(), batches.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+  return batches;
+}
+
+void check_limits(const LatencyLimits& limits) {
+  for (const auto& limit : {limits.first_token, limits.per_token}) {
+    if (limit && !(limit->value() > 0.0)) {
+      throw UserError("a limit on a latency is a time above zero");
+    }
+  }
+}
+
+std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
+  if (point.fits == false) return "does not fit into memory at full length";
+  if (limits.first_token && point.time_to_first_token > *limits.first_token) {
+    return "the first token comes too late";
+  }
+  if (limits.per_token && point.time_per_output_token &&
+      *point.time_per_output_token > *limits.per_token) {
+    return "tokens come too slowly";
+  }
+  return "";
+}
+
+ServedBatch served(const ServingQuestion& question, double batch) {
+  ServedBatch one;
+  one.point = operate(question.server, question.request, batch, question.measured);
+  one.excluded = exclusion(one.point, question.limits);
+  if (!question.rate) return one;
+  one.cost = token_cost(one.point, question.request, *question.rate);
+  if (question.api) {
+    one.break_even = break_even_utilisation(
+        *question.rate, one.point.requests_per_s, api_cost(question.request, *question.api));
+  }
+  return one;
+}
+
+bool anything_measured(const MeasuredTimes& measured) {
+  return measured.prefill || measured.decode_step || measured.output_tokens_per_s;
+}
+
+void choose(ServingAnswer& answer, const ServingQuestion& question) {
+  for (std::size_t i = 0; i < answer.batches.size(); ++i) {
+    const ServedBatch& one = answer.batches[i];
+    if (!one.excluded.empty()) continue;
+    if (!answer.chosen ||
+        one.point.output_tokens_per_s > answer.batches[*answer.chosen].point.output_tokens_per_s) {
+      answer.chosen = i;
+    }
+  }
+  if (answer.chosen && question.rate) {
+    answer.loaded_cost = token_cost(
+        answer.batches[*answer.chosen].point, question.request, *question.rate, question.load);
+  }
+}
+}  // namespace
+
+ServingAnswer serve(const ServingQuestion& question) {
+  check_limits(question.limits);
+  check_request(question.request);
+  check_group(question.server.group);
+  if (anything_measured(question.measured) && question.batches.size() != 1) {
+    throw UserError("measured times hold for one batch: give that batch alone, as --batch 32");
+  }
+  ServingAnswer answer;
+  answer.memory = memory_of(question);
+  answer.read_per_token = Bytes(active_weights(question.server.model) *
+                                bytes_of_element(question.server.formats.weights));
+  answer.ridge = ridge(question.server.group);
+  answer.weights_ridge_batch = ridge_batch(question.server, 0.0);
+  answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
+  answer.utilisation = 1.0 / load_multiplier(question.load);
+  if (question.api) answer.api_request = api_cost(question.request, *question.api);
+  for (const double batch : batches_of(question, answer.memory)) {
+    answer.batches.push_back(served(question, batch));
+  }
+  choose(answer, question);
+  return answer;
+}
+
+namespace {
+struct Times {
+  double group;  // prompts of a pass
+  Phase prefill;
+  Phase step;
+};
+
+constexpr double most_count = 1e12;
+
+double decode_steps(const Request& request) {
+  return request.output - 1.0;
+}
+
+Times modelled_times(const Server& server, const Request& request, double batch, bool alone) {
+  const double cached = request.prompt * request.cached;
+  const double fresh = request.prompt - cached;
+  const double group = alone ? 1.0 : prompts_at_ridge(server, fresh, cached, batch);
+  return {group,
+          prefill(server, fresh, cached, group),
+          decode_step(server, batch, mean_context(request))};
+}
+
+Seconds positive(const char* name, Seconds time) {
+  if (time.value() > 0.0) return time;
+  throw UserError(
+      fmt::format("the measured {} is {:g} s; give a time above zero", name, time.value()));
+}
+
+/// Time of the group for one request when all its work overlaps.
+Seconds least_time(const Times& times, const Request& request, double batch) {
+  const double shared = decode_steps(request) / batch;
+  const double part = 1.0 / times.group;
+  const Seconds compute = times.prefill.compute * part + times.step.compute * shared;
+  // With output of one token there is no step that could read the weights for the prompts.
+  const Seconds read = decode_steps(request) > 0.0 ? times.step.memory * shared : Seconds(0.0);
+  const Seconds communication =
+      times.prefill.communication * part + times.step.communication * shared;
+  return std::max(compute, read) + communication;
+}
+
+void divide_measured_rate(OperatingPoint& point, const Request& request, double rate) {
+  if (!(rate > 0.0)) throw UserError("the measured tokens per second are not above zero");
+  const Seconds modelled = point.prefill_per_request + point.decode_per_request;
+  const double longer = Seconds(request.output / rate) / modelled;
+  point.prefill_per_request = point.prefill_per_request * longer;
+  point.decode_per_request = point.decode_per_request * longer;
+}
+}  // namespace
+
+void check_request(const Request& request) {
+  if (!(request.prompt >= 1.0) || !(request.output >= 1.0)) {
+    throw UserError(
+        fmt::format("a request needs at least one token of prompt and of output, not {:g} and {:g}",
+                    request.prompt,
+                    request.output));
+  }
+  if (request.prompt > most_count || request.output > most_count) {
+    throw UserError("a request has at most 1e12 tokens");
+  }
+  if (!(request.cached >= 0.0) || !(request.cached < 1.0)) {
+    throw UserError(fmt::format(
+        "the part of a prompt found in the cache is {:g}; give 0 or more and less than 1",
+        request.cached));
+  }
+}
+
+double mean_context(const Request& request) {
+  return request.prompt + 0.5 * request.output;
+}
+
+OperatingPoint operate(const Server& server,
+                       const Request& request,
+                       double batch,
+                       const MeasuredTimes& measured) {
+  check_request(request);
+  if (!(batch >= 1.0) || batch > most_count) {
+    throw UserError(fmt::format("a batch of {:g}: give a number from 1 to 1e12", batch));
+  }
+  const Times times = modelled_times(server, request, batch, measured.prefill.has_value());
+  OperatingPoint point;
+  point.batch = batch;
+  const auto most = batch_in_memory(server, request.prompt + request.output);
+  if (most) point.fits = batch <= static_cast<double>(*most);
+  point.group = times.group;
+  point.prefill = times.prefill;
+  point.step = times.step;
+  point.prefill_per_request =
+      measured.prefill ? positive("prefill", *measured.prefill) : times.prefill.time / times.group;
+  const Seconds step =
+      measured.decode_step ? positive("decode step", *measured.decode_step) : times.step.time;
+  point.decode_per_request = step * (decode_steps(request) / batch);
+  if (measured.output_tokens_per_s) {
+    divide_measured_rate(point, request, *measured.output_tokens_per_s);
+  }
+  point.requests_per_s = 1.0 / (point.prefill_per_request + point.decode_per_request).value();
+  point.output_tokens_per_s = request.output * point.requests_per_s;
+  point.input_tokens_per_s = request.prompt * point.requests_per_s;
+  point.time_to_first_token = point.prefill_per_request * times.group;
+  if (decode_steps(request) > 0.0) {
+    point.time_per_output_token =
+        (point.decode_per_request * batch + point.prefill_per_request * (batch - times.group)) /
+        decode_steps(request);
+  }
+  point.ceiling_output_tokens_per_s = request.output / least_time(times, request, batch).value();
+  return point;
+}
+
+double ceiling_throughput(const Server& server, const Request& request) {
+  check_request(request);
+  const auto most = batch_in_memory(server, mean_context(request));
+  if (!most) throw UserError("the ceiling of the throughput needs the memory of a GPU");
+  if (*most < 1) {
+    throw UserError("the weights and one request do not fit into the memory of the group");
+  }
+  return operate(server, request, static_cast<double>(*most)).ceiling_output_tokens_per_s;
+}
+
+namespace {
+constexpr double million = 1e6;
+}  // namespace
+
+double load_multiplier(const LoadShape& load) {
+  if (!(load.duty > 0.0) || !(load.duty <= 1.0)) {
+    throw UserError(fmt::format("a duty of {:g}: give a number above 0 and at most 1", load.duty));
+  }
+  if (!(load.burst >= 1.0)) {
+    throw UserError(
+        fmt::format("a burst of {:g}: it is peak over mean and at least 1", load.burst));
+  }
+  return load.burst / load.duty;
+}
+
+TokenCost token_cost(const OperatingPoint& point,
+                     const Request& request,
+                     DollarsPerSecond rate,
+                     const LoadShape& load) {
+  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give USD per hour");
+  const DollarsPerSecond paid = rate * load_multiplier(load);
+  const Dollars input = paid * point.prefill_per_request;
+  const Dollars output = paid * point.decode_per_request;
+  return {input * (million / request.prompt), output * (million / request.output), input + output};
+}
+
+Dollars api_cost(const Request& request, const ApiPrice& price) {
+  const Dollars cached = price.cached_input.value_or(price.input);
+  if (price.input.value() < 0.0 || price.output.value() < 0.0 || cached.value() < 0.0) {
+    throw UserError("a price is negative; give USD per million tokens");
+  }
+  const double found = request.prompt * request.cached;
+  return (price.input * (request.prompt - found) + cached * found + price.output * request.output) /
+         million;
+}
+
+double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request) {
+  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give USD per hour");
+  if (!(requests_per_s > 0.0)) throw UserError("a server that answers nothing has no break-even");
+  if (!(api_request.value() > 0.0)) {
+    throw UserError("an API that costs nothing has no break-even; give its price above zero");
+  }
+  return rate.value() / (requests_per_s * api_request.value());
+}
+}  // namespace scaleworth::inference

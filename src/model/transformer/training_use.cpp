@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "src/model/transformer/transformer.h"
+#include "src/model/transformer/utilisation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace scaleworth::model {
+namespace {
+constexpr double seconds_per_hour = 3600.0;
+constexpr double noticeable = 0.01;
+/// A sequence longer than any that is trained on would only overflow.
+constexpr std::int64_t longest_sequence = std::int64_t{1} << 30;
+
+void require_positive(double value, const char* what) {
+  if (!(value > 0.0) || !std::isfinite(value)) {
+    throw UserError(fmt::format("{} must be a positive number", what));
+  }
+}
+
+std::int64_t sequence_of(const TrainingRun& run) {
+  const std::int64_t sequence = run.sequence == 0 ? run.model.sequence : run.sequence;
+  if (sequence < 1 || sequence > longest_sequence) {
+    throw UserError(fmt::format("a sequence has 1 to {} tokens", longest_sequence));
+  }
+  if (run.model.positions > 0 && sequence > run.model.positions) {
+    throw UserError(fmt::format("a sequence of {} tokens: {} has embeddings for {} positions",
+                                sequence,
+                                run.model.id,
+                                run.model.positions));
+  }
+  return sequence;
+}
+
+void check(const TrainingRun& run) {
+  require_positive(static_cast<double>(run.gpus), "the number of GPUs");
+  require_positive(run.tokens_per_second, "tokens per second");
+  if (run.peaks.empty()) throw UserError("no peak to hold the run against; give --peak");
+  for (const Denominator& peak : run.peaks) require_positive(peak.rate.value(), "a peak");
+  if (run.price) require_positive(run.price->value(), "the price");
+  if (run.tokens) require_positive(*run.tokens, "the number of tokens to train on");
+}
+
+std::vector<ConventionRow> all_conventions(const TrainingRun& run, const TrainingUse& use) {
+  const double chosen = quoted_flops(run.convention, run.model, use.sequence);
+  std::vector<ConventionRow> rows;
+  for (const ConventionWords& words : conventions()) {
+    const double quoted = quoted_flops(words.convention, run.model, use.sequence);
+    const FlopPerSecond rate(quoted * use.tokens_per_second_per_gpu);
+    rows.push_back({words.convention, quoted, quoted / chosen, rate / run.peaks.front().rate});
+  }
+  return rows;
+}
+
+Campaign campaign_of(const TrainingRun& run, double tokens) {
+  Campaign campaign;
+  campaign.tokens = tokens;
+  campaign.time = Seconds(tokens / run.tokens_per_second);
+  const double gpus = static_cast<double>(run.gpus);
+  campaign.gpu_hours = campaign.time.value() * gpus / seconds_per_hour;
+  if (run.price) campaign.cost = *run.price * campaign.time * gpus;
+  return campaign;
+}
+
+std::string above_peak(const TrainingRun& run, const TrainingUse& use) {
+  const double causal = model_flops(Convention::causal, run.model, use.sequence);
+  const double mfu = causal * use.tokens_per_second_per_gpu / run.peaks.front().rate.value();
+  return fmt::format(
+      "more than the peak cannot be: check that the tokens per second are of all {} GPUs, that the "
+      "peak is of this GPU and number format, and the convention (causal attention alone: {:.1f} "
+      "%)",
+      run.gpus,
+      100.0 * mfu);
+}
+
+void add_remarks(const TrainingRun& run, TrainingUse& use) {
+  const Utilisation& first = use.against.front();
+  if (std::max(first.mfu, first.hfu) > 1.0) use.remarks.push_back(above_peak(run, use));
+  if (use.sequence > run.model.sequence) {
+    use.remarks.push_back(fmt::format("{} was trained with {} tokens a sequence, not {}",
+                                      run.model.id,
+                                      run.model.sequence,
+                                      use.sequence));
+  }
+  if (run.model.window > 0 && use.sequence > run.model.window) {
+    use.remarks.push_back(
+        fmt::format("in {} of {} layers a token meets {} others at most: full and causal count "
+                    "these, the other conventions the whole sequence",
+                    run.model.window_layers,
+                    run.model.layers,
+                    run.model.window));
+  }
+  if (run.model.relative_positions) {
+    use.remarks.push_back("products with relative positions are not counted");
+  }
+  if (run.convention == Convention::narayanan && run.recomputation != Recomputation::full) {
+    use.remarks.push_back("narayanan counts full recomputation whether or not it is done");
+  }
+}
+}  // namespace
+
+TrainingUse use_of_training(const TrainingRun& run) {
+  check(run);
+  TrainingUse use;
+  use.sequence = sequence_of(run);
+  use.recomputation =
+      run.convention == Convention::narayanan ? Recomputation::full : run.recomputation;
+  use.forward = forward_flops(run.convention, run.model, use.sequence);
+  use.model_flops = Flops(model_flops(run.convention, run.model, use.sequence));
+  use.hardware_flops =
+      Flops(hardware_flops(run.convention, run.model, use.sequence, use.recomputation));
+  const double gpus = static_cast<double>(run.gpus);
+  use.tokens_per_second_per_gpu = run.tokens_per_second / gpus;
+  const Seconds per_token(1.0 / use.tokens_per_second_per_gpu);
+  use.model_rate = use.model_flops / per_token;
+  use.hardware_rate = use.hardware_flops / per_token;
+  for (const Denominator& peak : run.peaks) {
+    use.against.push_back({peak,
+                           model_flops_utilisation(use.model_flops, per_token, peak.rate),
+                           model_flops_utilisation(use.hardware_flops, per_token, peak.rate)});
+  }
+  use.conventions = all_conventions(run, use);
+  use.conventions_differ = std::ranges::any_of(use.conventions, [](const ConventionRow& row) {
+    return std::abs(row.ratio - 1.0) > noticeable;
+  });
+  const Campaign million = campaign_of(run, 1e6);
+  use.gpu_hours_per_million_tokens = million.gpu_hours;
+  use.per_million_tokens = million.cost;
+  if (run.tokens) use.campaign = campaign_of(run, *run.tokens);
+  add_remarks(run, use);
+  return use;
+}
+}  // namespace scaleworth::model

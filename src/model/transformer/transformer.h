@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Weights, attention, FLOPs per token, shapes of products.
+#pragma once
+
+#include "src/core/catalogue.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleworth::model {
+// Attention of a transformer apart from its weights: what each token meets and what it leaves.
+
+enum class AttentionKind { multi_head, grouped_query, multi_query, latent };
+
+AttentionKind attention_kind(const TransformerModel& model);
+/// "multi-head", "grouped-query", "multi-query" or "latent".
+const char* attention_kind_name(AttentionKind kind);
+
+/// Which keys a query is taken to meet: all of its sequence, or only those up to its own, which is
+/// half of them on average. Models of text compute the second and are often counted by the first.
+enum class AttentionSpan { full, causal };
+
+/// Keys that one token meets in a sequence of `sequence` tokens, mean over the tokens and summed
+/// over the layers:
+///   full    layers sequence,    in a layer with a window w < sequence: w
+///   causal  half of sequence,   in a layer with a window w < sequence: w - w^2 / (2 sequence)
+double keys_met(const TransformerModel& model, std::int64_t sequence, AttentionSpan span);
+
+/// Operations of one token's scores and of their product with the values, forward, all layers:
+///   2 heads (key size + value size) keys_met = 4 heads head_size keys_met without latent attention
+/// Multiplication and addition count as two. Softmax is left out.
+double attention_flops(const TransformerModel& model, std::int64_t sequence, AttentionSpan span);
+
+/// Numbers that all layers together keep for a sequence of `tokens` tokens while it is generated,
+/// in elements (times 2 for bytes in bf16):
+///   2 kv_heads head_size tokens in each layer; latent: (key_value_rank + rope_size) tokens;
+/// a layer with a window keeps no more than the window's tokens.
+double cached_elements(const TransformerModel& model, std::int64_t tokens);
+
+// Operations that training a transformer on one token takes, counted from its architecture.
+
+/// One token's forward pass, in FLOPs (a multiplication and an addition are two), apart by what a
+/// recomputation may repeat.
+struct ForwardFlops {
+  double layers = 0.0;     // products with the weights of all layers
+  double attention = 0.0;  // scores and their product with the values
+  double head = 0.0;       // the product that gives the logits
+
+  double total() const { return layers + attention + head; }
+};
+
+/// layers = 2 (product weights - head), attention = attention_flops, head = 2 vocabulary hidden.
+/// Norms, activations, softmax and the optimizer are left out, as everywhere.
+ForwardFlops forward_flops(const TransformerModel& model,
+                           std::int64_t sequence,
+                           AttentionSpan span);
+
+/// What the backward pass computes again instead of keeping it: nothing, scores and their product
+/// with the values (Korthikanti et al., arXiv 2205.05198), or all layers.
+enum class Recomputation { none, selective, full };
+
+/// "none", "selective" or "full".
+const char* recomputation_name(Recomputation recomputation);
+
+/// Forward and backward: the gradients of a product are two more of its size.
+double training_flops(const ForwardFlops& forward);
+
+/// What is computed once more: selective: attention; full: layers + attention. The logits never.
+double recomputed_flops(const ForwardFlops& forward, Recomputation recomputation);
+
+// How many weights a transformer has, by what they do.
+
+/// Weights of all layers together, without biases. Held as double: exact up to 2^53.
+///   attention     layers ((2 heads + 2 kv_heads) head_size hidden); latent: queries and key-values
+///                 through their ranks, and the output
+///   feed_forward  blocks that every token takes: (2 or 3) ffn hidden in each layer without
+///                 experts, and the shared experts
+///   experts       all experts that tokens choose from
+struct Weights {
+  double attention = 0.0;
+  double relative_positions = 0.0;  // projections of positions (Transformer-XL)
+  double feed_forward = 0.0;
+  double experts = 0.0;
+  double router = 0.0;
+  double norms = 0.0;
+  double input_embedding = 0.0;  // vocabulary x hidden
+  double positions = 0.0;        // learned position embeddings
+  double head = 0.0;             // vocabulary x hidden; 0 where it is the input embedding's array
+};
+
+Weights weights(const TransformerModel& model);
+
+/// All weights.
+double parameter_count(const TransformerModel& model);
+/// All but the experts that one token does not take.
+double active_parameter_count(const TransformerModel& model);
+/// The weights that one token meets in matrix products, forward: attention, the blocks and experts
+/// that it takes, the router, and the head (also where that is the input embedding's array).
+/// The projections of relative positions are not among them: they are computed once for all tokens.
+double product_weight_count(const TransformerModel& model);
+/// The head's part of those.
+double head_weight_count(const TransformerModel& model);
+
+// The matrix products of a transformer model: their shapes follow from the model and the tokens.
+
+/// m x k times k x n, `batch` of them at once (experts), `count` times in one forward pass. The
+/// second factor is the weight.
+struct LayerGemm {
+  std::string name;  // "qkv", "attention output", "gate and up", "up", "down", "head", ...
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t batch = 1;
+  std::int64_t count = 1;
+};
+
+/// The products with weights of one forward pass over `tokens` tokens on one GPU, without tensor
+/// parallelism:
+///   qkv               tokens x (heads + 2 kv_heads) head_size x hidden      in each layer
+///   attention output  tokens x hidden x heads head_size                     in each layer
+///   gate and up       tokens x 2 ffn x hidden ("up": ffn, if not gated)     in each layer
+///   down              tokens x hidden x ffn                                 in each layer
+///   head              tokens x vocabulary x hidden                          once
+/// Latent attention has four products in place of qkv: "query down", "query up" (one, "query",
+/// where queries are not compressed), "key-value down" and "key-value up". Layers with experts:
+/// balanced, each of min(experts, tokens active_experts) works on an equal share of the
+/// tokens x active_experts, rounded up; "shared ..." are the experts that every token takes, as one
+/// block, and "dense ..." the blocks of the first layers without experts. A training step has each
+/// product twice more, for both gradients. Left out: the products of queries with keys and with
+/// values, which fused kernels do, the router, and the projection of relative positions. Throws
+/// UserError unless `tokens` is positive.
+std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t tokens);
+}  // namespace scaleworth::model

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/transformer/utilisation.h"
+
+#include "src/core/error.h"
+#include "src/model/transformer/transformer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace scaleworth::model {
+namespace {
+FlopPerSecond rate_of(const ComputeCeiling& ceiling) {
+  return ceiling.ceiling().value;
+}
+
+const ComputeCeiling* fastest(const std::vector<ComputeCeiling>& ceilings, int workers) {
+  const ComputeCeiling* best = nullptr;
+  for (const ComputeCeiling& ceiling : ceilings) {
+    if (ceiling.precision != "fp32" || ceiling.workers != workers) continue;
+    if (best == nullptr || rate_of(ceiling) > rate_of(*best)) best = &ceiling;
+  }
+  return best;
+}
+
+const char* clock_of(const ComputeCeiling& ceiling) {
+  return ceiling.contended ? "per thread-CPU-second (host contended)" : "wall clock";
+}
+}  // namespace
+
+double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond peak) {
+  if (!(step.value() > 0.0) || !(peak.value() > 0.0)) {
+    throw UserError("an MFU needs a step time and a peak above zero; give --peak in FLOP/s");
+  }
+  return model_flops / step / peak;
+}
+
+std::optional<RankPeak> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
+  if (const ComputeCeiling* together = fastest(ceilings, ranks)) {
+    return RankPeak{rate_of(*together),
+                    fmt::format("{} fp32 FMA, {} {} at once, {}",
+                                together->isa,
+                                ranks,
+                                ranks == 1 ? "worker" : "workers",
+                                clock_of(*together))};
+  }
+  if (const ComputeCeiling* single = fastest(ceilings, 1)) {
+    return RankPeak{
+        rate_of(*single) * static_cast<double>(ranks),
+        fmt::format("{} x one worker, {} fp32 FMA, {}", ranks, single->isa, clock_of(*single))};
+  }
+  return std::nullopt;
+}
+
+namespace {
+constexpr std::array<ConventionWords, 9> known_conventions{{
+    {Convention::full, "full", "products of the architecture", "full"},
+    {Convention::causal, "causal", "products of the architecture", "causal"},
+    {Convention::palm, "palm", "6 N + 12 L H Q s", "full"},
+    {Convention::narayanan, "narayanan", "96 L h^2 (1 + s/6h + V/16Lh)", "full"},
+    {Convention::korthikanti, "korthikanti", "72 L h^2 (1 + s/6h + V/12Lh)", "full"},
+    {Convention::six_nd, "6nd", "6 N", "none"},
+    {Convention::torchtitan, "torchtitan", "6 (N - embedding) + 12 L H Q s", "full"},
+    {Convention::llm_foundry, "llm-foundry", "6 N + 12 L h s", "full"},
+    {Convention::megatron, "megatron", "products, V padded to 128", "causal"},
+}};
+
+double real(std::int64_t count) {
+  return static_cast<double>(count);
+}
+
+/// 4 L H Q s: the formulas know no windows. Q is the mean of a key's and a value's size.
+double attention_of_formula(TransformerModel model, std::int64_t sequence) {
+  model.window_layers = 0;
+  return attention_flops(model, sequence, AttentionSpan::full);
+}
+
+/// Two operations for each of `parameters`, the head apart where it is among them.
+ForwardFlops by_parameters(double parameters, double head, double attention) {
+  return {2.0 * (parameters - head), attention, 2.0 * head};
+}
+
+double published_count(const TransformerModel& model) {
+  if (model.experts == 1) return model.published_parameters;
+  return model.published_active_parameters.value_or(active_parameter_count(model));
+}
+
+ForwardFlops by_megatron(TransformerModel model, std::int64_t sequence) {
+  constexpr std::int64_t multiple = 128;  // --make-vocab-size-divisible-by, without tensor parallel
+  model.vocabulary = (model.vocabulary + multiple - 1) / multiple * multiple;
+  model.window_layers = 0;
+  return forward_flops(model, sequence, AttentionSpan::causal);
+}
+}  // namespace
+
+std::span<const ConventionWords> conventions() {
+  return known_conventions;
+}
+
+const ConventionWords& words_of(Convention convention) {
+  return *std::ranges::find(known_conventions, convention, &ConventionWords::convention);
+}
+
+Convention parse_convention(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ConventionWords& words : known_conventions) {
+    if (words.name == name) return words.convention;
+    names.emplace_back(words.name);
+  }
+  throw UserError(
+      fmt::format("--convention {}: no such convention; {}", name, suggestion(name, names)));
+}
+
+ForwardFlops forward_flops(Convention convention,
+                           const TransformerModel& model,
+                           std::int64_t sequence) {
+  const double parameters = active_parameter_count(model);
+  const double attention = attention_of_formula(model, sequence);
+  switch (convention) {
+    case Convention::full:
+    case Convention::narayanan:
+    case Convention::korthikanti:
+      return forward_flops(model, sequence, AttentionSpan::full);
+    case Convention::causal:
+      return forward_flops(model, sequence, AttentionSpan::causal);
+    case Convention::palm:
+      return by_parameters(parameters, head_weight_count(model), attention);
+    case Convention::six_nd:
+      return by_parameters(published_count(model), head_weight_count(model), 0.0);
+    case Convention::torchtitan: {
+      const Weights part = weights(model);
+      return by_parameters(
+          parameters - part.input_embedding - part.positions, part.head, attention);
+    }
+    case Convention::llm_foundry:
+      return by_parameters(parameters,
+                           head_weight_count(model),
+                           4.0 * real(model.layers) * real(model.hidden) * real(sequence));
+    case Convention::megatron:
+      break;
+  }
+  return by_megatron(model, sequence);
+}
+
+double model_flops(Convention convention, const TransformerModel& model, std::int64_t sequence) {
+  return training_flops(forward_flops(convention, model, sequence));
+}
+
+double hardware_flops(Convention convention,
+                      const TransformerModel& model,
+                      std::int64_t sequence,
+                      Recomputation recomputation) {
+  const ForwardFlops forward = forward_flops(convention, model, sequence);
+  double again = recomputed_flops(forward, recomputation);
+  if (convention == Convention::korthikanti && recomputation == Recomputation::selective) {
+    again *= 3.0;
+  }
+  return training_flops(forward) + again;
+}
+
+double quoted_flops(Convention convention, const TransformerModel& model, std::int64_t sequence) {
+  return convention == Convention::narayanan
+             ? hardware_flops(convention, model, sequence, Recomputation::full)
+             : model_flops(convention, model, sequence);
+}
+
+namespace {
+/// Datasheets round, and so do people.
+constexpr double same_figure = 0.02;
+
+bool few_bits(const std::string& format) {
+  return format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
+}
+
+/// The tensor cores' peak, or the CUDA cores' of the formats that have no tensor cores.
+const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& format) {
+  const std::string name = format == "fp8" ? "fp8_e4m3" : format;
+  for (const auto* peaks : {&gpu.tensor, &gpu.cuda_cores}) {
+    const auto found = peaks->find(name);
+    if (found != peaks->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::string usual_format(const GpuDatasheet* gpu) {
+  return gpu == nullptr || gpu->tensor.contains("bf16") ? "bf16" : "fp16";
+}
+
+Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
+  const DatasheetPeak* peak = sheet_peak(gpu, format);
+  if (peak == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
+    throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
+                                gpu.name,
+                                format,
+                                fmt::join(known, ", ")));
+  }
+  std::string basis = fmt::format("datasheet {}, dense", format);
+  if (peak->clock_hz) basis += fmt::format(", at {:.0f} MHz", *peak->clock_hz * 1e-6);
+  return {peak->rate, basis};
+}
+
+bool same(FlopPerSecond left, FlopPerSecond right) {
+  return std::abs(left / right - 1.0) < same_figure;
+}
+
+double tera(FlopPerSecond rate) {
+  return rate.value() * 1e-12;
+}
+
+/// The format whose dense peak `rate` is; empty: none.
+std::string format_of(const GpuDatasheet& gpu, FlopPerSecond rate) {
+  for (const auto& [name, peak] : gpu.tensor) {
+    if (name != "int8" && same(rate, peak.rate)) return name;
+  }
+  return "";
+}
+
+std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
+                                         const std::string& format,
+                                         FlopPerSecond dense,
+                                         FlopPerSecond given) {
+  if (!same(given, 2.0 * dense)) return std::nullopt;
+  const std::string other = format_of(gpu, given);
+  return fmt::format(
+      "--peak {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
+      "Training "
+      "multiplies densely: the peak is {:.4g}, and the utilisation against it is twice as high",
+      tera(given),
+      format,
+      other.empty() ? "" : fmt::format(" (and for dense {})", other),
+      tera(dense));
+}
+}  // namespace
+
+PeakChoice choose_peaks(const PeakRequest& request) {
+  PeakChoice choice;
+  choice.number_format =
+      request.number_format.empty() ? usual_format(request.gpu) : request.number_format;
+  const std::string& format = choice.number_format;
+  if (request.given) choice.peaks.push_back({*request.given, "--peak"});
+  if (request.gpu != nullptr) {
+    const Denominator dense = datasheet_peak(*request.gpu, format);
+    choice.peaks.push_back(dense);
+    if (few_bits(format) && request.gpu->tensor.contains("bf16")) {
+      choice.peaks.push_back(datasheet_peak(*request.gpu, "bf16"));
+      choice.remarks.push_back(
+          fmt::format("runs in {} have no agreed peak: some divide by that of bf16", format));
+    }
+    if (request.given) {
+      const auto remark = sparse_remark(*request.gpu, format, dense.rate, *request.given);
+      if (remark) choice.remarks.push_back(*remark);
+    }
+  }
+  if (choice.peaks.empty()) {
+    throw UserError(
+        "no GPU and no peak: give --gpu (scaleworth list --known) or --peak in TFLOP/s");
+  }
+  return choice;
+}
+
+std::optional<FlopPerSecond> slowest_steady_rate(const std::vector<GpuResult>& gpus,
+                                                 const std::string& number_format) {
+  std::optional<FlopPerSecond> slowest;
+  for (const GpuResult& gpu : gpus) {
+    for (const GpuFormat& format : gpu.formats) {
+      if (format.precision != number_format || !format.steady) continue;
+      const FlopPerSecond rate = format.steady->rate.value;
+      slowest = slowest ? std::min(*slowest, rate) : rate;
+    }
+  }
+  return slowest;
+}
+}  // namespace scaleworth::model

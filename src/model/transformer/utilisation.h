@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/// MFU, HFU, counting conventions, peaks.
+#pragma once
+
+#include "src/core/catalogue.h"
+#include "src/core/units.h"
+#include "src/model/analysis.h"
+#include "src/model/transformer/transformer.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::model {
+// Model FLOPs utilisation: the model's FLOPs over what the hardware could have done meanwhile.
+
+/// The convention behind every MFU of this tool, for the reader.
+inline constexpr const char* mfu_convention =
+    "model FLOPs: matrix multiplications of forward and backward, full (not causal) attention, no "
+    "recomputation";
+
+/// MFU = model FLOPs / (step time x peak of all ranks). Above 1 means that the peak is not one.
+/// Throws UserError when `step` or `peak` is not positive.
+/// Source: Chowdhery et al., PaLM (arXiv 2204.02311), appendix B.
+double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond peak);
+
+/// A measured peak of several ranks and how it came about.
+struct RankPeak {
+  FlopPerSecond rate;
+  std::string basis;  // "AVX2 fp32 FMA, 2 workers at once, wall clock"
+};
+
+/// The FMA ceiling of `ranks` single-threaded ranks, fp32, fastest instruction set: the rate of
+/// `ranks` workers measured at once where that was measured, else `ranks` times one worker's.
+/// The rate per thread-CPU-second takes the place of the wall rate where the host was contended:
+/// a busy host is not a slow one. Absent when no fp32 ceiling fits.
+std::optional<RankPeak> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks);
+
+// Ways in which papers and frameworks count the operations of training: an MFU means nothing
+// without the one that it was computed by.
+
+/// Per trained token, with s the sequence, L layers, h hidden, V vocabulary, H heads of size Q:
+///   full         products of the architecture, every token meets all s (latent attention, experts
+///                and windows as they are)
+///   causal       the same, every token meets those before it
+///   palm         6 N + 12 L H Q s                       Chowdhery et al., arXiv 2204.02311, app. B
+///   narayanan    96 L h^2 (1 + s/6h + V/16Lh)           Narayanan et al., arXiv 2104.04473, eq. 3:
+///                counts the layers' recomputation, so that its utilisation is an HFU
+///   korthikanti  72 L h^2 (1 + s/6h + V/12Lh)           Korthikanti et al., arXiv 2205.05198, app.
+///   6nd          6 N, N as published (or counted)       Kaplan et al., arXiv 2001.08361
+///   torchtitan   6 (N - input embedding) + 12 L H Q s   pytorch/torchtitan
+///   llm-foundry  6 N + 12 L h s                         mosaicml/llm-foundry
+///   megatron     as causal without windows, V padded to a multiple of 128
+///                                                       NVIDIA/Megatron-LM, training.py
+/// N are all parameters, of a model with experts those that one token takes. The formulas of
+/// narayanan and korthikanti hold for blocks of 4 h and as many keys as heads; other shapes take
+/// their products in place of 24 h^2 per layer. Models of the catalogue have no second head
+/// (multi-token prediction), which megatron would count.
+enum class Convention {
+  full,
+  causal,
+  palm,
+  narayanan,
+  korthikanti,
+  six_nd,
+  torchtitan,
+  llm_foundry,
+  megatron
+};
+
+/// A convention for the reader.
+struct ConventionWords {
+  Convention convention;
+  const char* name;       // "palm"
+  const char* counts;     // "6 N + 12 L H Q s"
+  const char* attention;  // "full", "causal" or "none"
+};
+
+std::span<const ConventionWords> conventions();
+const ConventionWords& words_of(Convention convention);
+/// Throws UserError with the nearest names.
+Convention parse_convention(std::string_view name);
+
+/// The convention's own parts of a forward pass; a third of its model FLOPs.
+ForwardFlops forward_flops(Convention convention,
+                           const TransformerModel& model,
+                           std::int64_t sequence);
+
+/// Model FLOPs of one trained token, no recomputation, also by narayanan.
+double model_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
+
+/// Model FLOPs and what was computed again. Selective recomputation by korthikanti is as published,
+/// s/3h in place of s/6h: three times what repeating the scores once takes.
+double hardware_flops(Convention convention,
+                      const TransformerModel& model,
+                      std::int64_t sequence,
+                      Recomputation recomputation);
+
+/// What the convention itself prints for a run: model FLOPs, by narayanan hardware FLOPs with full
+/// recomputation.
+double quoted_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
+
+// What a utilisation is taken of: a dense peak with its number format and clock, and what else
+// people divide by.
+
+/// A rate of one GPU to hold a run against.
+struct Denominator {
+  FlopPerSecond rate;
+  std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "--peak"; "measured: ..."
+};
+
+struct PeakRequest {
+  const GpuDatasheet* gpu = nullptr;  // null: unknown
+  std::string number_format;          // empty: bf16, fp16 where there is none
+  std::optional<FlopPerSecond> given;
+};
+
+struct PeakChoice {
+  std::string number_format;
+  std::vector<Denominator> peaks;  // the first is the one to quote
+  std::vector<std::string> remarks;
+};
+
+/// The given peak first, then the datasheet's dense one of the number format, for 8 and 4 bits also
+/// that of bf16 (such runs have no agreed denominator). Remarks say when a given peak is the one
+/// with 2:4 sparsity, which is twice the dense one. Throws UserError when nothing is known: no GPU
+/// and no given peak, or a number format that the datasheet has no peak of.
+PeakChoice choose_peaks(const PeakRequest& request);
+
+/// The steady rate of products in `number_format` of the slowest GPU that measured them (the
+/// slowest sets the pace); absent where none did.
+std::optional<FlopPerSecond> slowest_steady_rate(const std::vector<GpuResult>& gpus,
+                                                 const std::string& number_format);
+
+// What a training run makes of its GPUs, and what it costs: from an architecture and a throughput.
+
+struct TrainingRun {
+  TransformerModel model;
+  std::int64_t sequence = 0;  // tokens of one sequence; 0: the model's own
+  std::int64_t gpus = 1;
+  double tokens_per_second = 0.0;  // of all GPUs
+  Convention convention = Convention::full;
+  Recomputation recomputation = Recomputation::none;  // by narayanan always full
+  std::vector<Denominator> peaks;                     // of one GPU; the first is the one to quote
+  std::optional<DollarsPerSecond> price;              // of one GPU
+  std::optional<double> tokens;                       // to train on
+};
+
+/// The run against one peak. Above 1 means that the peak is not one, or the count is wrong.
+struct Utilisation {
+  Denominator peak;
+  double mfu = 0.0;  // model FLOPs / (peak x time), without recomputation
+  double hfu = 0.0;  // with it
+};
+
+/// The run by another convention.
+struct ConventionRow {
+  Convention convention = Convention::full;
+  double quoted = 0.0;     // FLOPs of a token that its utilisation counts
+  double ratio = 1.0;      // quoted / the chosen convention's
+  double utilisation = 0;  // against the first peak
+};
+
+/// What a number of tokens takes at the run's throughput.
+struct Campaign {
+  double tokens = 0.0;
+  Seconds time;
+  double gpu_hours = 0.0;
+  std::optional<Dollars> cost;
+};
+
+struct TrainingUse {
+  std::int64_t sequence = 0;
+  Recomputation recomputation = Recomputation::none;
+  ForwardFlops forward;  // of one token, by the chosen convention
+  Flops model_flops;     // of one trained token
+  Flops hardware_flops;
+  double tokens_per_second_per_gpu = 0.0;
+  FlopPerSecond model_rate;  // of one GPU
+  FlopPerSecond hardware_rate;
+  std::vector<Utilisation> against;  // as `peaks`
+  std::vector<ConventionRow> conventions;
+  bool conventions_differ = false;  // by more than 1 %
+  double gpu_hours_per_million_tokens = 0.0;
+  std::optional<Dollars> per_million_tokens;
+  std::optional<Campaign> campaign;
+  std::vector<std::string> remarks;
+};
+
+/// Throws UserError unless gpus, tokens per second, peaks, price and tokens are positive and
+/// finite, there is a peak, and the sequence is no longer than the model has positions for.
+TrainingUse use_of_training(const TrainingRun& run);
+}  // namespace scaleworth::model

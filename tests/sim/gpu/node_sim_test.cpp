@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "tests/catch.h"
+#include "tests/sim/gpu/rehearsal.h"
+#include "tests/sim/gpu/sim_node.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+// What the probes of GPUs make of GPUs that break, are slow, or cannot reach each other.
+
+using namespace scaleworth;
+using namespace scaleworth::sim;
+using probes::Suite;
+
+namespace {
+std::size_t points_of(const ProbeRecord& probe, int gpu) {
+  return std::ranges::count_if(probe.points, [&](const Point& point) {
+    return integer_parameter(point, fields::gpu) == gpu;
+  });
+}
+
+bool warns(const ProbeRecord& probe, const std::string& words) {
+  return std::ranges::any_of(probe.warnings, [&](const std::string& warning) {
+    return warning.find(words) != std::string::npos;
+  });
+}
+
+constexpr std::array roofline_probes{fields::gpu_compute,
+                                     fields::gpu_memory,
+                                     fields::gpu_latency,
+                                     fields::gpu_intensity,
+                                     fields::gpu_transfer,
+                                     fields::gpu_launch};
+}  // namespace
+
+TEST_CASE("a GPU that is lost does not end the measuring of the others", "[gpu]") {
+  auto truths = h100_truths(3);
+  truths[1].fault.lost_after = 2;
+  SimNode node(truths);
+  const ProbeRecord& probe = node.measure(fields::gpu_compute, Suite::standard);
+  REQUIRE(points_of(probe, 0) == 9);
+  REQUIRE(points_of(probe, 1) == 2);
+  REQUIRE(points_of(probe, 2) == 9);
+  REQUIRE(warns(probe, "GPU 1 is lost"));
+  REQUIRE(warns(probe, "GPU 1: left out of the rest"));
+  REQUIRE(probe.warnings.size() == 3);  // two failures, left out
+}
+
+TEST_CASE("a probe fails when every GPU does", "[gpu]") {
+  for (const char* probe : roofline_probes) {
+    auto truths = h100_truths(2);
+    for (GpuTruth& truth : truths) truth.fault.lost_after = 0;
+    SimNode node(truths);
+    CAPTURE(probe);
+    REQUIRE_THROWS_AS(node.measure(probe, Suite::standard), ProbeFailure);
+  }
+}
+
+TEST_CASE("the read of the whole memory shrinks until it fits, and says so", "[gpu]") {
+  auto truths = h100_truths(1);
+  truths[0].fault.out_of_memory_above = Bytes(45e9);  // of 86e9
+  SimNode node(truths);
+  const ProbeRecord& probe = node.measure(fields::gpu_memory, Suite::standard);
+  REQUIRE(warns(probe, "three quarters"));
+  std::int64_t largest = 0;
+  for (const Point& point : probe.points) {
+    largest = std::max(largest, integer_parameter(point, fields::working_set_bytes));
+  }
+  REQUIRE(largest > 30'000'000'000);
+  REQUIRE(largest <= 45'000'000'000);
+}
+
+TEST_CASE("a slow GPU shows in a glance, with its clock and the reason for it", "[gpu]") {
+  auto truths = h100_truths(4);
+  truths[3].fault.slow_factor = 0.8;
+  SimNode node(truths);
+  const ProbeRecord& probe = node.measure(fields::gpu_compute, Suite::quick);
+  REQUIRE(probe.points.size() == 9 + 3);
+  const Point& slow = probe.points.back();
+  const Point& usual = probe.points[probe.points.size() - 2];
+  REQUIRE(integer_parameter(slow, fields::gpu) == 3);
+  const auto time = [](const Point& point) {
+    return *median(series(point, fields::wall_s)) / amount(point, fields::flops);
+  };
+  REQUIRE_THAT(time(usual) / time(slow), WithinRel(0.8, 0.01));
+  REQUIRE(series(slow, fields::telemetry_clock_event_reasons).front() == 4.0);
+  REQUIRE(warns(probe, "--suite standard measures all"));
+}
+
+TEST_CASE("without peer access copies are measured, kernels are not, and one warning says so",
+          "[gpu]") {
+  auto truths = h100_truths(2);
+  for (GpuTruth& truth : truths) truth.link.peer_access = false;
+  SimNode node(truths);
+  const ProbeRecord& probe = node.measure(fields::gpu_transfer, Suite::standard);
+  REQUIRE(probe.warnings.size() == 1);
+  REQUIRE(warns(probe, "no peer access from GPU 0 to 1, 1 to 0"));
+  for (const Point& point : probe.points) {
+    const bool peers =
+        text_parameter(point, fields::source).starts_with("gpu") &&
+        text_parameter(point, fields::target).starts_with("gpu") &&
+        text_parameter(point, fields::source) != text_parameter(point, fields::target);
+    if (peers) REQUIRE(text_parameter(point, fields::engine) == "copy engine");
+  }
+}
+
+TEST_CASE("a GPU that is lost among its products is replaced by an equal one", "[gpu]") {
+  SimNode whole(h100_truths(1));
+  const std::size_t wanted = points_of(whole.measure(fields::gpu_gemm, Suite::quick), 0);
+  auto truths = h100_truths(3);
+  truths[0].fault.lost_after = 350;  // in the second format
+  SimNode node(truths);
+  const ProbeRecord& probe = node.measure(fields::gpu_gemm, Suite::quick);
+  REQUIRE(warns(probe, "GPU 0 is lost"));
+  REQUIRE(warns(probe, "GPU 1, which is equal, takes its place from fp8_e4m3 on"));
+  REQUIRE(points_of(probe, 0) > 0);
+  REQUIRE(points_of(probe, 0) + points_of(probe, 1) >= wanted);
+  REQUIRE(points_of(probe, 2) == 0);
+  std::map<std::string, int> steady_on;
+  for (const Point& point : probe.points) {
+    if (text_parameter(point, fields::pass) != "steady") continue;
+    steady_on[text_parameter(point, fields::precision)] =
+        static_cast<int>(integer_parameter(point, fields::gpu));
+  }
+  REQUIRE(steady_on ==
+          std::map<std::string, int>{{"bf16", 0}, {"fp8_e4m3", 1}, {"tf32", 1}, {"fp32", 1}});
+}
+
+TEST_CASE("a GPU of another kind does not stand in for a lost one, and is measured", "[gpu]") {
+  auto truths = h100_truths(2);
+  truths[0].fault.lost_after = 350;
+  truths[1].description.name = "another";
+  SimNode node(truths);
+  REQUIRE_THROWS_AS(node.measure(fields::gpu_gemm, Suite::quick), ProbeFailure);
+  const ProbeRecord& probe = *find_probe(node.run(), fields::gpu_gemm);
+  REQUIRE(warns(probe, "no equal GPU is left to measure fp8_e4m3 and what follows"));
+  REQUIRE(points_of(probe, 0) > 0);
+  REQUIRE(points_of(probe, 1) > points_of(probe, 0));
+}
+
+TEST_CASE("every probe asks GPUs of little memory for no more than they have", "[gpu]") {
+  auto truths = h100_truths(1);
+  truths[0].description.memory = Bytes(256.0 * 1024 * 1024);  // a small slice
+  SimNode node(truths);
+  for (const char* probe : roofline_probes) {
+    CAPTURE(probe);
+    const ProbeRecord& record = node.measure(probe, Suite::standard);
+    REQUIRE_FALSE(warns(record, "out of memory"));
+  }
+}
+
+TEST_CASE("the rehearsal has one H100 by default, and as many of a kind as asked for", "[gpu]") {
+  REQUIRE(rehearsal_truths({}).size() == 1);
+  REQUIRE(rehearsal_truths({}).front().description.multiprocessors == 132);
+  const auto truths = rehearsal_truths({"3", "t4", ""});
+  REQUIRE(truths.size() == 3);
+  REQUIRE(truths[2].description.ordinal == 2);
+  REQUIRE(truths[2].description.compute_capability == 75);
+}
+
+TEST_CASE("faults of the rehearsal hit the GPU that they name", "[gpu]") {
+  const auto truths = rehearsal_truths({"4", "", "slow:3,lost:1,memory:0,no-peers"});
+  REQUIRE(truths[3].fault.slow_factor < 1.0);
+  REQUIRE(truths[2].fault.slow_factor == 1.0);
+  REQUIRE(truths[1].fault.lost_after);
+  REQUIRE(truths[0].fault.out_of_memory_above < truths[0].description.memory);
+  REQUIRE_FALSE(truths[2].link.peer_access);
+}
+
+TEST_CASE("wishes that the rehearsal cannot meet are the user's error", "[gpu]") {
+  REQUIRE_THROWS_AS(rehearsal_truths({"0", "", ""}), UserError);
+  REQUIRE_THROWS_AS(rehearsal_truths({"two", "", ""}), UserError);
+  REQUIRE_THROWS_AS(rehearsal_truths({"1", "abacus", ""}), UserError);
+  REQUIRE_THROWS_AS(rehearsal_truths({"2", "", "slow:2"}), UserError);
+  REQUIRE_THROWS_AS(rehearsal_truths({"2", "", "slow"}), UserError);
+  REQUIRE_THROWS_AS(rehearsal_truths({"2", "", "tired:1"}), UserError);
+}
+
+TEST_CASE("every GPU of the catalogue can be rehearsed", "[gpu]") {
+  for (const GpuDatasheet& datasheet : gpu_catalogue()) {
+    CAPTURE(datasheet.id);
+    const GpuTruth truth = rehearsal_truths({"1", datasheet.id, ""}).front();
+    REQUIRE(truth.clock_hz > 5e8);
+    REQUIRE(truth.memory_bytes_per_s > 1e11);
+    REQUIRE(truth.cuda_cores.at(probes::NumberFormat::fp32) >= 64.0);
+  }
+}

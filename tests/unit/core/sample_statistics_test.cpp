@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/statistics/sample_statistics.h"
+
+#include "tests/catch.h"
+
+#include <cmath>
+#include <random>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+using namespace scaleworth;
+
+TEST_CASE("quantiles interpolate between order statistics", "[statistics]") {
+  // Type 7: position p (n - 1). 0.25 * 3 = 0.75 -> 1 + 0.75 (2 - 1) = 1.75.
+  const std::vector<double> samples{4, 1, 3, 2};
+  REQUIRE(quantile(samples, 0.25) == 1.75);
+  REQUIRE(median(samples) == 2.5);
+  REQUIRE(quantile(samples, 0.0) == 1.0);
+  REQUIRE(quantile(samples, 1.0) == 4.0);
+}
+
+TEST_CASE("quantiles are absent for no samples and defined for one and for equal ones",
+          "[statistics]") {
+  REQUIRE_FALSE(median({}));
+  REQUIRE_FALSE(median_absolute_deviation({}));
+  REQUIRE(quantile(std::vector<double>{7.0}, 0.9) == 7.0);
+  REQUIRE(median_absolute_deviation(std::vector<double>{7.0}) == 0.0);
+  REQUIRE(quantile(std::vector<double>(5, 7.0), 0.3) == 7.0);
+  REQUIRE(median_absolute_deviation(std::vector<double>(5, 7.0)) == 0.0);
+}
+
+TEST_CASE("the median absolute deviation ignores one wild sample", "[statistics]") {
+  // Median 3, deviations 2 1 0 1 97, their median 1.
+  REQUIRE(median_absolute_deviation(std::vector<double>{1, 2, 3, 4, 100}) == 1.0);
+}
+
+TEST_CASE("five samples support no 95 % interval of the median, six give their range",
+          "[statistics]") {
+  // [min, max] covers with 1 - 2 * 0.5^n: 0.9375 for n = 5, 0.96875 for n = 6.
+  REQUIRE_FALSE(median_interval(std::vector<double>{1, 2, 3, 4, 5}));
+  const auto six = median_interval(std::vector<double>{6, 5, 4, 3, 2, 1});
+  REQUIRE(six->low == 1.0);
+  REQUIRE(six->high == 6.0);
+  REQUIRE(median_interval(std::vector<double>{6, 5, 4, 3, 2, 1}, 0.9687));
+  REQUIRE_FALSE(median_interval(std::vector<double>{6, 5, 4, 3, 2, 1}, 0.9688));
+}
+
+TEST_CASE("a hundred samples take the 40th and the 61st", "[statistics]") {
+  // Tables of order-statistic intervals (Conover 1999, A3): n = 100, ranks 40 and 61 at 95 %.
+  std::vector<double> samples;
+  for (int i = 1; i <= 100; ++i) samples.push_back(i);
+  const auto interval = median_interval(samples);
+  REQUIRE(interval->low == 40.0);
+  REQUIRE(interval->high == 61.0);
+}
+
+TEST_CASE("the median of one sample is that sample without an interval", "[statistics]") {
+  const auto estimate = median_estimate(std::vector<double>{3.0});
+  REQUIRE(estimate.value == 3.0);
+  REQUIRE_FALSE(estimate.interval);
+  REQUIRE(estimate.samples == 1);
+  REQUIRE_THROWS_AS(median_estimate({}), std::invalid_argument);
+}
+
+TEST_CASE("equal samples have a closed interval", "[statistics]") {
+  const auto estimate = median_estimate(std::vector<double>(8, 3.0));
+  REQUIRE(estimate.interval->low == 3.0);
+  REQUIRE(estimate.interval->high == 3.0);
+}
+
+TEST_CASE("the order-statistic interval works for many thousand samples", "[statistics]") {
+  // 0.5^n underflows here; half-width about 0.98 sqrt(n) ranks: 10000 -> 4902 and 5099.
+  std::vector<double> samples;
+  for (int i = 1; i <= 10000; ++i) samples.push_back(i);
+  REQUIRE_THAT(median_interval(samples)->low, WithinAbs(4902, 1.0));
+  REQUIRE_THAT(median_interval(samples)->high, WithinAbs(5099, 1.0));
+}
+
+TEST_CASE("the interval of the median covers the truth in 2000 skewed repeats", "[statistics]") {
+  // Median of the lognormal: 1. Nominal coverage at n = 15 is 0.9648 (ranks 4 and 12):
+  // Binomial(2000, 0.9648): mean 1930, sd 8.2.
+  std::mt19937_64 random(2);
+  std::lognormal_distribution<double> noise(0.0, 0.5);
+  int covered = 0;
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    std::vector<double> samples(15);
+    for (double& sample : samples) sample = noise(random);
+    const auto interval = median_interval(samples);
+    covered += interval->low <= 1.0 && 1.0 <= interval->high ? 1 : 0;
+  }
+  REQUIRE(covered >= 1900);  // the 95 % asked for
+  REQUIRE(covered <= 1960);  // and not by being far too wide
+}
+
+TEST_CASE("the bootstrap is repeatable, absent for one sample and closed for equal ones",
+          "[statistics]") {
+  const auto statistic = [](std::span<const double> samples) { return median(samples); };
+  const std::vector<double> samples{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const auto first = bootstrap_interval(samples, statistic);
+  const auto second = bootstrap_interval(samples, statistic);
+  REQUIRE(first->low == second->low);
+  REQUIRE(first->low < 5.0);
+  REQUIRE(first->high > 5.0);
+  REQUIRE_FALSE(bootstrap_interval(std::vector<double>{1.0}, statistic));
+  REQUIRE(bootstrap_interval(std::vector<double>(4, 2.0), statistic)->high == 2.0);
+}
+
+TEST_CASE("a statistic that is mostly absent has no bootstrap interval", "[statistics]") {
+  const auto absent = [](std::span<const double>) { return std::optional<double>(); };
+  REQUIRE_FALSE(bootstrap_interval(std::vector<double>{1, 2, 3}, absent));
+}
+
+TEST_CASE("a ratio without intervals is exact and has none", "[statistics]") {
+  const auto speedup = ratio({6.0, std::nullopt, 5}, {2.0, std::nullopt, 3});
+  REQUIRE(speedup.value == 3.0);
+  REQUIRE_FALSE(speedup.interval);
+  REQUIRE(speedup.samples == 3);
+}
+
+TEST_CASE("a ratio has no interval when one of the two has none or reaches zero", "[statistics]") {
+  const Estimate<double> known{6.0, Interval<double>{5.0, 7.0}, 9};
+  REQUIRE_FALSE(ratio(known, {2.0, std::nullopt, 9}).interval);
+  REQUIRE_FALSE(ratio(known, {2.0, Interval<double>{0.0, 3.0}, 9}).interval);
+}
+
+TEST_CASE("relative uncertainties add in quadrature", "[statistics]") {
+  // Factors e^0.03 and e^0.04 either way: sqrt(0.03^2 + 0.04^2) = 0.05.
+  const Estimate<double> a{4.0, Interval<double>{4 * std::exp(-0.03), 4 * std::exp(0.03)}, 9};
+  const Estimate<double> b{2.0, Interval<double>{2 * std::exp(-0.04), 2 * std::exp(0.04)}, 9};
+  const auto result = ratio(a, b);
+  REQUIRE_THAT(result.interval->low, WithinRel(2 * std::exp(-0.05), 1e-12));
+  REQUIRE_THAT(result.interval->high, WithinRel(2 * std::exp(0.05), 1e-12));
+}
+
+TEST_CASE("the side of an uncertainty is kept and changes with the divisor", "[statistics]") {
+  // Only the divisor is uncertain, and only upwards: the ratio is uncertain downwards by 2 -> 1.6.
+  const auto result =
+      ratio({4.0, Interval<double>{4.0, 4.0}, 9}, {2.0, Interval<double>{2.0, 2.5}, 9});
+  REQUIRE_THAT(result.interval->low, WithinRel(1.6, 1e-12));
+  REQUIRE_THAT(result.interval->high, WithinRel(2.0, 1e-12));
+}
+
+TEST_CASE("quantities keep their dimension", "[statistics]") {
+  const Estimate<FlopPerSecond> peak{FlopPerSecond(100e9), std::nullopt, 7};
+  const Estimate<BytesPerSecond> bandwidth{BytesPerSecond(20e9), std::nullopt, 7};
+  const auto ridge = ratio(peak, bandwidth);
+  static_assert(std::is_same_v<decltype(ridge.value), FlopPerByte>);
+  REQUIRE(ridge.value.value() == 5.0);
+  static_assert(std::is_same_v<decltype(ratio(peak, peak).value), double>);
+}
+
+TEST_CASE("a ratio of what is not positive is refused", "[statistics]") {
+  REQUIRE_THROWS_AS(ratio({0.0, std::nullopt, 1}, {1.0, std::nullopt, 1}), std::invalid_argument);
+  REQUIRE_THROWS_AS(ratio({1.0, std::nullopt, 1}, {NAN, std::nullopt, 1}), std::invalid_argument);
+}
+
+TEST_CASE("the interval of a ratio of medians covers the truth in 500 skewed repeats",
+          "[statistics]") {
+  // Binomial(500, 0.95): mean 475, sd 4.9; 457 is 3.7 sd below. True ratio of the medians: 3.
+  std::mt19937_64 random(11);
+  std::lognormal_distribution<double> noise(0.0, 0.2);
+  int covered = 0;
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    std::vector<double> a(15);
+    std::vector<double> b(9);
+    for (double& value : a) value = 6.0 * noise(random);
+    for (double& value : b) value = 2.0 * noise(random);
+    const auto interval = ratio(median_estimate(a), median_estimate(b)).interval;
+    covered += interval->low <= 3.0 && 3.0 <= interval->high ? 1 : 0;
+  }
+  CAPTURE(covered);
+  REQUIRE(covered >= 457);
+}
+
+TEST_CASE("the resampled median of one sample, or of equal samples, is that sample", "[resample]") {
+  std::mt19937_64 random(1);
+  CHECK(MedianResampler(std::vector<double>{4.0}).draw(random) == 4.0);
+  CHECK(MedianResampler(std::vector<double>(9, 2.5)).draw(random) == 2.5);
+  CHECK_THROWS_AS(MedianResampler({}), std::invalid_argument);
+}
+
+TEST_CASE("the resampled median of 0, 0, 1 is 1 in 7 of 27 resamples", "[resample]") {
+  // P(at least two of three draws hit the 1) = 3 (1/3)^2 (2/3) + (1/3)^3 = 7/27 = 0.2593.
+  std::mt19937_64 random(1);
+  const MedianResampler resampler(std::vector<double>{0.0, 0.0, 1.0});
+  double ones = 0.0;
+  for (int i = 0; i < 200000; ++i) ones += resampler.draw(random);
+  CHECK_THAT(ones / 200000.0, WithinAbs(7.0 / 27.0, 0.004));  // four standard errors of 0.001
+}
+
+TEST_CASE("the hull of an absent interval is the other one", "[resample]") {
+  const Interval<double> known{1.0, 2.0};
+  CHECK(hull(std::nullopt, known)->low == 1.0);
+  CHECK(hull(known, Interval<double>{0.5, 1.5})->low == 0.5);
+  CHECK(hull(known, Interval<double>{0.5, 1.5})->high == 2.0);
+  CHECK_FALSE(hull(std::nullopt, std::nullopt).has_value());
+}
+
+TEST_CASE("Student's t matches the printed table", "[statistics]") {
+  // Two-sided 95 %: Abramowitz & Stegun table 26.10, three decimals.
+  REQUIRE_THAT(student_t_two_sided(0.95, 1), WithinAbs(12.706, 5e-4));
+  REQUIRE_THAT(student_t_two_sided(0.95, 4), WithinAbs(2.776, 5e-4));
+  REQUIRE_THAT(student_t_two_sided(0.95, 30), WithinAbs(2.042, 5e-4));
+  REQUIRE_THAT(student_t_two_sided(0.99, 10), WithinAbs(3.169, 5e-4));
+}
+
+TEST_CASE("Student's t approaches the normal for many degrees of freedom", "[statistics]") {
+  REQUIRE_THAT(student_t_two_sided(0.95, 1e6), WithinAbs(1.95996, 1e-5));
+}
+
+TEST_CASE("a confidence of one or no degrees of freedom is refused", "[statistics]") {
+  REQUIRE_THROWS_AS(student_t_two_sided(1.0, 3), std::invalid_argument);
+  REQUIRE_THROWS_AS(student_t_two_sided(0.95, 0), std::invalid_argument);
+}
+
+TEST_CASE("the distribution below a t is one half at zero and symmetric about it", "[statistics]") {
+  CHECK_THAT(student_t_below(0.0, 3.0), WithinAbs(0.5, 1e-12));
+  // One degree of freedom is Cauchy: 1/2 + atan(t)/pi, 3/4 at 1.
+  CHECK_THAT(student_t_below(1.0, 1.0), WithinAbs(0.75, 1e-9));
+  CHECK_THAT(student_t_below(-1.0, 1.0), WithinAbs(0.25, 1e-9));
+  CHECK_THAT(student_t_below(student_t_two_sided(0.95, 7.0), 7.0), WithinAbs(0.975, 1e-9));
+  CHECK_THROWS_AS(student_t_below(1.0, 0.0), std::invalid_argument);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/inject/nccl_profiler.h"
+
+#include "cuda/inject/session.h"
+#include "cuda/nccl/plugin_interfaces.h"
+#include "tests/catch.h"
+#include "trace/formats/swtrace/codec.h"
+
+#include <map>
+
+namespace scaleworth::gpu {
+namespace {
+// Where the time of NCCL's network operations goes, and what NCCL keeps for its events.
+
+using trace::recording::NetworkRow;
+
+TEST_CASE("an operation waits for what its oldest transfer waits for", "[capture]") {
+  NetworkOperation operation({}, 100);
+  auto* first = operation.begin_step(100);
+  operation.enter(*first, NetworkWait::gpu, 0, 100);
+  auto* second = operation.begin_step(110);
+  operation.enter(*second, NetworkWait::gpu, 0, 110);
+  operation.enter(*first, NetworkWait::peer, 0, 130);       // GPU: 100 to 130
+  operation.enter(*first, NetworkWait::network, 512, 135);  // credit: 130 to 135
+  operation.enter(*second, NetworkWait::network, 256, 140);
+  operation.end_step(*first, 150);            // network: 135 to 150
+  operation.end_step(*second, 170);           // the second is the oldest now: network again, to 170
+  const NetworkRow row = operation.end(180);  // nothing under way: 170 to 180
+  CHECK(row.gpu_wait_ns == 30);
+  CHECK(row.peer_wait_ns == 5);
+  CHECK(row.network_wait_ns == 35);
+  CHECK(row.flush_wait_ns == 0);
+  CHECK(row.duration_ns == 80);
+  CHECK(row.lead_ns == 30);
+  CHECK(row.steps == 2);
+  CHECK(row.bytes == 768);
+}
+
+TEST_CASE("a transfer that ends before an older one changes nothing until that has ended",
+          "[capture]") {
+  NetworkOperation operation({}, 0);
+  auto* first = operation.begin_step(0);
+  auto* second = operation.begin_step(0);
+  operation.enter(*first, NetworkWait::network, 0, 0);
+  operation.enter(*second, NetworkWait::gpu, 0, 0);
+  operation.end_step(*second, 10);
+  operation.end_step(*first, 30);
+  const NetworkRow row = operation.end(30);
+  CHECK(row.network_wait_ns == 30);
+  CHECK(row.gpu_wait_ns == 0);
+}
+
+TEST_CASE("the lead ends with the first transfer's first wait, once", "[capture]") {
+  NetworkOperation operation({}, 0);
+  auto* first = operation.begin_step(2);
+  operation.enter(*first, NetworkWait::network, 0, 3);
+  operation.enter(*first, NetworkWait::network, 0, 5);
+  operation.end_step(*first, 9);
+  for (int i = 0; i < 20; ++i) operation.end_step(*operation.begin_step(10), 11);
+  CHECK(operation.end(20).lead_ns == 9);
+}
+
+TEST_CASE("transfers beyond those that are followed are passed over", "[capture]") {
+  NetworkOperation operation({}, 0);
+  NetworkOperation::Step* oldest = operation.begin_step(0);
+  for (int i = 1; i < 16; ++i) REQUIRE(operation.begin_step(0) != nullptr);
+  CHECK(operation.begin_step(0) == nullptr);
+  operation.end_step(*oldest, 1);
+  CHECK(operation.begin_step(1) != nullptr);
+}
+
+TEST_CASE("a clock that steps back takes nothing away", "[capture]") {
+  NetworkOperation operation({}, 100);
+  auto* step = operation.begin_step(100);
+  operation.enter(*step, NetworkWait::flush, 0, 100);
+  operation.enter(*step, NetworkWait::gpu, 0, 120);
+  operation.end_step(*step, 90);
+  const NetworkRow row = operation.end(95);
+  CHECK(row.flush_wait_ns == 20);
+  CHECK(row.gpu_wait_ns == 0);
+  CHECK(row.duration_ns == 20);
+}
+
+TEST_CASE("NCCL's states are waits for GPU, peer, network or flush", "[capture]") {
+  CHECK(network_wait(nccl_state_send_gpu) == NetworkWait::gpu);
+  CHECK(network_wait(nccl_state_receive_gpu) == NetworkWait::gpu);
+  CHECK(network_wait(nccl_state_send_peer) == NetworkWait::peer);
+  CHECK(network_wait(nccl_state_send_network) == NetworkWait::network);
+  CHECK(network_wait(nccl_state_receive_network) == NetworkWait::network);
+  CHECK(network_wait(nccl_state_receive_flush) == NetworkWait::flush);
+  CHECK_FALSE(network_wait(nccl_state_kernel_channel_end));
+  CHECK_FALSE(network_wait(19));  // an operation is in progress
+}
+
+TEST_CASE("a handle tells what NCCL gives back", "[capture]") {
+  const NcclHandle call(NcclHandle::of_call(7));
+  CHECK(call.kind() == NcclHandle::Kind::call);
+  CHECK(call.call() == 7);
+  NetworkRow row;
+  const NcclHandle object(NcclHandle::of(&row, NcclHandle::Kind::channel));
+  CHECK(object.kind() == NcclHandle::Kind::channel);
+  CHECK(object.object<NetworkRow>() == &row);
+  CHECK(NcclHandle(nullptr).kind() == NcclHandle::Kind::none);
+  CHECK(NcclHandle::of(static_cast<NetworkRow*>(nullptr), NcclHandle::Kind::step) == nullptr);
+}
+
+// What NCCL's plugin calls, the environment and the inbox become.
+
+using namespace trace::recording;
+
+NcclEvent all_reduce(std::size_t count, const char* type) {
+  NcclEvent event{};
+  event.kind = nccl_event_collective;
+  event.collective = {};
+  event.collective.function = "AllReduce";
+  event.collective.count = count;
+  event.collective.type = type;
+  event.collective.channels = 24;
+  event.collective.algorithm = "NVLS";
+  event.collective.protocol = "SIMPLE";
+  return event;
+}
+
+TEST_CASE("collectives of a communicator are numbered, their bytes counted", "[capture]") {
+  NcclContext context;
+  context.communicator = 5;
+  REQUIRE(said_of_event(context, all_reduce(1, "ncclFloat32"), 10, 3)->row.sequence == 0);
+  const auto second = said_of_event(context, all_reduce(1000, "ncclBfloat16"), 20, 3);
+  REQUIRE(second->row.sequence == 1);
+  REQUIRE(second->row.bytes == 2000);  // 1000 elements of 2 bytes
+  REQUIRE(second->row.channels == 24);
+  REQUIRE(second->algorithm == "NVLS");
+  REQUIRE((second->row.fields & collective_has_root) == 0);
+}
+
+TEST_CASE("bytes of a type that is not known are absent", "[capture]") {
+  NcclContext context;
+  const auto said = said_of_event(context, all_reduce(1, "ncclFloat4"), 10, 3);
+  REQUIRE((said->row.fields & collective_has_bytes) == 0);
+}
+
+TEST_CASE("a send knows its peer and takes no number", "[capture]") {
+  NcclContext context;
+  NcclEvent event{};
+  event.kind = nccl_event_point_to_point;
+  event.point_to_point = {"Send", nullptr, "ncclUint8", 64, 6, 2, nullptr};
+  const auto said = said_of_event(context, event, 10, 3);
+  REQUIRE(said->row.peer == 6);
+  REQUIRE(said->row.bytes == 64);
+  REQUIRE((said->row.fields & collective_has_sequence) == 0);
+  REQUIRE(context.collectives == 0);
+}
+
+TEST_CASE("other events of NCCL are passed over", "[capture]") {
+  NcclContext context;
+  NcclEvent event{};
+  event.kind = 1;
+  REQUIRE_FALSE(said_of_event(context, event, 10, 3));
+}
+
+RankFacts facts_of(const std::map<std::string, std::string>& variables) {
+  return rank_facts([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST_CASE("the rank is that of the innermost launcher", "[capture]") {
+  REQUIRE(facts_of({{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "0"}}).rank == "3");
+  const RankFacts mpi = facts_of({{"OMPI_COMM_WORLD_RANK", "1"}, {"SLURM_PROCID", "0"}});
+  REQUIRE(mpi.source == "OMPI_COMM_WORLD_RANK");
+  REQUIRE(facts_of({{"SLURM_PROCID", "2"}, {"SLURM_STEP_ID", "0"}}).rank == "2");
+}
+
+TEST_CASE("a batch script of Slurm is no rank, and a word is none either", "[capture]") {
+  REQUIRE(facts_of({{"SLURM_PROCID", "0"}}).rank.empty());
+  REQUIRE(facts_of({{"RANK", "first"}}).rank.empty());
+  REQUIRE(facts_of({}).rank.empty());
+}
+
+TEST_CASE("names of the inbox become numbers, remarks stand once", "[capture]") {
+  Inbox inbox;
+  NameIndex names;
+  const auto number = [&](std::string_view text, Batch& to) { return names.intern(text, to); };
+  inbox.add(SaidMark{{.time_ns = 4, .phase = MarkPhase::opened}, "step 1"});
+  inbox.remark("once");
+  inbox.remark("once");
+  Batch batch;
+  inbox.empty_into(batch, number);
+  REQUIRE(batch.marks.front().name == 1);
+  REQUIRE(batch.names == std::vector<std::string>{"step 1"});
+  REQUIRE(batch.facts.size() == 1);
+  Batch later;
+  inbox.remark("once");
+  inbox.empty_into(later, number);
+  REQUIRE(later.facts.empty());
+}
+
+}  // namespace
+}  // namespace scaleworth::gpu

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/laws/model_selection.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+#include "tests/unit/model/scaling_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+template <class Time>
+std::vector<LawPoint> points(const std::vector<int>& counts, Time time) {
+  std::vector<LawPoint> result;
+  for (const int count : counts) result.push_back({count, time(count), std::nullopt});
+  return result;
+}
+}  // namespace
+
+TEST_CASE("a law that generated the times predicts them exactly", "[scaling]") {
+  const auto result =
+      bake_off(points({1, 2, 4, 8, 16, 32, 64},
+                      [](int k) { return 100.0 * (0.05 + 0.95 / k + 0.002 * (k - 1)); }),
+               false);
+  REQUIRE(result);
+  CHECK(result->forecasts == 4);
+  CHECK(result->by_forecast);
+  CHECK(result->laws.front().name == "contention-coherency");
+  // From four points on; with three the first guess stands in for it.
+  CHECK_THAT(result->laws.front().worst, WithinAbs(0.0, 1e-9));
+  CHECK(result->laws.front().held_out > 0.0);
+  CHECK_THAT(candidate_time(result->laws.front(), 128), WithinRel(100.0 * 0.31142, 1e-4));
+}
+
+TEST_CASE("logarithmic growth at work per rank is told from linear growth", "[scaling]") {
+  const auto result =
+      bake_off(points({1, 2, 4, 8, 16, 32}, [](int k) { return 10.0 + 0.3 * std::log2(k); }), true);
+  REQUIRE(result);
+  CHECK(result->laws.front().name == "constant and logarithm");
+  CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.3, 1e-9));
+}
+
+TEST_CASE("the normal form finds the term of a curve of unknown shape", "[scaling]") {
+  // K T = 3 + 0.2 K^(4/3) log2 K.
+  const auto data = points({1, 2, 4, 8, 16, 32}, [](int k) {
+    return (3.0 + 0.2 * std::pow(k, 4.0 / 3.0) * std::log2(k)) / k;
+  });
+  const FittedLaw law = fit_normal_form(data);
+  CHECK_THAT(law.coefficients[0], WithinAbs(3.0, 1e-6));
+  CHECK_THAT(law.coefficients[1], WithinAbs(0.2, 1e-6));
+  CHECK_THAT(law.coefficients[2], WithinAbs(4.0 / 3.0, 1e-12));
+  CHECK(law.coefficients[3] == 1.0);
+  // Four points would meet one of 42 terms by chance: none is taken.
+  const std::vector<LawPoint> four(data.begin(), data.begin() + 4);
+  CHECK(fit_normal_form(four).coefficients[1] == 0.0);
+}
+
+TEST_CASE("the normal form of a constant rate has no term", "[scaling]") {
+  const FittedLaw law = fit_normal_form(points({1, 2, 4, 8, 16}, [](int k) { return 7.0 / k; }));
+  CHECK_THAT(law.time(64), WithinRel(7.0 / 64, 1e-9));
+}
+
+TEST_CASE("a power of the count is found", "[scaling]") {
+  const auto result =
+      bake_off(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }), false);
+  REQUIRE(result);
+  CHECK(result->laws.front().name == "power loss");
+  CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.17, 1e-9));
+}
+
+TEST_CASE("communication that is known competes with the other laws", "[scaling]") {
+  const auto ring = [](double k) { return 0.3 * (k - 1.0) + 2.0 * (k - 1.0) / k; };
+  const auto result =
+      bake_off(points({1, 2, 4, 8, 16, 32}, [&](int k) { return 40.0 / k + 1.0 + ring(k); }),
+               false,
+               {informed_family(ring)});
+  REQUIRE(result);
+  const auto& laws = result->laws;
+  const auto informed = std::find_if(laws.begin(), laws.end(), [](const CandidateLaw& law) {
+    return law.name == "Amdahl and measured communication";
+  });
+  REQUIRE(informed != laws.end());
+  CHECK_THAT(informed->held_out, WithinAbs(0.0, 1e-9));
+  CHECK_THAT(informed->fitted.coefficients[1], WithinAbs(1.0, 1e-9));
+}
+
+TEST_CASE("too few counts keep the law that the kind of scaling suggests", "[scaling]") {
+  const auto two = points({1, 2}, [](int k) { return 8.0 / k + 1.0; });
+  CHECK(choose_law({two}, false).family.name == "Amdahl");
+  CHECK(choose_law({two}, true).family.name == "logarithmic loss");
+  CHECK_FALSE(choose_law({two}, true).held_out);
+}
+
+TEST_CASE("another law takes its place when it predicts clearly better", "[scaling]") {
+  const auto amdahl = points({1, 2, 4, 8}, [](int k) { return 0.9 / k + 0.1; });
+  const LawChoice weak = choose_law({amdahl}, true);
+  CHECK(weak.by_forecast);
+  CHECK(weak.family.name == "Amdahl");
+  const LawChoice strong = choose_law({amdahl}, false);
+  CHECK_FALSE(strong.by_forecast);
+  CHECK_THAT(*strong.held_out, WithinAbs(0.0, 1e-9));
+}
+
+TEST_CASE("a law takes the first guess's place by more than the noise of its forecasts",
+          "[scaling]") {
+  // Amdahl's law with 3 % ripples: others follow single counts better, none does so always.
+  const std::vector<double> ripples{0.97, 1.03, 0.98, 1.03, 0.97, 1.02, 0.98, 1.03};
+  std::size_t at = 0;
+  const auto rippled =
+      points({1, 2, 4, 8, 16, 32, 64, 128}, [&](int k) { return (0.9 / k + 0.1) * ripples[at++]; });
+  const LawChoice choice = choose_law({rippled}, false);
+  CHECK(choice.family.name == "Amdahl");
+  CHECK_FALSE(choice.by_forecast);
+}
+
+TEST_CASE("a law of three terms needs seven counts to be chosen", "[scaling]") {
+  const auto bent = [](int k) { return 0.1 + 0.9 / k + 0.001 * (k - 1); };
+  CHECK(choose_law({points({1, 2, 4, 8, 16, 32}, bent)}, false).family.name == "Amdahl");
+  CHECK(choose_law({points({1, 2, 4, 8, 16, 32, 64}, bent)}, false).family.name ==
+        "contention-coherency");
+}
+
+TEST_CASE("a law of three terms is chosen from fewer counts where the others see a cliff",
+          "[scaling]") {
+  const std::vector<double> seconds{800.0, 430.0, 260.0, 206.0, 235.0};
+  std::size_t at = 0;
+  const auto peaked = points({1, 2, 4, 8, 16}, [&](int) { return seconds[at++]; });
+  const auto result = bake_off(peaked, false);
+  REQUIRE(result);
+  CHECK(result->laws.front().name == "contention-coherency");
+  CHECK(result->laws.front().worst < cliff_error);
+}
+
+TEST_CASE("a cliff is beyond every law", "[scaling]") {
+  // Ideal to 8, then each doubling takes twice as long: the last micro-batch is used up.
+  const auto result = bake_off(
+      points({1, 2, 4, 8, 16, 32, 64}, [](int k) { return k <= 8 ? 64.0 / k : 8.0 * (k / 8); }),
+      false);
+  REQUIRE(result);
+  CHECK(result->laws.front().held_out > cliff_error);
+}
+
+TEST_CASE("fewer than five counts are judged by no forecast", "[scaling]") {
+  CHECK_FALSE(bake_off(points({1, 2, 4, 8}, [](int k) { return 8.0 / k; }), false));
+  CHECK_THROWS_AS(bake_off(points({1, 2, 4, 8, 16}, [](int) { return 0.0; }), false), UserError);
+}
+
+TEST_CASE("a long table is thinned to its ends", "[scaling]") {
+  std::vector<LawPoint> rows;
+  for (int k = 1; k <= 20000; ++k) rows.push_back({k, 5.0 + 100.0 / k, std::nullopt});
+  const auto result = bake_off(rows, false);
+  REQUIRE(result);
+  CHECK(result->forecasts == 20);
+  CHECK_THAT(result->laws.front().held_out, WithinAbs(0.0, 1e-6));
+}
+
+using scaleworth::testing::add_training;
+using scaleworth::testing::LedgerTimes;
+using scaleworth::testing::scattered;
+
+namespace {
+/// Strong: compute .030 ms per token + 4 ms, 2 ms optimizer; on two ranks also 2 ms transfer and
+/// 1 ms wait. 1024 tokens: 30.72 + 4 + 2 = 36.72 ms alone, 15.36 + 4 + 2 + 2 + 1 = 24.36 ms.
+Run strong_pair() {
+  Run run;
+  const LedgerTimes pair{19.36, 2, 0, 0, 2, 1, 0, {}};
+  add_training(run, {"strong", 1, 1024, scattered(36.72), {}, {{34.72, 2, 0, 0, 0, 0, 0, {}}}});
+  add_training(run, {"strong", 2, 1024, scattered(24.36), {}, {pair, pair}});
+  return run;
+}
+
+CurveRequest request(int largest, bool weak = false) {
+  CurveRequest result;
+  result.work = {weak, 1, 1024.0};
+  result.largest_measured = largest;
+  result.max_count = 16;
+  return result;
+}
+
+/// A ring: 2 (K-1) (.1 ms + n/K / 1 GB/s).
+std::optional<Estimate<Seconds>> ring(Bytes bytes, int ranks) {
+  const double time = 2.0 * (ranks - 1) * (1e-4 + bytes.value() / ranks / 1e9);
+  return Estimate<Seconds>{Seconds(time), std::nullopt, 1};
+}
+
+double step_ms(const ScalingLaw& law, int ranks) {
+  return law.curve[static_cast<std::size_t>(ranks - 1)].step.value.value() * 1e3;
+}
+}  // namespace
+
+TEST_CASE("the prediction reproduces the counts that it was made from", "[scaling]") {
+  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), nullptr, request(2));
+  REQUIRE(law.curve.size() == 16);
+  CHECK(law.prediction);
+  CHECK(law.reproduces_measured);
+  CHECK_THAT(step_ms(law, 1), WithinRel(36.72, 1e-6));
+  CHECK_THAT(step_ms(law, 2), WithinRel(24.36, 1e-6));
+  CHECK(law.curve[2].extrapolated);
+  CHECK_FALSE(law.curve[1].extrapolated);
+}
+
+TEST_CASE("without an all-reduce model the exposed transfer grows with the ring's traffic",
+          "[scaling]") {
+  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), nullptr, request(2));
+  // K = 4: compute 4 + 7.68 = 11.68, optimizer 2, transfer 2 * (2*3/4)/(2*1/2) = 3,
+  // wait: sigma = 1 / (19.36 sqrt(2 ln 2)); * 11.68 sqrt(2 ln 4) = 11.68/19.36 sqrt(2) = .8532.
+  CHECK_THAT(step_ms(law, 4), WithinRel(11.68 + 2 + 3 + 0.8532, 1e-4));
+}
+
+TEST_CASE("the all-reduce model is scaled by the share that was exposed", "[scaling]") {
+  // Four buckets of 1 MB: ring(2) = 2 (.1 + .5) = 1.2 ms each, 4.8 ms of which 2 ms were exposed;
+  // ring(4) = 6 (.1 + .25) = 2.1 ms each, 8.4 ms, of which 2/4.8 are exposed: 3.5 ms.
+  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), ring, request(2));
+  CHECK_THAT(step_ms(law, 2), WithinRel(24.36, 1e-6));
+  CHECK_THAT(step_ms(law, 4), WithinRel(11.68 + 2 + 3.5 + 0.8532, 1e-4));
+}
+
+TEST_CASE("one rank and an all-reduce model predict with nothing hidden", "[scaling]") {
+  Run run;
+  add_training(run, {"strong", 1, 1024, scattered(34), {}, {{32, 2, 0, 0, 0, 0, 0, {}}}});
+  const auto law = measured_parts_law(measured_modes(run).front(), ring, request(1));
+  // K = 2: 16 + 2 + 4.8 ms; no wait is known.
+  CHECK_THAT(step_ms(law, 2), WithinRel(22.8, 1e-6));
+  CHECK(law.basis.find("nothing hidden") != std::string::npos);
+}
+
+TEST_CASE("one rank without an all-reduce model predicts nothing", "[scaling]") {
+  Run run;
+  add_training(run, {"strong", 1, 1024, scattered(34), {}, {{32, 2, 0, 0, 0, 0, 0, {}}}});
+  const auto law = measured_parts_law(measured_modes(run).front(), nullptr, request(1));
+  CHECK(law.curve.empty());
+  CHECK(law.next_count == 2);
+  CHECK(law.not_identifiable.find("measure 2 ranks next") != std::string::npos);
+}
+
+TEST_CASE("without a ledger there is no prediction", "[scaling]") {
+  Run run;
+  add_training(run, {"strong", 1, 1024, scattered(34), {}, {}});
+  add_training(run, {"strong", 2, 1024, scattered(20), {}, {}});
+  const auto law = measured_parts_law(measured_modes(run).front(), ring, request(2));
+  CHECK(law.curve.empty());
+  CHECK_FALSE(law.not_identifiable.empty());
+}
+
+TEST_CASE("weak scaling carries the slow-down of the largest count along", "[scaling]") {
+  Run run;
+  const LedgerTimes pair{33, 2, 0, 0, 0, 0, 0, {}};
+  add_training(run, {"weak", 1, 1024, scattered(32), {}, {{30, 2, 0, 0, 0, 0, 0, {}}}});
+  add_training(run, {"weak", 2, 2048, scattered(35), {}, {pair, pair}});
+  const auto law = measured_parts_law(measured_modes(run).front(), nullptr, request(2, true));
+  CHECK(law.reproduces_measured);
+  CHECK_THAT(step_ms(law, 1), WithinRel(32.0, 1e-6));
+  CHECK_THAT(step_ms(law, 8), WithinRel(35.0, 1e-6));
+  CHECK_THAT(law.curve[7].efficiency.value, WithinRel(32.0 / 35.0, 1e-6));
+}
+
+TEST_CASE("a prediction that misses a measured count says so", "[scaling]") {
+  // Faster than proportional on two ranks: no constant part >= 0 explains it.
+  Run run;
+  const LedgerTimes pair{12, 0, 0, 0, 0, 0, 0, {}};
+  add_training(run, {"strong", 1, 1024, scattered(40), {}, {{40, 0, 0, 0, 0, 0, 0, {}}}});
+  add_training(run, {"strong", 2, 1024, scattered(12), {}, {pair, pair}});
+  const auto law = measured_parts_law(measured_modes(run).front(), nullptr, request(2));
+  CHECK_FALSE(law.reproduces_measured);
+  CHECK(law.residual > 0.05);
+}
+
+TEST_CASE("the range of the prediction comes from the spread of its inputs", "[scaling]") {
+  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), nullptr, request(2));
+  for (const CurvePoint& point : law.curve) {
+    REQUIRE(point.step.interval);
+    CHECK(point.step.interval->low <= point.step.value);
+    CHECK(point.step.interval->high >= point.step.value);
+  }
+  // The medians of nine steps within 0.2 % move the prediction by less than that.
+  const CurvePoint& measured = law.curve[1];
+  CHECK(measured.step.interval->high.value() < measured.step.value.value() * 1.003);
+}

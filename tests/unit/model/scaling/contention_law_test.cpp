@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/laws/contention_law.h"
+
+#include "src/core/error.h"
+#include "src/model/laws/law_evidence.h"
+#include "tests/catch.h"
+
+#include <cmath>
+#include <optional>
+#include <random>
+#include <vector>
+
+// How often the intervals of the contention-coherency law hold the truth that made the times.
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+constexpr int curves = 500;
+const Prices published{dollars_per_hour(2.10), dollars_per_hour(9.0)};
+
+struct Curve {
+  ContentionFit truth;
+  std::vector<LawPoint> points;
+};
+
+/// s from 1 to 10 %, c from 2e-4 to 5e-3, 1 to 3 % noise, 1 to 64 ranks; `repeats` of each count
+/// give its mean and spread.
+Curve random_curve(std::mt19937_64& random, int repeats) {
+  std::uniform_real_distribution<double> unit;
+  std::normal_distribution<double> normal;
+  Curve curve;
+  curve.truth = {100.0, 0.01 + 0.09 * unit(random), 2e-4 * std::pow(25.0, unit(random)), 0.0};
+  const double sd = 0.01 + 0.02 * unit(random);
+  for (const int count : {1, 2, 4, 8, 16, 32, 64}) {
+    const double time =
+        curve.truth.single * relative_time(curve.truth.serial, curve.truth.coherency, count);
+    double mean = 0.0;
+    double squares = 0.0;
+    for (int i = 0; i < repeats; ++i) {
+      const double noise = sd * normal(random);
+      mean += noise / repeats;
+      squares += noise * noise;
+    }
+    LawPoint point{count, time * (1.0 + mean), std::nullopt};
+    if (repeats > 1) {
+      const double variance = (squares - repeats * mean * mean) / (repeats - 1);
+      point.relative_sd = std::sqrt(variance / repeats);
+      point.repeats = static_cast<std::size_t>(repeats);
+    }
+    curve.points.push_back(point);
+  }
+  return curve;
+}
+
+/// K* of the truth, from its own curve.
+double true_optimum(const ContentionFit& truth) {
+  std::vector<LawPoint> exact;
+  for (const int k : {1, 2, 4, 8}) {
+    exact.push_back({k, relative_time(truth.serial, truth.coherency, k), std::nullopt});
+  }
+  return count_of_least_cost(exact, truth, published)->count;
+}
+
+struct Coverage {
+  double single = 0.0;
+  double serial = 0.0;
+  double coherency = 0.0;
+  double optimum = 0.0;
+  double least_time = 0.0;
+};
+
+Coverage coverage_of(int repeats) {
+  std::mt19937_64 random(20);
+  Coverage share;
+  for (int i = 0; i < curves; ++i) {
+    const Curve curve = random_curve(random, repeats);
+    const auto fit = fit_contention(curve.points);
+    const auto found = profile_intervals(curve.points, *fit);
+    const auto held = [](double low, double high, double truth) {
+      return low <= truth && truth <= high ? 1.0 / curves : 0.0;
+    };
+    share.single += held(found->single.low, found->single.high, curve.truth.single);
+    share.serial += held(found->serial.low, found->serial.high, curve.truth.serial);
+    share.coherency +=
+        found->coherency
+            ? held(found->coherency->low, found->coherency->high, curve.truth.coherency)
+            : 1.0 / curves;
+    const auto within = [&](const std::optional<CountEstimate>& at, double truth) {
+      return at ? held(at->low.value_or(1.0), at->high.value_or(farthest_count), truth) : 0.0;
+    };
+    share.optimum +=
+        within(count_of_least_cost(curve.points, *fit, published), true_optimum(curve.truth));
+    const double peak = std::sqrt((1.0 - curve.truth.serial) / curve.truth.coherency);
+    share.least_time += within(count_of_least_time(curve.points, *fit), peak);
+  }
+  return share;
+}
+
+void check(const Coverage& share) {
+  for (const double one :
+       {share.single, share.serial, share.coherency, share.optimum, share.least_time}) {
+    CHECK(one >= 0.90);
+    CHECK(one <= 0.98);
+  }
+}
+}  // namespace
+
+TEST_CASE("intervals from the residuals hold the truth of 95 % of 500 curves, give or take",
+          "[scaling]") {
+  check(coverage_of(1));
+}
+
+TEST_CASE("intervals from repetitions hold the truth of 95 % of 500 curves, give or take",
+          "[scaling]") {
+  check(coverage_of(5));
+}
+
+namespace {
+std::vector<LawPoint> points(const std::vector<int>& counts, const std::vector<double>& times) {
+  std::vector<LawPoint> result;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    result.push_back({counts[i], times[i], std::nullopt});
+  }
+  return result;
+}
+
+std::vector<LawPoint> exact(const std::vector<int>& counts, double serial, double coherency) {
+  std::vector<LawPoint> result;
+  for (const int k : counts) {
+    result.push_back({k, relative_time(serial, coherency, k), std::nullopt});
+  }
+  return result;
+}
+
+const std::vector<int> doublings{1, 2, 4, 8, 16, 32, 64};
+const auto rubric = points({1, 2, 4, 8, 16, 32}, {3600, 1880, 1010, 560, 340, 250});
+
+bool holds(const Interval<double>& interval, double value) {
+  return interval.low <= value && value <= interval.high;
+}
+}  // namespace
+
+TEST_CASE("a profile interval ends where the best fit with that value is as bad as allowed",
+          "[scaling]") {
+  // A line through two columns alone is solved by hand: T(K) K = x0 + x1 K for c = 0, s = 1 -
+  // x0/T1.
+  const auto fit = fit_contention(rubric);
+  const auto intervals = profile_intervals(rubric, *fit);
+  REQUIRE(intervals);
+  CHECK(holds(intervals->serial, fit->serial));
+  CHECK(holds(*intervals->coherency, fit->coherency));
+  CHECK(holds(intervals->single, fit->single));
+  // t^2 on three degrees of freedom is 10.128: the squares may grow by this share of themselves.
+  const double allowed = std::pow(fit->residual, 2) * 6.0 * (1.0 + 10.128 / 3.0);
+  double least = 1e300;
+  const double s = intervals->serial.high;
+  // For a fixed s the fit is linear in T1 and T1 c: a fine search confirms the profile.
+  for (double single = 3450.0; single < 3750.0; single += 0.5) {
+    double ab = 0.0;
+    double bb = 0.0;
+    for (const LawPoint& at : rubric) {
+      const double known = single * relative_time(s, 0.0, at.ranks) / at.time - 1.0;
+      const double column = (at.ranks - 1.0) / at.time;
+      ab -= known * column;
+      bb += column * column;
+    }
+    const double coherency = std::max(0.0, ab / bb);
+    double squares = 0.0;
+    for (const LawPoint& at : rubric) {
+      squares += std::pow(
+          (single * relative_time(s, 0.0, at.ranks) + coherency * (at.ranks - 1.0)) / at.time - 1.0,
+          2);
+    }
+    least = std::min(least, squares);
+  }
+  CHECK_THAT(least, WithinRel(allowed, 1e-3));
+}
+
+TEST_CASE("three counts have no profile intervals", "[scaling]") {
+  const auto three = exact({1, 2, 4}, 0.05, 0.01);
+  CHECK_FALSE(profile_intervals(three, *fit_contention(three)));
+}
+
+TEST_CASE("repetitions give the noise that the residuals do not exceed", "[scaling]") {
+  auto at = exact(doublings, 0.03, 0.0015);
+  for (LawPoint& point : at) {
+    point.relative_sd = 0.01;
+    point.repeats = 5;
+  }
+  const auto few = profile_intervals(at, *fit_contention(at));
+  for (LawPoint& point : at) point.repeats = 0;
+  const auto many = profile_intervals(at, *fit_contention(at));
+  // 28 degrees of freedom: t = 2.048 instead of 1.960.
+  const double ratio =
+      (few->single.high - few->single.low) / (many->single.high - many->single.low);
+  CHECK_THAT(ratio, WithinRel(2.048 / 1.960, 1e-2));
+}
+
+TEST_CASE("the counts of least cost, least time and a threshold are those of the law",
+          "[scaling]") {
+  const auto at = exact(doublings, 0.03, 0.0015);
+  const auto fit = fit_contention(at);
+  // Published: continuous optimum 8.3296, peak 25.4296.
+  CHECK_THAT(count_of_least_cost(at, *fit, published)->count, WithinAbs(8.3296, 5e-5));
+  CHECK_THAT(count_of_least_time(at, *fit)->count, WithinAbs(25.4296, 5e-5));
+  const auto half = exact(doublings, 0.0376122, 0.0);
+  // E = 1/2 at 1 + 1/s.
+  CHECK_THAT(count_at_efficiency(half, *fit_contention(half), 0.5)->count, WithinAbs(27.587, 1e-3));
+  CHECK_THROWS_AS(count_at_efficiency(half, *fit_contention(half), 1.0), UserError);
+}
+
+TEST_CASE("a property that the curve does not have has no count", "[scaling]") {
+  const auto ideal = exact(doublings, 0.0, 0.0);
+  const auto fit = fit_contention(ideal);
+  CHECK_FALSE(count_of_least_time(ideal, *fit));
+  CHECK_FALSE(count_at_efficiency(ideal, {1.0, 0.0, 0.0, 0.0}, 0.5));
+  // Without a price per wall-clock hour each further rank costs more.
+  const Prices by_rank{dollars_per_hour(2.10), dollars_per_hour(0.0)};
+  CHECK_FALSE(
+      count_of_least_cost(exact(doublings, 0.03, 0.0015), {1.0, 0.03, 0.0015, 0.0}, by_rank));
+}
+
+TEST_CASE("a count's interval holds it, and is open where the data allow no peak", "[scaling]") {
+  const auto fit = fit_contention(rubric);
+  const auto half = count_at_efficiency(rubric, *fit, 0.5);
+  REQUIRE(half);
+  CHECK(*half->low < half->count);
+  CHECK(*half->high > half->count);
+  const auto peak = count_of_least_time(rubric, *fit);
+  REQUIRE(peak);
+  CHECK(*peak->low < peak->count);
+}
+
+TEST_CASE("with prices the next count narrows the cost-optimal count the most per dollar",
+          "[scaling]") {
+  auto at = exact({1, 2, 4, 8}, 0.03, 0.0015);
+  for (LawPoint& point : at) point.relative_sd = 0.01;
+  const auto fit = fit_contention(at);
+  const auto next = next_measurement(at, *fit, published);
+  REQUIRE(next.width_before);
+  CHECK(*next.width_after < *next.width_before);
+  CHECK(next.cost->value() > 0.0);
+  // Every other candidate buys less: adding it by hand narrows by less per dollar.
+  const auto gain = [&](int count) {
+    auto more = at;
+    more.push_back({count, relative_time(0.03, 0.0015, count), 0.01});
+    const double after = *next_measurement(more, *fit, published).width_before;
+    return (*next.width_before - after) /
+           job_cost(published, count, Seconds(relative_time(0.03, 0.0015, count))).value();
+  };
+  for (const int count : {3, 6, 10, 12, 16}) {
+    if (count != next.count) CHECK(gain(count) <= gain(next.count) * (1.0 + 1e-9));
+  }
+  CHECK_THAT(gain(next.count) * next.cost->value(),
+             WithinRel(*next.width_before - *next.width_after, 1e-6));
+}
+
+TEST_CASE("three counts with prices name the count that tells most about the optimum",
+          "[scaling]") {
+  CurveRequest request;
+  request.largest_measured = 4;
+  request.prices = published;
+  const auto three = exact({1, 2, 4}, 0.03, 0.0015);
+  const ScalingLaw law = contention_law(three, request);
+  CHECK(law.curve.empty());
+  CHECK(law.next_count == next_measurement(three, *fit_contention(three), published).count);
+  CHECK(law.not_identifiable.find("most per USD") != std::string::npos);
+}
+
+TEST_CASE("without a price per hour of wall clock the next count is the most informative",
+          "[scaling]") {
+  const auto at = exact({1, 2, 4, 8}, 0.03, 0.0015);
+  const auto next = next_measurement(at, *fit_contention(at), std::nullopt);
+  CHECK_FALSE(next.width_before);
+  CHECK_FALSE(next.cost);
+  CHECK(next.count == 16);
+}
+
+namespace {
+/// SPEC SDM91 on a 16-processor SPARCcenter 2000, from the R package usl: users, scripts per hour.
+const std::vector<ThroughputPoint> sdm91{{1, 64.9},
+                                         {18, 995.9},
+                                         {36, 1652.4},
+                                         {72, 1853.2},
+                                         {108, 1828.9},
+                                         {144, 1775.0},
+                                         {216, 1702.2}};
+}  // namespace
+
+TEST_CASE("the throughput fit gives the published figures of SPEC SDM91 with t intervals",
+          "[scaling]") {
+  const auto fit = fit_throughput(sdm91);
+  REQUIRE(fit);
+  CHECK_THAT(fit->contention.value, WithinAbs(0.027728, 5e-7));
+  CHECK_THAT(*fit->contention.standard_error, WithinAbs(0.009122, 5e-7));
+  CHECK_THAT(fit->coherency.value, WithinAbs(1.0437e-4, 5e-9));
+  CHECK_THAT(*fit->coherency.standard_error, WithinAbs(1.988e-5, 5e-9));
+  CHECK_THAT(fit->single.value, WithinAbs(89.995, 5e-3));
+  CHECK_THAT(*fit->single.standard_error, WithinAbs(14.21, 5e-3));
+  CHECK(fit->degrees == 4);
+  CHECK_THAT(fit->residual_sd, WithinAbs(82.85, 5e-3));
+  CHECK_THAT(*fit->peak_load, WithinAbs(96.5196, 5e-4));
+  CHECK_THAT(*fit->limit, WithinAbs(3245.589, 5e-2));
+  // t = 2.7764 on four degrees of freedom: .0277 +- .0253.
+  CHECK_THAT(fit->contention.interval->high - fit->contention.value, WithinAbs(0.0253, 5e-5));
+  CHECK_THAT(fit->contention.value - fit->contention.interval->low, WithinAbs(0.0253, 5e-5));
+}
+
+TEST_CASE("the throughput fit predicts what others print for SPEC SDM91", "[scaling]") {
+  const auto fit = fit_throughput(sdm91);
+  const std::vector<double> printed{90, 1078, 1541, 1850, 1879, 1822, 1646};
+  for (std::size_t i = 0; i < sdm91.size(); ++i) {
+    CHECK_THAT(throughput_at(*fit, sdm91[i].load), WithinAbs(printed[i], 0.5));
+    CHECK_THAT(fit->residuals[i],
+               WithinAbs(sdm91[i].throughput - throughput_at(*fit, sdm91[i].load), 1e-9));
+  }
+}
+
+TEST_CASE("the throughput fit gives the published parameters of the ray tracer", "[scaling]") {
+  const auto fit = fit_throughput({{1, 20}, {4, 78}, {8, 130}, {12, 170}, {16, 190}, {20, 200}});
+  REQUIRE(fit);
+  CHECK_THAT(fit->contention.value, WithinAbs(0.02444, 5e-6));
+  CHECK_THAT(fit->coherency.value, WithinAbs(0.00163, 5e-6));
+  CHECK_THAT(fit->single.value, WithinAbs(20.856, 5e-4));
+}
+
+TEST_CASE("the throughput fit recovers the synthetic table", "[scaling]") {
+  const auto fit =
+      fit_throughput({{1, 1.0}, {2, 1.8868}, {4, 3.0769}, {6, 3.5294}, {8, 3.5398}, {10, 3.3557}});
+  REQUIRE(fit);
+  CHECK_THAT(fit->contention.value, WithinAbs(0.02, 5e-5));
+  CHECK_THAT(fit->coherency.value, WithinAbs(0.02, 5e-5));
+  CHECK_THAT(fit->single.value, WithinAbs(1.0, 5e-5));
+}
+
+TEST_CASE("a parameter at its bound has no interval, and three loads give none to any",
+          "[scaling]") {
+  const auto linear = fit_throughput({{1, 1.0}, {2, 2.1}, {4, 4.3}, {8, 9.0}});
+  REQUIRE(linear);
+  CHECK(linear->contention.value == 0.0);
+  CHECK_FALSE(linear->contention.interval);
+  CHECK_FALSE(linear->peak_load);
+  CHECK(linear->single.interval);
+  const auto exact = fit_throughput({{1, 1.0}, {2, 1.8}, {4, 3.0}});
+  REQUIRE(exact);
+  CHECK_FALSE(exact->single.interval);
+  CHECK_FALSE(fit_throughput({{1, 1.0}, {2, 1.8}}));
+  CHECK_THROWS_AS(fit_throughput({{1, 1.0}, {2, 0.0}, {4, 2.0}}), UserError);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/transformer/transformer.h"
+
+#include "src/core/error.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <string>
+
+using namespace scaleworth;
+using namespace scaleworth::model;
+
+namespace {
+const TransformerModel& known(const char* id) {
+  return find_model(model_catalogue(), id);
+}
+}  // namespace
+
+TEST_CASE("the kind of attention follows from the heads of keys", "[transformer]") {
+  CHECK(attention_kind(known("gpt3-175b")) == AttentionKind::multi_head);
+  CHECK(attention_kind(known("llama-3.1-8b")) == AttentionKind::grouped_query);
+  CHECK(attention_kind(known("palm-540b")) == AttentionKind::multi_query);
+  CHECK(attention_kind(known("deepseek-v3")) == AttentionKind::latent);
+  CHECK(std::string(attention_kind_name(AttentionKind::latent)) == "latent");
+}
+
+TEST_CASE("attention of GPT-3 has 4 L h s operations for a token, half of them causal",
+          "[transformer]") {
+  const double full = 4.0 * 96 * 12288 * 2048;
+  CHECK(attention_flops(known("gpt3-175b"), 2048, AttentionSpan::full) == full);
+  CHECK(attention_flops(known("gpt3-175b"), 2048, AttentionSpan::causal) == full / 2);
+}
+
+TEST_CASE("latent attention meets keys of 192 and values of 128", "[transformer]") {
+  // 2 128 (192 + 128) 4096 in each of 61 layers
+  CHECK(attention_flops(known("deepseek-v3"), 4096, AttentionSpan::full) ==
+        2.0 * 128 * 320 * 4096 * 61);
+}
+
+TEST_CASE("a window bounds the keys that a token meets", "[transformer]") {
+  const TransformerModel& mistral = known("mistral-7b");  // 32 layers, each with a window of 4096
+  CHECK(keys_met(mistral, 2048, AttentionSpan::causal) == 32 * 1024.0);
+  CHECK(keys_met(mistral, 8192, AttentionSpan::full) == 32 * 4096.0);
+  // The first 4096 tokens meet 2048 on average, the others 4096.
+  CHECK(keys_met(mistral, 8192, AttentionSpan::causal) == 32 * 3072.0);
+  // Gemma 3: 52 layers with 1024, 10 without.
+  CHECK(keys_met(known("gemma-3-27b"), 4096, AttentionSpan::full) == 52 * 1024.0 + 10 * 4096.0);
+}
+
+TEST_CASE("a token leaves keys and values in the cache, or one compressed vector",
+          "[transformer]") {
+  // Llama 3.1 8B: 2 x 8 x 128 in each of 32 layers: 128 KiB a token in bf16.
+  CHECK(2 * cached_elements(known("llama-3.1-8b"), 1) == 131072.0);
+  // DeepSeek-V3: 576 in each of 61 layers: 70 272 bytes in bf16.
+  CHECK(2 * cached_elements(known("deepseek-v3"), 1) == 70272.0);
+  CHECK(cached_elements(known("mistral-7b"), 32768) == cached_elements(known("mistral-7b"), 4096));
+}
+
+TEST_CASE("a forward pass of GPT-3 is 24 L h^2 (1 + s/6h + V/12Lh) operations a token", "[flops]") {
+  const ForwardFlops forward = forward_flops(known("gpt3-175b"), 2048, AttentionSpan::full);
+  const double layers = 24.0 * 96 * 12288 * 12288;
+  CHECK(forward.layers == layers);
+  CHECK_THAT(forward.attention, WithinRel(layers * 2048 / (6.0 * 12288), 1e-12));
+  CHECK_THAT(forward.head, WithinRel(layers * 50257 / (12.0 * 96 * 12288), 1e-12));
+  CHECK(training_flops(forward) == 3.0 * forward.total());
+}
+
+TEST_CASE("only the experts that a token takes are counted", "[flops]") {
+  // Mixtral: 2 of 8 experts of 3 x 4096 x 14336 in each of 32 layers.
+  const ForwardFlops forward = forward_flops(known("mixtral-8x7b"), 1024, AttentionSpan::causal);
+  const double experts = 32.0 * 2 * 3 * 4096 * 14336;
+  const double attention = 32.0 * (2.0 * 4096 * 4096 + 2.0 * 1024 * 4096);
+  const double router = 32.0 * 8 * 4096;
+  CHECK_THAT(forward.layers, WithinRel(2.0 * (experts + attention + router), 1e-12));
+}
+
+TEST_CASE("recomputation repeats attention or the layers, never the logits", "[flops]") {
+  const ForwardFlops forward{100.0, 10.0, 1.0};
+  CHECK(recomputed_flops(forward, Recomputation::none) == 0.0);
+  CHECK(recomputed_flops(forward, Recomputation::selective) == 10.0);
+  CHECK(recomputed_flops(forward, Recomputation::full) == 110.0);
+  CHECK(training_flops(forward) == 333.0);
+}
+
+TEST_CASE("full attention costs Llama 3.1 8B an eighth more than causal at 8192 tokens",
+          "[flops]") {
+  // Weights in products W = 8.0303e9 - 128256 4096 - norms = 7.5046e9; attention
+  // A = 4 32 4096 8192 = 4.295e9: (2 W + A) / (2 W + A / 2) = 19.304 / 17.157.
+  const double full =
+      training_flops(forward_flops(known("llama-3.1-8b"), 8192, AttentionSpan::full));
+  const double causal =
+      training_flops(forward_flops(known("llama-3.1-8b"), 8192, AttentionSpan::causal));
+  CHECK_THAT(full / causal, WithinAbs(1.1252, 1e-4));
+}
+
+namespace {
+LayerGemm gemm(const std::vector<LayerGemm>& gemms, const std::string& name) {
+  const auto found = std::ranges::find(gemms, name, &LayerGemm::name);
+  REQUIRE(found != gemms.end());
+  return *found;
+}
+
+bool has_shape(const LayerGemm& gemm, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return gemm.m == m && gemm.n == n && gemm.k == k;
+}
+
+/// 2 m n k of all products.
+double forward_flops(const std::vector<LayerGemm>& gemms) {
+  double flops = 0.0;
+  for (const LayerGemm& gemm : gemms) {
+    flops += 2.0 * static_cast<double>(gemm.m * gemm.n) * static_cast<double>(gemm.k) *
+             static_cast<double>(gemm.batch * gemm.count);
+  }
+  return flops;
+}
+}  // namespace
+
+TEST_CASE("the products of Llama 3.1 8B with 8192 tokens", "[transformer]") {
+  const auto gemms = layer_gemms(known("llama-3.1-8b"), 8192);
+  REQUIRE(gemms.size() == 5);
+  REQUIRE(has_shape(gemm(gemms, "qkv"), 8192, 6144, 4096));
+  REQUIRE(has_shape(gemm(gemms, "attention output"), 8192, 4096, 4096));
+  REQUIRE(has_shape(gemm(gemms, "gate and up"), 8192, 28672, 4096));
+  REQUIRE(has_shape(gemm(gemms, "down"), 8192, 4096, 14336));
+  REQUIRE(has_shape(gemm(gemms, "head"), 8192, 128256, 4096));
+  REQUIRE(gemm(gemms, "qkv").count == 32);
+  REQUIRE(gemm(gemms, "head").count == 1);
+}
+
+TEST_CASE("a forward pass has two operations per weight and token", "[transformer]") {
+  // All parameters but the input embedding and the norms are weights of products.
+  const TransformerModel& model = known("llama-3.1-70b");
+  const double embedding = 128256.0 * 8192.0;
+  const double weights = parameter_count(model) - embedding;
+  REQUIRE_THAT(forward_flops(layer_gemms(model, 1024)), WithinRel(2.0 * weights * 1024.0, 1e-4));
+}
+
+TEST_CASE("queries may be wider than the model", "[transformer]") {
+  // Qwen3 32B: 64 heads of 128 on 5120.
+  const auto gemms = layer_gemms(known("qwen3-32b"), 16);
+  REQUIRE(has_shape(gemm(gemms, "qkv"), 16, 64 * 128 + 2 * 8 * 128, 5120));
+  REQUIRE(has_shape(gemm(gemms, "attention output"), 16, 5120, 8192));
+}
+
+TEST_CASE("a block without gate has one product into it", "[transformer]") {
+  const auto gemms = layer_gemms(known("gpt3-175b"), 2048);
+  REQUIRE(has_shape(gemm(gemms, "up"), 2048, 49152, 12288));
+}
+
+TEST_CASE("experts share the tokens, and no more of them work than there are tokens",
+          "[transformer]") {
+  // 8 experts, 2 for each token: 1000 tokens are 2000 / 8 = 250 for each.
+  const auto many = gemm(layer_gemms(known("mixtral-8x7b"), 1000), "down");
+  REQUIRE(many.batch == 8);
+  REQUIRE(many.m == 250);
+  const auto odd = gemm(layer_gemms(known("mixtral-8x7b"), 5), "down");
+  REQUIRE(odd.batch == 8);
+  REQUIRE(odd.m == 2);
+  const auto one = gemm(layer_gemms(known("mixtral-8x7b"), 1), "down");
+  REQUIRE(one.batch == 2);
+  REQUIRE(one.m == 1);
+}
+
+TEST_CASE("latent attention multiplies through its ranks", "[transformer]") {
+  // DeepSeek-V3: 128 heads of 128 + 64 (queries, keys) and 128 (values); ranks 1536 and 512.
+  const auto gemms = layer_gemms(known("deepseek-v3"), 64);
+  REQUIRE(has_shape(gemm(gemms, "query down"), 64, 1536, 7168));
+  REQUIRE(has_shape(gemm(gemms, "query up"), 64, 128 * 192, 1536));
+  REQUIRE(has_shape(gemm(gemms, "key-value down"), 64, 512 + 64, 7168));
+  REQUIRE(has_shape(gemm(gemms, "key-value up"), 64, 128 * 256, 512));
+  REQUIRE(has_shape(gemm(gemms, "attention output"), 64, 7168, 128 * 128));
+  const auto lite = layer_gemms(known("deepseek-v2-lite"), 64);
+  REQUIRE(has_shape(gemm(lite, "query"), 64, 16 * 192, 2048));
+}
+
+TEST_CASE("the first layers of DeepSeek-V3 are dense, the others have a shared expert",
+          "[transformer]") {
+  const auto gemms = layer_gemms(known("deepseek-v3"), 64);
+  REQUIRE(gemm(gemms, "down").count == 58);
+  REQUIRE(gemm(gemms, "shared down").count == 58);
+  REQUIRE(has_shape(gemm(gemms, "shared gate and up"), 64, 2 * 2048, 7168));
+  REQUIRE(gemm(gemms, "dense down").count == 3);
+  REQUIRE(has_shape(gemm(gemms, "dense gate and up"), 64, 2 * 18432, 7168));
+}
+
+TEST_CASE("every model's products have two operations per weight that a token meets",
+          "[transformer]") {
+  // 40960 tokens share all experts of the catalogue evenly; the router has no product in the list.
+  for (const TransformerModel& model : model_catalogue()) {
+    INFO(model.id);
+    const double weights_met = product_weight_count(model) - weights(model).router;
+    CHECK_THAT(forward_flops(layer_gemms(model, 40960)),
+               WithinRel(2.0 * weights_met * 40960.0, 1e-9));
+  }
+}
+
+TEST_CASE("no tokens are refused", "[transformer]") {
+  REQUIRE_THROWS_AS(layer_gemms(known("gpt2"), 0), UserError);
+}
+
+TEST_CASE("each model's shapes reproduce its published parameters", "[transformer]") {
+  CHECK(model_catalogue().size() >= 25);
+  for (const TransformerModel& model : model_catalogue()) {
+    INFO(model.id);
+    REQUIRE_THAT(parameter_count(model), WithinRel(model.published_parameters, 0.01));
+  }
+}
+
+TEST_CASE("published active parameters count the input embedding, or leave it out",
+          "[transformer]") {
+  // Within 3 %: most are published with two digits.
+  for (const TransformerModel& model : model_catalogue()) {
+    if (!model.published_active_parameters) continue;
+    INFO(model.id);
+    const double with = active_parameter_count(model);
+    const double without = with - weights(model).input_embedding;
+    CHECK(*model.published_active_parameters < 1.03 * with);
+    CHECK(*model.published_active_parameters > 0.97 * without);
+  }
+}
+
+TEST_CASE("Llama 3.1 8B has 8 030 261 248 parameters", "[transformer]") {
+  // 32 (2 4096^2 + 2 4096 1024 + 3 4096 14336 + 2 4096) + 2 128256 4096 + 4096
+  REQUIRE(parameter_count(known("llama-3.1-8b")) == 8030261248.0);
+}
+
+TEST_CASE("Mixtral: 46.7 billion parameters, 12.9 of them for each token", "[transformer]") {
+  REQUIRE_THAT(parameter_count(known("mixtral-8x7b")), WithinRel(46.7e9, 0.001));
+  REQUIRE_THAT(active_parameter_count(known("mixtral-8x7b")), WithinRel(12.9e9, 0.005));
+}
+
+TEST_CASE("the attention of DeepSeek-V3 has 187 million weights in a layer", "[transformer]") {
+  // 1536 (7168 + 128 192) + 7168 (512 + 64) + 512 128 256 + 7168 128 128
+  const double layer = 1536.0 * (7168 + 24576) + 7168.0 * 576 + 512.0 * 32768 + 7168.0 * 16384;
+  REQUIRE(weights(known("deepseek-v3")).attention == 61.0 * layer);
+}
+
+TEST_CASE("the weights of a token's products are all but input embedding, norms and idle experts",
+          "[transformer]") {
+  const TransformerModel& model = known("mixtral-8x7b");
+  const Weights part = weights(model);
+  CHECK_THAT(product_weight_count(model),
+             WithinRel(active_parameter_count(model) - part.input_embedding - part.norms, 1e-12));
+}
+
+TEST_CASE("a tied head is multiplied with, though it adds no weights", "[transformer]") {
+  const TransformerModel& model = known("gpt2");
+  CHECK(weights(model).head == 0.0);
+  CHECK(head_weight_count(model) == 50257.0 * 768.0);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/training/step_probes.h"
+
+#include "probes/training/shape.h"
+#include "src/core/files/run_names.h"
+#include "tests/catch.h"
+#include "tests/unit/probes/training/fake_group.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace scaleworth;
+using namespace scaleworth::probes;
+using scaleworth::testing::FakeGroup;
+using scaleworth::testing::KeepingRecorder;
+
+namespace {
+Setting quick(int ranks) {
+  Setting setting;
+  setting.max_ranks = ranks;
+  return setting;
+}
+
+/// GPUs whose memory is less than they say, and which have graphs but no tracer.
+class Gpus : public FakeGroup {
+ public:
+  explicit Gpus(int ranks) : FakeGroup(ranks) {
+    memory = Bytes(80e9);
+    rate = FlopPerSecond(400e12);
+  }
+
+  TrainingMeasured train(const TrainingWork& work) override {
+    const std::int64_t own = work.global_batch / work.ranks;
+    if (device_training_memory(work.shape, own) > real_memory) {
+      ++refused;
+      throw OutOfMemory("GPU 0: out of memory");
+    }
+    TrainingMeasured measured = FakeGroup::train(work);
+    if (work.trace && !tracer) measured.trace_missing = "no libcupti";
+    return measured;
+  }
+
+  Bytes real_memory{80e9};
+  int refused = 0;
+  bool tracer = false;
+};
+}  // namespace
+
+TEST_CASE("a GPU's step is bf16, of 50 ms at the largest count, and a wide model", "[training]") {
+  Gpus group(4);
+  KeepingRecorder recorder;
+  measure_device_training(group, quick(4), {}, recorder);
+  REQUIRE(recorder.points.size() == 6);
+  const Point& largest = recorder.points.at(2);
+  REQUIRE(text_parameter(largest, fields::precision) == "bf16");
+  // 6 x 470 M parameters x 7 x 1024 tokens = 20 TFLOP
+  REQUIRE(integer_parameter(largest, fields::width) == 2048);
+  REQUIRE_THAT(series(largest, fields::step_s).front(), WithinRel(0.05, 0.13));
+  REQUIRE(group.works.back().bucket == Bytes(32.0 * 1024.0 * 1024.0));
+}
+
+TEST_CASE("shapes of GPUs are multiples of what kernels read at once", "[training]") {
+  for (const std::int64_t width : device_family().widths) {
+    const TransformerShape shape = device_family().member(width);
+    REQUIRE(shape.width % shape.heads == 0);
+    REQUIRE(shape.width / shape.heads == 128);
+    REQUIRE(shape.sequence % 8 == 0);
+    REQUIRE(shape.vocabulary % 8 == 0);
+  }
+}
+
+TEST_CASE("a training that a GPU cannot hold becomes smaller", "[training]") {
+  Gpus group(2);
+  group.real_memory = Bytes(12e9);
+  KeepingRecorder recorder;
+  measure_device_training(group, quick(2), {}, recorder);
+  REQUIRE(group.refused > 0);
+  REQUIRE(recorder.points.size() == 4);
+}
+
+TEST_CASE("a training that no batch fits ends with the reason", "[training]") {
+  Gpus group(1);
+  group.real_memory = Bytes(1e6);
+  KeepingRecorder recorder;
+  REQUIRE_THROWS_AS(measure_device_training(group, quick(1), {}, recorder), OutOfMemory);
+}
+
+TEST_CASE("ways of running a step take turns, and one that cannot be had is left out",
+          "[training]") {
+  Gpus group(2);
+  KeepingRecorder recorder;
+  measure_step_variants(group, quick(2), {}, recorder);
+  REQUIRE(recorder.points.size() == 2);
+  REQUIRE(text_parameter(recorder.points[0], fields::variant) == "launched");
+  REQUIRE(text_parameter(recorder.points[1], fields::variant) == "graphs");
+  REQUIRE(series(recorder.points[0], fields::step_s).size() == 20);
+  REQUIRE(series(recorder.points[1], fields::step_s).size() == 20);
+}
+
+TEST_CASE("the timeline of traced steps is kept, under a mode of its own", "[training]") {
+  Gpus group(2);
+  group.tracer = true;
+  KeepingRecorder recorder;
+  measure_step_variants(group, quick(2), {}, recorder);
+  REQUIRE(recorder.points.size() == 3);
+  REQUIRE(text_parameter(recorder.points[2], fields::mode) == "traced");
+  REQUIRE(recorder.timelines.size() == 1);
+  REQUIRE(recorder.timelines[0].ranks == 2);
+}
+
+TEST_CASE("the estimate of GPU trainings is within 30 % of the steps and their setup",
+          "[training]") {
+  for (const int ranks : {1, 8}) {
+    Gpus group(ranks);
+    KeepingRecorder recorder;
+    measure_device_training(group, quick(ranks), {}, recorder);
+    const Seconds setup = 0.6 * static_cast<double>(group.works.size()) * Seconds(1.0);
+    REQUIRE_THAT(estimate_device_training(quick(ranks)).value(),
+                 WithinRel((group.time_spent + setup).value(), 0.3));
+  }
+}
+
+TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2 and 4 of 5 ranks",
+          "[training]") {
+  FakeGroup group(5);
+  KeepingRecorder recorder;
+  measure_training(group, quick(5), {}, recorder);
+  REQUIRE(recorder.points.size() == 6);
+  const std::int64_t batch = integer_parameter(recorder.points[0], fields::global_batch);
+  const std::int64_t weak = integer_parameter(recorder.points[3], fields::global_batch);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Point& strong = recorder.points[i];
+    const Point& grown = recorder.points[i + 3];
+    const std::int64_t ranks = std::int64_t{1} << i;
+    REQUIRE(text_parameter(strong, fields::mode) == "strong");
+    REQUIRE(integer_parameter(strong, fields::ranks) == ranks);
+    REQUIRE(integer_parameter(strong, fields::global_batch) == batch);
+    REQUIRE(text_parameter(grown, fields::mode) == "weak");
+    REQUIRE(integer_parameter(grown, fields::ranks) == ranks);
+    REQUIRE(integer_parameter(grown, fields::global_batch) == weak * ranks);
+  }
+  REQUIRE(batch % 4 == 0);
+}
+
+TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses of the same steps",
+          "[training]") {
+  FakeGroup group(2);
+  KeepingRecorder recorder;
+  measure_training(group, quick(2), {}, recorder);
+  const Point& both = recorder.points.at(1);
+  const double flops = model_flops(family_member(integer_parameter(both, fields::width)),
+                                   integer_parameter(both, fields::global_batch) / 2)
+                           .value();
+  const auto& steps = series(both, fields::step_s);
+  REQUIRE(steps.size() == 20);
+  for (const double step : steps) REQUIRE_THAT(step, WithinRel(flops / 30e9, 1e-6));
+  // 3 warm-up and 10 measured steps a round, whose losses fall from 100 by one a step
+  const auto& loss = series(both, fields::loss);
+  REQUIRE(loss.size() == 20);
+  REQUIRE(loss.front() == 97.0);
+  REQUIRE(loss[9] == 88.0);
+  REQUIRE(loss[10] == 97.0);
+  REQUIRE(amount(both, fields::bucket_count) == 2.0);
+  REQUIRE(both.stop_reason == "20 steps in 2 rounds");
+}
+
+TEST_CASE("the timeline of a point numbers the steps of its rounds on", "[training]") {
+  FakeGroup group(2);
+  KeepingRecorder recorder;
+  measure_training(group, quick(2), {}, recorder);
+  REQUIRE(recorder.timelines.size() == recorder.points.size());
+  const Timeline& timeline = recorder.timelines.at(1);
+  REQUIRE(timeline.ranks == 2);
+  REQUIRE(timeline.spans.size() == 40);
+  REQUIRE(timeline.spans.back().step == 19);
+  REQUIRE(timeline.progress_inside_calls_only);
+}
+
+TEST_CASE("one rank alone is measured once: there is nothing to weakly scale", "[training]") {
+  FakeGroup group(1);
+  KeepingRecorder recorder;
+  measure_training(group, quick(1), {}, recorder);
+  REQUIRE(recorder.points.size() == 1);
+}
+
+TEST_CASE("a step at the largest count comes near its target on slow and fast machines",
+          "[training]") {
+  for (const double rate : {4e9, 15e9, 20e9, 60e9, 200e9}) {
+    FakeGroup group(4);
+    group.rate = FlopPerSecond(rate);
+    KeepingRecorder recorder;
+    measure_training(group, quick(4), {}, recorder);
+    // four or more sequences a step: rounding to whole ones is off by an eighth at most
+    REQUIRE_THAT(series(recorder.points.at(2), fields::step_s).front(),
+                 WithinRel(target_step.value(), 0.13));
+  }
+}
+
+TEST_CASE("a training that would not fit into memory becomes smaller", "[training]") {
+  FakeGroup group(2);
+  group.rate = FlopPerSecond(200e9);
+  KeepingRecorder recorder;
+  measure_training(group, quick(2), {}, recorder);
+  group.memory = Bytes(32e6);
+  measure_training(group, quick(2), {}, recorder);
+  REQUIRE(integer_parameter(recorder.points.at(4), fields::width) <
+          integer_parameter(recorder.points.at(0), fields::width));
+  const TrainingWork& last = group.works.back();
+  REQUIRE(training_memory(last.shape, last.global_batch / last.ranks) <= group.memory);
+}
+
+TEST_CASE("the estimate is within 30 % of the time that the steps take", "[training]") {
+  for (const Suite suite : {Suite::quick, Suite::standard}) {
+    for (const int ranks : {1, 2, 8}) {
+      for (const double rate : {2e9, 7e9, 30e9, 90e9}) {
+        FakeGroup group(ranks);
+        group.rate = FlopPerSecond(rate);
+        KeepingRecorder recorder;
+        Setting setting = quick(ranks);
+        setting.suite = suite;
+        measure_training(group, setting, {}, recorder);
+        REQUIRE_THAT(estimate_training(setting).value(), WithinRel(group.time_spent.value(), 0.3));
+      }
+    }
+  }
+}
+
+TEST_CASE("when a rank is lost in the second round the first one is kept", "[training]") {
+  FakeGroup group(2);
+  group.fail_at = 2 + 4 + 1;  // two calibrations, first round, one setting of the second
+  KeepingRecorder recorder;
+  REQUIRE_THROWS_AS(measure_training(group, quick(2), {}, recorder), ProbeFailure);
+  REQUIRE(recorder.points.size() == 4);
+  REQUIRE(series(recorder.points.front(), fields::step_s).size() == 10);
+  // the second round goes down the list: weak scaling at 2 ranks comes first
+  REQUIRE(series(recorder.points.back(), fields::step_s).size() == 20);
+}
+
+TEST_CASE("the straggler is on record where it works and refused where it cannot", "[training]") {
+  FakeGroup group(2);
+  KeepingRecorder recorder;
+  RankOptions options;
+  options.straggler = TrainingWork::Straggler{Rank{1}, 2.0};
+  measure_training(group, quick(2), options, recorder);
+  REQUIRE(recorder.points[0].parameters.count(fields::straggler_rank) == 0);
+  REQUIRE(integer_parameter(recorder.points[1], fields::straggler_rank) == 1);
+  options.straggler->rank = Rank{2};
+  REQUIRE_THROWS_AS(measure_training(group, quick(2), options, recorder), UserError);
+}
+
+TEST_CASE("progress rises from 0 towards 1", "[training]") {
+  FakeGroup group(4);
+  KeepingRecorder recorder;
+  measure_training(group, quick(4), {}, recorder);
+  REQUIRE(recorder.fractions.front() == 0.0);
+  REQUIRE(std::is_sorted(recorder.fractions.begin(), recorder.fractions.end()));
+  REQUIRE(recorder.fractions.back() < 1.0);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/render.h"
+
+#include "report/charts/charts.h"
+#include "report/names.h"
+#include "report/render_options.h"
+#include "report/run/run_report.h"
+#include "src/core/error.h"
+#include "tests/catch.h"
+#include "tests/golden/report/fixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+
+namespace {
+model::CollectivePoint point(double bytes, double seconds) {
+  model::CollectivePoint result;
+  result.message = Bytes(bytes);
+  result.time = {Seconds(seconds), std::nullopt, 7};
+  result.algorithm_bandwidth = result.message / result.time.value;
+  result.bus_bandwidth = result.algorithm_bandwidth * 1.75;
+  return result;
+}
+
+/// Eight GPUs behind a switch: 480 GB/s busbw where a port carries 450 GB/s.
+model::AlgorithmResult switched() {
+  model::AlgorithmLine line;
+  line.algorithm = "NVLS";
+  line.protocol = "Simple";
+  line.points = {point(8.0, 30e-6), point(1e9, 3.65e-3)};
+  line.fit.form = "alpha-beta";
+  line.fit.segments = {{.smallest = Bytes(8.0), .largest = Bytes(1e9), .alpha = {}, .beta = {}}};
+  line.fit.segments[0].alpha.value = Seconds(30e-6);
+  line.fit.segments[0].beta.value = SecondsPerByte(3.62e-12);
+  line.library_error = 0.177;
+
+  model::AlgorithmResult result;
+  result.topology = "pair, NVLink";
+  result.collective = "all_reduce";
+  result.mode = "isolated";
+  result.ranks = 8;
+  result.lines = {line};
+  result.regimes = {{"NVLS", "Simple", Bytes(8.0), Bytes(1e9)}};
+  result.held_out_error = 0.031;
+  result.library_error = 0.127;
+  model::ChosenPoint chosen;
+  chosen.point = point(1e9, 3.65e-3);
+  chosen.algorithm = "NVLS";
+  chosen.protocol = "Simple";
+  chosen.wire_bandwidth = BytesPerSecond(1.125 * 1e9 / 3.65e-3);
+  result.chosen = {chosen};
+  return result;
+}
+
+const Table& table_of(const std::vector<Table>& tables, const std::string& id) {
+  return *std::find_if(
+      tables.begin(), tables.end(), [&](const Table& table) { return table.id == id; });
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+}  // namespace
+
+TEST_CASE("bus bandwidth stands beside what a port carries", "[algorithms]") {
+  const auto tables = algorithm_tables({switched()});
+  const Printed printed = print_table(table_of(tables, "nccl_choice"), true);
+  REQUIRE(printed.rows.size() == 1);
+  const auto& row = printed.rows[0];
+  CHECK(row[0] == "pair, NVLink");
+  CHECK(row[5] == "479");  // 1.75 GB / 3.65 ms
+  CHECK(row[6] == "308");  // 1.125 GB / 3.65 ms
+  CHECK(row[7] == "NVLS/Simple");
+}
+
+TEST_CASE("our error stands beside the library's own", "[algorithms]") {
+  const Printed printed =
+      print_table(table_of(algorithm_tables({switched()}), "nccl_predictions"), true);
+  CHECK(printed.rows.at(0).at(3) == "3.1");
+  CHECK(printed.rows.at(0).at(4) == "12.7");
+}
+
+TEST_CASE("ranks that share a GPU have no bandwidth and are labelled in every table",
+          "[algorithms]") {
+  model::AlgorithmResult shared = switched();
+  shared.shared_gpu = true;
+  const auto tables = algorithm_tables({shared});
+  for (const Table& table : tables) {
+    CAPTURE(table.id);
+    CHECK(print_table(table, true).rows.at(0).at(0) == "sharing a GPU: pair, NVLink");
+  }
+  const Printed printed = print_table(table_of(tables, "nccl_choice"), true);
+  CHECK(printed.rows[0][5] == "n/a");
+  CHECK(printed.rows[0][6] == "n/a");
+}
+
+TEST_CASE("no result of GPUs makes no table and no entry", "[algorithms]") {
+  CHECK(algorithm_tables({}).empty());
+  CHECK_FALSE(contains(render({}, {}, Format::json, {}), "\"nccl\""));
+}
+
+TEST_CASE("every format tells of NCCL's collectives", "[algorithms]") {
+  model::Analysis analysis;
+  analysis.algorithms = {switched()};
+  RenderOptions details;
+  details.details = true;
+  CHECK(contains(render({}, analysis, Format::text, details), "NVLS/Simple"));
+  CHECK(contains(render({}, analysis, Format::csv, details), "nccl_predictions,library_error,"));
+  const auto json = nlohmann::json::parse(render({}, analysis, Format::json, {}));
+  CHECK(json.at("nccl").at(0).at("regimes").at(0).at("algorithm") == "NVLS");
+  CHECK(json.at("nccl").at(0).at("chosen").at(0).at("ran").at("protocol") == "Simple");
+}
+
+TEST_CASE("NCCL's chart has each way's line and dots, the fastest of them and what was chosen",
+          "[algorithms]") {
+  model::Analysis analysis;
+  analysis.algorithms = {switched()};
+  const Chart chart = nccl_chart(analysis);
+  CHECK(chart.title ==
+        "NCCL's all reduce of 954 MiB on 8 ranks is fastest by NVLS/Simple, with 479 GB/s bus "
+        "bandwidth");
+  std::map<std::string, int> kinds;
+  for (const Json& row : chart.spec.at("data").at("values")) {
+    ++kinds[row.at("kind").get<std::string>()];
+    if (row.at("kind") != "line" || row.at("bytes").get<double>() < 1e9) continue;
+    // 1e9 B in 30 us + 3.62 ms: 273.97 GB/s, times 1.75.
+    CHECK_THAT(row.at("busbw").get<double>(), WithinRel(479.45, 1e-4));
+  }
+  // Two sizes per doubling from 8 B to 1e9 B: 2 x 26.9 rounded up, and the first.
+  CHECK(kinds ==
+        std::map<std::string, int>{{"line", 55}, {"curve", 55}, {"forced", 2}, {"choice", 1}});
+}
+
+TEST_CASE("without forced ways, or where ranks share a GPU, NCCL's chart says so", "[algorithms]") {
+  model::Analysis analysis;
+  analysis.algorithms = {switched()};
+  analysis.algorithms[0].shared_gpu = true;
+  CHECK(nccl_chart(analysis).spec.is_null());
+  analysis.algorithms[0].shared_gpu = false;
+  analysis.algorithms[0].lines.clear();
+  CHECK(contains(nccl_chart(analysis).missing, "let none be forced"));
+}
+
+namespace {
+std::string labelled(std::string text, const std::string& currency) {
+  label_amounts(text, currency);
+  return text;
+}
+}  // namespace
+
+TEST_CASE("amounts carry the currency's label, placeholders of commands keep theirs", "[report]") {
+  CHECK(labelled("4.173 USD, not 5 USD.", "EUR") == "4.173 EUR, not 5 EUR.");
+  CHECK(labelled("USD per USD", "CHF") == "CHF per CHF");
+  CHECK(labelled("--price USD_PER_HOUR", "EUR") == "--price USD_PER_HOUR");
+  CHECK(labelled("AUSD", "EUR") == "AUSD");
+  CHECK(labelled("1 USD", "USD") == "1 USD");
+}
+
+TEST_CASE("texts of a JSON take the label, keys and numbers stay", "[report]") {
+  Json json = Json::parse(R"({"cost_usd": 3, "lines": ["3 USD", {"why": "2 USD"}]})");
+  label_amounts(json, "EUR");
+  CHECK(json == Json::parse(R"({"cost_usd": 3, "lines": ["3 EUR", {"why": "2 EUR"}]})"));
+}
+
+TEST_CASE("the name that the user gave a file keeps its letters", "[report]") {
+  Json json = Json::parse(R"({"input": "prices in USD.csv", "why": "USD"})");
+  label_amounts(json, "EUR");
+  CHECK(json == Json::parse(R"({"input": "prices in USD.csv", "why": "EUR"})"));
+}
+
+TEST_CASE("a chart's sentences and axes take the label", "[report]") {
+  Chart chart{"cost", "counts", "Cost in USD", "USD up", Json::array({"cost (USD)"}), "no USD"};
+  label_amounts(chart, "EUR");
+  CHECK(chart.title == "Cost in EUR");
+  CHECK(chart.how_to_read == "EUR up");
+  CHECK(chart.spec[0] == "cost (EUR)");
+  CHECK(chart.missing == "no EUR");
+}
+
+TEST_CASE("a document with another label says that nothing is converted", "[report]") {
+  Document document;
+  document.subtitle = "four counts";
+  document.verdict.lines = {"costs 3 USD"};
+  label_amounts(document, "EUR");
+  CHECK(document.subtitle == "four counts; amounts in EUR as given, nothing is converted");
+  CHECK(document.verdict.lines[0] == "costs 3 EUR");
+}
+
+TEST_CASE("text in a page cannot become markup", "[html]") {
+  REQUIRE(html_escaped("<b a=\"1\">&") == "&lt;b a=&quot;1&quot;&gt;&amp;");
+}
+
+TEST_CASE("JSON in a page cannot end its element", "[html]") {
+  REQUIRE(json_in_script("{\"a\":\"</script><!--\"}") == "{\"a\":\"\\u003c/script>\\u003c!--\"}");
+}
+
+TEST_CASE("code in a page cannot end its element, in any case of letters", "[html]") {
+  REQUIRE(code_in_script("'</script>' + '</SCRIPT' + '<!--' + (a < b)") ==
+          "'<\\/script>' + '<\\/SCRIPT' + '<\\!--' + (a < b)");
+}
+
+TEST_CASE("a hostile fact stays text in every part of the page", "[html]") {
+  Run run = fixture::complete_run();
+  run.environment[0].facts[0].value = Value{std::string("</script><script>alert(1)</script>")};
+  const std::string page =
+      render(run, fixture::two_core_analysis(true), Format::html, fixture::options(true));
+  REQUIRE(page.find("<script>alert(1)") == std::string::npos);
+}
+
+TEST_CASE("every format renders an empty run", "[report]") {
+  for (const Format format :
+       {Format::text, Format::markdown, Format::csv, Format::json, Format::html}) {
+    REQUIRE_FALSE(render(Run{}, model::Analysis{}, format, RenderOptions{}).empty());
+  }
+}
+
+TEST_CASE("the JSON report parses, has its version and null for what is absent", "[json]") {
+  model::Analysis analysis = fixture::two_core_analysis(false);
+  analysis.roofline->ceilings[0].cpu_share = std::nan("");
+  const auto json = nlohmann::json::parse(
+      render(fixture::complete_run(), analysis, Format::json, fixture::options(false)));
+  REQUIRE(json["schema_version"] == report_schema_version);
+  REQUIRE(json["run"]["directory"] == "scaleworth-runs/2026-11-21");
+  REQUIRE(json["roofline"]["ceilings"][0]["cpu_share"].is_null());
+  REQUIRE(json["scaling"][0]["rows"][0]["cost_per_run_usd"].is_null());
+  REQUIRE(json["scaling"][0]["rows"][1]["step_time_s"]["value"] == 33.5e-3);
+  REQUIRE(json["verdict"]["worth_it"] == "yes");
+}
+
+TEST_CASE("text that is not UTF-8 does not break the JSON report", "[json]") {
+  Run run = fixture::complete_run();
+  run.warnings = {"bad \xff byte"};
+  const std::string text = render(run, model::Analysis{}, Format::json, fixture::options(false));
+  REQUIRE(nlohmann::json::parse(text)["run"]["warnings"].size() == 1);
+}
+
+TEST_CASE("format names are those of the command line", "[report]") {
+  REQUIRE(parse_format("md") == Format::markdown);
+  REQUIRE(parse_format(format_name(Format::html)) == Format::html);
+  REQUIRE_THROWS_AS(parse_format("pdf"), UserError);
+}
+
+TEST_CASE("a fact reads with its unit, an absent one with its reason", "[report]") {
+  const NamedValue size = printed_fact({"l2_bytes", Value{std::int64_t{524288}}, "hwloc"});
+  REQUIRE(size.name == "l2");
+  REQUIRE(size.value == "512 KiB");
+  REQUIRE(printed_fact({"clock_hz", Value{2.45e9}, "cpuid"}).value == "2.45 GHz");
+  REQUIRE(printed_fact({"clock_hz", std::nullopt, "hidden"}).value == "n/a (hidden)");
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/process.h"
+#include "trace/analysis/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::CollectiveKind;
+
+/// Ends differ the more the longer the transfer takes, but below some tens of microseconds other
+/// things decide: eight V100 ended 1 to 7 us apart after transfers of 7 as of 86 us.
+constexpr double shortest_useful_ns = 50e3;
+
+bool everybody_needs_everybody(const MatchedCollective& matched) {
+  switch (matched.kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::barrier:
+      return true;
+    case CollectiveKind::send_receive:
+      return !matched.sender;
+    default:
+      return false;
+  }
+}
+
+class Finder {
+ public:
+  explicit Finder(const Job& job) : job_(job) {}
+
+  void add(const MatchedCollective& matched) {
+    if (everybody_needs_everybody(matched)) return add_meeting(matched);
+    if (matched.sender && matched.members.size() == 2) {
+      const MeetingSide sender = side(matched.members[*matched.sender]);
+      precede(sender, side(matched.members[1 - *matched.sender]));
+      return;
+    }
+    if (!matched.root) return;
+    const bool from_root =
+        matched.kind == CollectiveKind::broadcast || matched.kind == CollectiveKind::scatter;
+    const bool to_root =
+        matched.kind == CollectiveKind::reduce || matched.kind == CollectiveKind::gather;
+    for (const MatchedCollective::Member& root : matched.members) {
+      if (root.rank != *matched.root) continue;
+      for (const MatchedCollective::Member& member : matched.members) {
+        if (member.rank == root.rank) continue;
+        if (from_root) precede(side(root), side(member));
+        if (to_root) precede(side(member), side(root));
+      }
+    }
+  }
+
+  Meetings finish() { return std::move(found_); }
+
+ private:
+  MeetingSide side(const MatchedCollective::Member& member) const {
+    const DeviceEvent& event = job_.recordings[member.rank].device_events.at(member.event);
+    return {member.rank, event.start, event.end};
+  }
+
+  void precede(const MeetingSide& begins, const MeetingSide& ends) {
+    found_.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
+  }
+
+  void add_meeting(const MatchedCollective& matched) {
+    nanoseconds shortest = nanoseconds::max();
+    const std::size_t first = found_.sides.size();
+    for (const MatchedCollective::Member& member : matched.members) {
+      const MeetingSide& own = found_.sides.emplace_back(side(member));
+      shortest = std::min(shortest, own.end - own.start);
+    }
+    // Durations need no common clock.
+    const double weight =
+        shortest_useful_ns / (shortest_useful_ns + static_cast<double>(shortest.count()));
+    found_.meetings.push_back({first, matched.members.size(), weight});
+  }
+
+  const Job& job_;
+  Meetings found_;
+};
+}  // namespace
+
+Meetings find_meetings(const Job& job, const Matching& matching) {
+  Finder finder(job);
+  for (const MatchedCollective& matched : matching.collectives) finder.add(matched);
+  return finder.finish();
+}
+
+namespace {
+/// Crystal oscillators are within 100 ppm; more is a recording gone wrong.
+constexpr double largest_drift = 1e-3;
+constexpr double significant_errors = 5.0;
+constexpr int refine_passes = 16;
+constexpr double settled_ns = 1.0;
+/// More ends than this tell nothing new; the fit then looks at every n-th collective.
+constexpr std::size_t enough_sides = 2'000'000;
+
+double to_double(nanoseconds time) {
+  return static_cast<double>(time.count());
+}
+
+class Refiner {
+ public:
+  Refiner(const Meetings& meetings, const Placement& placement)
+      : meetings_(meetings),
+        placement_(placement),
+        ranks_(placement.offsets.size()),
+        stride_(1 + meetings.sides.size() / enough_sides) {
+    find_origin();
+    clocks_.resize(ranks_);
+    meets_.resize(ranks_, false);
+    for (const MeetingSide& side : meetings.sides) meets_[side.rank] = true;
+  }
+
+  ClockMap refine() {
+    for (int pass = 0; pass < refine_passes && adjust_offsets() >= settled_ns; ++pass) {
+    }
+    if (flag_drifts())
+      for (int pass = 0; pass < refine_passes; ++pass) {
+        adjust_drifts();
+        adjust_offsets();
+      }
+    return normalized();
+  }
+
+ private:
+  /// On top of the placement: common(t) = x + shift + drift * x, x = t + placement offset - origin.
+  struct Correction {
+    double shift = 0.0;
+    double drift = 0.0;
+    bool drifts = false;
+  };
+
+  /// Numbers near the recording's begin keep all digits of a double.
+  void find_origin() {
+    for (const MeetingSide& side : meetings_.sides) {
+      const nanoseconds time = side.start + placement_.offsets[side.rank];
+      origin_ = &side == &meetings_.sides.front() ? time : std::min(origin_, time);
+    }
+  }
+
+  double local(const MeetingSide& side) const {
+    return to_double(side.end + placement_.offsets[side.rank] - origin_);
+  }
+  double corrected(const MeetingSide& side) const {
+    const Correction& clock = clocks_[side.rank];
+    const double x = local(side);
+    return x + clock.shift + clock.drift * x;
+  }
+
+  /// How far each rank's ends lie before the median end, by rank.
+  std::vector<std::vector<WeightedValue>> lags() const {
+    check_interrupt();
+    std::vector<std::vector<WeightedValue>> by_rank(ranks_);
+    std::vector<double> ends;
+    for (std::size_t i = 0; i < meetings_.meetings.size(); i += stride_) {
+      const Meetings::Meeting& meeting = meetings_.meetings[i];
+      ends.clear();
+      for (const MeetingSide& side : meetings_.sides_of(meeting)) ends.push_back(corrected(side));
+      std::sort(ends.begin(), ends.end());
+      const double middle = (ends[(ends.size() - 1) / 2] + ends[ends.size() / 2]) / 2.0;
+      for (const MeetingSide& side : meetings_.sides_of(meeting))
+        by_rank[side.rank].push_back({middle - corrected(side), meeting.weight, local(side)});
+    }
+    return by_rank;
+  }
+
+  /// Returns the largest move.
+  double adjust_offsets() {
+    const auto by_rank = lags();
+    double largest = 0.0;
+    for (std::size_t rank = 0; rank < ranks_; ++rank)
+      if (const auto location = robust_location(by_rank[rank])) {
+        clocks_[rank].shift += location->center;
+        largest = std::max(largest, std::abs(location->center));
+      }
+    return largest;
+  }
+
+  bool flag_drifts() {
+    const auto by_rank = lags();
+    bool any = false;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (by_rank[rank].size() < fewest_for_drift) continue;
+      const auto line = huber_slope(by_rank[rank]);
+      const auto location = robust_location(by_rank[rank]);
+      if (!line) continue;
+      const double size = std::abs(line->slope);
+      clocks_[rank].drifts = size > significant_errors * line->standard_error &&
+                             size * line->span > location->scale && size < largest_drift;
+      any = any || clocks_[rank].drifts;
+    }
+    return any;
+  }
+
+  void adjust_drifts() {
+    const auto by_rank = lags();
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (!clocks_[rank].drifts) continue;
+      if (const auto line = huber_slope(by_rank[rank]))
+        clocks_[rank].drift =
+            std::clamp(clocks_[rank].drift + line->slope, -largest_drift, largest_drift);
+    }
+  }
+
+  /// The fit moves all clocks; what counts is their difference from the component's first.
+  ///   common - origin = x + shift + drift x = (1 + drift) x + shift, for r and reference 0:
+  ///   on the clock of 0: x' = ((1 + drift_r) x + shift_r - shift_0) / (1 + drift_0)
+  ClockMap normalized() const {
+    std::vector<ClockMap::RankClock> result(ranks_);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      std::size_t first = 0;
+      while (placement_.component[first] != placement_.component[rank]) ++first;
+      const Correction& reference = clocks_[first];
+      const Correction& own = meets_[rank] ? clocks_[rank] : reference;
+      const double drift = (1.0 + own.drift) / (1.0 + reference.drift) - 1.0;
+      const double shift = (own.shift - reference.shift) / (1.0 + reference.drift);
+      result[rank].offset = bounded_offset(placement_.offsets[rank] +
+                                           bounded_offset(nanoseconds(std::llround(shift))));
+      result[rank].drift = drift;
+      result[rank].reference = origin_ - placement_.offsets[rank];
+    }
+    return ClockMap(std::move(result));
+  }
+
+  const Meetings& meetings_;
+  const Placement& placement_;
+  std::size_t ranks_;
+  std::size_t stride_;
+  nanoseconds origin_{};
+  std::vector<Correction> clocks_;
+  std::vector<bool> meets_;  // by rank: has any collective; the others keep their placement
+};
+
+/// Largest and second largest of what is added, and whose the largest is.
+struct TopTwo {
+  nanoseconds first = nanoseconds::min();
+  nanoseconds second = nanoseconds::min();
+  std::uint32_t owner = no_index;
+
+  void add(std::uint32_t rank, nanoseconds value) {
+    if (owner == no_index || value > first) {
+      second = first;
+      first = value;
+      owner = rank;
+    } else {
+      second = std::max(second, value);
+    }
+  }
+  nanoseconds without(std::uint32_t rank) const { return rank == owner ? second : first; }
+};
+
+void raise(std::optional<nanoseconds>& low, nanoseconds value) {
+  low = low ? std::max(*low, value) : value;
+}
+void lower(std::optional<nanoseconds>& high, nanoseconds value) {
+  high = high ? std::min(*high, value) : value;
+}
+}  // namespace
+
+ClockMap refine_clocks(const Meetings& meetings, const Placement& placement) {
+  return Refiner(meetings, placement).refine();
+}
+
+std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks) {
+  std::vector<Freedom> freedom(clocks.ranks());
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    TopTwo begins;
+    TopTwo negated_ends;
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      begins.add(side.rank, clocks.to_common(side.rank, side.start));
+      negated_ends.add(side.rank, -clocks.to_common(side.rank, side.end));
+    }
+    for (const MeetingSide& side : meetings.sides_of(meeting)) {
+      Freedom& own = freedom[side.rank];
+      raise(own.low, begins.without(side.rank) - clocks.to_common(side.rank, side.end));
+      lower(own.high, -negated_ends.without(side.rank) - clocks.to_common(side.rank, side.start));
+    }
+  }
+  for (const Precedence& p : meetings.precedences) {
+    const nanoseconds slack =
+        clocks.to_common(p.after_rank, p.after) - clocks.to_common(p.before_rank, p.before);
+    raise(freedom[p.after_rank].low, -slack);
+    lower(freedom[p.before_rank].high, slack);
+  }
+  return freedom;
+}
+
+ClockMap obey_causality(const Meetings& meetings,
+                        const Placement& placement,
+                        const ClockMap& clocks) {
+  constexpr int rounds = 40;
+  std::vector<ClockMap::RankClock> moved;
+  for (std::size_t rank = 0; rank < clocks.ranks(); ++rank) moved.push_back(clocks.clock(rank));
+  for (int round = 0; round < rounds; ++round) {
+    check_interrupt();
+    const std::vector<Freedom> freedom = freedom_of(meetings, ClockMap(moved));
+    bool changed = false;
+    for (std::size_t rank = 0; rank < moved.size(); ++rank) {
+      if (placement.ties[rank] == ClockTie::reference) continue;
+      const nanoseconds low = freedom[rank].low.value_or(nanoseconds::min());
+      const nanoseconds high = freedom[rank].high.value_or(nanoseconds::max());
+      nanoseconds move{};
+      if (low > high) {
+        move = low / 2 + high / 2;
+      } else if (low > nanoseconds::zero()) {
+        move = low;
+      } else if (high < nanoseconds::zero()) {
+        move = high;
+      }
+      // Half of it, because the other side of a breach may move too.
+      const nanoseconds step = round + 1 == rounds ? move : move / 2;
+      moved[rank].offset = bounded_offset(
+          moved[rank].offset + bounded_offset(step == nanoseconds::zero() ? move : step));
+      changed = changed || move != nanoseconds::zero();
+    }
+    if (!changed) break;
+  }
+  return ClockMap(std::move(moved));
+}
+
+std::int64_t count_violations(const Meetings& meetings, const ClockMap& clocks, nanoseconds error) {
+  std::int64_t violations = 0;
+  for (const Meetings::Meeting& meeting : meetings.meetings) {
+    TopTwo begins;
+    for (const MeetingSide& side : meetings.sides_of(meeting))
+      begins.add(side.rank, clocks.to_common(side.rank, side.start));
+    for (const MeetingSide& side : meetings.sides_of(meeting))
+      if (begins.first - clocks.to_common(side.rank, side.end) > error) ++violations;
+  }
+  for (const Precedence& p : meetings.precedences)
+    if (clocks.to_common(p.before_rank, p.before) - clocks.to_common(p.after_rank, p.after) > error)
+      ++violations;
+  return violations;
+}
+
+namespace {
+constexpr double tuning = 1.345;  // keeps 95 % efficiency at normal errors
+constexpr int robust_passes = 8;
+
+double huber_weight(double residual, double scale) {
+  const double distance = std::abs(residual);
+  return distance <= tuning * scale ? 1.0 : tuning * scale / distance;
+}
+
+double absolute_scale(std::vector<WeightedValue> residuals) {
+  for (WeightedValue& residual : residuals) residual.value = std::abs(residual.value);
+  return 1.4826 * weighted_quantile(std::move(residuals), 0.5).value_or(0.0);
+}
+
+struct Line {
+  double center = 0.0;  // value at `middle`
+  double middle = 0.0;
+  double slope = 0.0;
+  double spread = 0.0;  // sum w (at - middle)^2
+  double weight = 0.0;
+};
+
+Line weighted_line(const std::vector<WeightedValue>& values) {
+  Line line;
+  for (const WeightedValue& v : values) {
+    line.weight += v.weight;
+    line.center += v.weight * v.value;
+    line.middle += v.weight * v.at;
+  }
+  line.center /= line.weight;
+  line.middle /= line.weight;
+  double covariance = 0.0;
+  for (const WeightedValue& v : values) {
+    line.spread += v.weight * (v.at - line.middle) * (v.at - line.middle);
+    covariance += v.weight * (v.at - line.middle) * (v.value - line.center);
+  }
+  if (line.spread > 0.0) line.slope = covariance / line.spread;
+  return line;
+}
+}  // namespace
+
+std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
+    return a.value < b.value;
+  });
+  double total = 0.0;
+  for (const WeightedValue& v : values) total += v.weight;
+  double below = 0.0;
+  for (const WeightedValue& v : values) {
+    below += v.weight;
+    if (below >= p * total) return v.value;
+  }
+  return values.back().value;
+}
+
+std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& values) {
+  const std::optional<double> center = weighted_quantile(values, 0.5);
+  if (!center) return std::nullopt;
+  std::vector<WeightedValue> residuals = values;
+  for (WeightedValue& v : residuals) v.value -= *center;
+  return RobustLocation{*center, absolute_scale(std::move(residuals))};
+}
+
+std::optional<RobustSlope> huber_slope(const std::vector<WeightedValue>& values) {
+  if (values.size() < 3) return std::nullopt;
+  const auto [first, last] = std::minmax_element(
+      values.begin(), values.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  RobustSlope result;
+  result.span = last->at - first->at;
+  Line line = weighted_line(values);
+  if (line.spread <= 0.0) return std::nullopt;
+  std::vector<WeightedValue> reweighted = values;
+  for (int pass = 0; pass < robust_passes; ++pass) {
+    std::vector<WeightedValue> residuals = values;
+    for (WeightedValue& v : residuals) v.value -= line.center + line.slope * (v.at - line.middle);
+    const double scale = absolute_scale(residuals);
+    double squares = 0.0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      reweighted[i].weight = scale > 0.0
+                                 ? values[i].weight * huber_weight(residuals[i].value, scale)
+                                 : values[i].weight;
+      squares += reweighted[i].weight * residuals[i].value * residuals[i].value;
+    }
+    line = weighted_line(reweighted);
+    if (line.spread <= 0.0) return std::nullopt;
+    const double freedom =
+        static_cast<double>(values.size() - 2) / static_cast<double>(values.size()) * line.weight;
+    result.standard_error = std::sqrt(squares / freedom / line.spread);
+  }
+  result.slope = line.slope;
+  // Spread as if all observations had equal weight: n_eff = (sum w)^2 / sum w^2.
+  double square_weights = 0.0;
+  for (const WeightedValue& v : reweighted) square_weights += v.weight * v.weight;
+  const double effective = line.weight * line.weight / square_weights;
+  result.standard_error *= std::sqrt(line.weight / effective);
+  return result;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/efficiency/efficiency.h"
+
+#include "trace/analysis/efficiency/replay.h"
+#include "trace/analysis/intervals.h"
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::Efficiency;
+
+/// A replay that misses the recording by more than this does not know what depended on what.
+constexpr double largest_replay_error = 0.10;
+/// Culprits whose lateness is taken away, one by one.
+constexpr std::size_t most_culprits = 3;
+
+/// A window without steps may hold a whole recording; so many pieces of GPU work
+/// and their launches take about 10 GB.
+constexpr std::int64_t most_nodes = 64'000'000;
+
+double in_ns(nanoseconds time) {
+  return static_cast<double>(time.count());
+}
+
+std::vector<nanoseconds> useful_by_rank(const Job& job,
+                                        const ClockMap& clocks,
+                                        const EfficiencyWindows& windows) {
+  std::vector<nanoseconds> useful(job.recordings.size());
+  for_each_index(useful.size(), [&](std::size_t rank) {
+    const RankView view(job.recordings[rank], clocks, rank);
+    for (const EfficiencyWindow& run : windows.runs)
+      useful[rank] += useful_time(view, run.by_rank[rank]);
+  });
+  return useful;
+}
+
+/// Fills the factors from lengths in ns: T measured, T with transfers of no length, and that with
+/// hosts that are never late. Ordered so that each factor lies in (0, 1].
+void set_factors(Efficiency& result, double ideal, double without_host) {
+  const double runtime = in_ns(result.runtime);
+  const double largest = in_ns(*std::max_element(result.useful.begin(), result.useful.end()));
+  const double mean =
+      in_ns(std::accumulate(result.useful.begin(), result.useful.end(), nanoseconds{})) /
+      static_cast<double>(result.useful.size());
+  // Kernels that ran one after the other may overlap in a replay, never on a real GPU.
+  ideal = std::clamp(ideal, largest, runtime);
+  without_host = std::clamp(without_host, largest, ideal);
+  result.parallel = mean / runtime;
+  result.load_balance = mean / largest;
+  result.dependency = largest / without_host;
+  result.host = without_host / ideal;
+  result.serialization = result.host * result.dependency;
+  result.transfer = ideal / runtime;
+}
+
+/// A question to the replay; no step gets shorter than `least`, in proportion to the measured one.
+struct Question {
+  std::string change;  // for people
+  Change replay;
+  double least = 0.0;
+};
+
+void answer(Efficiency& result, const Question& question, const Predictor& predictor) {
+  const double ratio =
+      std::clamp(predictor.ratio(question.replay), std::min(question.least, 1.0), 1.0);
+  const auto time = static_cast<std::int64_t>(std::llround(in_ns(result.step_time) * ratio));
+  result.what_if.push_back(
+      {question.change, nanoseconds(time), result.step_time - nanoseconds(time)});
+}
+
+/// Largest useful time of any rank but `without`, of the runtime.
+double largest_useful(const Efficiency& result, std::optional<std::size_t> without = {}) {
+  nanoseconds largest{};
+  for (std::size_t rank = 0; rank < result.useful.size(); ++rank) {
+    if (rank != without) largest = std::max(largest, result.useful[rank]);
+  }
+  return in_ns(largest) / in_ns(result.runtime);
+}
+
+/// Longest transfer time of any rank: it takes place even where compute hides all of it.
+double largest_transfer(const Waits& waits, const EfficiencyWindows& windows) {
+  double largest = 0.0;
+  for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
+    double sum = 0.0;
+    for (const EfficiencyWindow& run : windows.runs) {
+      for (const CommunicationSplit& split : waits.by_rank[rank]) {
+        const nanoseconds start = std::max(split.split, run.by_rank[rank].start);
+        const nanoseconds end = std::min(split.end, run.by_rank[rank].end);
+        if (start < end && split.known) sum += in_ns(end - start);
+      }
+    }
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+/// All work of the pipeline as it is, but every stage computing as long as their mean. One stage
+/// alone, or one replica of it, saves little: the next one takes its place.
+Question even_stages(const Efficiency& result, const Job& job) {
+  struct Stage {
+    double useful = 0.0;
+    double ranks = 0.0;
+  };
+  std::map<std::int32_t, Stage> stages;
+  const auto stage_of = [&](std::size_t rank) -> const std::optional<std::int32_t>& {
+    return job.recordings[rank].origin.pipeline_stage;
+  };
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    if (!stage_of(rank)) continue;
+    stages[*stage_of(rank)].useful += in_ns(result.useful[rank]);
+    stages[*stage_of(rank)].ranks += 1.0;
+  }
+  double mean = 0.0;
+  for (const auto& [number, stage] : stages)
+    mean += stage.useful / stage.ranks / static_cast<double>(stages.size());
+  Change even;
+  double longest = 0.0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    double factor = 1.0;
+    if (stage_of(rank)) {
+      const Stage& stage = stages[*stage_of(rank)];
+      if (stage.useful > 0.0) factor = mean * stage.ranks / stage.useful;
+    }
+    even.compute.push_back(factor);
+    longest = std::max(longest, factor * in_ns(result.useful[rank]));
+  }
+  return {"with the work spread evenly over the pipeline's stages",
+          std::move(even),
+          longest / in_ns(result.runtime)};
+}
+
+Change without_transfer() {
+  Change change;
+  change.no_transfer = true;
+  return change;
+}
+
+Change without_transfer_and_host() {
+  Change change = without_transfer();
+  change.no_host_delay = true;
+  return change;
+}
+
+void ask_about_culprits(const Efficiency& result,
+                        const Job& job,
+                        const attribution::CulpritReport& culprits,
+                        std::vector<Question>& questions) {
+  std::size_t asked = 0;
+  bool evened = false;
+  for (const attribution::Culprit& culprit : culprits.culprits) {
+    if (!culprit.significant || asked++ >= most_culprits) continue;
+    const auto rank = static_cast<std::size_t>(culprit.rank.index);
+    const auto& stage = job.recordings[rank].origin.pipeline_stage;
+    if (culprit.cause == attribution::LateCause::pipeline_stage && stage) {
+      if (!std::exchange(evened, true)) questions.push_back(even_stages(result, job));
+      continue;
+    }
+    Change on_time;
+    on_time.on_time = static_cast<std::uint32_t>(rank);
+    questions.push_back({fmt::format("without rank {}'s lateness", RankNumbers(job).at(rank).index),
+                         std::move(on_time),
+                         largest_useful(result, rank)});
+  }
+}
+
+/// `transfer_floor`: see largest_transfer.
+std::vector<Question> questions_of(const Efficiency& result,
+                                   const Job& job,
+                                   const attribution::CulpritReport& culprits,
+                                   double transfer_floor) {
+  std::vector<Question> questions;
+  ask_about_culprits(result, job, culprits, questions);
+  const double least = largest_useful(result);
+  questions.push_back({"with transfers that take no time", without_transfer(), least});
+  Change hidden;
+  hidden.no_communication = true;
+  questions.push_back({"with communication hidden under compute",
+                       std::move(hidden),
+                       std::max(least, transfer_floor / in_ns(result.runtime))});
+  Change prompt;
+  prompt.no_host_delay = true;
+  questions.push_back({"with hosts that launch in time", std::move(prompt), least});
+  return questions;
+}
+
+void predict(Efficiency& result,
+             const std::vector<Question>& questions,
+             const Predictor& predictor) {
+  const double runtime = in_ns(result.runtime);
+  set_factors(result,
+              runtime * predictor.ratio(without_transfer()),
+              runtime * predictor.ratio(without_transfer_and_host()));
+  for (const Question& question : questions) answer(result, question, predictor);
+  std::stable_sort(result.what_if.begin(), result.what_if.end(), [](const auto& a, const auto& b) {
+    return a.saved > b.saved;
+  });
+}
+
+std::int64_t events_of(const Job& job, const ClockMap& clocks, const EfficiencyWindows& windows) {
+  std::int64_t events = 0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    for (const EfficiencyWindow& run : windows.runs)
+      events += events_within(RankView(job.recordings[rank], clocks, rank), run.by_rank[rank]);
+  return events;
+}
+
+std::string why_not(const Job& job, const Alignment& alignment) {
+  if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
+  if (!alignment.report.comparable)
+    return "the ranks' clocks do not compare: " + alignment.report.reason;
+  return "";
+}
+}  // namespace
+
+EfficiencyResult measure_efficiency(const Job& job,
+                                    const StepPlan& steps,
+                                    const Waits& waits,
+                                    const Alignment& alignment,
+                                    const attribution::CulpritReport& culprits) {
+  const std::string reason = why_not(job, alignment);
+  if (!reason.empty()) return {std::nullopt, reason};
+  const auto windows = choose_windows(job, steps, alignment.map);
+  if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
+  Efficiency result;
+  result.window = windows->description;
+  result.runtime = windows->length();
+  result.step_time = windows->step_time;
+  result.useful = useful_by_rank(job, alignment.map, *windows);
+  if (!(largest_useful(result) > 0.0))
+    return {std::nullopt, "no kernel ran that is not communication."};
+  const std::int64_t events = events_of(job, alignment.map, *windows);
+  if (events > most_nodes)
+    return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
+  std::vector<ReplayedRun> runs;
+  bool any_work = false;
+  for (const EfficiencyWindow& run : windows->runs) {
+    runs.push_back({&run, build_replay_graph(job, waits, alignment.map, run)});
+    any_work = any_work || !runs.back().graph.devices.empty();
+  }
+  if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
+  const std::vector<Question> questions =
+      questions_of(result, job, culprits, largest_transfer(waits, *windows));
+  std::vector<Change> changes = {without_transfer(), without_transfer_and_host()};
+  for (const Question& question : questions) changes.push_back(question.replay);
+  const Predictor predictor(runs, std::move(changes));
+  result.replay_error = predictor.error();
+  if (!(std::abs(result.replay_error) <= largest_replay_error)) {
+    return {
+        std::nullopt,
+        fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} %, "
+                    "so that they are not understood.",
+                    100.0 * result.replay_error)};
+  }
+  predict(result, questions, predictor);
+  result.critical_path = critical_path(job, alignment.map, runs);
+  return {std::move(result), ""};
+}
+
+namespace {
+/// Step numbers from `first` to `last`, all of which count on every rank.
+struct Run {
+  std::int32_t first = 0;
+  std::int32_t last = -1;
+  std::int32_t length() const { return last - first + 1; }
+};
+
+/// The longest first.
+std::vector<Run> runs_of(const StepPlan& steps) {
+  std::map<std::int32_t, std::size_t> ranks_of;
+  for (const auto& spans : steps.by_rank) {
+    for (const StepSpan& span : spans) {
+      if (span.excluded.empty() && span.start < span.end) ++ranks_of[span.number];
+    }
+  }
+  std::vector<Run> runs;
+  for (const auto& [number, ranks] : ranks_of) {
+    if (ranks != steps.by_rank.size()) continue;
+    if (!runs.empty() && number == runs.back().last + 1) {
+      runs.back().last = number;
+    } else {
+      runs.push_back({number, number});
+    }
+  }
+  std::stable_sort(
+      runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.length() > b.length(); });
+  return runs;
+}
+
+TimeInterval span_of(const std::vector<StepSpan>& steps, const Run& run) {
+  TimeInterval interval{nanoseconds::max(), nanoseconds::min()};
+  for (const StepSpan& step : steps) {
+    if (step.number < run.first || step.number > run.last) continue;
+    interval.start = std::min(interval.start, step.start);
+    interval.end = std::max(interval.end, step.end);
+  }
+  return interval;
+}
+
+EfficiencyWindow window_of_steps(const StepPlan& steps, const Run& run) {
+  EfficiencyWindow window;
+  window.whole = {nanoseconds::max(), nanoseconds::min()};
+  window.first_step = run.first;
+  window.last_step = run.last;
+  for (const auto& spans : steps.by_rank) {
+    const TimeInterval interval = span_of(spans, run);
+    window.by_rank.push_back(interval);
+    window.whole.start = std::min(window.whole.start, interval.start);
+    window.whole.end = std::max(window.whole.end, interval.end);
+  }
+  return window;
+}
+
+/// "steps 1, 3 to 5 and 9"; of many runs only how many there are.
+std::string describe(const std::vector<EfficiencyWindow>& runs, std::int32_t steps) {
+  constexpr std::size_t most_runs = 4;
+  if (runs.size() > most_runs)
+    return fmt::format("{} steps between {} and {}, in {} runs of consecutive ones",
+                       steps,
+                       runs.front().first_step,
+                       runs.back().last_step,
+                       runs.size());
+  std::string text = steps == 1 ? "step " : "steps ";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ";
+    text += runs[i].steps() == 1 ? fmt::format("{}", runs[i].first_step)
+                                 : fmt::format("{} to {}", runs[i].first_step, runs[i].last_step);
+  }
+  return text;
+}
+
+EfficiencyWindows together(std::vector<EfficiencyWindow> runs) {
+  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+    return a.first_step < b.first_step;
+  });
+  std::int32_t steps = 0;
+  std::vector<nanoseconds> lengths(runs.front().by_rank.size());
+  for (const EfficiencyWindow& run : runs) {
+    steps += run.steps();
+    for (std::size_t rank = 0; rank < lengths.size(); ++rank)
+      lengths[rank] += run.by_rank[rank].end - run.by_rank[rank].start;
+  }
+  EfficiencyWindows windows;
+  windows.step_time = *std::max_element(lengths.begin(), lengths.end()) / steps;
+  windows.description = describe(runs, steps);
+  windows.runs = std::move(runs);
+  return windows;
+}
+
+std::optional<EfficiencyWindows> whole_window(const Job& job, const ClockMap& clocks) {
+  EfficiencyWindow window;
+  window.whole = {nanoseconds::max(), nanoseconds::min()};
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const RankView view(job.recordings[rank], clocks, rank);
+    for (const DeviceEvent& event : job.recordings[rank].device_events) {
+      window.whole.start = std::min(window.whole.start, view.start(event));
+      window.whole.end = std::max(window.whole.end, view.end(event));
+    }
+  }
+  if (window.whole.start >= window.whole.end) return std::nullopt;
+  window.by_rank.assign(job.recordings.size(), window.whole);
+  return EfficiencyWindows{
+      {window},
+      window.length(),
+      "from the first to the last work of any GPU, because no step counts as steady state"};
+}
+
+/// Every run takes a pass over the recordings.
+std::size_t most_runs(const Job& job) {
+  constexpr std::size_t most = 64;
+  constexpr std::size_t most_visits = 1'000'000'000;
+  std::size_t events = 1;
+  for (const Recording& recording : job.recordings)
+    events += recording.device_events.size() + recording.host_events.size();
+  return std::clamp<std::size_t>(most_visits / events, 1, most);
+}
+
+std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
+  std::int64_t events = 0;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+    events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
+  return events;
+}
+}  // namespace
+
+nanoseconds EfficiencyWindows::length() const {
+  nanoseconds sum{};
+  for (const EfficiencyWindow& run : runs) sum += run.length();
+  return sum;
+}
+
+std::optional<EfficiencyWindows> choose_windows(const Job& job,
+                                                const StepPlan& steps,
+                                                const ClockMap& clocks,
+                                                std::int64_t most_events) {
+  const bool complete = steps.by_rank.size() == job.recordings.size();
+  const std::vector<Run> runs = complete ? runs_of(steps) : std::vector<Run>{};
+  if (runs.empty()) return whole_window(job, clocks);
+  std::vector<EfficiencyWindow> chosen;
+  std::int64_t left = most_events;
+  for (const Run& run : runs) {
+    if (chosen.size() == most_runs(job)) break;
+    EfficiencyWindow window = window_of_steps(steps, run);
+    const std::int64_t events = events_within(job, clocks, window);
+    if (events <= left) {
+      chosen.push_back(std::move(window));
+      left -= events;
+      continue;
+    }
+    const std::int64_t fit =
+        std::max<std::int64_t>(run.length() * left / events, chosen.empty() ? 1 : 0);
+    if (fit > 0)
+      chosen.push_back(
+          window_of_steps(steps, {run.first, run.first + static_cast<std::int32_t>(fit) - 1}));
+    break;
+  }
+  return together(std::move(chosen));
+}
+
+std::int64_t events_within(const RankView& rank, TimeInterval window) {
+  const auto& events = rank.recording().device_events;
+  const auto before = [&](nanoseconds time) {
+    return std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
+      return rank.start(event) < time;
+    });
+  };
+  return std::max<std::int64_t>(before(window.end) - before(window.start), 0);
+}
+
+nanoseconds useful_time(const RankView& rank, TimeInterval window) {
+  nanoseconds useful{};
+  nanoseconds covered = window.start;
+  for (const DeviceEvent& event : rank.recording().device_events) {
+    const bool counts = event.operation == DeviceOperation::kernel &&
+                        event.work_class != attribution::WorkClass::communication &&
+                        event.work_class != attribution::WorkClass::copy;
+    if (!counts) continue;
+    if (rank.start(event) >= window.end) break;
+    const nanoseconds start = std::max(covered, rank.start(event));
+    const nanoseconds end = std::min(window.end, rank.end(event));
+    if (start >= end) continue;
+    useful += end - start;
+    covered = end;
+  }
+  return useful;
+}
+
+namespace {
+double length(const ReplayedRun& run, std::int64_t end) {
+  return static_cast<double>(end - run.window->whole.start.count());
+}
+}  // namespace
+
+Predictor::Predictor(const std::vector<ReplayedRun>& runs,
+                     std::vector<Change> changes,
+                     std::size_t at_once)
+    : runs_(runs) {
+  changes_.emplace_back();
+  for (Change& change : changes) {
+    if (std::find(changes_.begin(), changes_.end(), change) == changes_.end())
+      changes_.push_back(std::move(change));
+  }
+  ends_.resize(changes_.size() * runs.size());
+  for_each_index(
+      ends_.size(),
+      [&](std::size_t place) {
+        ends_[place] = replay(runs_[place % runs_.size()].graph, changes_[place / runs_.size()]);
+      },
+      at_once);
+}
+
+double Predictor::recorded(const Change& change) const {
+  double sum = 0.0;
+  for (const ReplayedRun& run : runs_)
+    if (const auto end = recorded_end(run.graph, change)) sum += length(run, *end);
+  return sum;
+}
+
+double Predictor::replayed(const Change& change) const {
+  const auto found = std::find(changes_.begin(), changes_.end(), change);
+  if (found == changes_.end()) throw std::out_of_range("this change was not replayed");
+  const auto first = static_cast<std::size_t>(found - changes_.begin()) * runs_.size();
+  double sum = 0.0;
+  for (std::size_t run = 0; run < runs_.size(); ++run)
+    if (const auto& end = ends_[first + run]) sum += length(runs_[run], *end);
+  return sum;
+}
+
+double Predictor::error() const {
+  return replayed({}) / recorded({}) - 1.0;
+}
+
+double Predictor::ratio(const Change& change) const {
+  const double before = change.on_time ? recorded(change) : replayed({});
+  if (change.on_time && !(before > 0.0)) return 1.0;  // nobody is left to wait for it
+  return std::clamp(replayed(change) / before, 0.0, 1.0);
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/// POP factors and what-if over a window.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "trace/analysis/clocks.h"
+#include "trace/analysis/efficiency/replay.h"
+#include "trace/analysis/steps.h"
+#include "trace/analysis/waits.h"
+#include "trace/recording.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::trace {
+// POP factors, critical path and what-if, from a replay of the recorded dependencies.
+
+struct EfficiencyResult {
+  std::optional<attribution::Efficiency> efficiency;
+  std::string reason;  // why it is absent
+};
+
+/// POP factors over all runs of steps that count (window.h), what-ifs and critical path from
+/// a replay of the recorded dependencies (replay_graph.h, replay.h). Useful is the union of kernels
+/// that are not communication; with T the window and T0 the same with transfers of no length,
+///   load balance = mean useful / largest useful, transfer = T0 / T,
+///   serialization = largest useful / T0 = host * dependency.
+/// Abstains for one rank, for clocks that do not compare, and when the replay without a change
+/// misses the recording by more than a tenth. Source: POP Centre of Excellence, "POP Standard
+/// Metrics for Parallel Performance Analysis".
+EfficiencyResult measure_efficiency(const Job& job,
+                                    const StepPlan& steps,
+                                    const Waits& waits,
+                                    const Alignment& alignment,
+                                    const attribution::CulpritReport& culprits);
+
+// How long the recorded steps would have taken with something changed.
+
+/// A run of steps and what depended on what in it.
+struct ReplayedRun {
+  const EfficiencyWindow* window = nullptr;
+  ReplayGraph graph;
+};
+
+/// A graph takes about 44 bytes per node, a replay 8 more: so many at a time need less than the
+/// graph, however many processors there are.
+inline constexpr std::size_t most_replays_at_once = 4;
+
+/// Lengths of all runs together under changes, in proportion to their unchanged length.
+class Predictor {
+ public:
+  /// Replays every run without a change and with each of `changes`, equal ones once, on as many
+  /// processors as there are but `at_once` at most: the results do not depend on it. Refers to
+  /// `runs`.
+  Predictor(const std::vector<ReplayedRun>& runs,
+            std::vector<Change> changes,
+            std::size_t at_once = most_replays_at_once);
+
+  /// The unchanged replay against the recording, as a fraction.
+  double error() const;
+  /// At most 1, because every change takes something away; 1 where nobody but `on_time` has work.
+  /// Throws std::out_of_range for a change that was not replayed.
+  double ratio(const Change& change) const;
+
+ private:
+  double recorded(const Change& change) const;
+  double replayed(const Change& change) const;
+
+  const std::vector<ReplayedRun>& runs_;
+  std::vector<Change> changes_;
+  std::vector<std::optional<std::int64_t>> ends_;  // by change, then by run
+};
+
+// The chain of work that set the length of the recording.
+
+/// From the end of each run back to its start, from each node to the cause that it waited for
+/// last: over streams and calls of a rank, and from rank to rank where a collective had to wait.
+/// Summed by rank and kind of work, the largest first; sums to the runs' length exactly.
+std::vector<attribution::Efficiency::PathShare> critical_path(const Job& job,
+                                                              const ClockMap& clocks,
+                                                              const std::vector<ReplayedRun>& runs);
+}  // namespace scaleworth::trace

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/ledger.h"
+
+#include "src/core/process.h"
+#include "trace/analysis/intervals.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <queue>
+#include <set>
+#include <unordered_map>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::HostCause;
+using attribution::LedgerPart;
+using attribution::StepLedger;
+
+nanoseconds& part_of(StepLedger& ledger, LedgerPart part) {
+  return ledger.parts[static_cast<std::size_t>(part)];
+}
+
+void count_exposed_wait(StepLedger& ledger, const BusyStretch& stretch, nanoseconds length) {
+  part_of(ledger, LedgerPart::exposed_wait) += length;
+  const auto index = static_cast<std::size_t>(stretch.waited_for.value_or(Rank{-1}).index);
+  if (index < ledger.waited_for.size()) {
+    ledger.waited_for[index] += length;
+  } else {
+    ledger.uncharged_wait += length;
+  }
+}
+
+void count_busy(StepLedger& ledger, const BusyStretch& stretch, nanoseconds length) {
+  const bool communicates = stretch.transfer || stretch.wait;
+  if (communicates) ledger.communication += length;
+  if (stretch.copy && (stretch.compute || communicates)) ledger.overlapped_copy += length;
+  if (stretch.compute) {
+    part_of(ledger, LedgerPart::compute) += length;
+    ledger.compute_by_class[static_cast<std::size_t>(*stretch.compute)] += length;
+    if (communicates) {
+      (stretch.transfer ? ledger.overlapped_transfer : ledger.overlapped_wait) += length;
+    }
+  } else if (stretch.transfer) {
+    part_of(ledger, LedgerPart::exposed_transfer) += length;
+  } else if (stretch.wait) {
+    count_exposed_wait(ledger, stretch, length);
+  } else {
+    part_of(ledger, LedgerPart::exposed_copy) += length;
+  }
+}
+
+void count_idle(StepLedger& ledger, const IdlePiece& piece, nanoseconds length) {
+  part_of(ledger, piece.part) += length;
+  if (piece.part == LedgerPart::host_late)
+    ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
+}
+
+/// The ledgers of one rank's steps, filled in time order.
+class StepLedgers : public SweepListener {
+ public:
+  StepLedgers(const RankView& view,
+              Rank rank,
+              std::size_t ranks,
+              const std::vector<StepSpan>& steps)
+      : idle_(view) {
+    for (const StepSpan& step : steps) {
+      StepLedger ledger;
+      ledger.step = step.number;
+      ledger.rank = rank;
+      ledger.start = step.start;
+      ledger.end = std::max(step.start, step.end);
+      ledger.excluded = step.excluded;
+      ledger.waited_for.resize(ranks);
+      ledgers_.push_back(std::move(ledger));
+    }
+  }
+
+  void busy(const BusyStretch& stretch) override { spread(stretch, &count_busy); }
+
+  void idle(const IdleGap& gap) override {
+    if (!within_a_step(gap)) return;
+    for (const IdlePiece& piece : idle_.divide(gap)) spread(piece, &count_idle);
+  }
+
+  std::vector<StepLedger> finish() {
+    for (const StepLedger& ledger : ledgers_) attribution::check_sums(ledger);
+    return std::move(ledgers_);
+  }
+
+ private:
+  bool within_a_step(const IdleGap& gap) const {
+    for (std::size_t index = next_; index < ledgers_.size(); ++index) {
+      if (ledgers_[index].start >= gap.end) return false;
+      if (ledgers_[index].end > gap.start) return true;
+    }
+    return false;
+  }
+
+  template <class Stretch>
+  void spread(const Stretch& stretch, void (*count)(StepLedger&, const Stretch&, nanoseconds)) {
+    while (next_ < ledgers_.size() && ledgers_[next_].end <= stretch.start) ++next_;
+    for (std::size_t index = next_; index < ledgers_.size() && ledgers_[index].start < stretch.end;
+         ++index) {
+      StepLedger& ledger = ledgers_[index];
+      const nanoseconds start = std::max(ledger.start, stretch.start);
+      const nanoseconds end = std::min(ledger.end, stretch.end);
+      if (start < end) count(ledger, stretch, end - start);
+    }
+  }
+
+  IdleDivision idle_;
+  std::vector<StepLedger> ledgers_;
+  std::size_t next_ = 0;  // no earlier step reaches what comes
+};
+
+std::vector<StepLedger> rank_ledger(const Job& job,
+                                    std::size_t rank,
+                                    const std::vector<StepSpan>& steps,
+                                    const std::vector<CommunicationSplit>& splits,
+                                    const ClockMap& clocks) {
+  if (steps.empty()) return {};
+  const RankView view(job.recordings[rank], clocks, rank);
+  StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), steps);
+  sweep_activity(view, splits, {steps.front().start, steps.back().end}, ledgers);
+  return ledgers.finish();
+}
+}  // namespace
+
+std::vector<StepLedger> build_job_ledger(const Job& job,
+                                         const StepPlan& steps,
+                                         const Waits& waits,
+                                         const ClockMap& clocks) {
+  const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
+  std::vector<std::vector<StepLedger>> by_rank(ranks);
+  for_each_index(ranks, [&](std::size_t rank) {
+    static const std::vector<CommunicationSplit> none;
+    const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
+    by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);
+  });
+  std::vector<StepLedger> ledger;
+  for (auto& of_rank : by_rank)
+    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(ledger));
+  std::stable_sort(ledger.begin(), ledger.end(), [](const StepLedger& a, const StepLedger& b) {
+    return std::pair(a.step, a.rank) < std::pair(b.step, b.rank);
+  });
+  return ledger;
+}
+
+namespace {
+using attribution::WorkClass;
+
+constexpr std::uint32_t interrupt_every = 1u << 20;
+
+enum class Phase : std::uint8_t { compute, copy, wait, transfer };
+
+/// Something that runs until `until`.
+struct Running {
+  nanoseconds until{};
+  nanoseconds end{};  // of the event: later than `until` while it waits
+  std::uint32_t event = 0;
+  Phase phase = Phase::compute;
+  WorkClass work_class = WorkClass::unclassified;
+  int waited_for = -1;  // index of a rank, -1 for nobody
+
+  bool operator>(const Running& other) const { return until > other.until; }
+};
+
+/// What is active now, counted.
+class ActiveSet {
+ public:
+  void add(const Running& one, int change) {
+    total_ += change;
+    switch (one.phase) {
+      case Phase::compute:
+        compute_[static_cast<std::size_t>(one.work_class)] += change;
+        break;
+      case Phase::copy:
+        copies_ += change;
+        break;
+      case Phase::transfer:
+        transfers_ += change;
+        break;
+      case Phase::wait:
+        waits_ += change;
+        if (one.waited_for < 0) break;
+        if (change > 0) {
+          charged_.emplace(one.event, one.waited_for);
+        } else {
+          charged_.erase({one.event, one.waited_for});
+        }
+    }
+  }
+
+  bool empty() const { return total_ == 0; }
+
+  BusyStretch stretch(nanoseconds start, nanoseconds end) const {
+    BusyStretch result{start, end, compute_class(), transfers_ > 0, waits_ > 0, {}, copies_ > 0};
+    if (!charged_.empty()) result.waited_for = Rank{charged_.begin()->second};
+    return result;
+  }
+
+ private:
+  std::optional<WorkClass> compute_class() const {
+    for (std::size_t index = 1; index < compute_.size(); ++index) {
+      if (compute_[index] > 0) return static_cast<WorkClass>(index);
+    }
+    if (compute_[0] > 0) return WorkClass::unclassified;
+    return std::nullopt;
+  }
+
+  std::int64_t total_ = 0;
+  std::int64_t copies_ = 0;
+  std::int64_t transfers_ = 0;
+  std::int64_t waits_ = 0;
+  std::array<std::int64_t, attribution::work_classes> compute_{};
+  std::set<std::pair<std::uint32_t, int>> charged_;  // events are in order of their start
+};
+
+/// The splits that belong to communication events of the recording, one for each.
+std::vector<const CommunicationSplit*> usable_splits(
+    const Recording& recording, const std::vector<CommunicationSplit>& splits) {
+  const auto& events = recording.device_events;
+  std::vector<const CommunicationSplit*> usable;
+  for (const CommunicationSplit& split : splits) {
+    if (split.event < events.size() && events[split.event].work_class == WorkClass::communication)
+      usable.push_back(&split);
+  }
+  std::stable_sort(usable.begin(), usable.end(), [](const auto* a, const auto* b) {
+    return a->event < b->event;
+  });
+  const auto same_event = [](const auto* a, const auto* b) { return a->event == b->event; };
+  usable.erase(std::unique(usable.begin(), usable.end(), same_event), usable.end());
+  return usable;
+}
+
+/// What begins when: events in their order, and those with a split when the rank arrived at them,
+/// which may be before they were recorded.
+class Beginnings {
+ public:
+  Beginnings(const RankView& rank, const std::vector<CommunicationSplit>& splits)
+      : rank_(rank), by_event_(usable_splits(rank.recording(), splits)), by_start_(by_event_) {
+    std::stable_sort(by_start_.begin(), by_start_.end(), [](const auto* a, const auto* b) {
+      return a->start < b->start;
+    });
+    skip_split_events();
+  }
+
+  struct Beginning {
+    nanoseconds start{};
+    std::uint32_t event = 0;
+    const CommunicationSplit* split = nullptr;
+  };
+
+  /// In the order of their starts; absent at the end.
+  std::optional<Beginning> next() {
+    const auto& events = rank_.recording().device_events;
+    const bool more_events = event_ < events.size();
+    const bool more_splits = split_ < by_start_.size();
+    if (!more_events && !more_splits) return std::nullopt;
+    if (more_splits && (!more_events || by_start_[split_]->start <= rank_.start(events[event_]))) {
+      const CommunicationSplit* split = by_start_[split_++];
+      return Beginning{split->start, split->event, split};
+    }
+    const Beginning result{rank_.start(events[event_]), event_, nullptr};
+    ++event_;
+    skip_split_events();
+    return result;
+  }
+
+ private:
+  void skip_split_events() {
+    while (skipped_ < by_event_.size() && by_event_[skipped_]->event == event_) {
+      ++skipped_;
+      ++event_;
+    }
+  }
+
+  const RankView& rank_;
+  std::vector<const CommunicationSplit*> by_event_;
+  std::vector<const CommunicationSplit*> by_start_;
+  std::size_t skipped_ = 0;
+  std::size_t split_ = 0;
+  std::uint32_t event_ = 0;
+};
+
+std::uint64_t stream_key(const DeviceEvent& event) {
+  return std::uint64_t{event.device} << 32 | event.stream;
+}
+
+class Sweep {
+ public:
+  Sweep(const RankView& rank,
+        const std::vector<CommunicationSplit>& splits,
+        SweepListener& listener)
+      : rank_(rank), beginnings_(rank, splits), listener_(listener) {}
+
+  void run(TimeInterval window) {
+    auto next = beginnings_.next();
+    now_ = next ? std::min(window.start, next->start) : window.start;
+    for (std::uint32_t count = 0; next; next = beginnings_.next(), ++count) {
+      if (count % interrupt_every == 0) check_interrupt();
+      finish_until(next->start);
+      advance(next->start, next->event);
+      begin(*next);
+    }
+    while (!running_.empty()) finish_until(running_.top().until);
+    advance(window.end, no_index);
+  }
+
+ private:
+  void finish_until(nanoseconds time) {
+    while (!running_.empty() && running_.top().until <= time) {
+      Running one = running_.top();
+      running_.pop();
+      advance(one.until, no_index);
+      active_.add(one, -1);
+      last_ = one.event;
+      if (one.phase == Phase::wait && one.until < one.end) {
+        one.phase = Phase::transfer;
+        one.until = one.end;
+        active_.add(one, 1);
+        running_.push(one);
+      }
+    }
+  }
+
+  void advance(nanoseconds time, std::uint32_t next) {
+    if (time <= now_) return;
+    if (active_.empty()) {
+      listener_.idle({now_, time, next, last_, predecessor(next)});
+    } else {
+      listener_.busy(active_.stretch(now_, time));
+    }
+    now_ = time;
+  }
+
+  std::uint32_t predecessor(std::uint32_t event) const {
+    if (event == no_index) return no_index;
+    const auto found = last_of_stream_.find(stream_key(rank_.recording().device_events[event]));
+    return found == last_of_stream_.end() ? no_index : found->second;
+  }
+
+  void begin(const Beginnings::Beginning& beginning) {
+    const DeviceEvent& event = rank_.recording().device_events[beginning.event];
+    last_of_stream_[stream_key(event)] = beginning.event;
+    const nanoseconds end = beginning.split == nullptr ? rank_.end(event) : beginning.split->end;
+    Running one{end, end, beginning.event, Phase::compute, event.work_class, -1};
+    if (event.work_class == WorkClass::copy) one.phase = Phase::copy;
+    if (event.work_class == WorkClass::communication) {
+      one.phase = Phase::transfer;
+      if (beginning.split != nullptr) wait_first(one, *beginning.split);
+    }
+    if (end <= now_) return;
+    active_.add(one, 1);
+    running_.push(one);
+  }
+
+  void wait_first(Running& one, const CommunicationSplit& split) const {
+    if (split.split <= now_) return;
+    one.phase = Phase::wait;
+    one.until = std::min(split.split, one.end);
+    if (split.waited_for) one.waited_for = split.waited_for->index;
+  }
+
+  const RankView& rank_;
+  Beginnings beginnings_;
+  SweepListener& listener_;
+  nanoseconds now_{};
+  ActiveSet active_;
+  std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
+  std::unordered_map<std::uint64_t, std::uint32_t> last_of_stream_;
+  std::uint32_t last_ = no_index;
+};
+}  // namespace
+
+void sweep_activity(const RankView& rank,
+                    const std::vector<CommunicationSplit>& splits,
+                    TimeInterval window,
+                    SweepListener& listener) {
+  Sweep(rank, splits, listener).run(window);
+}
+}  // namespace scaleworth::trace

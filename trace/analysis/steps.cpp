@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/steps.h"
+
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/ledger.h"
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+std::vector<StepSpan> merged_marks(const RankView& rank) {
+  std::vector<StepSpan> steps;
+  for (const StepMark& mark : rank.recording().step_marks) {
+    const nanoseconds start = rank.start(mark);
+    const nanoseconds end = rank.end(mark);
+    if (!steps.empty() && (start <= steps.back().start ||
+                           (mark.number == steps.back().number && start < steps.back().end))) {
+      steps.back().end = std::max(steps.back().end, end);
+      continue;
+    }
+    steps.push_back({mark.number, start, end, {}});
+  }
+  return steps;
+}
+
+/// The step that contains `time`, or the number of steps.
+std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
+  const auto next = std::upper_bound(
+      steps.begin(), steps.end(), time, [](nanoseconds value, const StepSpan& step) {
+        return value < step.start;
+      });
+  if (next == steps.begin()) return steps.size();
+  const auto step = next - 1;
+  return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
+}
+
+/// Which mark each call stands under, by correlation.
+std::vector<std::pair<std::uint64_t, std::size_t>> launching_steps(
+    const RankView& rank, const std::vector<StepSpan>& marks) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> launches;
+  for (const HostEvent& event : rank.recording().host_events) {
+    const bool call =
+        event.activity == HostActivity::runtime_call || event.activity == HostActivity::driver_call;
+    if (!call || event.correlation == 0) continue;
+    launches.emplace_back(event.correlation, step_at(marks, rank.start(event)));
+  }
+  std::stable_sort(launches.begin(), launches.end(), [](const auto& a, const auto& b) {
+    return a.first < b.first;
+  });
+  return launches;
+}
+
+/// When the device work launched under each mark has ended; the mark's end without such work. Work
+/// whose launch is not recorded counts where it begins.
+std::vector<nanoseconds> work_ends(const RankView& rank, const std::vector<StepSpan>& marks) {
+  const auto launches = launching_steps(rank, marks);
+  std::vector<nanoseconds> ends;
+  for (const StepSpan& mark : marks) ends.push_back(mark.end);
+  for (const DeviceEvent& event : rank.recording().device_events) {
+    const auto found = std::lower_bound(
+        launches.begin(),
+        launches.end(),
+        event.correlation,
+        [](const auto& launch, std::uint64_t value) { return launch.first < value; });
+    const bool known = found != launches.end() && found->first == event.correlation;
+    const std::size_t step = known ? found->second : step_at(marks, rank.start(event));
+    if (step < ends.size()) ends[step] = std::max(ends[step], rank.end(event));
+  }
+  return ends;
+}
+
+/// One rank's steps by its marks, in order and disjoint. A step lasts until the mark of the next
+/// number begins; before a jump in the numbers and at the end, until its mark and the device work
+/// launched under it have ended, or the next mark begins. Marks of one number that overlap (two
+/// threads, nested ranges) are one.
+std::vector<StepSpan> marked_steps(const RankView& rank) {
+  std::vector<StepSpan> steps = merged_marks(rank);
+  const std::vector<nanoseconds> ends = work_ends(rank, steps);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool last = i + 1 == steps.size();
+    // One more than the largest number is no number: compare in 64 bits.
+    const bool tiles =
+        !last && std::int64_t{steps[i + 1].number} == std::int64_t{steps[i].number} + 1;
+    if (tiles) {
+      steps[i].end = steps[i + 1].start;
+    } else {
+      steps[i].end = last ? ends[i] : std::min(ends[i], steps[i + 1].start);
+    }
+  }
+  return steps;
+}
+
+// Which steps must not be averaged with others, and why.
+
+/// How many numbers there are, and how many of them are excluded.
+struct FlagCounts {
+  std::int32_t steps = 0;
+  std::int32_t excluded = 0;
+};
+
+constexpr std::size_t least_for_warm_up = 5;
+constexpr double slower_by = 0.2;
+constexpr double spreads = 5.0;
+constexpr double normal_consistency = 1.4826;  // of the median absolute deviation
+
+/// The steps of one number, over all ranks.
+struct Iteration {
+  std::int32_t number = 0;
+  std::vector<StepSpan*> steps;
+  std::string reason;
+
+  double length() const {
+    double longest = 0.0;
+    for (const StepSpan* step : steps)
+      longest = std::max(longest, static_cast<double>((step->end - step->start).count()));
+    return longest;
+  }
+
+  template <class Time>
+  double spread(Time time) const {
+    const auto [first, last] =
+        std::minmax_element(steps.begin(), steps.end(), [&](const StepSpan* a, const StepSpan* b) {
+          return time(*a) < time(*b);
+        });
+    return static_cast<double>(time(**last).count()) - static_cast<double>(time(**first).count());
+  }
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<Iteration> iterations(std::vector<std::vector<StepSpan>>& by_rank) {
+  std::map<std::int32_t, Iteration> by_number;
+  for (auto& steps : by_rank) {
+    for (StepSpan& step : steps) by_number[step.number].steps.push_back(&step);
+  }
+  std::vector<Iteration> result;
+  for (auto& [number, iteration] : by_number) {
+    iteration.number = number;
+    result.push_back(std::move(iteration));
+  }
+  return result;
+}
+
+/// Ranks that begin a step far apart and end it together did not all record its beginning.
+std::string spread_remark(const Iteration& iteration) {
+  const double begins = iteration.spread([](const StepSpan& step) { return step.start; });
+  const double ends = iteration.spread([](const StepSpan& step) { return step.end; });
+  if (begins <= 2.0 * ends || begins < 0.05 * iteration.length()) return {};
+  return fmt::format(
+      "; the ranks begin it within {:.1f} ms and end it within {:.1f} ms, as when profiling starts "
+      "in its midst",
+      begins / 1e6,
+      ends / 1e6);
+}
+
+/// Numbers that are some rank's first or last: its recording begins or ends there.
+struct Ends {
+  std::set<std::int32_t> first;
+  std::set<std::int32_t> last;
+};
+
+Ends ends_of_ranks(const std::vector<std::vector<StepSpan>>& by_rank) {
+  Ends ends;
+  for (const auto& steps : by_rank) {
+    if (steps.empty()) continue;
+    ends.first.insert(steps.front().number);
+    ends.last.insert(steps.back().number);
+  }
+  return ends;
+}
+
+std::string boundary_reason(const Iteration& one, const Ends& ends, std::size_t ranks) {
+  const bool first = ends.first.contains(one.number);
+  const bool last = ends.last.contains(one.number);
+  if (first && last) return "boundary: the only step of a rank's recording" + spread_remark(one);
+  if (first) return "boundary: the first step of a rank's recording" + spread_remark(one);
+  if (last) return "boundary: the last step of a rank's recording";
+  if (one.steps.size() < ranks)
+    return fmt::format("boundary: recorded on {} of {} ranks only", one.steps.size(), ranks);
+  return {};
+}
+
+void flag_boundaries(std::vector<Iteration>& all, const Ends& ends, std::size_t ranks) {
+  for (Iteration& one : all) one.reason = boundary_reason(one, ends, ranks);
+}
+
+void flag_pauses(std::vector<Iteration>& all) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (std::int64_t{all[i].number} - std::int64_t{all[i - 1].number} == 1) continue;
+    if (all[i - 1].reason.empty())
+      all[i - 1].reason = "boundary: the last step before a pause of the recording";
+    if (all[i].reason.empty())
+      all[i].reason = "boundary: the first step after a pause of the recording";
+  }
+}
+
+void flag_warm_up(std::vector<Iteration>& all) {
+  std::vector<Iteration*> steady;
+  for (Iteration& one : all) {
+    if (one.reason.empty()) steady.push_back(&one);
+  }
+  if (steady.size() < least_for_warm_up) return;
+  std::vector<double> later;
+  for (std::size_t i = steady.size() / 2; i < steady.size(); ++i)
+    later.push_back(steady[i]->length());
+  const double usual = median(later);
+  for (double& length : later) length = std::abs(length - usual);
+  const double spread = normal_consistency * median(later);
+  for (std::size_t i = 0; i < steady.size() / 2; ++i) {
+    const double excess = steady[i]->length() - usual;
+    if (excess <= std::max(slower_by * usual, spreads * spread)) break;
+    steady[i]->reason = fmt::format("warm-up: takes {:.0f} % longer than the later steps",
+                                    100.0 * excess / std::max(usual, 1.0));
+  }
+}
+
+/// Sets StepSpan::excluded of the steps of one number on all ranks alike:
+///   boundary: the first and the last number of any rank, those next to a jump in the numbers
+///     (profiling paused there) unless `whole` says that each step was recorded as a whole, and
+///     those that some rank does not have;
+///   warm-up: of the others, if there are at least five, the first ones in a row that take longer
+///     than the median of the later half by a fifth of it and by five times its normal spread
+///     (1.4826 times the median absolute deviation). A step takes as long as on its slowest rank.
+/// Steps of a rank must be in the order of their numbers.
+FlagCounts flag_steps(std::vector<std::vector<StepSpan>>& by_rank, bool whole) {
+  std::vector<Iteration> all = iterations(by_rank);
+  const auto ranks = std::count_if(
+      by_rank.begin(), by_rank.end(), [](const auto& steps) { return !steps.empty(); });
+  flag_boundaries(all, ends_of_ranks(by_rank), static_cast<std::size_t>(ranks));
+  if (!whole) flag_pauses(all);
+  flag_warm_up(all);
+  FlagCounts counts;
+  for (const Iteration& one : all) {
+    ++counts.steps;
+    if (!one.reason.empty()) ++counts.excluded;
+    for (StepSpan* step : one.steps) step->excluded = one.reason;
+  }
+  return counts;
+}
+
+using StepsByRank = std::vector<std::vector<StepSpan>>;
+
+constexpr std::size_t longest_name = 60;  // of a kernel within a sentence
+
+std::string shortened(std::string_view name) {
+  if (name.size() <= longest_name) return std::string(name);
+  return std::string(name.substr(0, longest_name - 3)) + "...";
+}
+
+std::optional<TimeInterval> span_of(const RankView& rank) {
+  std::optional<TimeInterval> span;
+  const auto extend = [&](const auto& events) {
+    for (const auto& event : events) {
+      if (!span) span = TimeInterval{rank.start(event), rank.end(event)};
+      span->start = std::min(span->start, rank.start(event));
+      span->end = std::max(span->end, rank.end(event));
+    }
+  };
+  extend(rank.recording().device_events);
+  if (!span) extend(rank.recording().host_events);
+  return span;
+}
+
+std::size_t longest(const StepsByRank& by_rank) {
+  const auto most =
+      std::max_element(by_rank.begin(), by_rank.end(), [](const auto& a, const auto& b) {
+        return a.size() < b.size();
+      });
+  return static_cast<std::size_t>(most - by_rank.begin());
+}
+
+bool strictly_increasing(const std::vector<StepSpan>& steps) {
+  return std::adjacent_find(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+           return a.number >= b.number;
+         }) == steps.end();
+}
+
+bool shares_a_number(const std::vector<StepSpan>& steps, const std::vector<StepSpan>& reference) {
+  return std::any_of(steps.begin(), steps.end(), [&](const StepSpan& step) {
+    return std::binary_search(
+        reference.begin(), reference.end(), step, [](const auto& a, const auto& b) {
+          return a.number < b.number;
+        });
+  });
+}
+
+/// Whether the numbers of the marks mean the same iteration on every rank, as far as one can tell.
+bool numbers_agree(const StepsByRank& by_rank) {
+  const auto& reference = by_rank[longest(by_rank)];
+  return std::all_of(by_rank.begin(), by_rank.end(), [&](const auto& steps) {
+    return strictly_increasing(steps) && (steps.empty() || shares_a_number(steps, reference));
+  });
+}
+
+void number_by_order(StepsByRank& by_rank) {
+  for (auto& steps : by_rank) {
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
+  }
+}
+
+/// A rank without marks is cut where the rank with the most steps is; returns those ranks.
+std::vector<std::uint32_t> lend_steps(const Job& job, StepsByRank& by_rank) {
+  const std::vector<StepSpan> lender = by_rank[longest(by_rank)];
+  std::vector<std::uint32_t> borrowers;
+  for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
+    const Recording& recording = job.recordings[rank];
+    if (!by_rank[rank].empty() || recording.device_events.empty()) continue;
+    by_rank[rank] = lender;
+    borrowers.push_back(rank);
+  }
+  return borrowers;
+}
+
+std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
+  StepPlan plan;
+  plan.by_rank.resize(job.recordings.size());
+  for_each_index(job.recordings.size(), [&](std::size_t rank) {
+    plan.by_rank[rank] = marked_steps(RankView(job.recordings[rank], clocks, rank));
+  });
+  std::string from;
+  for (const Recording& recording : job.recordings) {
+    if (from.empty() && !recording.step_marks.empty()) from = recording.step_marks_from;
+  }
+  if (plan.by_rank.empty() || plan.by_rank[longest(plan.by_rank)].empty()) return std::nullopt;
+  plan.choice.source = (from.empty() ? "step" : from) + " markers";
+  plan.choice.sentence = "Steps begin at " + plan.choice.source + ".";
+  if (!numbers_agree(plan.by_rank)) {
+    number_by_order(plan.by_rank);
+    plan.choice.sentence +=
+        " The numbers of the markers do not fit each other: the steps are counted.";
+  }
+  const auto borrowers = lend_steps(job, plan.by_rank);
+  if (!borrowers.empty())
+    plan.choice.sentence += fmt::format(" Without markers: {}, cut where the others are.",
+                                        RankNumbers(job).names(borrowers));
+  return plan;
+}
+
+/// Pieces of one rank from anchor to anchor, with what is before the first and from the last to the
+/// end, which are not whole; numbered from 0.
+std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition) {
+  const auto span = span_of(rank);
+  std::vector<StepSpan> steps;
+  const auto begin = [&](nanoseconds start) {
+    if (!steps.empty()) steps.back().end = start;
+    if (steps.empty() || steps.back().start < start)
+      steps.push_back({static_cast<std::int32_t>(steps.size()), start, start, {}});
+  };
+  begin(span->start);
+  for (const std::uint32_t event : repetition.begins)
+    begin(rank.start(rank.recording().device_events[event]));
+  steps.back().end = span->end;
+  return steps;
+}
+
+/// Gives pieces of different ranks that run at the same time the same number; counts where the
+/// clocks are too far apart for that.
+void align_numbers(StepsByRank& by_rank) {
+  const std::vector<StepSpan> reference = by_rank[longest(by_rank)];
+  std::int32_t lowest = 0;
+  for (auto& steps : by_rank) {
+    if (steps.empty()) continue;
+    const std::size_t middle = steps.size() / 2;
+    const nanoseconds time = steps[middle].start;
+    if (time < reference.front().start || reference.back().end <= time) continue;
+    const auto nearest = std::min_element(
+        reference.begin(), reference.end(), [&](const StepSpan& a, const StepSpan& b) {
+          return std::chrono::abs(a.start - time) < std::chrono::abs(b.start - time);
+        });
+    const std::int32_t shift = nearest->number - static_cast<std::int32_t>(middle);
+    for (StepSpan& step : steps) step.number += shift;
+    lowest = std::min(lowest, steps.front().number);
+  }
+  for (auto& steps : by_rank) {
+    for (StepSpan& step : steps) step.number -= lowest;
+  }
+}
+
+/// Each rank's repetition, if possible with the anchor of the first rank that has work; absent for
+/// ranks without work. Absent altogether: the work of some rank does not repeat.
+std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job) {
+  std::vector<std::optional<Repetition>> found(job.recordings.size());
+  const auto has_work = [](const Recording& recording) { return !recording.device_events.empty(); };
+  const auto first = std::find_if(job.recordings.begin(), job.recordings.end(), has_work);
+  if (first == job.recordings.end()) return std::nullopt;
+  const std::optional<Repetition> model = find_repetition(*first);
+  if (!model) return std::nullopt;
+  for_each_index(found.size(), [&](std::size_t rank) {
+    const Recording& recording = job.recordings[rank];
+    if (!has_work(recording)) return;
+    found[rank] = repetition_of(recording, model->anchor);
+    if (!found[rank]) found[rank] = find_repetition(recording);
+  });
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    if (!found[rank] && has_work(job.recordings[rank])) return std::nullopt;
+  }
+  return found;
+}
+
+std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
+  const auto found = repetitions(job);
+  if (!found) return std::nullopt;
+  StepPlan plan;
+  const Repetition* first = nullptr;
+  double agreement = 1.0;
+  for (std::size_t rank = 0; rank < found->size(); ++rank) {
+    plan.by_rank.emplace_back();
+    if (!found->at(rank)) continue;
+    const Repetition& own = *found->at(rank);
+    agreement = std::min(agreement, own.agreement);
+    plan.by_rank.back() = pieces(RankView(job.recordings[rank], clocks, rank), own);
+    if (first == nullptr) first = &own;
+  }
+  align_numbers(plan.by_rank);
+  plan.choice.source = "repetition";
+  plan.choice.sentence = fmt::format(
+      "No markers: the recording is cut where the kernel '{}' comes back, every {} kernels "
+      "({} times; neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a "
+      "step.",
+      shortened(first->anchor),
+      first->period,
+      first->begins.size(),
+      100.0 * agreement);
+  return plan;
+}
+
+StepPlan whole_span(const Job& job, const ClockMap& clocks) {
+  StepPlan plan;
+  plan.choice.source = "whole span";
+  plan.choice.sentence =
+      "No markers and no repetition: the whole span of each rank counts as one step.";
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    plan.by_rank.emplace_back();
+    if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
+      plan.by_rank.back().push_back({0, span->start, span->end, {}});
+      plan.choice.steps = 1;
+    }
+  }
+  return plan;
+}
+
+/// Timelines of frameworks name the step with every event: nothing of a step is missing, though
+/// only some steps are recorded.
+bool whole_steps(const Job& job) {
+  return std::any_of(job.recordings.begin(), job.recordings.end(), [](const Recording& recording) {
+    return recording.origin.framework_timeline;
+  });
+}
+}  // namespace
+
+StepPlan find_steps(const Job& job, const ClockMap& clocks) {
+  std::optional<StepPlan> plan = by_marks(job, clocks);
+  if (!plan) plan = by_repetition(job, clocks);
+  // A whole span has no others to be averaged with.
+  if (!plan) return whole_span(job, clocks);
+  const FlagCounts counts = flag_steps(plan->by_rank, whole_steps(job));
+  plan->choice.steps = counts.steps;
+  plan->choice.excluded = counts.excluded;
+  return std::move(*plan);
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Step boundaries by marks; excluded steps.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "trace/analysis/clocks.h"
+#include "trace/recording.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::trace {
+// Cuts each rank's recording into steps.
+
+/// One step of one rank on the common clock. Steps of a rank are disjoint and in order.
+struct StepSpan {
+  std::int32_t number = 0;  // equal on all ranks for the same iteration
+  nanoseconds start{};
+  nanoseconds end{};
+  std::string excluded;  // why it is not averaged: "boundary: ...", "warm-up: ..."; else empty
+};
+
+struct StepPlan {
+  attribution::StepChoice choice;
+  std::vector<std::vector<StepSpan>> by_rank;  // as Job::recordings
+};
+
+/// Markers of the recordings where they have them, else repetition of the sequence of kernels, else
+/// the whole span of each rank as one step; the choice is stated. Steps follow each other without
+/// gaps where the markers of neighbours do: a step then lasts until the next one begins, and the
+/// last one until its marker and all its device work have ended.
+StepPlan find_steps(const Job& job, const ClockMap& clocks);
+
+// Steps where nothing marks them: a kernel that comes back at equal distances in the sequence of
+// kernels, with the same kernels in between.
+
+struct Repetition {
+  std::string anchor;                 // the kernel that begins each piece
+  std::vector<std::uint32_t> begins;  // its events, in order: indices into device_events
+  std::size_t period = 0;             // median number of kernels from one to the next
+  /// How far consecutive pieces consist of the same kernels: mean of 2 common / (sum of lengths).
+  double agreement = 0.0;
+};
+
+/// Candidates are the names that occur at least four times, at distances of which nine in ten are
+/// within a tenth of their median, over at least 60 % of the recording. Iterations hold layers,
+/// which repeat too: the largest period that at least three names share is taken, or a larger one
+/// of fewer names if it breaks the rhythm of the smaller (a kernel of every tenth iteration does
+/// not). Its pieces must agree by 80 %. Of its names the one with the longest pauses before it
+/// begins the pieces, because there the host came late. O(n log n) for n kernels. Absent: nothing
+/// repeats.
+std::optional<Repetition> find_repetition(const Recording& recording);
+
+/// The same for a given anchor; absent when it does not repeat regularly in this recording.
+std::optional<Repetition> repetition_of(const Recording& recording, const std::string& anchor);
+}  // namespace scaleworth::trace

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/process.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/straggler_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::CollectiveWait;
+
+/// The participant with the median arrival among all but `late`.
+std::uint32_t median_participant(const CollectiveWait& collective, int late) {
+  std::vector<std::pair<nanoseconds, std::uint32_t>> others;
+  for (const CollectiveWait::Participant& participant : collective.participants)
+    if (participant.rank.index != late)
+      others.emplace_back(participant.start, static_cast<std::uint32_t>(participant.rank.index));
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+  std::nth_element(others.begin(), middle, others.end());
+  return middle->second;
+}
+
+class Finder {
+ public:
+  Finder(const CountedSteps& steps, const Waits& waits, const std::vector<ComputeCover>& covers)
+      : steps_(steps), waits_(waits), covers_(covers) {
+    const std::size_t ranks = waits.by_rank.size();
+    found_.matrices.exposed.assign(ranks, std::vector<nanoseconds>(ranks));
+    found_.matrices.total.assign(ranks, std::vector<nanoseconds>(ranks));
+  }
+
+  Delays find(const std::vector<attribution::StepLedger>& ledger) {
+    for (std::size_t rank = 0; rank < waits_.by_rank.size(); ++rank) {
+      check_interrupt();
+      counted_until_ = nanoseconds::min() / 2;
+      for (const CommunicationSplit& split : waits_.by_rank[rank]) add(rank, split);
+    }
+    for (const attribution::StepLedger& step : ledger) {
+      if (!steps_.counts(step.excluded)) continue;
+      auto& row = found_.matrices.exposed.at(static_cast<std::size_t>(step.rank.index));
+      for (std::size_t late = 0; late < step.waited_for.size() && late < row.size(); ++late)
+        add_bounded(row[late], step.waited_for[late]);
+    }
+    for (auto& [collective, delay] : by_collective_) found_.delays.push_back(delay);
+    std::sort(found_.delays.begin(), found_.delays.end(), [](const Delay& a, const Delay& b) {
+      return std::pair(a.arrival, a.collective) < std::pair(b.arrival, b.collective);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::size_t rank, const CommunicationSplit& split) {
+    found_.largest_wait = std::max(found_.largest_wait, split.split - split.start);
+    if (!split.waited_for || split.collective < 0) return;
+    const StepSpan* step = steps_.at(rank, split.split);
+    if (step == nullptr) return;
+    const auto late = static_cast<std::size_t>(split.waited_for->index);
+    const nanoseconds exposed = exposed_of(rank, split);
+    add_bounded(found_.matrices.total[rank][late], split.split - split.start);
+    const CollectiveWait& collective =
+        waits_.collectives.at(static_cast<std::size_t>(split.collective));
+    const auto [place, fresh] = by_collective_.try_emplace(split.collective);
+    Delay& delay = place->second;
+    if (fresh) {
+      delay.collective = split.collective;
+      delay.late = static_cast<std::uint32_t>(late);
+      delay.compared = median_participant(collective, split.waited_for->index);
+      delay.arrival = split.split;
+      delay.step = step->number;
+    }
+    delay.arrival = std::max(delay.arrival, split.split);
+    add_bounded(delay.exposed, exposed);
+  }
+
+  /// Where several calls wait at once their time counts once, for the first, as in the ledger.
+  nanoseconds exposed_of(std::size_t rank, const CommunicationSplit& split) {
+    const nanoseconds start = std::max(split.start, counted_until_);
+    if (split.split <= start) return nanoseconds::zero();
+    counted_until_ = split.split;
+    return (split.split - start) - covers_[rank].within({start, split.split});
+  }
+
+  const CountedSteps& steps_;
+  const Waits& waits_;
+  const std::vector<ComputeCover>& covers_;
+  Delays found_;
+  std::map<std::int64_t, Delay> by_collective_;
+  nanoseconds counted_until_{};  // of the rank at hand
+};
+}  // namespace
+
+CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
+  std::map<std::string_view, std::int64_t> reasons;
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps) ++reasons[step.excluded];
+  all_excluded_ = !reasons.contains("");
+  std::int64_t most = 0;
+  for (const auto& [reason, count] : reasons)
+    if (count > most) {
+      most = count;
+      reason_ = reason;
+    }
+  std::set<std::int32_t> numbers;
+  double sum = 0.0;
+  double spans = 0.0;
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps)
+      if (counts(step.excluded)) {
+        numbers.insert(step.number);
+        sum += static_cast<double>((step.end - step.start).count());
+        spans += 1.0;
+      }
+  numbers_.assign(numbers.begin(), numbers.end());
+  if (spans > 0.0) mean_length_ = nanoseconds(static_cast<std::int64_t>(sum / spans));
+}
+
+const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
+  if (rank >= plan_.by_rank.size()) return nullptr;
+  const std::vector<StepSpan>& steps = plan_.by_rank[rank];
+  const auto after =
+      std::lower_bound(steps.begin(), steps.end(), time, [](const StepSpan& step, nanoseconds t) {
+        return step.end < t;
+      });
+  if (after == steps.end() || time < after->start || !counts(after->excluded)) return nullptr;
+  return &*after;
+}
+
+Delays find_delays(const CountedSteps& steps,
+                   const Waits& waits,
+                   const std::vector<ComputeCover>& covers,
+                   const std::vector<attribution::StepLedger>& ledger) {
+  return Finder(steps, waits, covers).find(ledger);
+}
+
+namespace {
+double positive(nanoseconds time) {
+  return std::max(0.0, static_cast<double>(time.count()));
+}
+
+/// Share of the lateness that is waiting for others.
+double indirect_share(const Excess& excess) {
+  const double waited = positive(excess.waited);
+  const double all = waited + positive(excess.compute) + positive(excess.copies) +
+                     positive(excess.transfer) + positive(excess.profiler) +
+                     positive(excess.other) + positive(excess.unrecorded) +
+                     positive(excess.host_total());
+  return all > 0.0 ? waited / all : 0.0;
+}
+}  // namespace
+
+Charges charge_delays(const std::vector<Delay>& delays,
+                      const std::vector<std::optional<Excess>>& excess,
+                      std::size_t ranks) {
+  std::map<std::int64_t, std::size_t> by_collective;
+  std::vector<double> cost;
+  for (std::size_t i = 0; i < delays.size(); ++i) {
+    by_collective.emplace(delays[i].collective, i);
+    cost.push_back(static_cast<double>(delays[i].exposed.count()));
+  }
+  Charges charges{std::vector<double>(ranks), {}};
+  for (std::size_t i = delays.size(); i-- > 0;) {
+    std::vector<std::pair<std::size_t, double>> earlier;
+    double length = 0.0;
+    if (excess[i])
+      for (const auto& [collective, wait] : excess[i]->upstream) {
+        const auto found = by_collective.find(collective);
+        if (found == by_collective.end() || found->second >= i) continue;
+        earlier.emplace_back(found->second, positive(wait));
+        length += positive(wait);
+      }
+    const double onward = length > 0.0 ? cost[i] * indirect_share(*excess[i]) : 0.0;
+    for (const auto& [delay, wait] : earlier)
+      if (length > 0.0) cost[delay] += onward * wait / length;
+    std::vector<double>& step = charges.by_step[delays[i].step];
+    step.resize(ranks);
+    step[delays[i].late] += cost[i] - onward;
+    charges.cost[delays[i].late] += cost[i] - onward;
+  }
+  return charges;
+}
+
+namespace {
+using attribution::LedgerPart;
+
+constexpr double least_at_messages = 0.1;
+
+double share_at_messages(const Waits& waits) {
+  double all = 0.0;
+  double at_messages = 0.0;
+  for (const attribution::CollectiveWait& one : waits.collectives) {
+    double wait = 0.0;
+    for (const auto& participant : one.participants)
+      wait += static_cast<double>(participant.wait.count());
+    all += wait;
+    if (one.sender) at_messages += wait;
+  }
+  return all > 0.0 ? at_messages / all : 0.0;
+}
+
+/// Neither waiting nor transfers: those depend on the place in the pipeline.
+double work_of(const attribution::StepLedger& step) {
+  double work = 0.0;
+  for (const LedgerPart part : {LedgerPart::compute,
+                                LedgerPart::exposed_copy,
+                                LedgerPart::host_late,
+                                LedgerPart::profiler_overhead})
+    work += static_cast<double>(step.part(part).count());
+  return work;
+}
+}  // namespace
+
+PipelineTurns::PipelineTurns(const CountedSteps& steps,
+                             const Waits& waits,
+                             const std::vector<attribution::StepLedger>& ledger,
+                             std::size_t ranks)
+    : taken_(share_at_messages(waits) >= least_at_messages) {
+  if (!taken_) return;
+  for (const attribution::StepLedger& step : ledger) {
+    if (!steps.counts(step.excluded)) continue;
+    std::vector<double>& work = work_[step.step];
+    work.resize(ranks);
+    work.at(static_cast<std::size_t>(step.rank.index)) += work_of(step);
+  }
+}
+
+double PipelineTurns::take_off(Charges& charges) const {
+  if (!taken_) return 0.0;
+  double taken_off = 0.0;
+  std::fill(charges.cost.begin(), charges.cost.end(), 0.0);
+  for (auto& [number, costs] : charges.by_step) {
+    const auto work = work_.find(number);
+    const double usual = work == work_.end() ? 0.0 : median(work->second).value_or(0.0);
+    for (std::size_t rank = 0; rank < costs.size(); ++rank) {
+      const double longer = work == work_.end() ? 0.0 : work->second[rank] - usual;
+      const double most = std::max(0.0, longer) * static_cast<double>(costs.size() - 1);
+      taken_off += std::max(0.0, costs[rank] - most);
+      costs[rank] = std::min(costs[rank], most);
+      charges.cost[rank] += costs[rank];
+    }
+  }
+  return taken_off;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/stragglers.h"
+
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/straggler_parts.h"
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::Culprit;
+using attribution::CulpritFinding;
+using attribution::CulpritReport;
+using attribution::Recurrence;
+
+/// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
+/// chance however cheap it is, one that costs several times as much as any other nearly so; without
+/// that, noise of kernels alone costs 1 or 2 %.
+constexpr double least_recurring = 0.005;
+constexpr double least_outstanding = 0.01;
+constexpr double outstanding = 3.0;
+constexpr double least_total_otherwise = 0.05;
+constexpr double least_without_chance = 0.02;
+
+class Investigation {
+ public:
+  Investigation(const Job& job,
+                const StepPlan& plan,
+                const Waits& waits,
+                const Alignment& alignment,
+                const std::vector<attribution::StepLedger>& ledger)
+      : job_(job),
+        numbers_(job),
+        alignment_(alignment),
+        waits_(waits),
+        steps_(plan),
+        stages_(job, steps_, ledger),
+        turns_(steps_, waits, ledger, job.recordings.size()) {
+    std::vector<ComputeCover> covers;
+    for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
+      covers.emplace_back(job.recordings[rank], alignment.map, rank);
+    found_ = find_delays(steps_, waits, covers, ledger);
+    excess_ = measure_excess(job, waits, alignment.map, covers, found_.delays);
+    charges_ = charge_delays(found_.delays, excess_, job.recordings.size());
+    bubble_ = turns_.take_off(charges_);
+  }
+
+  CulpritReport report() {
+    CulpritReport report = std::move(found_.matrices);
+    const RecurrenceCount recurrence = count_recurrence(
+        charges_.by_step, stages_.units(), stages_.unit_count(), steps(), 0.005 * step_gpu_time());
+    report.recurrence = recurrence.recurrence;
+    for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
+      if (is_named(rank, recurrence)) report.culprits.push_back(describe(rank, recurrence, report));
+    std::stable_sort(
+        report.culprits.begin(), report.culprits.end(), [](const Culprit& a, const Culprit& b) {
+          return a.gpu_seconds > b.gpu_seconds;
+        });
+    if (report.culprits.empty())
+      std::tie(report.finding, report.abstention) = nobody();
+    else
+      report.finding = CulpritFinding::named;
+    return report;
+  }
+
+ private:
+  std::int32_t steps() const { return static_cast<std::int32_t>(steps_.numbers().size()); }
+  /// Nanoseconds of all GPUs in a mean step.
+  double step_gpu_time() const {
+    return static_cast<double>(steps_.mean_length().count()) *
+           static_cast<double>(job_.recordings.size());
+  }
+  double lost(double cost) const {
+    const double all = step_gpu_time() * steps();
+    return all > 0.0 ? cost / all : 0.0;
+  }
+  double lost_in_total() const {
+    return lost(std::accumulate(charges_.cost.begin(), charges_.cost.end(), 0.0));
+  }
+
+  bool is_named(std::uint32_t rank, const RecurrenceCount& recurrence) const {
+    const double own = lost(charges_.cost[rank]);
+    if (recurrence.unit == stages_.units()[rank])
+      return own >= (recurrence.beyond_chance ? least_recurring : least_without_chance);
+    if (recurrence.recurrence == Recurrence::one_rank) return own >= least_total_otherwise;
+    if (recurrence.recurrence == Recurrence::too_few) return own >= least_without_chance;
+    if (own >= least_outstanding && stands_out(rank)) return true;
+    return lost_in_total() >= least_total_otherwise &&
+           own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
+  }
+
+  bool stands_out(std::uint32_t rank) const {
+    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
+      if (other != rank && charges_.cost[rank] < outstanding * charges_.cost[other]) return false;
+    return true;
+  }
+
+  Culprit describe(std::uint32_t rank,
+                   const RecurrenceCount& recurrence,
+                   const CulpritReport& report) const {
+    Culprit culprit;
+    culprit.rank = Rank{static_cast<int>(rank)};
+    for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
+      add_bounded(culprit.waited, report.total[waiting][rank]);
+      add_bounded(culprit.exposed, report.exposed[waiting][rank]);
+    }
+    Excess sum;
+    for (std::size_t i = 0; i < found_.delays.size(); ++i) {
+      if (found_.delays[i].late != rank) continue;
+      ++culprit.collectives;
+      if (excess_[i]) add_excess(sum, *excess_[i]);
+    }
+    // To have waited for its turn made it no later than those that waited for theirs.
+    if (turns_.are_taken()) sum.waited = nanoseconds::zero();
+    const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
+    culprit.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
+    culprit.gpu_seconds = charges_.cost[rank] / 1e9;
+    culprit.steps = recurrence.by_rank[rank];
+    culprit.significant =
+        culprit.waited / std::max<std::int64_t>(1, culprit.collectives) > alignment_.report.error;
+    culprit.shares = cause_shares(sum, stages_.uneven(rank), numbers_);
+    if (dropped_records(rank))
+      culprit.shares = {{attribution::LateCause::undecided,
+                         sum.total(),
+                         "its recording dropped records: what it did is not known whole"}};
+    culprit.cause = named_cause(culprit.shares);
+    culprit.sentence = culprit_sentence(culprit, context(rank));
+    return culprit;
+  }
+
+  bool dropped_records(std::uint32_t rank) const {
+    const auto& losses = job_.recordings[rank].losses;
+    return std::any_of(losses.begin(), losses.end(), [](const auto& loss) {
+      return loss.first.starts_with("dropped") && loss.second > 0;
+    });
+  }
+
+  VerdictContext context(std::uint32_t rank) const {
+    VerdictContext context;
+    context.rank = numbers_.at(rank);
+    context.steps = steps();
+    context.step = steps_.mean_length();
+    context.ranks = static_cast<std::int32_t>(job_.recordings.size());
+    const Origin& origin = job_.recordings[rank].origin;
+    if (origin.pipeline_stage)
+      context.place = fmt::format(" (pipeline stage {})", *origin.pipeline_stage);
+    if (stages_.uneven(rank))
+      context.caveat = fmt::format(
+          " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
+          "unevenly, no single GPU is to blame.",
+          100.0 * lost(cost_of_unit(rank)));
+    if (steps_.all_are_excluded())
+      context.caveat += fmt::format(
+          " No step of the recording is fit for averages ({}): this is "
+          "what happened here, not the steady state.",
+          steps_.reason());
+    return context;
+  }
+
+  /// Of `rank` and the other replicas of its stage.
+  double cost_of_unit(std::uint32_t rank) const {
+    double sum = 0.0;
+    for (std::uint32_t other = 0; other < charges_.cost.size(); ++other)
+      if (stages_.units()[other] == stages_.units()[rank]) sum += charges_.cost[other];
+    return sum;
+  }
+
+  std::pair<CulpritFinding, std::string> nobody() const {
+    using enum CulpritFinding;
+    if (waits_.collectives.empty())
+      return {no_verdict,
+              "no verdict: the recordings share no communication in which ranks could be compared"};
+    if (found_.largest_wait <= alignment_.report.error)
+      return {no_straggler,
+              fmt::format("no straggler: the largest lateness, {}, is below the clock error of {}",
+                          time_in_words(found_.largest_wait),
+                          time_in_words(alignment_.report.error))};
+    if (!alignment_.report.comparable)
+      return {no_verdict, "no verdict: " + alignment_.report.reason};
+    if (steps() == 0) return {no_verdict, "no verdict: no step was found"};
+    if (lost(bubble_) > lost_in_total())
+      return {
+          no_straggler,
+          fmt::format("no straggler: the ranks of a pipeline wait for their turns (its bubble), "
+                      "which costs {:.1f} % of the GPUs' time, and none works longer than the "
+                      "others",
+                      100.0 * lost(bubble_))};
+    return {no_straggler,
+            fmt::format("no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, "
+                        "and no rank stands out",
+                        100.0 * lost_in_total())};
+  }
+
+  const Job& job_;
+  RankNumbers numbers_;
+  const Alignment& alignment_;
+  const Waits& waits_;
+  CountedSteps steps_;
+  PipelineStages stages_;
+  PipelineTurns turns_;
+  Delays found_;
+  std::vector<std::optional<Excess>> excess_;
+  Charges charges_;
+  double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to nobody
+};
+}  // namespace
+
+CulpritReport find_culprits(const Job& job,
+                            const StepPlan& steps,
+                            const Waits& waits,
+                            const Alignment& alignment,
+                            const std::vector<attribution::StepLedger>& ledger) {
+  if (job.recordings.size() < 2) {
+    CulpritReport report;
+    report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
+    report.total = report.exposed;
+    report.abstention = "one rank alone has nobody to wait for";
+    return report;
+  }
+  return Investigation(job, steps, waits, alignment, ledger).report();
+}
+
+using attribution::Recurrence;
+
+double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {
+  if (hits <= 0 || chance >= 1.0) return 1.0;
+  if (chance <= 0.0) return 0.0;
+  double tail = 0.0;
+  for (std::int32_t k = hits; k <= trials; ++k)
+    tail +=
+        std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) +
+                 k * std::log(chance) + (trials - k) * std::log1p(-chance));
+  return std::min(tail, 1.0);
+}
+
+RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double>>& cost,
+                                 const std::vector<std::uint32_t>& units,
+                                 std::uint32_t unit_count,
+                                 std::int32_t steps,
+                                 double threshold) {
+  constexpr std::int32_t fewest_steps = 3;
+  constexpr double most = 0.6;
+  constexpr double unlikely = 1e-3;
+  RecurrenceCount count;
+  count.by_rank.resize(units.size());
+  std::vector<std::int32_t> by_unit(unit_count);
+  for (const auto& [step, by_rank] : cost) {
+    std::vector<double> of_units(unit_count);
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+      of_units[units[rank]] += by_rank[rank];
+    const auto unit = std::max_element(of_units.begin(), of_units.end());
+    if (unit == of_units.end() || *unit < threshold || *unit <= 0.0) continue;
+    ++by_unit[static_cast<std::size_t>(unit - of_units.begin())];
+    const auto rank = std::max_element(by_rank.begin(), by_rank.end());
+    ++count.by_rank[static_cast<std::size_t>(rank - by_rank.begin())];
+  }
+  if (steps < fewest_steps || by_unit.empty()) return count;
+  const auto top = std::max_element(by_unit.begin(), by_unit.end());
+  count.beyond_chance = binomial_tail(*top, steps, 1.0 / unit_count) * unit_count < unlikely;
+  const bool recurs = *top == steps || (*top >= most * steps && count.beyond_chance);
+  count.recurrence = recurs ? Recurrence::one_rank : Recurrence::rotating;
+  if (recurs) count.unit = static_cast<std::uint32_t>(top - by_unit.begin());
+  return count;
+}
+
+namespace {
+using attribution::CauseShare;
+using attribution::LateCause;
+using attribution::Nanoseconds;
+
+std::string three_digits(double value) {
+  const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string share_in_words(const CauseShare& share, Nanoseconds sum) {
+  // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
+  const double percent = std::min(
+      100.0, 100.0 * static_cast<double>(share.time.count()) / static_cast<double>(sum.count()));
+  std::string text = fmt::format("{:.0f} % {}", percent, attribution::late_cause_name(share.cause));
+  if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
+  return text;
+}
+
+std::string cause_in_words(const Culprit& culprit) {
+  Nanoseconds sum{};
+  for (const CauseShare& share : culprit.shares) add_bounded(sum, share.time);
+  if (sum <= Nanoseconds::zero())
+    return "Why is not recorded: it has no earlier collective to compare from.";
+  if (culprit.cause != LateCause::undecided)
+    return fmt::format("Cause: {}.", share_in_words(culprit.shares.front(), sum));
+  std::string text = "No single cause explains 80 %:";
+  constexpr std::size_t shown = 3;
+  // Smaller than that is noise of the comparison.
+  const Nanoseconds least = sum / 50;
+  for (std::size_t i = 0; i < culprit.shares.size() && i < shown; ++i)
+    if (culprit.shares[i].time >= least)
+      text += (i == 0 ? " " : ", ") + share_in_words(culprit.shares[i], sum);
+  return text + ".";
+}
+}  // namespace
+
+std::string time_in_words(Nanoseconds time) {
+  const auto value = static_cast<double>(time.count());
+  if (std::abs(value) >= 1e9) return three_digits(value / 1e9) + " s";
+  if (std::abs(value) >= 1e6) return three_digits(value / 1e6) + " ms";
+  if (std::abs(value) >= 1e3) return three_digits(value / 1e3) + " us";
+  return fmt::format("{} ns", time.count());
+}
+
+std::string culprit_sentence(const Culprit& culprit, const VerdictContext& context) {
+  const double step_seconds = static_cast<double>(context.step.count()) / 1e9;
+  const double run_seconds = step_seconds * context.steps * context.ranks;
+  const double lost = run_seconds > 0.0 ? culprit.gpu_seconds / run_seconds : 0.0;
+  std::string text = fmt::format(
+      "Rank {}{} keeps the other GPUs waiting {} per step on average, {:.1f} % of all GPU time: "
+      "{} GPU-hours in every hour of the job. It is the largest cause in {} of {} step{}.",
+      context.rank.index,
+      context.place,
+      time_in_words(Nanoseconds(std::llround(culprit.exposed_per_step_ms * 1e6))),
+      100.0 * lost,
+      three_digits(lost * context.ranks),
+      culprit.steps,
+      context.steps,
+      context.steps == 1 ? "" : "s");
+  return text + " " + cause_in_words(culprit) + context.caveat;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who delayed others, cost, significance, recurrence.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "trace/analysis/clocks.h"
+#include "trace/analysis/steps.h"
+#include "trace/analysis/waits.h"
+#include "trace/recording.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleworth::trace {
+// Who held the others up, what that cost and why.
+
+/// `ledger` is that of `job`; steps that are excluded from averages do not count here either.
+attribution::CulpritReport find_culprits(const Job& job,
+                                         const StepPlan& steps,
+                                         const Waits& waits,
+                                         const Alignment& alignment,
+                                         const std::vector<attribution::StepLedger>& ledger);
+
+// Whether it is always the same one that is late.
+
+struct RecurrenceCount {
+  attribution::Recurrence recurrence = attribution::Recurrence::too_few;
+  std::vector<std::int32_t> by_rank;  // steps in which it is the largest cause
+  std::optional<std::uint32_t> unit;  // of Recurrence::one_rank: which
+  bool beyond_chance = false;         // of Recurrence::one_rank
+};
+
+/// `cost` by step and rank; a step has a cause when the largest cost reaches `threshold`. One unit
+/// (a rank, or the replicas of a stage) recurs when it is the largest cause in at least 60 % of
+/// `steps` steps, and in all of them, or so often that chance among `unit_count` equals would do it
+/// less than once in a thousand jobs (`beyond_chance`, binomial). Fewer than three steps tell
+/// nothing.
+RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double>>& cost,
+                                 const std::vector<std::uint32_t>& units,
+                                 std::uint32_t unit_count,
+                                 std::int32_t steps,
+                                 double threshold);
+
+/// P(X >= hits) for X binomial with `trials` and `chance`.
+double binomial_tail(std::int32_t hits, std::int32_t trials, double chance);
+
+// Verdicts on late ranks in sentences.
+
+/// What a sentence needs beside the culprit itself.
+struct VerdictContext {
+  Rank rank;                        // the culprit's number in the job
+  std::int32_t steps = 0;           // that count
+  attribution::Nanoseconds step{};  // their mean length
+  std::int32_t ranks = 0;
+  std::string place;   // ", pipeline stage 3" where known
+  std::string caveat;  // appended: what else must be known to read the numbers
+};
+
+/// What the culprit costs, how often, and why.
+std::string culprit_sentence(const attribution::Culprit& culprit, const VerdictContext& context);
+
+/// "4.2 ms", "312 us", "1.8 s": three digits.
+std::string time_in_words(attribution::Nanoseconds time);
+}  // namespace scaleworth::trace

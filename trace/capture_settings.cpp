@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/capture_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace scaleworth::trace {
+namespace {
+constexpr const char* directory_variable = "SCALEWORTH_TRACE_DIRECTORY";
+constexpr const char* run_variable = "SCALEWORTH_TRACE_RUN";
+constexpr const char* invocation_variable = "SCALEWORTH_TRACE_INVOCATION";
+constexpr const char* cupti_variable = "SCALEWORTH_TRACE_CUPTI";
+constexpr const char* next_variable = "SCALEWORTH_TRACE_NEXT_INJECTION";
+constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
+constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
+constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";
+constexpr const char* channels_variable = "SCALEWORTH_TRACE_NCCL_CHANNELS";
+constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
+
+std::optional<std::int32_t> step_number(std::string_view text) {
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+}  // namespace
+
+std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const std::string_view whole = text;
+  const auto first = step_number(whole.substr(0, colon));
+  const auto last = colon + 1 == text.size()
+                        ? std::optional(std::numeric_limits<std::int32_t>::max())
+                        : step_number(whole.substr(colon + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+std::optional<double> parse_duration(const std::string& text) {
+  double seconds = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (!whole || !std::isfinite(seconds) || seconds <= 0.0) return std::nullopt;
+  return seconds;
+}
+
+Variables to_variables(const CaptureSettings& settings) {
+  Variables result{{directory_variable, settings.directory}, {run_variable, settings.run}};
+  const CaptureWindow& window = settings.window;
+  if (!settings.invocation.empty()) result.emplace_back(invocation_variable, settings.invocation);
+  if (!settings.cupti.empty()) result.emplace_back(cupti_variable, settings.cupti);
+  if (!settings.next.empty()) result.emplace_back(next_variable, settings.next);
+  if (window.steps) {
+    const bool open = window.steps->second == std::numeric_limits<std::int32_t>::max();
+    result.emplace_back(steps_variable,
+                        std::to_string(window.steps->first) + ":" +
+                            (open ? std::string() : std::to_string(window.steps->second)));
+  }
+  if (settings.period_ms != CaptureSettings{}.period_ms)
+    result.emplace_back(period_variable, std::to_string(settings.period_ms));
+  if (settings.nccl_channels) result.emplace_back(channels_variable, "1");
+  if (window.duration_s) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), *window.duration_s).ptr;
+    result.emplace_back(duration_variable, std::string(digits, end));
+  }
+  if (window.profiler_api) result.emplace_back(range_variable, profiler_api_word);
+  if (!window.range.empty()) result.emplace_back(range_variable, window.range);
+  return result;
+}
+
+CaptureSettings from_variables(const std::function<const char*(const char*)>& value,
+                               std::vector<std::string>& problems) {
+  const auto text = [&](const char* variable) {
+    const char* found = value(variable);
+    return std::string(found == nullptr ? "" : found);
+  };
+  CaptureSettings settings;
+  settings.directory = text(directory_variable);
+  settings.run = text(run_variable);
+  settings.invocation = text(invocation_variable);
+  settings.cupti = text(cupti_variable);
+  settings.next = text(next_variable);
+  CaptureWindow& window = settings.window;
+  const std::string steps = text(steps_variable);
+  const std::string duration = text(duration_variable);
+  window.steps = parse_steps(steps);
+  window.duration_s = parse_duration(duration);
+  if (!steps.empty() && !window.steps)
+    problems.push_back(std::string(steps_variable) + "=" + steps +
+                       " is not FROM:TO; all is recorded");
+  if (!duration.empty() && !window.duration_s)
+    problems.push_back(std::string(duration_variable) + "=" + duration +
+                       " is no number of seconds; all is recorded");
+  const auto period = step_number(text(period_variable));
+  if (period && *period > 0) settings.period_ms = *period;
+  settings.nccl_channels = text(channels_variable) == "1";
+  window.range = text(range_variable);
+  window.profiler_api = window.range == profiler_api_word;
+  if (window.profiler_api) window.range.clear();
+  return settings;
+}
+
+namespace {
+constexpr std::string_view separators = " _-#:=.";
+constexpr std::size_t longest_name = 40;
+
+struct Word {
+  std::string_view text;
+  int preference;
+};
+
+/// The last word of the name, in the order of preference.
+constexpr std::array words = {Word{"profilerstep", 0},
+                              Word{"step", 1},
+                              Word{"iteration", 2},
+                              Word{"iter", 2},
+                              Word{"minibatch", 3},
+                              Word{"batch", 3}};
+
+/// What may stand before it.
+constexpr std::array<std::string_view, 6> qualifiers = {
+    "", "train", "training", "global", "inference", "main"};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(separators);
+  return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+}  // namespace
+
+std::optional<StepName> parse_step_name(std::string_view name) {
+  if (name.empty() || name.size() > longest_name) return std::nullopt;
+  StepName step;
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits < name.size()) {
+    std::int32_t number = 0;
+    const auto [end, error] =
+        std::from_chars(name.data() + digits, name.data() + name.size(), number);
+    if (error != std::errc()) return std::nullopt;
+    step.number = number;
+  }
+  step.kind = trimmed(name.substr(0, digits));
+  std::string lower = step.kind;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  for (const Word& word : words) {
+    if (!lower.ends_with(word.text)) continue;
+    const std::string_view before =
+        trimmed(std::string_view(lower).substr(0, lower.size() - word.text.size()));
+    if (std::find(qualifiers.begin(), qualifiers.end(), before) == qualifiers.end()) continue;
+    step.preference = word.preference;
+    return step;
+  }
+  return std::nullopt;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Variables read by the capture library.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::trace {
+// What `scaleworth trace` tells the capture library in the traced processes: by variables of their
+// environment, which whole process trees inherit.
+
+/// When to record; everything from the start to the end of the process where nothing is said.
+struct CaptureWindow {
+  /// Steps first..last, by the NVTX ranges that name steps; both included.
+  std::optional<std::pair<std::int32_t, std::int32_t>> steps{};
+  std::optional<double> duration_s{};  // from the beginning of the recording
+  bool profiler_api = false;           // between cudaProfilerStart and cudaProfilerStop
+  std::string range{};                 // inside of NVTX ranges of this name; empty for none
+};
+
+struct CaptureSettings {
+  std::string directory;   // of the files; empty: nothing is recorded
+  std::string run;         // equal in all processes of one job
+  std::string invocation;  // equal in all processes of one run of the command
+  std::string cupti;       // library to use; empty: searched
+  std::string next;        // injection library that CUDA_INJECTION64_PATH named before
+  CaptureWindow window;
+  bool nccl_channels = false;  // also when each channel of NCCL's kernels began and ended
+  int period_ms = 1000;        // between two writes: what a SIGKILL may lose
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// The variables for the traced program that say this, beside those that name the library.
+Variables to_variables(const CaptureSettings& settings);
+
+/// Reads them again; `value` gives a variable's value, or null. What cannot be read is left at its
+/// default and named in `problems`.
+CaptureSettings from_variables(const std::function<const char*(const char*)>& value,
+                               std::vector<std::string>& problems);
+
+/// "3:9" or "3:" (without end): absent when it is neither, or ends before it begins.
+std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::string& text);
+
+/// A positive number of seconds.
+std::optional<double> parse_duration(const std::string& text);
+
+/// What --capture-range says for cudaProfilerStart and cudaProfilerStop.
+inline constexpr const char* profiler_api_word = "cudaProfilerApi";
+
+// Names of ranges that mean "one iteration": "ProfilerStep#12", "step 3", "train_iter_7", "batch".
+
+struct StepName {
+  std::string kind;                    // equal for all iterations: "ProfilerStep", "train_iter"
+  std::optional<std::int32_t> number;  // as the name says it
+  int preference = 0;                  // when a recording has several kinds: the smallest decides
+};
+
+/// Absent when the name is something else, such as "optimizer_step" or "step_lr".
+std::optional<StepName> parse_step_name(std::string_view name);
+}  // namespace scaleworth::trace

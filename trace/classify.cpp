@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/classify.h"
+
+#include "src/core/files/toml_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+using attribution::CollectiveKind;
+using attribution::WorkClass;
+
+constexpr std::size_t names_shown = 5;
+
+/// Verdicts of the names of one recording, each found when it is first asked for.
+template <class Verdict>
+class ByName {
+ public:
+  explicit ByName(const NameTable& names) : names_(names), verdicts_(names.size()) {}
+
+  template <class Find>
+  const Verdict& of(NameId id, Find find) {
+    auto& verdict = verdicts_.at(static_cast<std::size_t>(id));
+    if (!verdict) verdict = find(names_.at(id));
+    return *verdict;
+  }
+
+ private:
+  const NameTable& names_;
+  std::vector<std::optional<Verdict>> verdicts_;
+};
+
+CollectiveKind metadata_kind(const Recording& recording, const DeviceEvent& event) {
+  if (event.communication >= recording.communications.size()) return CollectiveKind::unknown;
+  return recording.communications[event.communication].kind;
+}
+
+void classify_device(Recording& recording, const RuleTable& rules) {
+  ByName<KernelVerdict> verdicts(recording.names);
+  for (DeviceEvent& event : recording.device_events) {
+    const bool collective = event.communication != no_index;
+    if (!collective && event.operation != DeviceOperation::kernel) {
+      event.work_class = WorkClass::copy;
+      event.collective = CollectiveKind::unknown;
+      continue;
+    }
+    const KernelVerdict& verdict =
+        verdicts.of(event.name, [&](std::string_view name) { return rules.kernel(name); });
+    event.work_class = collective ? WorkClass::communication : verdict.work_class;
+    const CollectiveKind known = metadata_kind(recording, event);
+    event.collective = known == CollectiveKind::unknown ? verdict.collective : known;
+  }
+}
+
+bool host_stands_still(const Recording& recording, const HostEvent& event) {
+  if (event.activity != HostActivity::synchronization) return false;
+  if (event.synchronization >= recording.synchronizations.size()) return false;
+  return recording.synchronizations[event.synchronization].kind !=
+         Synchronization::Kind::stream_wait_event;
+}
+
+void classify_host(Recording& recording, const RuleTable& rules) {
+  using Cause = std::optional<attribution::HostCause>;
+  ByName<Cause> causes(recording.names);
+  for (HostEvent& event : recording.host_events) {
+    event.cause = causes.of(event.name, [&](std::string_view name) { return rules.host(name); });
+    if (!event.cause && host_stands_still(recording, event))
+      event.cause = attribution::HostCause::synchronizing_call;
+  }
+}
+
+/// A damaged recording may hold times whose sum no integer holds.
+nanoseconds saturated_sum(nanoseconds a, nanoseconds b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a.count(), b.count(), &sum)) return nanoseconds::max();
+  return nanoseconds(sum);
+}
+
+struct ClassSum {
+  std::int64_t events = 0;
+  nanoseconds time{};
+  std::unordered_map<std::string_view, nanoseconds> by_name;
+};
+
+std::vector<std::pair<std::string, nanoseconds>> largest_names(const ClassSum& sum) {
+  std::vector<std::pair<std::string, nanoseconds>> names;
+  for (const auto& [name, time] : sum.by_name) names.emplace_back(name, time);
+  const auto order = [](const auto& a, const auto& b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  };
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), names_shown));
+  std::partial_sort(names.begin(), names.begin() + shown, names.end(), order);
+  names.resize(static_cast<std::size_t>(shown));
+  return names;
+}
+
+using ClassSums = std::array<ClassSum, attribution::work_classes>;
+
+void add_recording(ClassSums& sums, const Recording& recording) {
+  // By number first: a name has one class, or with metadata two, and a search each is cheap.
+  std::array<std::vector<nanoseconds>, attribution::work_classes> by_id;
+  for (const DeviceEvent& event : recording.device_events) {
+    const auto index = static_cast<std::size_t>(event.work_class);
+    const nanoseconds duration = event.end - event.start;
+    ++sums.at(index).events;
+    sums[index].time = saturated_sum(sums[index].time, duration);
+    by_id[index].resize(recording.names.size());
+    nanoseconds& time = by_id[index].at(static_cast<std::size_t>(event.name));
+    time = saturated_sum(time, duration);
+  }
+  for (std::size_t index = 0; index < by_id.size(); ++index) {
+    for (std::size_t id = 0; id < by_id[index].size(); ++id) {
+      if (by_id[index][id] <= nanoseconds::zero()) continue;
+      nanoseconds& time = sums[index].by_name[recording.names.at(static_cast<NameId>(id))];
+      time = saturated_sum(time, by_id[index][id]);
+    }
+  }
+}
+}  // namespace
+
+void classify(Recording& recording, const RuleTable& rules) {
+  classify_device(recording, rules);
+  classify_host(recording, rules);
+}
+
+std::vector<attribution::ClassifiedTime> classified_time(const Job& job) {
+  ClassSums sums;
+  for (const Recording& recording : job.recordings) add_recording(sums, recording);
+  std::vector<attribution::ClassifiedTime> result;
+  for (std::size_t index = 0; index < sums.size(); ++index) {
+    const auto work_class = static_cast<WorkClass>(index);
+    if (sums[index].events == 0 && work_class != WorkClass::unclassified) continue;
+    result.push_back(
+        {work_class, sums[index].events, sums[index].time, largest_names(sums[index])});
+  }
+  return result;
+}
+
+namespace {
+// Whether a name of a kernel or call fits the words of a rule; plain search, linear in the name's
+// length, because template names reach kilobytes and regular expressions of them the stack's end.
+
+/// A name in the forms that patterns look at; lower case throughout.
+struct NameForms {
+  std::string whole;
+  /// Without what stands in <> and (): "void at::native::reduce_kernel<512>(int)" is
+  /// "void at::native::reduce_kernel".
+  std::string function;
+  /// Of calls: without a version at the end, "cudamalloc" for "cudaMalloc_v3020".
+  std::string_view unversioned;
+
+  explicit NameForms(std::string_view name);
+  NameForms(const NameForms&) = delete;  // `unversioned` points into `whole`
+  NameForms& operator=(const NameForms&) = delete;
+};
+
+/// Conditions that must all hold; each is a list of words, in lower case, of which one is enough.
+/// An empty list is no condition.
+struct NamePattern {
+  std::vector<std::string> is;
+  std::vector<std::string> function;
+  std::vector<std::string> and_function;
+  std::vector<std::string> contains;
+  std::vector<std::string> and_contains;
+  std::vector<std::string> unless;  // the reverse: none of them
+
+  bool matches(const NameForms& name) const;
+};
+
+bool holds_any(std::string_view text, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [text](const std::string& word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+std::string without_brackets(std::string_view text) {
+  std::string result;
+  int depth = 0;
+  for (const char character : text) {
+    if (character == '<' || character == '(') {
+      ++depth;
+    } else if (character == '>' || character == ')') {
+      depth = std::max(0, depth - 1);  // the arrow of a return type closes nothing
+    } else if (depth == 0) {
+      result += character;
+    }
+  }
+  return result;
+}
+
+std::string_view without_version(std::string_view name) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  const std::size_t last = name.find_last_not_of("0123456789");
+  if (last == std::string_view::npos || last + 1 == name.size()) return name;
+  const std::string_view stem = name.substr(0, last + 1);
+  return stem.ends_with("_v") ? stem.substr(0, stem.size() - 2) : name;
+}
+
+/// Upper case letters of ASCII as lower case.
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& character : result) {
+    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
+  }
+  return result;
+}
+
+NameForms::NameForms(std::string_view name)
+    : whole(lower_case(name)),
+      function(without_brackets(whole)),
+      unversioned(without_version(whole)) {}
+
+bool NamePattern::matches(const NameForms& name) const {
+  if (!is.empty() && std::find(is.begin(), is.end(), name.unversioned) == is.end()) return false;
+  const auto fails = [](const std::vector<std::string>& words, std::string_view text) {
+    return !words.empty() && !holds_any(text, words);
+  };
+  return !fails(function, name.function) && !fails(and_function, name.function) &&
+         !fails(contains, name.whole) && !fails(and_contains, name.whole) &&
+         !holds_any(name.whole, unless);
+}
+}  // namespace
+}  // namespace scaleworth::trace
+
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_kernels[];
+extern const char scaleworth_asset_kernels_end[];
+}
+
+namespace scaleworth::trace {
+namespace {
+
+using attribution::CollectiveKind;
+using attribution::HostCause;
+using attribution::WorkClass;
+using toml_file::Table;
+
+struct KernelRule {
+  std::string name;
+  NamePattern pattern;
+  WorkClass work_class = WorkClass::unclassified;
+  CollectiveKind collective = CollectiveKind::unknown;
+};
+
+struct HostRule {
+  NamePattern pattern;
+  HostCause cause = HostCause::other;
+};
+
+struct RuleFile {
+  std::vector<KernelRule> kernels;
+  std::vector<HostRule> hosts;
+};
+
+std::vector<std::string> words(Table& rule, const char* key) {
+  std::vector<std::string> result = rule.texts(key);
+  for (std::string& word : result) {
+    if (word.empty()) rule.refuse(fmt::format("'{}' has an empty text: remove it", key), key);
+    word = lower_case(word);
+  }
+  return result;
+}
+
+NamePattern pattern(Table& rule) {
+  NamePattern result;
+  result.is = words(rule, "is");
+  result.function = words(rule, "function");
+  result.and_function = words(rule, "and_function");
+  result.contains = words(rule, "contains");
+  result.and_contains = words(rule, "and_contains");
+  result.unless = words(rule, "unless");
+  if (result.is.empty() && result.function.empty() && result.contains.empty())
+    rule.refuse("the rule matches every name: add 'is', 'function' or 'contains'");
+  return result;
+}
+
+std::string unique_name(Table& rule, std::set<std::string>& taken) {
+  std::string name = rule.text("name");
+  if (name.empty()) rule.refuse("'name' is empty: reports show it", "name");
+  if (!taken.insert(name).second)
+    rule.refuse("'name' is that of another rule of the file: rename one", "name");
+  return name;
+}
+
+KernelRule kernel_rule(Table& table, std::set<std::string>& taken) {
+  KernelRule rule;
+  rule.name = unique_name(table, taken);
+  rule.pattern = pattern(table);
+  const auto work_class = attribution::parse_work_class(table.text("class"));
+  if (!work_class || *work_class == WorkClass::unclassified) {
+    table.refuse(
+        "'class' must be one of communication, gemm, attention, convolution, normalization, "
+        "elementwise, reduction, embedding, optimizer, other_compute, copy",
+        "class");
+  }
+  rule.work_class = *work_class;
+  if (const auto collective = table.optional_text("collective")) {
+    const auto kind = attribution::parse_collective_kind(*collective);
+    if (!kind) table.refuse("'collective' is no known kind: all_reduce, ...", "collective");
+    if (rule.work_class != WorkClass::communication)
+      table.refuse("'collective' belongs to class communication only: remove it", "collective");
+    rule.collective = *kind;
+  }
+  table.optional_text("why");
+  table.finish();
+  return rule;
+}
+
+HostRule host_rule(Table& table, std::set<std::string>& taken) {
+  HostRule rule;
+  unique_name(table, taken);
+  rule.pattern = pattern(table);
+  const auto cause = attribution::parse_host_cause(table.text("cause"));
+  if (!cause) {
+    table.refuse(
+        "'cause' must be one of data_loading, synchronizing_call, allocation, module_loading, "
+        "garbage_collection, launch_bound, other",
+        "cause");
+  }
+  rule.cause = *cause;
+  table.optional_text("why");
+  table.finish();
+  return rule;
+}
+
+RuleFile read_rules(std::string_view toml, const std::string& file) {
+  Table root = Table::parse(toml, file);
+  RuleFile rules;
+  std::set<std::string> taken;
+  for (Table& table : root.tables("kernel")) rules.kernels.push_back(kernel_rule(table, taken));
+  for (Table& table : root.tables("host")) rules.hosts.push_back(host_rule(table, taken));
+  root.finish();
+  return rules;
+}
+
+RuleFile built_in_rules() {
+  const std::string_view text(
+      scaleworth_asset_kernels,
+      static_cast<std::size_t>(scaleworth_asset_kernels_end - scaleworth_asset_kernels));
+  return read_rules(text, "data/kernels.toml (built in)");
+}
+
+template <class Rule>
+void append(std::vector<Rule>& rules, std::vector<Rule> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(rules));
+}
+
+}  // namespace
+
+struct RuleTable::Rules : RuleFile {};
+
+RuleTable::RuleTable(std::unique_ptr<Rules> rules) : rules_(std::move(rules)) {}
+RuleTable::RuleTable(RuleTable&&) noexcept = default;
+RuleTable& RuleTable::operator=(RuleTable&&) noexcept = default;
+RuleTable::~RuleTable() = default;
+
+RuleTable RuleTable::built_in() {
+  return RuleTable(std::make_unique<Rules>(Rules{built_in_rules()}));
+}
+
+RuleTable RuleTable::with_own(std::string_view toml, std::string_view origin) {
+  auto rules = std::make_unique<Rules>(Rules{read_rules(toml, std::string(origin))});
+  RuleFile others = built_in_rules();
+  append(rules->kernels, std::move(others.kernels));
+  append(rules->hosts, std::move(others.hosts));
+  return RuleTable(std::move(rules));
+}
+
+KernelVerdict RuleTable::kernel(std::string_view name) const {
+  const NameForms forms(name);
+  for (const KernelRule& rule : rules_->kernels) {
+    if (rule.pattern.matches(forms)) return {rule.work_class, rule.collective, rule.name};
+  }
+  return {};
+}
+
+std::optional<HostCause> RuleTable::host(std::string_view name) const {
+  const NameForms forms(name);
+  for (const HostRule& rule : rules_->hosts) {
+    if (rule.pattern.matches(forms)) return rule.cause;
+  }
+  return std::nullopt;
+}
+
+}  // namespace scaleworth::trace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What each event is for, by the rule table.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "src/core/step_ledger.h"
+#include "trace/recording.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::trace {
+// The ordered rules that tell from a name what a kernel, an operator or a call is for.
+
+struct KernelVerdict {
+  attribution::WorkClass work_class = attribution::WorkClass::unclassified;
+  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;
+  std::string_view rule;  // its name; empty when no rule matched
+};
+
+/// Rules in their order; the first that matches decides. How they are written: data/kernels.toml.
+class RuleTable {
+ public:
+  /// The table compiled into the program (data/kernels.toml).
+  static RuleTable built_in();
+  /// The rules of `toml` ahead of the built-in ones; throws UserError naming `origin` and position.
+  static RuleTable with_own(std::string_view toml, std::string_view origin);
+
+  RuleTable(RuleTable&&) noexcept;
+  RuleTable& operator=(RuleTable&&) noexcept;
+  ~RuleTable();
+
+  KernelVerdict kernel(std::string_view name) const;
+  /// What idle time under a host event of this name is due to; absent when no rule knows it.
+  std::optional<attribution::HostCause> host(std::string_view name) const;
+
+ private:
+  struct Rules;
+  explicit RuleTable(std::unique_ptr<Rules> rules);
+  std::unique_ptr<Rules> rules_;
+};
+
+/// Sets work_class and collective of every device event and cause of every host event; each name is
+/// looked at once. An event with a collective's metadata is communication, and its kind that of the
+/// metadata, else of the rule. Other copies and fills are WorkClass::copy whatever they are called.
+void classify(Recording& recording, const RuleTable& rules);
+
+/// Kernels, copies and fills summed over the recordings, by class in the order of WorkClass;
+/// classes without kernels are left out, but `unclassified` never is.
+std::vector<attribution::ClassifiedTime> classified_time(const Job& job);
+}  // namespace scaleworth::trace

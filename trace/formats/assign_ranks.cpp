@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "trace/formats/read_job.h"
+#include "trace/formats/swtrace/swtrace.h"
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+namespace {
+using Ranks = std::vector<std::optional<std::int32_t>>;
+
+Ranks metadata_ranks(const std::vector<Recording>& recordings) {
+  Ranks ranks;
+  for (const Recording& recording : recordings) {
+    const Origin& origin = recording.origin;
+    const bool told = origin.rank_basis != RankBasis::counted && origin.rank.value_or(-1) >= 0;
+    ranks.push_back(told ? origin.rank : std::nullopt);
+  }
+  return ranks;
+}
+
+/// A name stands for a single recording.
+Ranks name_ranks(const std::vector<Recording>& recordings) {
+  std::map<std::string, int> uses;
+  for (const Recording& recording : recordings) ++uses[recording.origin.file];
+  Ranks ranks;
+  for (const Recording& recording : recordings) {
+    const std::string& file = recording.origin.file;
+    ranks.push_back(uses[file] == 1 ? file_name_rank(file) : std::nullopt);
+  }
+  return ranks;
+}
+
+/// Two recordings of the same rank.
+std::optional<std::pair<std::size_t, std::size_t>> duplicate(const Ranks& ranks) {
+  std::map<std::int32_t, std::size_t> first;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i]) continue;
+    const auto [entry, added] = first.emplace(*ranks[i], i);
+    if (!added) return std::pair(entry->second, i);
+  }
+  return std::nullopt;
+}
+
+bool complete(const Ranks& ranks) {
+  return std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) { return rank.has_value(); });
+}
+
+void set_ranks(std::vector<Recording>& recordings, const Ranks& ranks, const std::string& from) {
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    recordings[i].origin.rank = ranks[i];
+    if (!from.empty()) recordings[i].origin.rank_from = from;
+  }
+}
+
+/// "distributedInfo", "distributedInfo and file name"
+std::string sources(const std::vector<Recording>& recordings) {
+  std::set<std::string> from;
+  for (const Recording& recording : recordings) from.insert(recording.origin.rank_from);
+  std::string text;
+  for (const std::string& source : from) text += (text.empty() ? "" : " and ") + source;
+  return text;
+}
+
+std::string by_metadata(std::vector<Recording>& recordings, const Ranks& ranks) {
+  set_ranks(recordings, ranks, "");
+  return fmt::format("ranks are those that the recordings tell ({})", sources(recordings));
+}
+
+/// Metadata where it is there, file names for the rest.
+Ranks mixed_ranks(const Ranks& metadata, const Ranks& names) {
+  Ranks ranks = metadata;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (!ranks[i]) ranks[i] = names[i];
+  return ranks;
+}
+
+/// Those without a rank take the free ones in the order of the files.
+Ranks filled_in_order(const std::vector<Recording>& recordings, const Ranks& known) {
+  std::set<std::int32_t> taken;
+  for (const auto& rank : known)
+    if (rank) taken.insert(*rank);
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (!known[i]) open.push_back(i);
+  std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+    return natural_less(recordings[a].origin.file, recordings[b].origin.file);
+  });
+  Ranks ranks = known;
+  std::int32_t next = 0;
+  for (const std::size_t i : open) {
+    while (taken.contains(next)) ++next;
+    ranks[i] = next++;
+  }
+  return ranks;
+}
+
+/// Decides, sets the ranks and returns the sentence about it.
+std::string decide(std::vector<Recording>& recordings) {
+  const Ranks metadata = metadata_ranks(recordings);
+  const Ranks names = name_ranks(recordings);
+  const auto twice = duplicate(metadata);
+  if (complete(metadata) && !twice) return by_metadata(recordings, metadata);
+  if (complete(names) && !duplicate(names)) {
+    set_ranks(recordings, names, "file name");
+    return twice ? fmt::format(
+                       "ranks are those in the file names, because {} and {} both call "
+                       "themselves rank {}",
+                       recordings[twice->first].origin.file,
+                       recordings[twice->second].origin.file,
+                       *metadata[twice->first])
+                 : "ranks are those in the file names";
+  }
+  if (twice)
+    throw UserError(
+        fmt::format("{} and {} are both rank {}: give one recording per rank of one run, or put "
+                    "the ranks into the names (rank-0.json)",
+                    recordings[twice->first].origin.file,
+                    recordings[twice->second].origin.file,
+                    *metadata[twice->first]));
+  Ranks known = mixed_ranks(metadata, names);
+  if (duplicate(known)) known = metadata;
+  const bool nothing_known =
+      std::none_of(known.begin(), known.end(), [](const auto& rank) { return rank.has_value(); });
+  const bool one_file = std::all_of(recordings.begin(), recordings.end(), [&](const Recording& r) {
+    return r.origin.file == recordings.front().origin.file;
+  });
+  for (std::size_t i = 0; i < recordings.size(); ++i)
+    if (!metadata[i])
+      recordings[i].origin.rank_from = known[i]   ? "file name"
+                                       : one_file ? recordings[i].origin.rank_from
+                                                  : "order of files";
+  set_ranks(recordings, filled_in_order(recordings, known), "");
+  for (Recording& recording : recordings)
+    if (recording.origin.rank_from.empty()) recording.origin.rank_from = "order of files";
+  if (complete(known))
+    return fmt::format("ranks are those that the recordings or their names tell ({})",
+                       sources(recordings));
+  if (!nothing_known)
+    return "some ranks are told by metadata or file names; the other recordings took the free "
+           "ranks in their order";
+  return one_file && recordings.size() > 1
+             ? fmt::format("ranks are the {}, because nothing tells them", sources(recordings))
+             : "ranks are the order of the files, because neither metadata nor names tell them";
+}
+
+/// How many ranks the job has, as far as the recordings say; at least the largest rank and one.
+std::int32_t job_size(const std::vector<Recording>& recordings) {
+  std::int32_t size = recordings.back().origin.rank.value_or(0) + 1;
+  for (const Recording& recording : recordings)
+    size = std::max(size, recording.origin.world_size.value_or(0));
+  return size;
+}
+
+void tell_missing(Job& job) {
+  constexpr std::int32_t most_ranks = 1 << 22;  // more is a number that is no rank
+  const std::int32_t size = job_size(job.recordings);
+  if (size > most_ranks || size <= static_cast<std::int32_t>(job.recordings.size())) return;
+  std::vector<bool> there(static_cast<std::size_t>(size), false);
+  for (const Recording& recording : job.recordings)
+    there[static_cast<std::size_t>(*recording.origin.rank)] = true;
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t rank = 0; rank < there.size(); ++rank)
+    if (!there[rank]) missing.push_back(rank);
+  job.remarks.push_back(fmt::format("{} of {} {} missing: what happened there is not known",
+                                    rank_names(missing),
+                                    size,
+                                    missing.size() == 1 ? "is" : "are"));
+}
+}  // namespace
+
+void assign_ranks(Job& job) {
+  if (job.recordings.empty()) return;
+  job.ranks_from = decide(job.recordings);
+  std::stable_sort(
+      job.recordings.begin(), job.recordings.end(), [](const Recording& a, const Recording& b) {
+        return a.origin.rank < b.origin.rank;
+      });
+  tell_missing(job);
+}
+
+namespace {
+/// By how sure they are.
+constexpr std::array<std::string_view, 4> words = {"rank", "worker", "gpu", "proc"};
+constexpr std::size_t most_digits = 6;
+
+bool digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && digit(text[end])) ++end;
+  if (end == at || end - at > most_digits) return std::nullopt;
+  std::int32_t value = 0;
+  std::from_chars(text.data() + at, text.data() + end, value);
+  return value;
+}
+
+/// The number that follows the last occurrence of `word`, perhaps behind one of "-_.=".
+std::optional<std::int32_t> number_after(std::string_view name, std::string_view word) {
+  for (std::size_t at = name.rfind(word); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : name.rfind(word, at - 1)) {
+    std::size_t from = at + word.size();
+    if (from < name.size() && std::string_view("-_.=").find(name[from]) != std::string_view::npos)
+      ++from;
+    if (const auto number = number_at(name, from)) return number;
+  }
+  return std::nullopt;
+}
+}  // namespace
+
+std::optional<std::int32_t> file_name_rank(std::string_view path) {
+  std::string name(path.substr(path.find_last_of("/:") + 1));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  for (const std::string_view word : words)
+    if (const auto number = number_after(name, word)) return number;
+  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
+  const std::size_t from = stem.find_last_not_of("0123456789") + 1;
+  if (from > 0 && stem[from - 1] != '_' && stem[from - 1] != '-') return std::nullopt;
+  return number_at(stem, from);
+}
+
+namespace {
+using attribution::CollectiveKind;
+
+constexpr std::size_t least_collectives = 3;
+
+struct Call {
+  CollectiveKind kind = CollectiveKind::unknown;
+  nanoseconds start{};
+  nanoseconds end{};
+};
+
+/// The collectives of each GPU that has any work, in the order of their starts.
+using CallsOfDevice = std::map<std::uint16_t, std::vector<Call>>;
+
+CallsOfDevice calls_of_devices(const Recording& recording, const RuleTable& rules) {
+  std::unordered_map<NameId, std::optional<CollectiveKind>> kinds;  // absent: no collective
+  CallsOfDevice calls;
+  for (const DeviceEvent& event : recording.device_events) {
+    auto& of_device = calls[event.device];
+    if (event.operation != DeviceOperation::kernel) continue;
+    const auto [kind, fresh] = kinds.try_emplace(event.name);
+    if (fresh) {
+      const KernelVerdict verdict = rules.kernel(recording.names.at(event.name));
+      if (verdict.work_class == attribution::WorkClass::communication)
+        kind->second = verdict.collective;
+    }
+    if (kind->second) of_device.push_back({*kind->second, event.start, event.end});
+  }
+  return calls;
+}
+
+/// How many collectives each GPU ran together with all others; 0 where they are not the same ones.
+std::size_t common_calls(const CallsOfDevice& devices) {
+  const std::vector<Call>& first = devices.begin()->second;
+  for (const auto& [device, calls] : devices) {
+    const bool same = std::equal(
+        calls.begin(), calls.end(), first.begin(), first.end(), [](const Call& a, const Call& b) {
+          return a.kind == b.kind;
+        });
+    if (!same) return 0;
+  }
+  std::size_t together = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    nanoseconds latest_start = first[i].start;
+    nanoseconds earliest_end = first[i].end;
+    for (const auto& [device, calls] : devices) {
+      latest_start = std::max(latest_start, calls[i].start);
+      earliest_end = std::min(earliest_end, calls[i].end);
+    }
+    together += latest_start < earliest_end;
+  }
+  return 10 * together >= 9 * first.size() ? first.size() : 0;
+}
+
+bool part_of_more(const Origin& origin) {
+  return origin.framework_timeline || origin.world_size.value_or(1) > 1 ||
+         origin.rank.value_or(0) > 0;
+}
+}  // namespace
+
+void split_lone_process(Job& job, const RuleTable& rules) {
+  if (job.recordings.size() != 1 || part_of_more(job.recordings.front().origin)) return;
+  const CallsOfDevice devices = calls_of_devices(job.recordings.front(), rules);
+  if (devices.size() < 2) return;
+  const std::size_t calls = common_calls(devices);
+  if (calls < least_collectives) return;
+  recording::DeviceRanks ranks;
+  ranks.size = static_cast<std::int32_t>(devices.size());
+  std::int32_t next = 0;
+  for (const auto& [device, unused] : devices) ranks.ranks[device] = {next++};
+  std::vector<Recording> parts =
+      recording::split_by_device(std::move(job.recordings.front()), {{0, std::move(ranks)}});
+  if (parts.size() > 1) {
+    for (Recording& part : parts) {
+      part.origin.rank_basis = RankBasis::counted;
+      part.origin.rank_from = "order of the GPUs of one process";
+    }
+    job.remarks.push_back(
+        fmt::format("one process drives {} GPUs, which run the same {} "
+                    "collectives at the same times: each counts as a rank",
+                    parts.size(),
+                    calls));
+  }
+  job.recordings = std::move(parts);
+}
+
+namespace {
+/// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
+constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
+/// What clocks of hosts may differ by, and profilers in when they start.
+constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
+
+[[noreturn]] void refuse(const Recording& a, const Recording& b, const std::string& why) {
+  throw UserError(
+      fmt::format("{} and {} are of different runs ({}): give the recordings of one run",
+                  a.origin.file,
+                  b.origin.file,
+                  why));
+}
+
+void compare_sizes(const std::vector<Recording>& recordings) {
+  const Recording* first = nullptr;
+  for (const Recording& recording : recordings) {
+    if (!recording.origin.world_size) continue;
+    // A communicator's size is the job's only where it holds all ranks.
+    if (recording.origin.rank_basis == RankBasis::communicator) continue;
+    if (!first) first = &recording;
+    if (first->origin.world_size != recording.origin.world_size)
+      refuse(
+          *first,
+          recording,
+          fmt::format("{} and {} ranks", *first->origin.world_size, *recording.origin.world_size));
+  }
+}
+
+void compare_names(const std::vector<Recording>& recordings) {
+  const Recording* first = nullptr;
+  for (const Recording& recording : recordings) {
+    if (recording.origin.run.empty()) continue;
+    // Communicators of parts of the job differ in one run.
+    const auto count = static_cast<std::int32_t>(recordings.size());
+    if (recording.origin.world_size.value_or(count) < count) continue;
+    if (!first) first = &recording;
+    if (first->origin.run != recording.origin.run)
+      refuse(*first, recording, fmt::format("{} and {}", first->origin.run, recording.origin.run));
+  }
+}
+
+struct Span {
+  nanoseconds start;
+  nanoseconds end;
+  const Recording* recording;
+};
+
+std::optional<Span> wall_span(const Recording& recording) {
+  if (recording.device_events.empty()) return std::nullopt;
+  Span span{recording.device_events.front().start, nanoseconds::min(), &recording};
+  for (const DeviceEvent& event : recording.device_events) span.end = std::max(span.end, event.end);
+  if (span.start < wall_clock_begins) return std::nullopt;
+  return span;
+}
+
+void compare_times(const std::vector<Recording>& recordings) {
+  std::vector<Span> spans;
+  nanoseconds longest{};
+  for (const Recording& recording : recordings)
+    if (const auto span = wall_span(recording)) {
+      spans.push_back(*span);
+      longest = std::max(longest, span->end - span->start);
+    }
+  std::sort(
+      spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  const Span* latest = nullptr;
+  for (const Span& span : spans) {
+    if (latest && span.start - latest->end > std::max(tolerated_gap, longest))
+      refuse(*latest->recording,
+             *span.recording,
+             fmt::format("{:.0f} s lie between them",
+                         std::chrono::duration<double>(span.start - latest->end).count()));
+    if (!latest || span.end > latest->end) latest = &span;
+  }
+}
+}  // namespace
+
+void refuse_mixed_runs(const Job& job) {
+  compare_sizes(job.recordings);
+  compare_names(job.recordings);
+  compare_times(job.recordings);
+}
+}  // namespace scaleworth::trace

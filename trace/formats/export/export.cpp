@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/export/export.h"
+
+#include "src/core/error.h"
+#include "src/core/process.h"
+#include "trace/formats/export/export_writer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+namespace scaleworth::trace {
+namespace {
+// Of the window, each time that the file grows too large.
+constexpr double least_narrowing = 0.7;
+constexpr double most_narrowing = 0.01;
+constexpr double caution = 0.9;  // events are not spread evenly
+constexpr nanoseconds shortest_window = std::chrono::microseconds(1);
+
+double seconds(nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// From the first begin to behind the last end, of all ranks.
+TimeInterval extent(const Job& job, const ClockMap& map) {
+  TimeInterval all{nanoseconds::max(), nanoseconds::min()};
+  const auto add = [&](std::size_t rank, const auto& events) {
+    for (const auto& event : events) {
+      all.start = std::min(all.start, map.to_common(rank, event.start));
+      all.end = std::max(all.end, map.to_common(rank, event.end) + nanoseconds(1));
+    }
+  };
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    add(rank, job.recordings[rank].device_events);
+    add(rank, job.recordings[rank].host_events);
+    add(rank, job.recordings[rank].step_marks);
+  }
+  if (all.end <= all.start)
+    throw UserError("there is nothing to export: the recordings hold no events");
+  return all;
+}
+
+/// From the first rank's begin to the last rank's end of the slowest step; steps that are not
+/// averaged count only when there are no others.
+std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
+  const StepSpan* slowest = nullptr;
+  const auto worth = [](const StepSpan& step) {
+    return std::pair(step.excluded.empty(), step.end - step.start);
+  };
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps)
+      if (!slowest || worth(step) > worth(*slowest)) slowest = &step;
+  if (!slowest) return std::nullopt;
+  TimeInterval span{slowest->start, slowest->end};
+  for (const auto& steps : plan.by_rank)
+    for (const StepSpan& step : steps)
+      if (step.number == slowest->number) {
+        span.start = std::min(span.start, step.start);
+        span.end = std::max(span.end, step.end);
+      }
+  return span;
+}
+
+std::vector<std::uint32_t> all_places(const Job& job) {
+  std::vector<std::uint32_t> places(job.recordings.size());
+  std::iota(places.begin(), places.end(), 0U);
+  return places;
+}
+
+Selection select(const Job& job,
+                 const RankNumbers& numbers,
+                 const Attributed& attributed,
+                 TimeInterval all,
+                 const ExportOptions& options) {
+  Selection selection{all, std::vector<bool>(job.recordings.size(), options.ranks.empty())};
+  if (options.slowest_step) {
+    const auto step = slowest_step(attributed.steps);
+    if (!step) throw UserError("there are no steps to choose the slowest from: choose a window");
+    selection.window = *step;
+  }
+  if (options.window) {
+    selection.window.start = std::max(selection.window.start, all.start + options.window->start);
+    selection.window.end = std::min(selection.window.end, all.start + options.window->end);
+  }
+  if (selection.window.end <= selection.window.start)
+    throw UserError(fmt::format("the window to export is empty: choose one within 0:{:.3f} seconds",
+                                seconds(all.end - all.start)));
+  for (const Rank rank : options.ranks) {
+    const auto place = numbers.place_of(rank);
+    if (!place)
+      throw UserError(fmt::format("there is no recording of rank {} to export: choose among {}",
+                                  rank.index,
+                                  numbers.names(all_places(job))));
+    selection.ranks[*place] = true;
+  }
+  return selection;
+}
+
+/// What was found out, as slices over the whole window.
+void export_verdict(const Attributed& attributed,
+                    const Selection& selection,
+                    ExportWriter& writer) {
+  std::vector<std::string> sentences;
+  for (const attribution::Culprit& culprit : attributed.result.culprits.culprits)
+    if (!culprit.sentence.empty()) sentences.push_back(culprit.sentence);
+  if (!attributed.result.culprits.abstention.empty())
+    sentences.push_back(attributed.result.culprits.abstention);
+  if (sentences.empty()) return;
+  constexpr std::size_t most_sentences = 5;
+  sentences.resize(std::min(sentences.size(), most_sentences));
+  const auto process = static_cast<std::int32_t>(selection.ranks.size()) + 1;
+  writer.add_process({process, "scaleworth", nullptr, 0});
+  const TrackId track = writer.add_track(process, "verdict");
+  const TimeInterval& window = selection.window;
+  for (const std::string& sentence : sentences)
+    writer.begin(track, {window.start, window.end, sentence, "verdict", {}, {}, std::nullopt});
+  for (std::size_t i = 0; i < sentences.size(); ++i) writer.end(track, window.end);
+}
+
+enum class ExportFormat : std::uint8_t { perfetto, chrome };
+
+ExportFormat format_of(const std::string& path) {
+  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace"))
+    return ExportFormat::perfetto;
+  if (path.ends_with(".json") || path.ends_with(".json.gz")) return ExportFormat::chrome;
+  throw UserError(fmt::format(
+      "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz",
+      path));
+}
+
+std::unique_ptr<ExportWriter> writer_for(const std::string& path,
+                                         OutputFile& file,
+                                         nanoseconds origin) {
+  if (format_of(path) == ExportFormat::perfetto)
+    return std::make_unique<PerfettoWriter>(file, origin);
+  return std::make_unique<ChromeWriter>(file, origin);
+}
+
+/// Writes everything that `selection` shows. Absent when that is too much; `written` then counts
+/// how far it came.
+std::optional<ExportCounts> write(const ExportSource& source,
+                                  const std::string& path,
+                                  nanoseconds origin,
+                                  std::uint64_t most_bytes,
+                                  std::int64_t& written) {
+  OutputFile file(path, most_bytes);
+  const auto writer = writer_for(path, file, origin);
+  try {
+    for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank)
+      if (source.selection.ranks[rank]) export_rank(source, rank, *writer);
+    export_verdict(source.attributed, source.selection, *writer);
+    writer->finish();
+    ExportCounts counts = writer->counts();
+    counts.bytes = file.commit();
+    return counts;
+  } catch (const OutputTooLarge&) {
+    written = writer->counts().slices;
+    return std::nullopt;
+  }
+}
+
+std::int64_t count_shown(const ExportSource& source) {
+  std::int64_t shown = 0;
+  const auto add = [&](std::size_t rank, const auto& events) {
+    const ClockMap& map = source.attributed.alignment.map;
+    for (const auto& event : events)
+      shown +=
+          source.selection.shows(map.to_common(rank, event.start), map.to_common(rank, event.end));
+  };
+  for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank) {
+    if (!source.selection.ranks[rank]) continue;
+    add(rank, source.job.recordings[rank].device_events);
+    add(rank, source.job.recordings[rank].host_events);
+  }
+  return shown;
+}
+
+/// A window shorter by `factor` within the old one, from the slowest step on where that lies
+/// inside.
+TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) {
+  const auto length = nanoseconds(
+      static_cast<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
+  nanoseconds start = window.start;
+  const auto slowest = slowest_step(plan);
+  if (slowest && slowest->start > window.start && slowest->start < window.end)
+    start = std::min(slowest->start, window.end - length);
+  return {start, start + length};
+}
+
+std::string tell_narrowed(TimeInterval window,
+                          TimeInterval wanted,
+                          nanoseconds origin,
+                          std::uint64_t most_bytes) {
+  return fmt::format(
+      "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
+      "choose a window, ranks or a larger limit",
+      seconds(window.start - origin),
+      seconds(window.end - origin),
+      seconds(wanted.start - origin),
+      seconds(wanted.end - origin),
+      static_cast<double>(most_bytes) / 1e6);
+}
+}  // namespace
+
+ExportCounts export_timeline(const Job& job,
+                             const Attributed& attributed,
+                             const std::string& path,
+                             const ExportOptions& options) {
+  format_of(path);
+  const TimeInterval all = extent(job, attributed.alignment.map);
+  const RankNumbers numbers(job);
+  Selection selection = select(job, numbers, attributed, all, options);
+  const TimeInterval wanted = selection.window;
+  while (true) {
+    const Arrows arrows(job, attributed, selection);
+    const ExportSource source{job, attributed, selection, arrows, numbers};
+    std::int64_t written = 0;
+    auto counts = write(source, path, all.start, options.most_bytes, written);
+    if (counts) {
+      if (selection.window.end - selection.window.start < wanted.end - wanted.start)
+        counts->narrowed = tell_narrowed(selection.window, wanted, all.start, options.most_bytes);
+      return *counts;
+    }
+    if (selection.window.end - selection.window.start <= shortest_window)
+      throw UserError(
+          fmt::format("{} would be larger than {} bytes even for a single moment: "
+                      "choose ranks or a larger limit",
+                      path,
+                      options.most_bytes));
+    const auto shown = static_cast<double>(std::max<std::int64_t>(count_shown(source), 1));
+    const double factor =
+        std::clamp(caution * static_cast<double>(written) / shown, most_narrowing, least_narrowing);
+    selection.window = narrowed(selection.window, factor, attributed.steps);
+  }
+}
+
+namespace {
+constexpr std::size_t piece = 1 << 20;
+}  // namespace
+
+void OutputFile::Close::operator()(gzFile_s* file) const {
+  gzclose(file);
+}
+
+OutputFile::OutputFile(const std::string& path, std::uint64_t most_bytes)
+    : path_(path), part_(path + ".part"), most_bytes_(most_bytes) {
+  // zlib's mode T writes what it is given, so that one path serves both kinds.
+  file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wb6" : "wbT"));
+  if (!file_) fail();
+  buffer_.reserve(piece + (piece >> 4U));
+}
+
+OutputFile::~OutputFile() {
+  file_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(part_, ignored);
+}
+
+void OutputFile::fail() const {
+  throw UserError(
+      fmt::format("{} cannot be written: check the folder, its rights and its space", path_));
+}
+
+void OutputFile::write(std::string_view bytes) {
+  buffer_ += bytes;
+  if (buffer_.size() >= piece) flush();
+}
+
+void OutputFile::flush() {
+  check_interrupt();
+  if (!buffer_.empty() &&
+      gzwrite(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size())) == 0)
+    fail();
+  buffer_.clear();
+  if (static_cast<std::uint64_t>(gzoffset(file_.get())) > most_bytes_) throw OutputTooLarge{};
+}
+
+std::uint64_t OutputFile::commit() {
+  flush();
+  if (gzclose(file_.release()) != Z_OK) fail();
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(part_, error);
+  if (!error && size > most_bytes_) throw OutputTooLarge{};
+  if (!error) std::filesystem::rename(part_, path_, error);
+  if (error) fail();
+  return size;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A job's timeline with what was found out about it, for Perfetto's UI and chrome://tracing.
+#pragma once
+
+#include "trace/analysis/intervals.h"
+#include "trace/attribute.h"
+#include "trace/classify.h"
+#include "trace/formats/byte_source.h"
+#include "trace/formats/export/export_writer.h"
+#include "trace/recording.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::trace {
+struct ExportOptions {
+  /// Since the first event of the job on the common clock; what overlaps it is written whole.
+  std::optional<TimeInterval> window;
+  bool slowest_step = false;  // only the slowest step that counts, of all ranks
+  std::vector<Rank> ranks;    // of the job, as in reports; empty: all
+  /// A larger file is avoided by narrowing the window around the slowest step; ExportCounts says
+  /// so.
+  std::uint64_t most_bytes = 50'000'000;
+};
+
+/// Writes Perfetto's own format to a path that ends in .pftrace or .perfetto-trace, Chrome's JSON
+/// to .json and .json.gz. The latter can be read back by read_job with the same ledger. Throws
+/// UserError for other names, an empty selection, and when `path` cannot be written.
+ExportCounts export_timeline(const Job& job,
+                             const Attributed& attributed,
+                             const std::string& path,
+                             const ExportOptions& options = {});
+
+// Reads back what ChromeWriter wrote: a Kineto file for each rank, in one.
+
+/// True for the front of a file that ChromeWriter wrote.
+bool is_chrome_export(std::string_view front);
+
+/// One recording per exported rank. The file is held in memory. Throws UserError when it was
+/// changed so that it no longer has one event a line.
+std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& rules);
+}  // namespace scaleworth::trace

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "trace/formats/export/export.h"
+#include "trace/formats/export/export_writer.h"
+#include "trace/formats/kineto.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::trace {
+namespace {
+constexpr std::size_t piece = 1 << 20;
+
+/// The events of one rank, as text.
+struct RankText {
+  std::string distributed_info;
+  std::string events;
+};
+
+class RankSource final : public ByteSource {
+ public:
+  RankSource(std::string name, std::string text, std::string damage)
+      : name_(std::move(name)), text_(std::move(text)), damage_(std::move(damage)) {}
+  const std::string& name() const override { return name_; }
+  const std::string& damage() const override { return damage_; }
+  std::size_t read(std::span<char> buffer) override {
+    const std::size_t size = std::min(buffer.size(), text_.size() - taken_);
+    std::copy_n(text_.data() + taken_, size, buffer.data());
+    taken_ += size;
+    return size;
+  }
+
+ private:
+  std::string name_;
+  std::string text_;
+  std::string damage_;
+  std::size_t taken_ = 0;
+};
+
+/// Sorts lines by the process that they begin with.
+class LineSorter {
+ public:
+  void add(std::string_view line) {
+    if (head_.empty()) {
+      head_ = line;
+      return;
+    }
+    while (line.ends_with(',') || line.ends_with('\r')) line.remove_suffix(1);
+    while (line.starts_with(',')) line.remove_prefix(1);
+    constexpr std::string_view begin = R"({"pid":)";
+    if (!line.starts_with(begin)) return;
+    std::int32_t process = 0;
+    const auto [end, error] =
+        std::from_chars(line.data() + begin.size(), line.data() + line.size(), process);
+    if (error != std::errc()) return;
+    RankText& rank = ranks_[process];
+    std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
+    if (rest.starts_with(chrome_rank_line)) {
+      rest.remove_prefix(chrome_rank_line.size());
+      rank.distributed_info = rest.substr(0, rest.size() - std::min<std::size_t>(2, rest.size()));
+      return;
+    }
+    if (!rank.events.empty()) rank.events += ",\n";
+    rank.events += line;
+  }
+
+  const std::string& head() const { return head_; }
+  const std::map<std::int32_t, RankText>& ranks() const { return ranks_; }
+
+ private:
+  std::string head_;
+  std::map<std::int32_t, RankText> ranks_;
+};
+
+template <typename Value>
+void restore(const nlohmann::json& own, const char* name, Value& value) {
+  const auto found = own.find(name);
+  if (found == own.end()) return;
+  if constexpr (std::is_same_v<Value, std::string>) {
+    if (found->is_string()) value = found->get<std::string>();
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    if (found->is_boolean()) value = found->get<bool>();
+  } else if (found->is_number_integer()) {
+    value = found->get<typename Value::value_type>();
+  }
+}
+
+/// What Kineto's files do not hold, from what the writer put beside it.
+void restore_origin(const std::string& distributed_info, Recording& recording) {
+  const auto info = nlohmann::json::parse(distributed_info, nullptr, false);
+  const auto own = info.is_object() ? info.value("scaleworth", nlohmann::json()) : info;
+  if (!own.is_object()) return;
+  Origin& origin = recording.origin;
+  restore(own, "tool", origin.tool);
+  restore(own, "host", origin.host);
+  restore(own, "run", origin.run);
+  restore(own, "rank_from", origin.rank_from);
+  restore(own, "process", origin.process);
+  restore(own, "device", origin.device);
+  restore(own, "pipeline_stage", origin.pipeline_stage);
+  restore(own, "data_parallel_rank", origin.data_parallel_rank);
+  restore(own, "step_marks_from", recording.step_marks_from);
+  restore(own, "framework_timeline", origin.framework_timeline);
+  origin.tool += ", exported";
+  origin.rank_from = "as exported: " + origin.rank_from;
+}
+
+LineSorter sort_lines(ByteSource& source) {
+  LineSorter sorter;
+  std::string pending;
+  std::vector<char> buffer(piece);
+  while (const std::size_t got = source.read(buffer)) {
+    pending.append(buffer.data(), got);
+    std::size_t begin = 0;
+    for (std::size_t end = pending.find('\n'); end != std::string::npos;
+         end = pending.find('\n', begin)) {
+      sorter.add(std::string_view(pending).substr(begin, end - begin));
+      begin = end + 1;
+    }
+    pending.erase(0, begin);
+  }
+  sorter.add(pending);
+  return sorter;
+}
+}  // namespace
+
+bool is_chrome_export(std::string_view front) {
+  return front.starts_with(chrome_export_begin);
+}
+
+std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& rules) {
+  const LineSorter sorter = sort_lines(source);
+  std::vector<Recording> recordings;
+  for (const auto& [process, rank] : sorter.ranks()) {
+    if (rank.distributed_info.empty()) continue;  // the verdict
+    // The head opens the array of events; the member before it goes in front.
+    RankSource text(source.name(),
+                    fmt::format("{{\"distributedInfo\":{},{}{}]}}",
+                                rank.distributed_info,
+                                std::string_view(sorter.head()).substr(1),
+                                rank.events),
+                    source.damage());
+    for (Recording& recording : read_kineto(text, rules)) {
+      restore_origin(rank.distributed_info, recording);
+      recordings.push_back(std::move(recording));
+    }
+  }
+  if (recordings.empty())
+    throw UserError(fmt::format("{} was exported by scaleworth and changed since: export it again",
+                                source.name()));
+  return recordings;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/framework_timeline.h"
+
+#include "src/core/error.h"
+#include "src/core/files/toml_table.h"
+#include "trace/formats/json_events.h"
+#include "trace/formats/kineto.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_timelines[];
+extern const char scaleworth_asset_timelines_end[];
+}
+
+namespace scaleworth::trace {
+
+namespace {
+
+constexpr std::int64_t most_ranks = 1'000'000;  // of one kind; beyond is no rank's number
+
+TimelineDialect read_dialect(toml_file::Table& table) {
+  TimelineDialect dialect;
+  dialect.name = table.text("name");
+  dialect.known_by = table.texts("known_by");
+  if (dialect.known_by.empty())
+    table.refuse("known_by needs a name by which such files are told from others");
+  dialect.track = table.text("track");
+  if (dialect.track.find("{pipeline}") == std::string::npos)
+    table.refuse("track needs {pipeline}, the number of the pipeline stage", "track");
+  dialect.step = table.text("step");
+  if (dialect.step.empty() || dialect.step.size() > 60)
+    table.refuse("step is the name of an argument, of at most 60 letters", "step");
+  dialect.communication = table.texts("communication");
+  dialect.host = table.texts("host");
+  for (auto& operation : table.tables("operation")) {
+    const auto name = operation.text("name");
+    const auto kind = attribution::parse_collective_kind(operation.text("collective"));
+    if (!kind) operation.refuse("is no kind of communication", "collective");
+    dialect.collectives[name] = *kind;
+    operation.finish();
+  }
+  table.finish();
+  return dialect;
+}
+
+/// Takes the digits at the front of `text`; absent when there are none or too many.
+std::optional<std::int32_t> take_number(std::string_view& text) {
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto value = parse_integer(text.substr(0, digits));
+  if (!value || *value >= most_ranks) return std::nullopt;
+  text.remove_prefix(digits);
+  return static_cast<std::int32_t>(*value);
+}
+
+}  // namespace
+
+std::vector<TimelineDialect> parse_timelines(std::string_view toml, const std::string& origin) {
+  auto root = toml_file::Table::parse(toml, origin);
+  std::vector<TimelineDialect> dialects;
+  for (auto& table : root.tables("timeline")) dialects.push_back(read_dialect(table));
+  root.finish();
+  return dialects;
+}
+
+std::vector<TimelineDialect> built_in_timelines() {
+  const std::string_view toml(
+      scaleworth_asset_timelines,
+      static_cast<std::size_t>(scaleworth_asset_timelines_end - scaleworth_asset_timelines));
+  return parse_timelines(toml, "timelines.toml");
+}
+
+const TimelineDialect* find_timeline(const std::vector<TimelineDialect>& dialects,
+                                     std::string_view front) {
+  for (const auto& dialect : dialects) {
+    const auto occurs = [&](const std::string& name) {
+      return front.find('"' + name + '"') != std::string_view::npos;
+    };
+    if (std::all_of(dialect.known_by.begin(), dialect.known_by.end(), occurs)) return &dialect;
+  }
+  return nullptr;
+}
+
+std::optional<TrackName> parse_track(std::string_view pattern, std::string_view name) {
+  TrackName track;
+  while (!pattern.empty()) {
+    const auto brace = std::min(pattern.find('{'), pattern.size());
+    if (!name.starts_with(pattern.substr(0, brace))) return std::nullopt;
+    name.remove_prefix(brace);
+    pattern.remove_prefix(brace);
+    if (pattern.empty()) break;
+    const auto close = std::min(pattern.find('}'), pattern.size() - 1);
+    const auto field = pattern.substr(0, close + 1);
+    pattern.remove_prefix(field.size());
+    if (field == "{class}") {
+      // Up to what follows it in the pattern.
+      const auto literal = pattern.substr(0, pattern.find('{'));
+      const auto end = literal.empty() ? name.size() : name.find(literal);
+      if (end == std::string_view::npos) return std::nullopt;
+      track.track_class = name.substr(0, end);
+      name.remove_prefix(end);
+      continue;
+    }
+    const auto number = take_number(name);
+    if (!number) return std::nullopt;
+    if (field == "{pipeline}") track.pipeline = *number;
+    if (field == "{tensor}") track.tensor = *number;
+    if (field == "{data}") track.data = *number;
+  }
+  if (!name.empty()) return std::nullopt;
+  return track;
+}
+
+}  // namespace scaleworth::trace
+
+namespace scaleworth::trace {
+namespace {
+// The events of a framework's timeline as they stand in the file, by track.
+
+struct TimelineEvent {
+  nanoseconds start{};
+  nanoseconds end{};
+  NameId name = NameId::none;  // in TimelineEvents::names
+  std::uint32_t track = 0;
+  std::int32_t step = -1;  // -1: the event does not say it
+};
+
+class TimelineEvents final : public TraceReader {
+ public:
+  /// `step` is the key of the argument with the step's number; losses go to `recording`.
+  TimelineEvents(std::string_view step, Recording& recording)
+      : step_(step), recording_(recording) {}
+
+  Use event(simdjson::ondemand::object& event) override;
+  void member(std::string_view, std::string_view) override {}
+
+  struct Track {
+    std::string process;  // pid and tid as text
+    std::string thread;
+    std::string name;  // of thread_name; empty when the file has none
+  };
+  const std::vector<TimelineEvent>& events() const { return events_; }
+  const std::vector<Track>& tracks() const { return tracks_; }
+  const NameTable& names() const { return names_; }
+
+ private:
+  struct Fields;
+  simdjson::error_code read(simdjson::ondemand::object& event, Fields& fields) const;
+  simdjson::error_code read_arguments(simdjson::ondemand::value& value, Fields& fields) const;
+  void add(const Fields& fields);
+  std::uint32_t track(std::string_view process, std::string_view thread);
+
+  std::string step_;
+  Recording& recording_;
+  NameTable names_;
+  std::vector<TimelineEvent> events_;
+  std::vector<Track> tracks_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> track_numbers_;
+};
+
+// Which rank and stream of a job each track of a framework's timeline is.
+
+/// Numbered like Megatron numbers its ranks: tensor-parallel ones are neighbours, then replicas.
+struct RankPlace {
+  std::int32_t pipeline = 0;
+  std::int32_t data = 0;
+  std::int32_t tensor = 0;
+  friend bool operator<(const RankPlace& a, const RankPlace& b) {
+    return std::tie(a.pipeline, a.data, a.tensor) < std::tie(b.pipeline, b.data, b.tensor);
+  }
+};
+
+struct TrackPlace {
+  std::uint32_t recording = 0;  // index into Places::ranks
+  std::uint32_t stream = 0;     // the how-manieth track of its rank
+  bool communication = false;
+};
+
+struct Places {
+  std::vector<RankPlace> ranks;                   // those that occur, in order
+  std::vector<std::optional<TrackPlace>> tracks;  // by track; absent where the name does not fit
+};
+
+struct Named {
+  RankPlace rank;
+  bool communication = false;
+};
+
+std::optional<Named> read_track(const TimelineEvents::Track& track,
+                                const TimelineDialect& dialect) {
+  const auto name = parse_track(dialect.track, track.name);
+  if (!name) return std::nullopt;
+  Named named{{name->pipeline, 0, name->tensor}, false};
+  const auto data =
+      name->data ? std::optional<std::int64_t>(*name->data) : parse_integer(track.process);
+  if (!data || *data < 0 || *data > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  named.rank.data = static_cast<std::int32_t>(*data);
+  named.communication =
+      std::find(dialect.communication.begin(), dialect.communication.end(), name->track_class) !=
+      dialect.communication.end();
+  return named;
+}
+
+Places place_tracks(const std::vector<TimelineEvents::Track>& tracks,
+                    const TimelineDialect& dialect) {
+  std::vector<std::optional<Named>> named;
+  std::map<RankPlace, std::uint32_t> numbers;
+  for (const auto& track : tracks) {
+    named.push_back(read_track(track, dialect));
+    if (named.back()) numbers[named.back()->rank] = 0;
+  }
+  Places places;
+  for (auto& [rank, number] : numbers) {
+    number = static_cast<std::uint32_t>(places.ranks.size());
+    places.ranks.push_back(rank);
+  }
+  std::vector<std::uint32_t> streams(places.ranks.size(), 0);
+  for (const auto& track : named) {
+    auto& place = places.tracks.emplace_back();
+    if (!track) continue;
+    const auto recording = numbers.at(track->rank);
+    place = TrackPlace{recording, streams[recording]++, track->communication};
+  }
+  return places;
+}
+
+class Distribution {
+ public:
+  Distribution(const TimelineEvents& events, const Places& places, const TimelineDialect& dialect)
+      : events_(events), places_(places), dialect_(dialect), recordings_(places.ranks.size()) {}
+
+  std::vector<Recording> all(const std::string& file);
+
+ private:
+  void describe(std::size_t index, const std::string& file);
+  void add(const TimelineEvent& event, const TrackPlace& place);
+  void add_device_event(const TimelineEvent& event, const TrackPlace& place);
+  void add_host_event(const TimelineEvent& event, Recording& recording);
+  attribution::CollectiveKind kind_of(std::string_view name) const;
+  void mark_step(const TimelineEvent& event, Recording& recording);
+
+  const TimelineEvents& events_;
+  const Places& places_;
+  const TimelineDialect& dialect_;
+  std::vector<Recording> recordings_;
+};
+
+/// How many ranks there are along one direction of the job.
+template <typename Number>
+std::int64_t extent(const std::vector<RankPlace>& ranks, Number number) {
+  std::int64_t most = 0;
+  for (const auto& rank : ranks) most = std::max<std::int64_t>(most, number(rank));
+  return most + 1;
+}
+
+void Distribution::describe(std::size_t index, const std::string& file) {
+  auto& origin = recordings_[index].origin;
+  const auto& place = places_.ranks[index];
+  const auto data = extent(places_.ranks, [](const RankPlace& p) { return p.data; });
+  const auto tensor = extent(places_.ranks, [](const RankPlace& p) { return p.tensor; });
+  const auto stages = extent(places_.ranks, [](const RankPlace& p) { return p.pipeline; });
+  origin.file = file;
+  origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
+  origin.pipeline_stage = place.pipeline;
+  origin.data_parallel_rank = place.data;
+  origin.framework_timeline = true;
+  std::int64_t world = 0;
+  if (__builtin_mul_overflow(stages * tensor, data, &world) ||
+      world > std::numeric_limits<std::int32_t>::max())
+    return;
+  origin.rank =
+      static_cast<std::int32_t>((place.pipeline * data + place.data) * tensor + place.tensor);
+  origin.world_size = static_cast<std::int32_t>(world);
+  origin.rank_from = "track names, replicas of a pipeline stage after each other";
+}
+
+attribution::CollectiveKind Distribution::kind_of(std::string_view name) const {
+  const auto found = dialect_.collectives.find(name);
+  return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
+}
+
+void Distribution::add_device_event(const TimelineEvent& event, const TrackPlace& place) {
+  auto& recording = recordings_[place.recording];
+  const auto name = events_.names().at(event.name);
+  DeviceEvent device;
+  device.start = event.start;
+  device.end = event.end;
+  device.name = recording.names.intern(name);
+  device.stream = place.stream;
+  if (place.communication) {
+    device.communication = static_cast<std::uint32_t>(recording.communications.size());
+    recording.communications.emplace_back().kind = kind_of(name);
+  }
+  recording.device_events.push_back(device);
+}
+
+void Distribution::add_host_event(const TimelineEvent& event, Recording& recording) {
+  if (recording.threads.empty()) recording.threads.push_back("host");
+  HostEvent host;
+  host.start = event.start;
+  host.end = event.end;
+  host.name = recording.names.intern(events_.names().at(event.name));
+  host.activity = HostActivity::operation;
+  recording.host_events.push_back(host);
+}
+
+/// Events of a step follow each other, so that the mark is nearly always the last one.
+void Distribution::mark_step(const TimelineEvent& event, Recording& recording) {
+  if (event.step < 0) return;
+  auto& marks = recording.step_marks;
+  if (marks.empty() || marks.back().number != event.step)
+    marks.push_back({event.step, event.start, event.end});
+  marks.back().start = std::min(marks.back().start, event.start);
+  marks.back().end = std::max(marks.back().end, event.end);
+}
+
+void Distribution::add(const TimelineEvent& event, const TrackPlace& place) {
+  auto& recording = recordings_[place.recording];
+  const auto name = events_.names().at(event.name);
+  if (std::find(dialect_.host.begin(), dialect_.host.end(), name) != dialect_.host.end()) {
+    add_host_event(event, recording);
+  } else {
+    add_device_event(event, place);
+  }
+  mark_step(event, recording);
+}
+
+/// One mark for each number.
+void unite_marks(Recording& recording, const std::string& step) {
+  auto& marks = recording.step_marks;
+  std::stable_sort(marks.begin(), marks.end(), [](const StepMark& a, const StepMark& b) {
+    return a.number < b.number;
+  });
+  std::vector<StepMark> united;
+  for (const auto& mark : marks) {
+    if (united.empty() || united.back().number != mark.number) united.push_back(mark);
+    united.back().start = std::min(united.back().start, mark.start);
+    united.back().end = std::max(united.back().end, mark.end);
+  }
+  marks = std::move(united);
+  if (!marks.empty()) recording.step_marks_from = "args." + step;
+}
+
+std::vector<Recording> Distribution::all(const std::string& file) {
+  for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
+  for (const auto& event : events_.events())
+    if (const auto& place = places_.tracks[event.track]) add(event, *place);
+  for (auto& recording : recordings_) {
+    unite_marks(recording, dialect_.step);
+    sort_events(recording);
+  }
+  return std::move(recordings_);
+}
+
+/// Counts the events whose tracks have other names than the dialect knows.
+void count_unplaced(const TimelineEvents& events, const Places& places, Recording& recording) {
+  std::int64_t unplaced = 0;
+  std::string first;
+  for (const auto& event : events.events()) {
+    if (places.tracks[event.track]) continue;
+    if (unplaced++ == 0) first = toml_file::printable(events.tracks()[event.track].name);
+  }
+  if (unplaced == 0) return;
+  recording.losses["events_on_unknown_tracks"] = unplaced;
+  recording.remarks.push_back(
+      fmt::format("{} events are on tracks that the dialect does not know, the first on \"{}\".",
+                  unplaced,
+                  first));
+}
+}  // namespace
+
+std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& dialect) {
+  Recording damage;
+  TimelineEvents events(dialect.step, damage);
+  walk_trace(source, events, damage);
+  const auto places = place_tracks(events.tracks(), dialect);
+  if (places.ranks.empty())
+    throw UserError(fmt::format(
+        "{}: no track is named like \"{}\": give the names of your tracks in a table like "
+        "data/timelines.toml.",
+        source.name(),
+        dialect.track));
+  count_unplaced(events, places, damage);
+  auto recordings = Distribution(events, places, dialect).all(source.name());
+  recordings.front().losses = std::move(damage.losses);
+  recordings.front().remarks = std::move(damage.remarks);
+  return recordings;
+}
+
+namespace od = simdjson::ondemand;
+using simdjson::error_code;
+using simdjson::SUCCESS;
+
+struct TimelineEvents::Fields {
+  std::string_view phase;
+  std::string_view name;
+  std::string_view process;
+  std::string_view thread;
+  std::string_view start;
+  std::string_view duration;
+  std::string_view step;   // from args
+  std::string_view label;  // from args: what a track is called
+};
+
+namespace {
+error_code TimelineEvents::read_arguments(od::value& value, Fields& fields) const {
+  if (value.raw_json_token().front() != '{') return SUCCESS;
+  od::object arguments;
+  if (const auto error = value.get_object().get(arguments)) return error;
+  for (auto each : arguments) {
+    od::field field;
+    if (const auto error = std::move(each).get(field)) return error;
+    const char* key = field.key().raw();
+    if (is_key(key, step_)) fields.step = field.value().raw_json_token();
+    if (!is_key(key, "name")) continue;
+    if (const auto error = read_text(field.value(), fields.label)) return error;
+  }
+  return SUCCESS;
+}
+
+error_code TimelineEvents::read(od::object& event, Fields& fields) const {
+  for (auto each : event) {
+    od::field field;
+    if (const auto error = std::move(each).get(field)) return error;
+    const char* key = field.key().raw();
+    auto& value = field.value();
+    if (is_key(key, "ph")) fields.phase = bare_token(value.raw_json_token());
+    if (is_key(key, "pid")) fields.process = bare_token(value.raw_json_token());
+    if (is_key(key, "tid")) fields.thread = bare_token(value.raw_json_token());
+    if (is_key(key, "ts")) fields.start = value.raw_json_token();
+    if (is_key(key, "dur")) fields.duration = value.raw_json_token();
+    error_code error = SUCCESS;
+    if (is_key(key, "name")) error = read_text(value, fields.name);
+    if (is_key(key, "args")) error = read_arguments(value, fields);
+    if (error != SUCCESS) return error;
+  }
+  return SUCCESS;
+}
+
+std::uint32_t TimelineEvents::track(std::string_view process, std::string_view thread) {
+  const auto [found, is_new] = track_numbers_.try_emplace(
+      {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks_.size()));
+  if (is_new) tracks_.push_back({found->first.first, found->first.second, ""});
+  return found->second;
+}
+
+void TimelineEvents::add(const Fields& fields) {
+  const auto start = parse_microseconds(fields.start);
+  const auto duration = parse_microseconds(fields.duration);
+  if (!start) {
+    ++recording_.losses["events_without_time"];
+    return;
+  }
+  if (!duration) ++recording_.losses["events_without_duration"];
+  if (duration && *duration < nanoseconds(0))
+    ++recording_.losses["events_ending_before_their_start"];
+  TimelineEvent event;
+  event.start = *start;
+  event.end = *start + std::max(duration.value_or(nanoseconds(0)), nanoseconds(0));
+  event.name = names_.intern(fields.name);
+  event.track = track(fields.process, fields.thread);
+  const auto step = parse_integer(fields.step);
+  if (step && *step >= 0 && *step <= std::numeric_limits<std::int32_t>::max())
+    event.step = static_cast<std::int32_t>(*step);
+  events_.push_back(event);
+}
+
+TraceReader::Use TimelineEvents::event(od::object& event) {
+  Fields fields;
+  if (read(event, fields) != SUCCESS) return Use::malformed;
+  if (fields.phase == "M" && fields.name == "thread_name") {
+    tracks_[track(fields.process, fields.thread)].name = fields.label;
+  } else if (fields.phase == "X") {
+    add(fields);
+  } else {
+    return Use::passed_over;
+  }
+  return Use::kept;
+}
+}  // namespace
+}  // namespace scaleworth::trace

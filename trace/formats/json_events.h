@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Trace events one by one in bounded memory; simdjson only here.
+#pragma once
+
+#include "trace/formats/byte_source.h"
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+namespace scaleworth::trace {
+// Walks a file in Chrome's trace format event by event, in bounded memory, whatever its size and
+// past damage.
+
+/// What a reader does with the parts of the file.
+class TraceReader {
+ public:
+  enum class Use : std::uint8_t {
+    passed_over,  // nothing was kept of the event, and not all of it need have been looked at
+    kept,         // all of it was looked at, and something of it kept
+    malformed,    // nothing was kept, because simdjson met an error in it
+  };
+  virtual ~TraceReader() = default;
+  /// One event. What is read of it is valid until the return.
+  virtual Use event(simdjson::ondemand::object& event) = 0;
+  /// A member of the object around the events, as JSON text; unless it is cut off, or larger than
+  /// 16 MiB.
+  virtual void member(std::string_view key, std::string_view json) = 0;
+};
+
+struct WalkOptions {
+  std::size_t batch_bytes = std::size_t{1} << 18;   // parsed at once
+  std::size_t window_bytes = std::size_t{1} << 20;  // in memory
+  std::size_t most_bytes = std::size_t{256} << 20;  // in memory for one event that is so large
+};
+
+/// Hands the events and members of `source` to `reader`, and says in `losses` and `remarks` of
+/// `recording` what was damaged. Throws UserError when the file is no such trace at all.
+void walk_trace(ByteSource& source,
+                TraceReader& reader,
+                Recording& recording,
+                const WalkOptions& options = {});
+
+// Numbers of traces, from their text without a detour through floating point.
+
+/// Times beyond this on either side of zero are refused, so that differences never overflow.
+inline constexpr std::int64_t farthest_nanosecond = std::int64_t{1} << 61;
+
+/// `text` * 10^`shift`, to the nearest integer, halves away from zero. `text` is a decimal with or
+/// without fraction and exponent, quotes and white space around it. Absent for anything else (NaN,
+/// Infinity, words) and beyond +-2^61.
+std::optional<std::int64_t> parse_decimal(std::string_view text, int shift);
+
+/// Microseconds as text in nanoseconds.
+inline std::optional<std::chrono::nanoseconds> parse_microseconds(std::string_view text) {
+  const auto value = parse_decimal(text, 3);
+  if (!value) return std::nullopt;
+  return std::chrono::nanoseconds(*value);
+}
+
+/// An integer; absent as for parse_decimal.
+inline std::optional<std::int64_t> parse_integer(std::string_view text) {
+  return parse_decimal(text, 0);
+}
+
+/// Identifiers go to 64 bits; writers that keep them in 32 print what overflowed as negative, and
+/// all places alike, so that the low 32 bits still join them. Absent when it is no integer.
+std::optional<std::uint64_t> parse_identifier(std::string_view text);
+
+/// The text without white space around it and then without its quotes.
+std::string_view bare_token(std::string_view token);
+
+// Keys and texts of events, read from simdjson without a copy where that can be.
+
+/// Whether the key behind whose opening quote `raw` points is `key`, which must be shorter than
+/// what simdjson may read beyond its text (64 bytes).
+inline bool is_key(const char* raw, std::string_view key) {
+  return *raw == key.front() && std::memcmp(raw, key.data(), key.size()) == 0 &&
+         raw[key.size()] == '"';
+}
+
+/// A string without quotes and escapes; other values as their JSON text. Must be asked once for
+/// each string only: simdjson has room for one copy of it.
+inline simdjson::error_code read_text(simdjson::ondemand::value& value, std::string_view& text) {
+  const std::string_view token = value.raw_json_token();
+  if (token.find('\\') != std::string_view::npos && token.front() == '"')
+    return value.get_string().get(text);
+  text = bare_token(token);
+  return simdjson::SUCCESS;
+}
+
+// Where things begin and end in JSON text that may be cut off or damaged. Nothing here checks
+// what it passes over.
+
+inline constexpr std::size_t not_found = std::string_view::npos;
+
+/// The first position from `from` on that holds no white space; text.size() when there is none.
+std::size_t skip_space(std::string_view text, std::size_t from);
+
+/// Behind the JSON value that begins at `start`; not_found when it does not end within `text`. A
+/// number or word at the very end of `text` does not end within it.
+std::size_t value_end(std::string_view text, std::size_t start);
+
+/// Behind the last `}` in front of `limit` that is followed by a comma and a `{`: between two
+/// events, unless it is inside of one. not_found when there is none.
+std::size_t last_event_end(std::string_view text, std::size_t limit);
+
+/// Whether `text` begins, at the quote at `quote`, with a key that events have and its colon.
+bool is_event_key(std::string_view text, std::size_t quote);
+
+/// The `{` of what looks like the next event after another one, from `from` on: it follows `}` and
+/// a comma and begins with a key that events have. not_found when there is none.
+std::size_t next_event(std::string_view text, std::size_t from);
+
+/// The `]` that seems to end the array of events from `from` on: it follows `}` and something that
+/// is no element follows it. not_found when there is none.
+std::size_t events_end(std::string_view text, std::size_t from);
+
+// Events whose writer forgot to escape a name.
+
+/// `event` from its `{` to its `}` with its strings escaped as JSON wants it: quotes and
+/// backslashes within, control characters (as blanks) and bytes that are no UTF-8 (as question
+/// marks). A string is taken to end at a quote that is followed by what may follow a string there.
+/// Whether the result is JSON is for a parser to say.
+std::string repair_event(std::string_view event);
+
+// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
+
+class JsonWindow {
+ public:
+  /// `bytes` in memory, growing to `most`.
+  JsonWindow(ByteSource& source, std::size_t bytes, std::size_t most);
+
+  /// What is in memory and not consumed. `front_slack` bytes before it and `back_slack` after it
+  /// may be written to; `data` is its first byte. Valid until `more`.
+  std::string_view rest() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  char* data() { return buffer_.data() + begin_; }
+  static constexpr std::size_t front_slack = 1;
+  static constexpr std::size_t back_slack = 128;  // simdjson reads 64 bytes beyond
+
+  void consume(std::size_t bytes);
+  /// Brings in more behind what is there; false when the stream has ended or the window is as
+  /// large as it may become and full.
+  bool more();
+  bool ended() const { return ended_; }
+  /// Of the first byte of `rest` in the stream.
+  std::uint64_t position() const { return position_; }
+
+ private:
+  ByteSource& source_;
+  std::size_t most_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = front_slack;
+  std::size_t end_ = front_slack;
+  std::uint64_t position_ = 0;
+  bool ended_ = false;
+};
+
+// A search that goes over each part of a stream once, however often it is asked for: a file that
+// is damaged everywhere costs no more than its length.
+
+class OnwardSearch {
+ public:
+  /// next_event or events_end: the first of something whose `}` stands at `from` or behind it.
+  using Find = std::size_t (*)(std::string_view text, std::size_t from);
+  explicit OnwardSearch(Find find) : find_(find) {}
+
+  /// The first in what is in memory; not_found when there is none.
+  std::size_t first(const JsonWindow& window) {
+    const auto begin = window.position();
+    const auto text = window.rest();
+    if (found_ && searched_ > begin) return searched_ - begin;
+    const std::size_t from = searched_ > begin ? searched_ - begin : 0;
+    const auto at = find_(text, from);
+    found_ = at != not_found;
+    // What was not found may begin at the last brace, and go on behind what is in memory.
+    const auto rest = text.substr(std::min(from, text.size()));
+    const auto brace = found_ ? at - from : rest.rfind('}');
+    searched_ = begin + from + std::min(brace, rest.size());
+    return at;
+  }
+
+ private:
+  Find find_;
+  std::uint64_t searched_ = 0;  // position in the stream: of what was found, else where to go on
+  bool found_ = false;
+};
+}  // namespace scaleworth::trace

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/json_events.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+namespace scaleworth::trace {
+namespace {
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/// Behind the closing quote of the string whose opening quote is at `quote`.
+std::size_t string_end(std::string_view text, std::size_t quote) {
+  for (auto at = text.find_first_of("\"\\", quote + 1); at < text.size();
+       at = text.find_first_of("\"\\", at + 2)) {
+    if (text[at] == '"') return at + 1;
+  }
+  return not_found;
+}
+
+std::size_t nested_end(std::string_view text, std::size_t start) {
+  std::size_t depth = 0;
+  for (auto at = start; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      const auto end = string_end(text, at);
+      if (end == not_found) return not_found;
+      at = end - 1;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (--depth == 0) return at + 1;
+    }
+  }
+  return not_found;
+}
+}  // namespace
+
+std::size_t skip_space(std::string_view text, std::size_t from) {
+  while (from < text.size() && is_space(text[from])) ++from;
+  return from;
+}
+
+std::size_t value_end(std::string_view text, std::size_t start) {
+  if (start >= text.size()) return not_found;
+  if (text[start] == '"') return string_end(text, start);
+  if (text[start] == '{' || text[start] == '[') return nested_end(text, start);
+  return text.find_first_of(",]} \n\r\t", start + 1);
+}
+
+std::size_t last_event_end(std::string_view text, std::size_t limit) {
+  limit = std::min(limit, text.size());
+  for (auto at = limit; at > 0;) {
+    at = text.rfind('}', at - 1);
+    if (at == not_found) return not_found;
+    const auto comma = skip_space(text, at + 1);
+    if (comma < text.size() && text[comma] == ',') {
+      const auto next = skip_space(text, comma + 1);
+      if (next < text.size() && text[next] == '{') return at + 1;
+    }
+  }
+  return not_found;
+}
+
+bool is_event_key(std::string_view text, std::size_t quote) {
+  constexpr std::array<std::string_view, 10> keys = {"\"ph\"",
+                                                     "\"name\"",
+                                                     "\"cat\"",
+                                                     "\"pid\"",
+                                                     "\"tid\"",
+                                                     "\"ts\"",
+                                                     "\"dur\"",
+                                                     "\"id\"",
+                                                     "\"s\"",
+                                                     "\"args\""};
+  const auto rest = text.substr(std::min(quote, text.size()));
+  for (const auto key : keys) {
+    if (!rest.starts_with(key)) continue;
+    const auto colon = skip_space(rest, key.size());
+    return colon < rest.size() && rest[colon] == ':';
+  }
+  return false;
+}
+
+std::size_t next_event(std::string_view text, std::size_t from) {
+  for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
+    const auto comma = skip_space(text, at + 1);
+    if (comma >= text.size() || text[comma] != ',') continue;
+    const auto brace = skip_space(text, comma + 1);
+    if (brace >= text.size() || text[brace] != '{') continue;
+    if (is_event_key(text, skip_space(text, brace + 1))) return brace;
+  }
+  return not_found;
+}
+
+std::size_t events_end(std::string_view text, std::size_t from) {
+  for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
+    const auto bracket = skip_space(text, at + 1);
+    if (bracket >= text.size() || text[bracket] != ']') continue;
+    const auto next = skip_space(text, bracket + 1);
+    if (next == text.size() || text[next] == '}') return bracket;
+    const auto key = skip_space(text, next + 1);
+    if (text[next] == ',' && key < text.size() && text[key] == '"' && !is_event_key(text, key))
+      return bracket;
+  }
+  return not_found;
+}
+
+namespace {
+struct Decimal {
+  std::uint64_t digits = 0;  // the significant ones, without the point
+  int exponent = 0;          // value = digits * 10^exponent
+  bool negative = false;
+};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Digits with at most one point; those beyond 64 bits only count. Returns what follows; nullptr
+/// when there is no digit at all.
+const char* read_digits(const char* at, const char* end, Decimal& decimal) {
+  constexpr auto most = (std::numeric_limits<std::uint64_t>::max() - 9) / 10;
+  bool any = false;
+  bool fraction = false;
+  for (; at < end && (is_digit(*at) || (*at == '.' && !fraction)); ++at) {
+    if (*at == '.') {
+      fraction = true;
+      continue;
+    }
+    any = true;
+    const bool fits = decimal.digits <= most;
+    if (fits) decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(*at - '0');
+    decimal.exponent += (fits ? 0 : 1) - (fraction ? 1 : 0);
+  }
+  return any ? at : nullptr;
+}
+
+/// The exponent behind an e; nullptr when it is none. Large ones stay large.
+const char* read_exponent(const char* at, const char* end, Decimal& decimal) {
+  constexpr int beyond_all = 10000;
+  const bool negative = at < end && *at == '-';
+  if (at < end && (*at == '-' || *at == '+')) ++at;
+  if (at == end) return nullptr;
+  int exponent = 0;
+  for (; at < end && is_digit(*at); ++at)
+    exponent = std::min(exponent * 10 + (*at - '0'), beyond_all);
+  decimal.exponent += negative ? -exponent : exponent;
+  return at;
+}
+
+std::optional<Decimal> read_decimal(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  Decimal decimal;
+  decimal.negative = at < end && *at == '-';
+  if (at < end && (*at == '-' || *at == '+')) ++at;
+  at = read_digits(at, end, decimal);
+  if (at != nullptr && at < end && (*at == 'e' || *at == 'E'))
+    at = read_exponent(at + 1, end, decimal);
+  if (at == nullptr || at != end) return std::nullopt;
+  return decimal;
+}
+}  // namespace
+
+std::string_view bare_token(std::string_view token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  while (!token.empty() && static_cast<unsigned char>(token.front()) <= ' ') token.remove_prefix(1);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"')
+    return token.substr(1, token.size() - 2);
+  return token;
+}
+
+std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
+  const auto decimal = read_decimal(bare_token(text));
+  if (!decimal) return std::nullopt;
+  constexpr auto most = static_cast<std::uint64_t>(farthest_nanosecond);
+  auto value = decimal->digits;
+  int exponent = decimal->exponent + shift;
+  if (value == 0) exponent = 0;
+  for (; exponent > 0; --exponent) {
+    if (value > most / 10) return std::nullopt;
+    value *= 10;
+  }
+  unsigned dropped = 0;  // the last digit that went away: rounds
+  for (; exponent < 0 && (value > 0 || dropped > 0); ++exponent) {
+    dropped = static_cast<unsigned>(value % 10);
+    value /= 10;
+  }
+  if (dropped >= 5) ++value;
+  if (value > most) return std::nullopt;
+  const auto magnitude = static_cast<std::int64_t>(value);
+  return decimal->negative ? -magnitude : magnitude;
+}
+
+std::optional<std::uint64_t> parse_identifier(std::string_view text) {
+  const auto decimal = read_decimal(bare_token(text));
+  if (!decimal || decimal->exponent != 0) return std::nullopt;
+  if (!decimal->negative) return decimal->digits;
+  return static_cast<std::uint32_t>(std::uint64_t{0} - decimal->digits);
+}
+
+namespace {
+/// Whether the quote at `quote` can close a string: a key's before a colon, a value's before the
+/// end of what holds it or before another key or string.
+bool closes(std::string_view text, std::size_t quote) {
+  const auto next = skip_space(text, quote + 1);
+  if (next >= text.size() || text[next] == ':' || text[next] == '}' || text[next] == ']')
+    return true;
+  if (text[next] != ',') return false;
+  const auto follower = skip_space(text, next + 1);
+  return follower < text.size() && text[follower] == '"';
+}
+
+/// The closing quote of the string that opens at `quote`. Between an escaped quote and the end of a
+/// name that ends in a backslash a key of events decides.
+std::size_t closing_quote(std::string_view text, std::size_t quote) {
+  for (auto at = text.find('"', quote + 1); at != not_found; at = text.find('"', at + 1)) {
+    if (!closes(text, at)) continue;
+    if (text[at - 1] != '\\') return at;
+    const auto key = skip_space(text, skip_space(text, at + 1) + 1);
+    if (is_event_key(text, key)) return at;
+  }
+  return not_found;
+}
+
+/// Length of the well-formed UTF-8 sequence at `at`; 0 when there is none.
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
+  const unsigned lead = byte(at);
+  std::size_t length = 1;
+  if (lead >= 0xc2 && lead < 0xe0) length = 2;
+  if (lead >= 0xe0 && lead < 0xf0) length = 3;
+  if (lead >= 0xf0 && lead < 0xf5) length = 4;
+  if ((length == 1 && lead >= 0x80) || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(at + i) & 0xc0U) != 0x80) return 0;
+  if (length == 1) return 1;
+  const unsigned second = byte(at + 1);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool beyond = (lead == 0xed && second >= 0xa0) || (lead == 0xf4 && second >= 0x90);
+  return overlong || beyond ? 0 : length;
+}
+
+bool is_escape(std::string_view content, std::size_t backslash) {
+  if (backslash + 1 >= content.size()) return false;
+  const char next = content[backslash + 1];
+  if (next != 'u') return std::string_view("\"\\/bfnrt").find(next) != not_found;
+  const auto digits = content.substr(backslash + 2, 4);
+  return digits.size() == 4 && digits.find_first_not_of("0123456789abcdefABCDEF") == not_found;
+}
+
+void append_escaped(std::string& out, std::string_view content) {
+  for (std::size_t at = 0; at < content.size();) {
+    const char c = content[at];
+    std::size_t length = utf8_length(content, at);
+    if (c == '\\' && is_escape(content, at)) {
+      length = 2;
+    } else if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    if (length == 0) {
+      out += '?';
+      length = 1;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += ' ';
+    } else {
+      out += content.substr(at, length);
+    }
+    at += length;
+  }
+}
+}  // namespace
+
+std::string repair_event(std::string_view event) {
+  std::string out;
+  out.reserve(event.size() + 64);
+  for (std::size_t at = 0; at < event.size(); ++at) {
+    if (event[at] != '"') {
+      out += event[at];
+      continue;
+    }
+    const auto end = std::min(closing_quote(event, at), event.size());
+    out += '"';
+    append_escaped(out, event.substr(at + 1, end - at - 1));
+    out += '"';
+    at = end;
+  }
+  return out;
+}
+
+JsonWindow::JsonWindow(ByteSource& source, std::size_t bytes, std::size_t most)
+    : source_(source), most_(most), buffer_(front_slack + bytes + back_slack, ' ') {}
+
+void JsonWindow::consume(std::size_t bytes) {
+  bytes = std::min(bytes, end_ - begin_);
+  begin_ += bytes;
+  position_ += bytes;
+}
+
+bool JsonWindow::more() {
+  if (ended_) return false;
+  if (begin_ > front_slack) {
+    std::memmove(buffer_.data() + front_slack, data(), end_ - begin_);
+    end_ -= begin_ - front_slack;
+    begin_ = front_slack;
+  }
+  std::size_t room = buffer_.size() - back_slack - end_;
+  if (room == 0) {
+    const auto bytes = std::min(2 * (end_ - begin_), most_);
+    buffer_.resize(front_slack + bytes + back_slack, ' ');
+    room = buffer_.size() - back_slack - end_;
+    if (room == 0) return false;
+  }
+  const auto got = source_.read({buffer_.data() + end_, room});
+  end_ += got;
+  ended_ = got < room;
+  return got > 0;
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a file says of each process, on the way from rows to recordings.
+#pragma once
+
+#include "trace/analysis/intervals.h"
+#include "trace/classify.h"
+#include "trace/formats/nsight/database.h"
+#include "trace/recording.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace scaleworth::trace::nsight {
+// The binary payloads of NCCL's NVTX ranges, by the schemas that the file holds.
+
+/// What a payload may tell; its schema decides which fields there are.
+struct NcclPayload {
+  std::optional<std::int64_t> communicator;  // its hash, equal on all of its ranks
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> root;
+  std::optional<std::int64_t> peer;
+  std::optional<std::int64_t> ranks;  // of the communicator that is created
+  std::optional<std::int64_t> rank;   // in that communicator
+  std::optional<std::int64_t> device;
+};
+
+class PayloadSchemas {
+ public:
+  explicit PayloadSchemas(Database& database);
+
+  /// Empty when `data` is too short for what it announces or of a schema that the file lacks.
+  NcclPayload parse(std::span<const unsigned char> data) const;
+
+ private:
+  struct Field {
+    std::optional<std::int64_t> NcclPayload::*value;
+    std::size_t offset;
+    std::size_t width;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Field>> fields_;  // domain, schema
+};
+
+// NCCL's own ranges on the host, and the kernels that they launched.
+
+enum class NcclRole : std::uint8_t { communication, group_start, group_end };
+
+/// One call of NCCL's interface.
+struct NcclCall {
+  TimeInterval time;
+  std::uint32_t thread = 0;
+  NcclRole role = NcclRole::communication;
+  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  NcclPayload payload;
+};
+
+/// A communicator that a process joined.
+struct CommunicatorStart {
+  nanoseconds at{};
+  std::int64_t communicator = 0;
+  std::int32_t ranks = 0;
+  std::int32_t rank = 0;
+  std::optional<std::int32_t> device;  // as CUDA numbers it
+};
+
+/// Role and kind of "ncclAllReduce", "ncclGroupEnd", ...; absent for calls that launch nothing.
+std::optional<NcclCall> nccl_call_named(std::string_view name);
+
+/// "communicator 0x5f3a...": the name of a group.
+std::string communicator_name(std::int64_t communicator);
+
+/// Gives each communication kernel of `recording` that a call launched a Communication. A call
+/// inside a group launches with the ncclGroupEnd that closes the outermost group; kernels and calls
+/// are joined by the thread and the correlation of the launch. `devices` is how many the process
+/// has, because a group of one thread may hold a call for each of them.
+void link_nccl_calls(Recording& recording,
+                     std::vector<NcclCall> calls,
+                     std::size_t devices,
+                     const RuleTable& rules);
+
+/// A recording and the names it has taken from the file's table of strings.
+struct Side {
+  Recording recording;
+  std::unordered_map<std::int64_t, NameId> names;
+};
+
+/// One range whose name looks like an iteration's.
+struct StepCandidate {
+  std::string kind;                    // as StepName::kind
+  std::optional<std::int32_t> number;  // absent: counted
+  int preference = 0;                  // as StepName::preference
+  TimeInterval time;
+  std::uint32_t thread = 0;
+};
+
+/// One process. What it did on the host waits here until it is known which devices it has.
+struct Process {
+  std::map<std::int32_t, Side> devices;
+  Side host;                                      // host events, threads, synchronizations
+  std::map<std::int64_t, std::uint32_t> threads;  // index in host.recording.threads, by global id
+  std::vector<NcclCall> nccl_calls;               // in the order of the file
+  std::vector<CommunicatorStart> communicators;   // likewise
+  std::vector<StepCandidate> steps;               // likewise
+};
+
+/// Takes from a name what the rules need not know.
+using Shorten = std::string_view(std::string_view name);
+
+struct Contents {
+  Database& database;
+  const RuleTable& rules;
+  nanoseconds epoch{};  // of the file's times on the wall clock; 0 when unknown
+  std::map<std::int64_t, Process> processes = {};  // by global id; those with work on a device
+
+  /// The side for a device's rows; adds the process. Throws UserError when there are absurdly many.
+  Side& device(std::int64_t global_id, std::int32_t device);
+  /// Absent when the process has no work on a device: its host does not matter.
+  Process* process(std::int64_t global_id);
+  /// Adds the thread with its name as far as it is known.
+  std::uint32_t thread(Process& process, std::int64_t global_id);
+  /// Columns 0 and 1 of a row, as times on the wall clock; absent, and counted in `recording`, when
+  /// they are no times.
+  std::optional<TimeInterval> interval(const Rows& row, Recording& recording) const;
+  /// The name with that number in the file; NameId::none when there is none.
+  NameId name(Side& side, std::optional<std::int64_t> id, Shorten* shorten = nullptr);
+};
+
+/// Times further from zero than this (about 73 years) overflow when they are added up.
+inline constexpr std::int64_t largest_time = std::int64_t{1} << 61;
+
+// The tables, in the order in which they must be read.
+void read_device_tables(Contents& contents);  // kernels, copies, fills, whole graphs
+void read_host_tables(Contents& contents);    // calls, synchronizations, overhead
+void read_ranges(Contents& contents);         // NVTX
+void read_thread_names(Contents& contents);   // of the threads met so far
+
+// Which rank each process and device of a file is.
+
+/// The communicators that the recording's process joined for its device, in time order.
+struct Membership {
+  Recording* recording = nullptr;
+  std::vector<CommunicatorStart> communicators;
+};
+
+/// Sets rank, rank_from, world_size, run and the process groups of all recordings of a file, which
+/// are in the order of (process, device). The rank is that in the largest communicator, if all
+/// recordings agree on one; else, for a file with a single recording, the environment that nsys ran
+/// in; else the order, which rank_from then says.
+void find_ranks(Database& database, std::vector<Membership>& members);
+
+inline constexpr const char* order_of_processes = "order of process and device";
+}  // namespace scaleworth::trace::nsight

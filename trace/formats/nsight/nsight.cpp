@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/nsight/nsight.h"
+
+#include "src/core/error.h"
+#include "trace/formats/nsight/contents.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace::nsight {
+namespace {
+/// The ranges of one kind on one thread.
+struct Choice {
+  std::vector<const StepCandidate*> ranges;
+  nanoseconds covered{};
+  bool numbered = true;
+};
+
+using Choices = std::map<std::pair<std::string, std::uint32_t>, Choice>;
+
+/// Without ranges inside others.
+Choices outermost(const std::vector<StepCandidate>& candidates) {
+  Choices choices;
+  for (const StepCandidate& candidate : candidates)
+    choices[{candidate.kind, candidate.thread}].ranges.push_back(&candidate);
+  for (auto& [key, choice] : choices) {
+    auto& ranges = choice.ranges;
+    std::stable_sort(
+        ranges.begin(), ranges.end(), [](const StepCandidate* a, const StepCandidate* b) {
+          return std::tie(a->time.start, b->time.end) < std::tie(b->time.start, a->time.end);
+        });
+    nanoseconds end = nanoseconds::min();
+    std::erase_if(ranges, [&](const StepCandidate* range) {
+      if (range->time.start < end) return true;
+      end = range->time.end;
+      return false;
+    });
+    for (const StepCandidate* range : ranges) {
+      choice.covered += range->time.end - range->time.start;
+      choice.numbered = choice.numbered && range->number.has_value();
+    }
+  }
+  return choices;
+}
+
+bool rising(const std::vector<const StepCandidate*>& ranges) {
+  return std::adjacent_find(
+             ranges.begin(), ranges.end(), [](const StepCandidate* a, const StepCandidate* b) {
+               return !(a->number < b->number);
+             }) == ranges.end();
+}
+
+/// Takes one kind of range on one thread: numbered names before others, then by preference, then
+/// those that cover most time; of nested ones the outer. Numbers that do not rise are replaced by
+/// counting, with a remark. Fewer than two ranges without a number are no steps.
+void choose_steps(Recording& recording, const std::vector<StepCandidate>& candidates) {
+  const Choices choices = outermost(candidates);
+  const Choice* best = nullptr;
+  const auto quality = [](const Choice& choice) {
+    return std::tuple(choice.numbered, -choice.ranges.front()->preference, choice.covered.count());
+  };
+  for (const auto& [key, choice] : choices) {
+    if (!choice.numbered && choice.ranges.size() < 2) continue;
+    if (!best || quality(choice) > quality(*best)) best = &choice;
+  }
+  if (!best) return;
+  const std::string& kind = best->ranges.front()->kind;
+  recording.step_marks_from = kind == "ProfilerStep" ? kind : fmt::format("NVTX range '{}'", kind);
+  const bool own_numbers = best->numbered && rising(best->ranges);
+  if (best->numbered && !own_numbers)
+    recording.remarks.push_back(
+        fmt::format("numbers of the ranges '{}' do not rise: steps are counted instead", kind));
+  std::int32_t counted = 0;
+  for (const StepCandidate* range : best->ranges) {
+    recording.step_marks.push_back(
+        {own_numbers ? *range->number : counted, range->time.start, range->time.end});
+    ++counted;
+  }
+}
+}  // namespace
+}  // namespace scaleworth::trace::nsight
+
+namespace scaleworth::trace {
+namespace nsight {
+namespace {
+constexpr std::size_t most_diagnostics = 5;
+
+std::optional<nanoseconds> session_start(Database& database) {
+  Rows row = database.select("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"});
+  if (!row.next()) return std::nullopt;
+  const auto epoch = row.integer(0);
+  if (!epoch || *epoch <= 0 || *epoch >= largest_time) return std::nullopt;
+  return nanoseconds(*epoch);
+}
+
+/// The value of a name in a table of names and values; empty when there is none.
+std::string setting(Database& database, const char* table, std::string_view name) {
+  Rows row = database.select(table, {"name", "value"});
+  while (row.next())
+    if (row.text(0) == name) return std::string(row.text(1).value_or(""));
+  return {};
+}
+
+/// What Nsight Systems itself says about lost events.
+std::vector<std::string> diagnostics(Database& database) {
+  std::vector<std::string> lines;
+  Rows row = database.select("DIAGNOSTIC_EVENT", {"text"});
+  while (lines.size() < most_diagnostics && row.next()) {
+    const std::string text(row.text(0).value_or(""));
+    if (text.find("drop") != std::string::npos || text.find("lost") != std::string::npos)
+      lines.push_back("Nsight Systems says: " + text.substr(0, text.find('\n')));
+  }
+  return lines;
+}
+
+std::size_t kernels(const Recording& recording) {
+  return static_cast<std::size_t>(std::count_if(
+      recording.device_events.begin(), recording.device_events.end(), [](const DeviceEvent& event) {
+        return event.operation == DeviceOperation::kernel;
+      }));
+}
+
+/// Numbers of names of one recording in those of another.
+class NameTranslation {
+ public:
+  NameTranslation(const NameTable& from, NameTable& to)
+      : from_(from), to_(to), known_(from.size(), NameId::none) {}
+
+  NameId operator()(NameId name) {
+    NameId& known = known_[static_cast<std::size_t>(name)];
+    if (known == NameId::none && name != NameId::none) known = to_.intern(from_.at(name));
+    return known;
+  }
+
+ private:
+  const NameTable& from_;
+  NameTable& to_;
+  std::vector<NameId> known_;
+};
+
+/// Devices without kernels give their copies to the one with the most: a process touches other
+/// GPUs' memory without being a rank there.
+void fold_devices(Process& process) {
+  auto busiest = std::max_element(
+      process.devices.begin(), process.devices.end(), [](const auto& a, const auto& b) {
+        return kernels(a.second.recording) < kernels(b.second.recording);
+      });
+  Recording& to = busiest->second.recording;
+  for (auto side = process.devices.begin(); side != process.devices.end();) {
+    Recording& from = side->second.recording;
+    if (side == busiest || kernels(from) > 0) {
+      ++side;
+      continue;
+    }
+    NameTranslation translate(from.names, to.names);
+    const auto first_copy = static_cast<std::uint32_t>(to.copies.size());
+    for (Copy copy : from.copies) to.copies.push_back({copy.bytes, translate(copy.direction)});
+    for (DeviceEvent event : from.device_events) {
+      event.name = translate(event.name);
+      if (event.copy != no_index) event.copy += first_copy;
+      to.device_events.push_back(event);
+    }
+    for (const auto& [name, count] : from.losses) to.losses[name] += count;
+    side = process.devices.erase(side);
+  }
+}
+
+/// Processes that only copy are helpers, not ranks; when some have kernels the others go.
+std::vector<std::string> drop_helpers(Contents& contents) {
+  const auto works = [](const auto& process) {
+    return std::any_of(process.second.devices.begin(),
+                       process.second.devices.end(),
+                       [](const auto& side) { return kernels(side.second.recording) > 0; });
+  };
+  std::vector<std::string> remarks;
+  if (std::none_of(contents.processes.begin(), contents.processes.end(), works)) return remarks;
+  for (auto process = contents.processes.begin(); process != contents.processes.end();) {
+    if (works(*process)) {
+      ++process;
+      continue;
+    }
+    remarks.push_back(fmt::format("process {} runs no kernels and is left out",
+                                  (process->first >> 24) & 0xFFFFFF));
+    process = contents.processes.erase(process);
+  }
+  return remarks;
+}
+
+/// By thread: whether it launches for other devices of its process and never for this one.
+std::vector<bool> foreign_threads(const Process& process, const Recording& recording) {
+  const auto correlations = [](const Recording& of) {
+    std::vector<std::uint64_t> values;
+    for (const DeviceEvent& event : of.device_events) values.push_back(event.correlation);
+    std::sort(values.begin(), values.end());
+    return values;
+  };
+  const std::size_t threads = process.host.recording.threads.size();
+  std::vector<bool> launches_here(threads, false);
+  std::vector<bool> launches(threads, false);
+  for (const auto& [device, side] : process.devices) {
+    const auto values = correlations(side.recording);
+    for (const HostEvent& event : process.host.recording.host_events) {
+      if (event.correlation == 0 ||
+          !std::binary_search(values.begin(), values.end(), event.correlation))
+        continue;
+      launches[event.thread] = true;
+      if (&side.recording == &recording) launches_here[event.thread] = true;
+    }
+  }
+  for (std::size_t i = 0; i < threads; ++i) launches[i] = launches[i] && !launches_here[i];
+  return launches;
+}
+
+/// The host's events for one device: all of them, but for the threads of other devices.
+void add_host(Recording& to, Process& process) {
+  Recording& host = process.host.recording;
+  to.threads = host.threads;
+  to.synchronizations = host.synchronizations;
+  to.losses.insert(host.losses.begin(), host.losses.end());
+  if (process.devices.size() == 1) {
+    to.host_events = std::move(host.host_events);
+  } else {
+    const std::vector<bool> foreign = foreign_threads(process, to);
+    std::copy_if(host.host_events.begin(),
+                 host.host_events.end(),
+                 std::back_inserter(to.host_events),
+                 [&](const HostEvent& event) { return !foreign[event.thread]; });
+  }
+  NameTranslation translate(host.names, to.names);
+  for (HostEvent& event : to.host_events) event.name = translate(event.name);
+}
+
+Membership membership(const Process& process, Recording& recording, std::int32_t device) {
+  Membership member{&recording, {}};
+  for (const CommunicatorStart& joined : process.communicators)
+    if (process.devices.size() == 1 || !joined.device || *joined.device == device)
+      member.communicators.push_back(joined);
+  std::stable_sort(
+      member.communicators.begin(),
+      member.communicators.end(),
+      [](const CommunicatorStart& a, const CommunicatorStart& b) { return a.at < b.at; });
+  return member;
+}
+
+/// What holds for the whole file and stands in every recording.
+struct FileFacts {
+  std::string tool;
+  std::string host;
+  std::vector<std::string> remarks;
+};
+
+FileFacts file_facts(Database& database, bool wall_clock) {
+  FileFacts facts;
+  const std::string version = setting(database, "META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION");
+  facts.tool = version.empty() ? "Nsight Systems" : "Nsight Systems " + version;
+  facts.host = setting(database, "TARGET_INFO_SYSTEM_ENV", "Hostname");
+  facts.remarks = diagnostics(database);
+  if (!wall_clock)
+    facts.remarks.push_back(
+        "the file does not tell when its capture began: its times compare with no other file's");
+  return facts;
+}
+
+std::vector<Recording> recordings_of(Contents& contents, const std::string& path, FileFacts facts) {
+  std::vector<Recording> recordings;
+  std::size_t devices = 0;
+  for (auto& [id, process] : contents.processes) {
+    fold_devices(process);
+    devices += process.devices.size();
+  }
+  recordings.reserve(devices);  // memberships point into it
+  std::vector<Membership> members;
+  for (auto& [id, process] : contents.processes) {
+    for (auto& [device, side] : process.devices) add_host(side.recording, process);
+    for (auto& [device, side] : process.devices) {
+      Recording& recording = recordings.emplace_back(std::move(side.recording));
+      recording.origin.file = path;
+      recording.origin.tool = facts.tool;
+      recording.origin.host = facts.host;
+      recording.origin.process = (id >> 24) & 0xFFFFFF;
+      recording.origin.device = device;
+      recording.remarks = facts.remarks;
+      choose_steps(recording, process.steps);
+      sort_events(recording);
+      link_nccl_calls(recording, process.nccl_calls, process.devices.size(), contents.rules);
+      members.push_back(membership(process, recording, device));
+    }
+  }
+  find_ranks(contents.database, members);
+  return recordings;
+}
+
+/// Losses that cannot be told by recording stand in the first one.
+void report_trouble(const RowTrouble& trouble, Recording& recording) {
+  if (trouble.wrong_types > 0) recording.losses["values_of_wrong_type"] = trouble.wrong_types;
+  if (trouble.damaged.empty()) return;
+  recording.losses["damaged_tables"] = static_cast<std::int64_t>(trouble.damaged.size());
+  for (const std::string& where : trouble.damaged) recording.remarks.push_back(where);
+}
+}  // namespace
+}  // namespace nsight
+
+std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rules) {
+  using namespace nsight;
+  Database database(path);
+  const auto epoch = session_start(database);
+  Contents contents{database, rules, epoch.value_or(nanoseconds(0))};
+  read_device_tables(contents);
+  const std::vector<std::string> helpers = drop_helpers(contents);
+  std::erase_if(contents.processes, [](const auto& process) {
+    return std::all_of(
+        process.second.devices.begin(), process.second.devices.end(), [](const auto& side) {
+          return side.second.recording.device_events.empty();
+        });
+  });
+  if (contents.processes.empty()) {
+    const auto& damaged = database.trouble().damaged;
+    throw UserError(
+        fmt::format("{} holds no work on a GPU{}: record with nsys profile "
+                    "--trace=cuda,nvtx and export again",
+                    path,
+                    damaged.empty() ? "" : " (" + damaged.front() + ")"));
+  }
+  read_host_tables(contents);
+  read_ranges(contents);
+  read_thread_names(contents);
+  auto recordings = recordings_of(contents, path, file_facts(database, epoch.has_value()));
+  for (const std::string& helper : helpers) recordings.front().remarks.push_back(helper);
+  report_trouble(database.trouble(), recordings.front());
+  return recordings;
+}
+}  // namespace scaleworth::trace

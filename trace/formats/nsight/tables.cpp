@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
+#include "trace/capture_settings.h"
+#include "trace/formats/nsight/contents.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace::nsight {
+namespace {
+constexpr std::size_t most_processes = 1024;
+constexpr std::size_t most_devices = 64;  // of one process
+
+/// Thread and process numbers are 24 bits each of what the file calls a global id.
+constexpr std::int64_t number_mask = 0xFFFFFF;
+
+std::int64_t process_of(std::int64_t global_id) {
+  return global_id & ~number_mask;
+}
+
+bool in_range(std::int64_t time) {
+  return time > -largest_time && time < largest_time;
+}
+}  // namespace
+
+Side& Contents::device(std::int64_t global_id, std::int32_t device) {
+  Process& process = processes[process_of(global_id)];
+  Side& side = process.devices[device];
+  if (processes.size() > most_processes || process.devices.size() > most_devices)
+    throw UserError(fmt::format(
+        "the file names more than {} processes, or more than {} devices of one process: "
+        "it is damaged; export the report again",
+        most_processes,
+        most_devices));
+  return side;
+}
+
+Process* Contents::process(std::int64_t global_id) {
+  const auto found = processes.find(process_of(global_id));
+  return found == processes.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Contents::thread(Process& process, std::int64_t global_id) {
+  std::vector<std::string>& names = process.host.recording.threads;
+  const auto [entry, added] =
+      process.threads.emplace(global_id, static_cast<std::uint32_t>(names.size()));
+  if (added)
+    names.push_back(fmt::format("{}/{}", (global_id >> 24) & number_mask, global_id & number_mask));
+  return entry->second;
+}
+
+std::optional<TimeInterval> Contents::interval(const Rows& row, Recording& recording) const {
+  const auto start = row.integer(0);
+  const auto end = row.integer(1);
+  const auto lost = [&](const char* why) {
+    ++recording.losses[why];
+    return std::nullopt;
+  };
+  if (!start || !end || (*start == 0 && *end == 0)) return lost("events_without_times");
+  if (!in_range(*start) || !in_range(*end) || !in_range(*start + epoch.count()) ||
+      !in_range(*end + epoch.count()))
+    return lost("times_out_of_range");
+  if (*end < *start) return lost("events_ending_before_their_start");
+  return TimeInterval{nanoseconds(*start) + epoch, nanoseconds(*end) + epoch};
+}
+
+NameId Contents::name(Side& side, std::optional<std::int64_t> id, Shorten* shorten) {
+  if (!id) return NameId::none;
+  const auto found = side.names.find(*id);
+  if (found != side.names.end()) return found->second;
+  const std::string text = database.string(*id).value_or("");
+  const NameId name = side.recording.names.intern(shorten ? shorten(text) : text);
+  side.names.emplace(*id, name);
+  return name;
+}
+
+namespace {
+/// The columns that all tables of device work begin with, in this order.
+enum DeviceColumn : int { start, end, process, device, stream, correlation, first_own };
+
+/// The event of a row and the side it belongs to; absent when the row cannot be used.
+struct DeviceRow {
+  Side* side = nullptr;
+  DeviceEvent event;
+};
+
+std::optional<DeviceRow> device_row(Contents& contents, const Rows& row) {
+  const std::int64_t on = row.integer(device).value_or(-1);
+  const bool valid = on >= 0 && on <= std::numeric_limits<std::uint16_t>::max();
+  Side& side =
+      contents.device(row.integer(process).value_or(0), valid ? static_cast<std::int32_t>(on) : 0);
+  if (!valid) {
+    ++side.recording.losses["events_without_device"];
+    return std::nullopt;
+  }
+  const auto time = contents.interval(row, side.recording);
+  if (!time) return std::nullopt;
+  DeviceEvent event;
+  event.start = time->start;
+  event.end = time->end;
+  event.device = static_cast<std::uint16_t>(on);
+  event.stream = static_cast<std::uint32_t>(row.integer(stream).value_or(0));
+  event.correlation = static_cast<std::uint64_t>(row.integer(correlation).value_or(0));
+  return DeviceRow{&side, event};
+}
+
+/// Columns of a table: DeviceColumn's and its own.
+std::vector<const char*> columns_of(std::initializer_list<const char*> own) {
+  std::vector<const char*> columns{
+      "start", "end", "globalPid", "deviceId", "streamId", "correlationId"};
+  columns.insert(columns.end(), own);
+  return columns;
+}
+
+/// Adds an event for each usable row of a table with these columns of its own; `finish(row, side,
+/// event)` gives it what they hold.
+template <typename Finish>
+void read_table(Contents& contents,
+                std::string_view table,
+                std::initializer_list<const char*> own,
+                Finish finish) {
+  Rows row = contents.database.select(table, columns_of(own));
+  while (row.next()) {
+    auto work = device_row(contents, row);
+    if (!work) continue;
+    finish(row, *work->side, work->event);
+    work->side->recording.device_events.push_back(work->event);
+  }
+}
+
+std::uint64_t graph_node(const Rows& row, int column) {
+  return static_cast<std::uint64_t>(row.integer(column).value_or(0));
+}
+
+void read_kernels(Contents& contents) {
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_KERNEL",
+             {"demangledName", "shortName", "mangledName", "graphNodeId"},
+             [&](const Rows& row, Side& side, DeviceEvent& event) {
+               for (int column = first_own; column < first_own + 3; ++column) {
+                 event.name = contents.name(side, row.integer(column));
+                 if (event.name != NameId::none) break;
+               }
+               event.graph_node = graph_node(row, first_own + 3);
+             });
+}
+
+/// As in the enumeration that CUPTI and the table ENUM_CUDA_MEMCPY_OPER share.
+const char* copy_direction(std::int64_t kind) {
+  switch (kind) {
+    case 1:
+    case 3:
+    case 11:
+      return "HtoD";
+    case 2:
+    case 4:
+    case 12:
+      return "DtoH";
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 13:
+      return "DtoD";
+    case 9:
+      return "HtoH";
+    case 10:
+      return "PtoP";
+    default:
+      return "";
+  }
+}
+
+void read_copies(Contents& contents) {
+  read_table(
+      contents,
+      "CUPTI_ACTIVITY_KIND_MEMCPY",
+      {"graphNodeId", "copyKind", "bytes"},
+      [](const Rows& row, Side& side, DeviceEvent& event) {
+        Recording& recording = side.recording;
+        const std::string direction = copy_direction(row.integer(first_own + 1).value_or(0));
+        event.operation = DeviceOperation::copy;
+        event.graph_node = graph_node(row, first_own);
+        event.name = recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
+        event.copy = static_cast<std::uint32_t>(recording.copies.size());
+        recording.copies.push_back({row.integer(first_own + 2), recording.names.intern(direction)});
+      });
+}
+
+void read_fills(Contents& contents) {
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_MEMSET",
+             {"graphNodeId"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.operation = DeviceOperation::fill;
+               event.graph_node = graph_node(row, first_own);
+               event.name = side.recording.names.intern("Memset");
+             });
+}
+
+/// Graphs that were recorded as a whole: what ran inside is not known.
+void read_graphs(Contents& contents) {
+  read_table(contents,
+             "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+             {"graphId"},
+             [](const Rows& row, Side& side, DeviceEvent& event) {
+               event.name = side.recording.names.intern(
+                   fmt::format("CUDA graph {}", row.integer(first_own).value_or(0)));
+               ++side.recording.losses["graphs_recorded_without_their_kernels"];
+             });
+}
+}  // namespace
+
+void read_device_tables(Contents& contents) {
+  read_kernels(contents);
+  read_copies(contents);
+  read_fills(contents);
+  read_graphs(contents);
+}
+
+namespace {
+constexpr std::int64_t driver_class = 1;        // of RUNTIME.eventClass
+constexpr std::int64_t no_stream = 0xFFFFFFFF;  // of SYNCHRONIZATION.streamId
+constexpr std::size_t shortest_version = 6;     // "_v3020", the oldest runtime call there is
+
+/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": the rules know functions, not their versions.
+std::string_view without_version(std::string_view name) {
+  const std::size_t at = name.rfind("_v");
+  if (at == std::string_view::npos || name.size() - at < shortest_version) return name;
+  const bool digits = name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+  return digits ? name.substr(0, at) : name;
+}
+
+/// A wait whose thread is told by the call with the same correlation.
+struct PendingThread {
+  std::int64_t process = 0;
+  std::uint64_t correlation = 0;
+  std::size_t event = 0;  // in the process' host events
+  auto operator<=>(const PendingThread&) const = default;
+};
+
+/// Which stream an event was recorded on, by the number that joins it with the waits for it.
+struct EventRecord {
+  std::int64_t process = 0;
+  std::int64_t sync_id = 0;
+  std::optional<std::uint32_t> stream;
+  std::uint64_t correlation = 0;
+};
+
+bool before(const EventRecord& a, const EventRecord& b) {
+  return std::tie(a.process, a.sync_id) < std::tie(b.process, b.sync_id);
+}
+
+std::vector<EventRecord> read_event_records(Contents& contents) {
+  std::vector<EventRecord> records;
+  Rows row = contents.database.select("CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+                                      {"globalPid", "eventSyncId", "streamId", "correlationId"});
+  while (row.next()) {
+    const std::int64_t id = row.integer(1).value_or(0);
+    if (id == 0) continue;
+    EventRecord record{row.integer(0).value_or(0), id, std::nullopt, 0};
+    if (const auto stream = row.integer(2)) record.stream = static_cast<std::uint32_t>(*stream);
+    record.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
+    records.push_back(record);
+  }
+  std::sort(records.begin(), records.end(), before);
+  return records;
+}
+
+struct SyncType {
+  Synchronization::Kind kind;
+  const char* name;
+};
+
+/// By the numbers of CUPTI, from 1 on.
+constexpr std::array sync_types = {
+    SyncType{Synchronization::Kind::event, "Event Sync"},
+    SyncType{Synchronization::Kind::stream_wait_event, "Stream Wait Event"},
+    SyncType{Synchronization::Kind::stream, "Stream Sync"},
+    SyncType{Synchronization::Kind::context, "Context Sync"}};
+
+std::vector<PendingThread> read_synchronizations(Contents& contents) {
+  const std::vector<EventRecord> records = read_event_records(contents);
+  std::vector<PendingThread> pending;
+  Rows row = contents.database.select(
+      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+      {"start", "end", "globalPid", "correlationId", "syncType", "streamId", "eventSyncId"});
+  while (row.next()) {
+    const std::int64_t global_id = row.integer(2).value_or(0);
+    Process* process = contents.process(global_id);
+    if (!process) continue;
+    Recording& host = process->host.recording;
+    const std::int64_t type = row.integer(4).value_or(0);
+    if (type < 1 || type > static_cast<std::int64_t>(sync_types.size())) {
+      ++host.losses["synchronizations_of_unknown_type"];
+      continue;
+    }
+    const auto time = contents.interval(row, host);
+    if (!time) continue;
+    const SyncType& known = sync_types[static_cast<std::size_t>(type - 1)];
+    Synchronization synchronization{known.kind, std::nullopt, std::nullopt, std::nullopt};
+    if (const auto stream = row.integer(5); stream && *stream >= 0 && *stream != no_stream)
+      synchronization.stream = static_cast<std::uint32_t>(*stream);
+    const EventRecord wanted{global_id, row.integer(6).value_or(0), std::nullopt, 0};
+    const auto record = std::lower_bound(records.begin(), records.end(), wanted, before);
+    if (record != records.end() && !before(wanted, *record)) {
+      synchronization.waits_on = record->stream;
+      synchronization.event_record = record->correlation;
+    }
+    HostEvent event;
+    event.start = time->start;
+    event.end = time->end;
+    event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
+    event.name = host.names.intern(known.name);
+    event.activity = HostActivity::synchronization;
+    event.synchronization = static_cast<std::uint32_t>(host.synchronizations.size());
+    host.synchronizations.push_back(synchronization);
+    pending.push_back(
+        {global_id & ~std::int64_t{0xFFFFFF}, event.correlation, host.host_events.size()});
+    host.host_events.push_back(event);
+  }
+  std::sort(pending.begin(), pending.end());
+  return pending;
+}
+
+void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
+  Rows row = contents.database.select(
+      "CUPTI_ACTIVITY_KIND_RUNTIME",
+      {"start", "end", "globalTid", "correlationId", "eventClass", "nameId"});
+  while (row.next()) {
+    const std::int64_t global_id = row.integer(2).value_or(0);
+    Process* process = contents.process(global_id);
+    if (!process) continue;
+    Side& side = process->host;
+    const auto time = contents.interval(row, side.recording);
+    if (!time) continue;
+    HostEvent event;
+    event.start = time->start;
+    event.end = time->end;
+    event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
+    event.thread = contents.thread(*process, global_id);
+    event.name = contents.name(side, row.integer(5), without_version);
+    event.activity = row.integer(4).value_or(0) == driver_class ? HostActivity::driver_call
+                                                                : HostActivity::runtime_call;
+    const PendingThread wanted{global_id & ~std::int64_t{0xFFFFFF}, event.correlation, 0};
+    for (auto wait = std::lower_bound(pending.begin(), pending.end(), wanted);
+         event.correlation != 0 && wait != pending.end() && wait->process == wanted.process &&
+         wait->correlation == wanted.correlation;
+         ++wait)
+      side.recording.host_events[wait->event].thread = event.thread;
+    side.recording.host_events.push_back(event);
+  }
+}
+
+/// Work that CUDA does of itself, by the names that the host rules know; everything else in the
+/// tables of overhead is the profiler's.
+const char* driver_work(std::int64_t type) {
+  switch (type) {
+    case 2:
+      return "Driver Compiler";
+    case 6:
+      return "Runtime Triggered Module Loading";
+    case 7:
+      return "Lazy Function Loading";
+    case 8:
+      return "Command Buffer Full";
+    default:
+      return nullptr;
+  }
+}
+
+void read_overhead(Contents& contents, const char* table) {
+  Rows row =
+      contents.database.select(table, {"start", "end", "globalTid", "overheadType", "nameId"});
+  while (row.next()) {
+    const std::int64_t global_id = row.integer(2).value_or(0);
+    Process* process = contents.process(global_id);
+    if (!process) continue;
+    Side& side = process->host;
+    const auto time = contents.interval(row, side.recording);
+    if (!time) continue;
+    const char* driver = driver_work(row.integer(3).value_or(0));
+    HostEvent event;
+    event.start = time->start;
+    event.end = time->end;
+    event.thread = contents.thread(*process, global_id);
+    event.activity = driver ? HostActivity::operation : HostActivity::overhead;
+    event.name = driver ? side.recording.names.intern(driver) : contents.name(side, row.integer(4));
+    side.recording.host_events.push_back(event);
+  }
+}
+}  // namespace
+
+void read_host_tables(Contents& contents) {
+  for (auto& [id, process] : contents.processes) contents.thread(process, id);
+  read_calls(contents, read_synchronizations(contents));
+  for (const char* table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"})
+    read_overhead(contents, table);
+}
+
+void read_thread_names(Contents& contents) {
+  Rows row = contents.database.select("ThreadNames", {"globalTid", "nameId"});
+  while (row.next()) {
+    const std::int64_t global_id = row.integer(0).value_or(0);
+    Process* process = contents.process(global_id);
+    const auto id = row.integer(1);
+    if (!process || !id) continue;
+    const auto thread = process->threads.find(global_id);
+    if (thread == process->threads.end()) continue;
+    const auto name = contents.database.string(*id);
+    if (!name || name->empty()) continue;
+    // "python 144/1"
+    std::string& known = process->host.recording.threads[thread->second];
+    if (known.find(' ') == std::string::npos) known = *name + " " + known;
+  }
+}
+
+namespace {
+/// NVTX_EVENTS.eventType: push/pop and start/end ranges, the latter two from imported text.
+constexpr std::array<std::int64_t, 4> range_types = {59, 60, 70, 71};
+constexpr std::int64_t domain_created = 75;
+
+constexpr std::initializer_list<const char*> columns = {
+    "start", "end", "globalTid", "eventType", "text", "textId", "domainId", "binaryData"};
+
+enum RangeColumn : int { range_start, range_end, thread, type, text, text_id, domain, payload };
+
+/// The text of a row, from the row itself or from the table of strings.
+std::string text_of(Database& database, const Rows& row) {
+  if (const auto own = row.text(text)) return std::string(*own);
+  const auto id = row.integer(text_id);
+  return id ? database.string(*id).value_or("") : std::string();
+}
+
+/// Domains that are certainly not NCCL's; which one is NCCL's is not told by trimmed files.
+std::set<std::pair<std::int64_t, std::int64_t>> other_domains(Database& database) {
+  std::set<std::pair<std::int64_t, std::int64_t>> domains;  // process, domain
+  Rows row = database.select_where("NVTX_EVENTS", columns, "eventType", domain_created);
+  while (row.next()) {
+    if (text_of(database, row) == "NCCL") continue;
+    domains.emplace(row.integer(thread).value_or(0) >> 24, row.integer(domain).value_or(0));
+  }
+  return domains;
+}
+
+/// emit_nvtx writes "aten::add, seq = 5, op_id = 7": its operators, each with a name of its own.
+std::string_view without_numbers(std::string_view name) {
+  for (const std::string_view mark : {", seq = ", ", op_id = ", ", sizes = "})
+    name = name.substr(0, name.find(mark));
+  return name;
+}
+
+std::int32_t narrow(std::int64_t value) {
+  return value >= 0 && value <= std::numeric_limits<std::int32_t>::max()
+             ? static_cast<std::int32_t>(value)
+             : -1;
+}
+
+class RangeReader {
+ public:
+  explicit RangeReader(Contents& contents)
+      : contents_(contents),
+        schemas_(contents.database),
+        others_(other_domains(contents.database)) {}
+
+  void read(const Rows& row) {
+    const std::int64_t kind = row.integer(type).value_or(range_types.front());
+    if (std::find(range_types.begin(), range_types.end(), kind) == range_types.end()) return;
+    const std::int64_t global_id = row.integer(thread).value_or(0);
+    Process* process = contents_.process(global_id);
+    if (!process) return;
+    const auto time = contents_.interval(row, process->host.recording);
+    if (!time) return;
+    const std::string full = text_of(contents_.database, row);
+    const std::string_view name = without_numbers(full);
+    const std::uint32_t on = contents_.thread(*process, global_id);
+    const bool foreign = others_.contains({global_id >> 24, row.integer(domain).value_or(0)});
+    if (name.starts_with("nccl") && !foreign) read_nccl(*process, *time, on, name, row);
+    if (auto step = parse_step_name(name))
+      process->steps.push_back({std::move(step->kind), step->number, step->preference, *time, on});
+    const bool operation = name.size() < full.size() || name.starts_with("aten::");
+    if (operation && !contents_.rules.host(name)) return;
+    HostEvent event;
+    event.start = time->start;
+    event.end = time->end;
+    event.thread = on;
+    event.name = process->host.recording.names.intern(name);
+    event.activity = operation ? HostActivity::operation : HostActivity::annotation;
+    process->host.recording.host_events.push_back(event);
+  }
+
+ private:
+  void read_nccl(Process& process,
+                 TimeInterval time,
+                 std::uint32_t on,
+                 std::string_view name,
+                 const Rows& row) {
+    const NcclPayload values = schemas_.parse(row.bytes(payload));
+    if (auto call = nccl_call_named(name)) {
+      call->time = time;
+      call->thread = on;
+      call->payload = values;
+      process.nccl_calls.push_back(*call);
+    } else if (values.communicator && values.ranks && values.rank) {
+      CommunicatorStart joined{
+          time.start, *values.communicator, narrow(*values.ranks), narrow(*values.rank), {}};
+      if (values.device) joined.device = narrow(*values.device);
+      if (joined.rank >= 0 && joined.rank < joined.ranks) process.communicators.push_back(joined);
+    }
+  }
+
+  Contents& contents_;
+  PayloadSchemas schemas_;
+  std::set<std::pair<std::int64_t, std::int64_t>> others_;
+};
+}  // namespace
+
+void read_ranges(Contents& contents) {
+  if (!contents.database.has("NVTX_EVENTS")) return;
+  RangeReader reader(contents);
+  Rows row = contents.database.select("NVTX_EVENTS", columns);
+  while (row.next()) reader.read(row);
+}
+
+namespace {
+/// Launchers' variables for a rank and the number of ranks.
+struct Launcher {
+  std::string_view rank;
+  std::string_view size;
+};
+constexpr std::array launchers = {Launcher{"RANK", "WORLD_SIZE"},
+                                  Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                  Launcher{"PMIX_RANK", ""},
+                                  Launcher{"PMI_RANK", "PMI_SIZE"},
+                                  Launcher{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                  Launcher{"SLURM_PROCID", "SLURM_NTASKS"}};
+
+/// The largest communicator of the first recording that all recordings have a rank of their own in.
+const CommunicatorStart* common_world(const std::vector<Membership>& members) {
+  const CommunicatorStart* world = nullptr;
+  for (const CommunicatorStart& candidate : members.front().communicators) {
+    std::set<std::int32_t> ranks;
+    for (const Membership& member : members)
+      for (const CommunicatorStart& joined : member.communicators)
+        if (joined.communicator == candidate.communicator && joined.ranks == candidate.ranks) {
+          ranks.insert(joined.rank);
+          break;
+        }
+    if (ranks.size() == members.size() && (!world || candidate.ranks > world->ranks))
+      world = &candidate;
+  }
+  return world;
+}
+
+bool ranks_from_communicator(std::vector<Membership>& members) {
+  const CommunicatorStart* world = common_world(members);
+  if (!world) return false;
+  for (Membership& member : members) {
+    const auto joined = std::find_if(
+        member.communicators.begin(), member.communicators.end(), [&](const CommunicatorStart& c) {
+          return c.communicator == world->communicator;
+        });
+    Origin& origin = member.recording->origin;
+    origin.rank = joined->rank;
+    origin.world_size = joined->ranks;
+    origin.run = communicator_name(world->communicator);
+    origin.rank_from = "NCCL communicator";
+    origin.rank_basis = RankBasis::communicator;
+  }
+  return true;
+}
+
+/// A number out of `NAME="12"`, when the name is right.
+std::optional<std::int32_t> variable(std::string_view setting, std::string_view name) {
+  if (name.empty() || !setting.starts_with(name)) return std::nullopt;
+  setting.remove_prefix(name.size());
+  if (!setting.starts_with('=')) return std::nullopt;
+  setting.remove_prefix(1);
+  if (setting.starts_with('"')) setting.remove_prefix(1);
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), value);
+  if (error != std::errc() || end == setting.data() || value < 0) return std::nullopt;
+  return value;
+}
+
+bool rank_from_environment(Database& database, Origin& origin) {
+  std::vector<std::string> settings;
+  Rows row = database.select("META_DATA_CAPTURE", {"name", "value"});
+  while (row.next()) {
+    const auto name = row.text(0);
+    const auto value = row.text(1);
+    if (name && value && name->ends_with("ENVIRONMENT_VARIABLE")) settings.emplace_back(*value);
+  }
+  for (const Launcher& launcher : launchers) {
+    for (const std::string& setting : settings) {
+      if (!origin.rank) origin.rank = variable(setting, launcher.rank);
+      if (!origin.world_size) origin.world_size = variable(setting, launcher.size);
+    }
+    if (origin.rank) {
+      origin.rank_from = "environment variable " + std::string(launcher.rank);
+      return true;
+    }
+    origin.world_size.reset();
+  }
+  return false;
+}
+
+/// Sizes of the communicators, and their ranks where all of them are in this file.
+void describe_groups(std::vector<Membership>& members) {
+  std::map<std::int64_t, std::vector<std::int32_t>> ranks;  // by place in the communicator
+  for (const Membership& member : members)
+    for (const CommunicatorStart& joined : member.communicators) {
+      if (joined.ranks > static_cast<std::int32_t>(members.size())) continue;
+      auto& places = ranks[joined.communicator];
+      places.resize(std::max(places.size(), static_cast<std::size_t>(joined.ranks)), -1);
+      places[static_cast<std::size_t>(joined.rank)] = *member.recording->origin.rank;
+    }
+  for (Membership& member : members)
+    for (const CommunicatorStart& joined : member.communicators) {
+      Recording& recording = *member.recording;
+      ProcessGroup group;
+      group.size = joined.ranks;
+      const auto places = ranks.find(joined.communicator);
+      if (places != ranks.end() &&
+          std::find(places->second.begin(), places->second.end(), -1) == places->second.end())
+        group.ranks = places->second;
+      recording.groups[recording.names.intern(communicator_name(joined.communicator))] = group;
+    }
+}
+}  // namespace
+
+void find_ranks(Database& database, std::vector<Membership>& members) {
+  if (members.empty()) return;
+  if (!ranks_from_communicator(members) &&
+      !(members.size() == 1 &&
+        rank_from_environment(database, members.front().recording->origin))) {
+    std::int32_t next = 0;
+    for (Membership& member : members) {
+      member.recording->origin.rank = next++;
+      member.recording->origin.rank_from = order_of_processes;
+      member.recording->origin.rank_basis = RankBasis::counted;
+    }
+  }
+  describe_groups(members);
+}
+}  // namespace scaleworth::trace::nsight

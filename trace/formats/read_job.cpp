@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/read_job.h"
+
+#include "src/core/error.h"
+#include "src/core/process.h"
+#include "trace/classify.h"
+#include "trace/formats/byte_source.h"
+#include "trace/formats/export/export.h"
+#include "trace/formats/framework_timeline.h"
+#include "trace/formats/kineto.h"
+#include "trace/formats/nsight/nsight.h"
+#include "trace/formats/swtrace/bytes.h"
+#include "trace/formats/swtrace/swtrace.h"
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+namespace scaleworth::trace {
+namespace {
+// One file, whatever its format, as recordings.
+
+struct FileContent {
+  std::vector<Recording> recordings;
+  std::vector<std::string> left_out;  // members of an archive, each with the reason
+  bool foreign = false;               // no recording and no archive: `left_out` says so
+};
+
+constexpr std::size_t look_ahead = 64 * 1024;  // bytes that tell the format
+constexpr std::size_t piece = 1 << 20;
+
+/// A file in the folder for temporary ones; gone with this object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(ByteSource& content) {
+    std::string name = (std::filesystem::temp_directory_path() / "scaleworth-XXXXXX").string();
+    const int descriptor = mkstemp(name.data());
+    if (descriptor < 0)
+      throw UserError(
+          fmt::format("{} cannot be unpacked: set TMPDIR to a folder with space", content.name()));
+    close(descriptor);
+    path_ = name;
+    std::ofstream file(path_, std::ios::binary);
+    std::vector<char> buffer(piece);
+    std::size_t got = 0;
+    while ((got = content.read(buffer)) > 0)
+      file.write(buffer.data(), static_cast<std::streamsize>(got));
+    file.close();
+    if (!file) {
+      remove();
+      throw UserError(fmt::format("{} cannot be unpacked: set TMPDIR to a folder with more space",
+                                  content.name()));
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { remove(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  void remove() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::string path_;
+};
+
+/// SQLite must seek, so that what is compressed or in an archive becomes a file first.
+std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTable& rules) {
+  const TemporaryFile file(source);
+  std::vector<Recording> recordings = read_nsight(file.path(), rules);
+  for (Recording& recording : recordings) recording.origin.file = source.name();
+  return recordings;
+}
+
+std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& rules) {
+  static const std::vector<TimelineDialect> dialects = built_in_timelines();
+  if (const TimelineDialect* dialect = find_timeline(dialects, source.front()))
+    return read_timeline(source, *dialect);
+  return read_kineto(source, rules);
+}
+
+std::vector<Recording> read_own_recording(PeekedSource& source, const RuleTable& rules) {
+  return read_recording(source, rules);
+}
+
+std::vector<Recording> read_export(PeekedSource& source, const RuleTable& rules) {
+  return read_chrome_export(source, rules);
+}
+
+bool is_recording(std::string_view front) {
+  return front.starts_with(recording::file_magic);
+}
+
+bool is_sqlite(std::string_view front) {
+  return front.starts_with("SQLite format 3");
+}
+
+/// Whether `path` itself begins as its content does, without compression.
+bool stored_plainly(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 16> front{};
+  file.read(front.data(), front.size());
+  return is_sqlite({front.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+bool is_json(std::string_view front) {
+  if (front.starts_with("\xEF\xBB\xBF")) front.remove_prefix(3);
+  const std::size_t begin = front.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && (front[begin] == '{' || front[begin] == '[');
+}
+
+struct Format {
+  bool (*recognizes)(std::string_view front);
+  std::vector<Recording> (*read)(PeekedSource& source, const RuleTable& rules);
+};
+
+/// The first that recognizes the content reads it.
+constexpr std::array formats = {Format{is_sqlite, read_unpacked_nsight},
+                                Format{is_recording, read_own_recording},
+                                Format{is_chrome_export, read_export},
+                                Format{is_json, read_chrome_json}};
+
+const Format* format_of(std::string_view front) {
+  for (const Format& format : formats)
+    if (format.recognizes(front)) return &format;
+  return nullptr;
+}
+
+std::string no_recording(const std::string& name) {
+  return fmt::format(
+      "{} is of no known format: give files of scaleworth trace, of the PyTorch profiler or of "
+      "nsys export --type sqlite",
+      name);
+}
+
+bool hidden(const std::string& member) {
+  const std::size_t slash = member.find_last_of("/:");
+  return member.substr(slash + 1).starts_with('.');
+}
+
+/// Members that are no recordings are left out; so is one that cannot be read.
+void read_archive(ByteSource& archive, const RuleTable& rules, FileContent& content) {
+  TarReader reader(archive);
+  while (auto stored = reader.next()) {
+    if (hidden(stored->name())) continue;
+    PeekedSource member(decompressed(std::move(stored)), look_ahead);
+    const Format* format = format_of(member.front());
+    if (!format) continue;
+    try {
+      for (Recording& recording : format->read(member, rules))
+        content.recordings.push_back(std::move(recording));
+    } catch (const UserError& error) {
+      content.left_out.emplace_back(error.what());
+    }
+  }
+  if (!reader.damage().empty())
+    content.left_out.push_back(fmt::format("the end of {} ({})", archive.name(), reader.damage()));
+  if (content.recordings.empty() && content.left_out.empty())
+    content.left_out.push_back(no_recording(archive.name()));
+}
+
+/// Tells the format by the content: ours, Chrome JSON of PyTorch or a framework, SQLite of Nsight
+/// Systems, and tar archives of these; each plain or compressed by gzip or zstd. Throws UserError
+/// when a file of a known format cannot be read.
+FileContent read_file(const std::string& path, const RuleTable& rules) {
+  FileContent content;
+  if (std::filesystem::path(path).extension() == ".nsys-rep") {
+    content.recordings = read_nsight(path, rules);  // says how to export it
+    return content;
+  }
+  PeekedSource source(open_byte_source(path), look_ahead);
+  if (TarReader::recognizes(source.front())) {
+    read_archive(source, rules, content);
+  } else if (const Format* format = format_of(source.front())) {
+    const bool plain_file = format->recognizes == is_sqlite && stored_plainly(path);
+    content.recordings = plain_file ? read_nsight(path, rules) : format->read(source, rules);
+  } else {
+    content.foreign = true;
+    content.left_out.push_back(no_recording(path));
+  }
+  return content;
+}
+
+constexpr std::size_t most_remarks = 5;  // about single files; the others are counted
+
+/// What became of one file.
+struct Result {
+  FileContent content;
+  std::string refusal;         // of a UserError
+  std::exception_ptr failure;  // anything else: it ends the job
+};
+
+Result read_one(const std::string& path, const RuleTable& rules) {
+  Result result;
+  try {
+    check_interrupt();
+    result.content = read_file(path, rules);
+  } catch (const UserError& error) {
+    result.refusal = error.what();
+  } catch (...) {
+    result.failure = std::current_exception();
+  }
+  return result;
+}
+
+std::vector<Result> read_all(const std::vector<FoundFile>& files, const ReadOptions& options) {
+  std::vector<Result> results(files.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size() && !failed; i = next++) {
+      results[i] = read_one(files[i].path, *options.rules);
+      if (results[i].failure) failed = true;
+    }
+  };
+  const unsigned wanted =
+      options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> pool;
+    for (std::size_t i = 1; i < std::min<std::size_t>(wanted, files.size()); ++i)
+      pool.emplace_back(work);
+    work();
+  }
+  for (const Result& result : results)
+    if (result.failure) std::rethrow_exception(result.failure);
+  return results;
+}
+
+/// Analyses know ranks, not GPUs: what that means for a process that drives several is said.
+void tell_several_devices(Recording& recording) {
+  std::set<std::uint16_t> devices;
+  std::uint16_t last = 0;
+  for (const DeviceEvent& event : recording.device_events) {
+    if (!devices.empty() && event.device == last) continue;
+    devices.insert(event.device);
+    last = event.device;
+  }
+  if (devices.size() > 1)
+    recording.remarks.push_back(
+        fmt::format("its process drives {} GPUs, which count as one rank: an instant belongs to "
+                    "the first class of work that is active on any of them",
+                    devices.size()));
+}
+
+/// An export beside the report that it was made of says everything already.
+void drop_exported_reports(std::vector<FoundFile>& files) {
+  std::erase_if(files, [](const FoundFile& file) {
+    std::filesystem::path path = file.path;
+    if (file.named || path.extension() != ".nsys-rep") return false;
+    return std::filesystem::exists(path.replace_extension(".sqlite"));
+  });
+}
+
+/// Why files are not in the job: some in words, the rest as a number.
+class LeftOut {
+ public:
+  void add(const std::string& reason) {
+    if (first_.empty()) first_ = reason;
+    if (told_.size() < most_remarks)
+      told_.push_back("left out: " + reason);
+    else
+      ++more_;
+  }
+  const std::string& first() const { return first_; }
+  void tell(std::vector<std::string>& remarks) const {
+    remarks.insert(remarks.end(), told_.begin(), told_.end());
+    if (more_ > 0) remarks.push_back(fmt::format("left out: {} more files", more_));
+  }
+
+ private:
+  std::string first_;
+  std::vector<std::string> told_;
+  std::size_t more_ = 0;
+};
+}  // namespace
+
+Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options) {
+  std::vector<FoundFile> files = find_files(inputs);
+  drop_exported_reports(files);
+  std::vector<Result> results = read_all(files, options);
+  Job job;
+  LeftOut left_out;
+  std::size_t foreign = 0;  // found in folders beside recordings: logs, tables, pictures
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    FileContent& content = results[i].content;
+    if (content.foreign && !files[i].named) {
+      ++foreign;
+      continue;
+    }
+    if (!results[i].refusal.empty()) left_out.add(results[i].refusal);
+    for (const std::string& reason : content.left_out) left_out.add(reason);
+    for (Recording& recording : content.recordings) {
+      if (recording.device_events.empty())
+        left_out.add(fmt::format("{} holds no work on a GPU: record with CUDA activity on",
+                                 recording.origin.file));
+      else
+        job.recordings.push_back(std::move(recording));
+    }
+    content = {};
+  }
+  if (job.recordings.empty()) {
+    if (!left_out.first().empty()) throw UserError(left_out.first());
+    throw UserError(fmt::format(
+        "{} holds no recording: give files of scaleworth trace, of the PyTorch profiler "
+        "or of nsys export --type sqlite",
+        inputs.empty() ? "the input" : inputs.front()));
+  }
+  left_out.tell(job.remarks);
+  if (foreign > 0)
+    job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
+  split_lone_process(job, *options.rules);
+  for (Recording& recording : job.recordings) tell_several_devices(recording);
+  refuse_mixed_runs(job);
+  assign_ranks(job);
+  return job;
+}
+
+namespace {
+namespace fs = std::filesystem;
+
+bool hidden(const fs::path& path) {
+  return path.filename().string().starts_with('.');
+}
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(
+      folder, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (hidden(entry->path())) {
+      if (entry->is_directory(ignored)) entry.disable_recursion_pending();
+    } else if (entry->is_regular_file(ignored)) {
+      files.push_back(entry->path().string());
+    }
+  }
+  if (error)
+    throw UserError(
+        fmt::format("{} cannot be listed ({}): check its rights", folder, error.message()));
+  std::sort(files.begin(), files.end(), natural_less);
+  return files;
+}
+
+std::vector<std::string> matches(const std::string& pattern) {
+  glob_t result{};
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), 0, nullptr, &result) == 0)
+    paths.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
+  globfree(&result);
+  std::sort(paths.begin(), paths.end(), natural_less);
+  return paths;
+}
+
+class Collector {
+ public:
+  void add(const std::string& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return add_file({path, true});
+    const auto files = files_below(path);
+    if (files.empty())
+      throw UserError(fmt::format("{} holds no files: name the folder with the recordings", path));
+    for (const std::string& file : files) add_file({file, false});
+  }
+  std::vector<FoundFile> take() { return std::move(files_); }
+
+ private:
+  void add_file(FoundFile file) {
+    std::error_code error;
+    fs::path canonical = fs::weakly_canonical(file.path, error);
+    if (seen_.insert(error ? file.path : canonical.string()).second)
+      files_.push_back(std::move(file));
+  }
+
+  std::vector<FoundFile> files_;
+  std::set<std::string> seen_;
+};
+}  // namespace
+
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  // A run of digits without leading zeros; the longer of two is the larger number.
+  const auto number = [&](const std::string& text, std::size_t& at) {
+    while (at + 1 < text.size() && text[at] == '0' && digit(text[at + 1])) ++at;
+    const std::size_t from = at;
+    while (at < text.size() && digit(text[at])) ++at;
+    return text.substr(from, at - from);
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const std::string x = number(a, i);
+      const std::string y = number(b, j);
+      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // equal up to leading zeros
+}
+
+std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
+  Collector collector;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    if (fs::exists(input, error)) {
+      collector.add(input);
+      continue;
+    }
+    const auto paths = matches(input);
+    if (paths.empty())
+      throw UserError(fmt::format("{} names no file: check the path or pattern", input));
+    for (const std::string& path : paths) collector.add(path);
+  }
+  return collector.take();
+}
+}  // namespace scaleworth::trace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From files, directories, patterns and archives to the recordings of one job.
+#pragma once
+
+#include "trace/classify.h"
+#include "trace/recording.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scaleworth::trace {
+struct ReadOptions {
+  const RuleTable* rules = nullptr;  // which host operators to keep; must outlive the call
+  unsigned threads = 0;              // files read at once; 0: as many as there are processors
+};
+
+/// Reads every recording that `inputs` name, in parallel, and puts them in the order of their ranks
+/// (metadata, else file names, else order; Job::ranks_from says which). Throws UserError with file,
+/// position and remedy when there is nothing to read, a file is of no known format, or recordings
+/// of different runs are mixed.
+Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options);
+
+// From what a person names (files, folders, patterns) to files.
+
+struct FoundFile {
+  std::string path;
+  bool named = false;  // by itself, rather than found in a folder
+};
+
+/// Files as they are named; folders with all that is below them, without hidden files; patterns
+/// with *, ? and [] where no file has that very name. In natural order ("rank-2" before "rank-10")
+/// within each input, each file once. Throws UserError for a name that leads to no file.
+std::vector<FoundFile> find_files(const std::vector<std::string>& inputs);
+
+/// "rank-2" < "rank-10": runs of digits compare as numbers.
+bool natural_less(const std::string& a, const std::string& b);
+
+// Which recording is which rank, when everything is read.
+
+/// Sorts the job's recordings by rank and says in Job::ranks_from how the ranks were found: from
+/// metadata; where it lacks or contradicts itself, from the file names; else from the order of the
+/// files. A remark names the missing ranks. Throws UserError when two recordings claim one rank and
+/// their names do not help.
+void assign_ranks(Job& job);
+
+/// Throws UserError, naming two files, when recordings are certainly of different runs: other sizes
+/// of the job, other communicators of all ranks, or times on the wall clock that do not meet.
+void refuse_mixed_runs(const Job& job);
+
+// Ranks out of the names of files: "rank-3.json", "trace_rank12.json.gz", "worker7", "run_5.json".
+
+/// The number that follows "rank", "worker" or "gpu", or that ends the name before its extensions;
+/// "worker" as torch.profiler writes it, with host and pid ("host_123.456.pt.trace.json"), tells no
+/// rank. A path or an archive's member may stand before the name.
+std::optional<std::int32_t> file_name_rank(std::string_view path);
+
+// A job of one process that drives several GPUs, none of which is told to be a rank.
+
+/// Splits the only recording of a job into one per GPU, ranks counted in the order of the GPUs, and
+/// says so, where the kernels show that each GPU is a rank: all GPUs run the same kinds of
+/// collectives in the same order, at least three, and in nine of ten all GPUs are in it at one
+/// time. Left as it is where it is a rank of a larger job. Call before assign_ranks.
+void split_lone_process(Job& job, const RuleTable& rules);
+}  // namespace scaleworth::trace

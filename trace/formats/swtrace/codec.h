@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows.
+#pragma once
+
+#include "trace/formats/swtrace/bytes.h"
+#include "trace/formats/swtrace/rows.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace scaleworth::trace::recording {
+// From batches of rows to the bytes of a recording file.
+
+/// Rows in one frame: few enough that a torn frame loses little.
+inline constexpr std::size_t rows_per_frame = 65536;
+
+/// Appends the frames of `batch` to `out`: names and shapes before the rows that use them.
+void append_batch(const Batch& batch, std::string& out);
+
+/// Appends the frame that says that the process ended its recording itself.
+void append_end(std::string& out);
+
+/// Numbers the names of a file in the order of their first use; 0 is the empty name.
+class NameIndex {
+ public:
+  /// The number of `name`; a new name goes to `batch` as well.
+  std::uint32_t intern(std::string_view name, Batch& batch);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+};
+
+// From the frames of a recording file back to batches of rows.
+
+enum class Decoded { whole, unknown_kind, malformed };
+
+/// Appends to `batch` what the frame says. A malformed one adds nothing.
+Decoded decode_frame(FrameKind kind, std::string_view payload, Batch& batch);
+}  // namespace scaleworth::trace::recording

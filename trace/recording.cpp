@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/recording.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace scaleworth::trace {
+NameId NameTable::intern(std::string_view name) {
+  const auto found = ids_.find(name);
+  if (found != ids_.end()) return found->second;
+  const auto id = static_cast<NameId>(names_.size());
+  ids_.emplace(names_.emplace_back(name), id);
+  return id;
+}
+
+void sort_events(Recording& recording) {
+  const auto device_order = [](const DeviceEvent& a, const DeviceEvent& b) {
+    return std::tuple(a.start, b.end, a.stream, a.device) <
+           std::tuple(b.start, a.end, b.stream, b.device);
+  };
+  const auto host_order = [](const HostEvent& a, const HostEvent& b) {
+    return std::tuple(a.start, b.end, a.thread) < std::tuple(b.start, a.end, b.thread);
+  };
+  // Recordings are mostly in order already, and equal events keep theirs.
+  if (!std::is_sorted(recording.device_events.begin(), recording.device_events.end(), device_order))
+    std::stable_sort(recording.device_events.begin(), recording.device_events.end(), device_order);
+  if (!std::is_sorted(recording.host_events.begin(), recording.host_events.end(), host_order))
+    std::stable_sort(recording.host_events.begin(), recording.host_events.end(), host_order);
+  std::stable_sort(recording.step_marks.begin(),
+                   recording.step_marks.end(),
+                   [](const StepMark& a, const StepMark& b) { return a.start < b.start; });
+}
+
+RankNumbers::RankNumbers(const Job& job) {
+  bool ascending = true;
+  std::int32_t last = -1;
+  for (const Recording& recording : job.recordings) {
+    ascending = ascending && recording.origin.rank && *recording.origin.rank > last;
+    if (!ascending) break;
+    last = *recording.origin.rank;
+  }
+  for (std::size_t place = 0; place < job.recordings.size(); ++place)
+    ranks_.push_back(
+        Rank{ascending ? *job.recordings[place].origin.rank : static_cast<std::int32_t>(place)});
+}
+
+std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
+  const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+  if (found == ranks_.end() || *found != rank) return std::nullopt;
+  return static_cast<std::size_t>(found - ranks_.begin());
+}
+
+std::string RankNumbers::names(const std::vector<std::uint32_t>& places) const {
+  std::vector<std::uint32_t> ranks;
+  ranks.reserve(places.size());
+  for (const std::uint32_t place : places)
+    ranks.push_back(static_cast<std::uint32_t>(at(place).index));
+  return rank_names(ranks);
+}
+
+void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) {
+  const auto number = [&](Rank& rank) { rank = numbers.at(static_cast<std::size_t>(rank.index)); };
+  for (attribution::RankRecording& one : result.recordings) number(one.rank);
+  for (attribution::ClockReport::RankClock& one : result.clocks.ranks) number(one.rank);
+  for (attribution::StepLedger& one : result.ledger) number(one.rank);
+  for (attribution::CollectiveWait& one : result.collectives) {
+    for (attribution::CollectiveWait::Participant& part : one.participants) number(part.rank);
+    if (one.sender) number(*one.sender);
+    if (one.last_arriver) number(*one.last_arriver);
+  }
+  for (attribution::Culprit& one : result.culprits.culprits) number(one.rank);
+  if (result.efficiency)
+    for (attribution::Efficiency::PathShare& one : result.efficiency->critical_path)
+      number(one.rank);
+}
+
+std::string rank_names(const std::vector<std::uint32_t>& ranks) {
+  if (ranks.empty()) return "";
+  constexpr std::size_t most_runs = 6;
+  std::vector<std::string> runs;
+  std::size_t more = 0;
+  for (std::size_t first = 0; first < ranks.size();) {
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (runs.size() == most_runs) {
+      more += last - first + 1;
+    } else {
+      runs.push_back(last == first ? fmt::format("{}", ranks[first])
+                                   : fmt::format("{}-{}", ranks[first], ranks[last]));
+    }
+    first = last + 1;
+  }
+  if (more > 0) runs.push_back(fmt::format("{} more", more));
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ") + runs[i];
+  return text;
+}
+}  // namespace scaleworth::trace

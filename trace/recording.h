@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What one rank's recording says, whatever tool wrote it: events on the GPU and on the host.
+#pragma once
+
+#include "src/core/attribution.h"
+#include "src/core/span.h"
+#include "src/core/step_ledger.h"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace scaleworth::trace {
+// Each name once: events carry a number in its place.
+
+/// Index into the NameTable of the recording; 0 is the empty name.
+enum class NameId : std::uint32_t { none = 0 };
+
+class NameTable {
+ public:
+  NameTable() { intern(""); }
+  NameTable(const NameTable&) = delete;  // the index points into the names
+  NameTable& operator=(const NameTable&) = delete;
+  NameTable(NameTable&&) = default;
+  NameTable& operator=(NameTable&&) = default;
+
+  NameId intern(std::string_view name);
+  /// Throws std::out_of_range for a number that `intern` did not return.
+  std::string_view at(NameId id) const { return names_.at(static_cast<std::size_t>(id)); }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::deque<std::string> names_;  // addresses of its elements stay
+  std::unordered_map<std::string_view, NameId> ids_;
+};
+
+using std::chrono::nanoseconds;
+
+inline constexpr std::uint32_t no_index = 0xffffffffU;
+
+enum class DeviceOperation : std::uint8_t { kernel, copy, fill };
+
+/// One piece of work on a GPU; 56 bytes, because there may be a hundred million of them.
+struct DeviceEvent {
+  nanoseconds start{};            // on the recording's clock
+  nanoseconds end{};              // never before start
+  std::uint64_t correlation = 0;  // joins it with the HostEvent that launched it; 0 for none
+  std::uint64_t graph_node = 0;   // of a CUDA graph; 0 outside of graphs
+  NameId name = NameId::none;     // demangled where the tool gave that
+  std::uint32_t stream = 0;
+  std::uint32_t communication = no_index;  // into Recording::communications
+  std::uint32_t copy = no_index;           // into Recording::copies
+  std::uint16_t device = 0;
+  DeviceOperation operation = DeviceOperation::kernel;
+  attribution::WorkClass work_class = attribution::WorkClass::unclassified;  // set by classify()
+  attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;  // likewise
+};
+
+enum class HostActivity : std::uint8_t {
+  runtime_call,     // cudaLaunchKernel, ...
+  driver_call,      // cuLaunchKernelEx, ...
+  synchronization,  // the tool's own record of waiting: see Recording::synchronizations
+  operation,        // a framework's operator; readers keep only those that a host rule names
+  annotation,       // a range that a person or framework named: NVTX, record_function
+  overhead,         // the profiler's own work
+};
+
+/// Something on a thread of the host.
+struct HostEvent {
+  nanoseconds start{};
+  nanoseconds end{};
+  std::uint64_t correlation = 0;
+  NameId name = NameId::none;
+  std::uint32_t thread = 0;                  // index into Recording::threads
+  std::uint32_t synchronization = no_index;  // into Recording::synchronizations
+  HostActivity activity = HostActivity::runtime_call;
+  /// What idle time under this event is due to, as the host rules say; absent for launches and what
+  /// no rule knows. Set by classify().
+  std::optional<attribution::HostCause> cause;
+};
+
+/// What is known of a collective call, from the tool's metadata or NCCL's own ranges.
+struct Communication {
+  attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;
+  NameId group = NameId::none;           // process group or communicator: equal on all of its ranks
+  std::optional<std::int64_t> sequence;  // number within the group, equal on all of its ranks
+  std::optional<std::int64_t> input_bytes;
+  std::optional<std::int64_t> output_bytes;
+  std::optional<std::int32_t> peer;  // of a send or receive: rank in the group
+  std::optional<std::int32_t> root;  // of a one-sided collective: rank in the group
+  NameId algorithm = NameId::none;   // as NCCL chose: "RING"
+  NameId protocol = NameId::none;    // "LL128"
+  std::optional<std::int32_t> channels{};
+  std::uint32_t nccl_use = no_index;  // into Recording::nccl_uses
+};
+
+struct Copy {
+  std::optional<std::int64_t> bytes;
+  NameId direction = NameId::none;  // "HtoD", "DtoH", "DtoD", "PtoP"
+};
+
+struct Synchronization {
+  enum class Kind : std::uint8_t { event, stream_wait_event, stream, context };
+  Kind kind = Kind::stream;
+  std::optional<std::uint32_t> stream;        // that waits, or is waited for
+  std::optional<std::uint32_t> waits_on;      // stream that the event was recorded on
+  std::optional<std::uint64_t> event_record;  // correlation of the cudaEventRecord
+};
+
+/// A process group as a rank of it knows it.
+struct ProcessGroup {
+  std::string description;
+  std::optional<std::int32_t> size;
+  std::vector<std::int32_t> ranks;  // global ranks, in the group's order; empty when unknown
+};
+
+/// One iteration as a marker gives it, on the clock of the recording.
+struct StepMark {
+  std::int32_t number = 0;
+  nanoseconds start{};
+  nanoseconds end{};
+};
+
+/// How far the rank of a recording is to be believed.
+enum class RankBasis : std::uint8_t {
+  told,          // by metadata, the environment or a name: the rank in the job
+  communicator,  // place in a communicator, which need not hold the whole job
+  counted,       // the reader numbered what a file holds
+};
+
+/// Where a recording comes from; what the tool did not say is absent.
+struct Origin {
+  std::string file;  // with the member's name after a colon for archives
+  std::string tool;  // "Kineto", "Nsight Systems 2026.2.1", "scaleworth", "Chrome trace"
+  std::string host;
+  std::string run;  // equal for recordings of one job: a job's name, a communicator's id
+  std::optional<std::int64_t> process;
+  std::optional<std::int32_t> device;
+  std::optional<std::int32_t> rank;
+  std::optional<std::int32_t> world_size;
+  std::string rank_from;  // "distributedInfo", "file name", ..., for people
+  RankBasis rank_basis = RankBasis::told;
+  /// Place in the job where the tool tells it: replicas of one pipeline stage compare with each
+  /// other.
+  std::optional<std::int32_t> pipeline_stage;
+  std::optional<std::int32_t> data_parallel_rank;
+  /// A framework's own timers wrote it: the rank's operations follow each other, whatever track
+  /// they are on; one that meets others may be shown only from when all are there; every step is
+  /// whole.
+  bool framework_timeline = false;
+};
+
+struct Recording {
+  Origin origin;
+  NameTable names;
+  std::vector<std::string> threads;        // "python 144/1", by index
+  std::vector<DeviceEvent> device_events;  // by start
+  std::vector<HostEvent> host_events;      // by start
+  std::vector<Communication> communications;
+  std::vector<attribution::NcclUse> nccl_uses;
+  std::vector<Copy> copies;
+  std::vector<Synchronization> synchronizations;
+  std::map<NameId, ProcessGroup> groups;  // by Communication::group
+  std::vector<StepMark> step_marks;       // by start
+  std::string step_marks_from;            // "ProfilerStep", "NVTX range 'step'", "args.step"
+  /// Lost or malformed, by name with its unit: "dropped_records", "truncated_bytes",
+  /// "events_ending_before_their_start", ...
+  std::map<std::string, std::int64_t> losses;
+  std::vector<std::string> remarks;  // one line each, for people
+};
+
+/// All recordings that belong together, in the order of their ranks. Analyses number them by place:
+/// where ranks are missing, place i is not rank i (see RankNumbers).
+struct Job {
+  std::vector<Recording> recordings;
+  std::string ranks_from;            // one sentence: how the ranks were found
+  std::vector<std::string> remarks;  // missing ranks, files left out and why
+};
+
+/// Sorts events by start (then by end, longest first, and stream) and drops nothing. Readers call
+/// it last.
+void sort_events(Recording& recording);
+
+// Which rank of the job the recording at a place of Job::recordings is.
+
+/// Analyses number recordings by place; people know them by rank, and the two differ where ranks
+/// left no recording. Ranks are the recordings' own when all have one and they ascend, as
+/// assign_ranks leaves them; else the places.
+class RankNumbers {
+ public:
+  explicit RankNumbers(const Job& job);
+
+  Rank at(std::size_t place) const { return ranks_.at(place); }
+  /// Absent when the rank left no recording.
+  std::optional<std::size_t> place_of(Rank rank) const;
+  /// "ranks 0, 2-5 and 7" for ascending places, as rank_names.
+  std::string names(const std::vector<std::uint32_t>& places) const;
+
+ private:
+  std::vector<Rank> ranks_;  // ascending
+};
+
+/// Every rank in the results of analyses, which is a place, becomes the rank that it stands for;
+/// vectors by place stay as they are.
+void number_ranks(const RankNumbers& numbers, attribution::Attribution& result);
+
+// Ranks in a sentence.
+
+/// "rank 3", "ranks 0, 2-5 and 7" for ascending numbers; of more than six runs the first six and
+/// "and N more". Empty for none.
+std::string rank_names(const std::vector<std::uint32_t>& ranks);
+}  // namespace scaleworth::trace

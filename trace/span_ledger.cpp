@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/span_ledger.h"
+
+#include "src/core/files/run_names.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::trace {
+namespace {
+bool earlier(const Span& a, const Span& b) {
+  return std::pair(a.end, a.start) < std::pair(b.end, b.start);
+}
+
+void find_last(Arrivals& arrivals, const Timeline& timeline) {
+  arrivals.complete = std::all_of(
+      arrivals.posts.begin(), arrivals.posts.end(), [](auto post) { return post.has_value(); });
+  if (!arrivals.complete) return;
+  std::vector<std::pair<std::chrono::nanoseconds, int>> order;
+  for (std::size_t rank = 0; rank < arrivals.posts.size(); ++rank) {
+    order.emplace_back(timeline.spans[*arrivals.posts[rank]].end, static_cast<int>(rank));
+  }
+  std::sort(order.begin(), order.end());
+  arrivals.last = order.back().first;
+  const bool alone = order.size() == 1;
+  if (alone || arrivals.last - order[order.size() - 2].first > timeline.clock_error) {
+    arrivals.last_rank = Rank{order.back().second};
+  }
+}
+}  // namespace
+
+ArrivalTable collect_arrivals(const Timeline& timeline) {
+  ArrivalTable table;
+  for (std::size_t index = 0; index < timeline.spans.size(); ++index) {
+    const Span& span = timeline.spans[index];
+    if (span.activity != Activity::post || span.sequence < 0) continue;
+    if (!is_valid(span, timeline.ranks)) continue;
+    Arrivals& arrivals = table.collectives[{span.step, span.sequence}];
+    arrivals.posts.resize(static_cast<std::size_t>(timeline.ranks));
+    auto& post = arrivals.posts[static_cast<std::size_t>(span.rank.index)];
+    if (post) ++table.duplicate_posts;
+    if (!post || earlier(span, timeline.spans[*post])) post = index;
+  }
+  for (auto& [key, arrivals] : table.collectives) find_last(arrivals, timeline);
+  return table;
+}
+
+namespace {
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds time_limit{std::int64_t{1} << 61};
+
+std::vector<std::size_t> canonical_order(const std::vector<Span>& spans) {
+  std::vector<std::size_t> order(spans.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t index) {
+    const Span& s = spans[index];
+    return std::tie(s.step, s.rank, s.start, s.end, s.activity, s.sequence, s.name);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
+  return order;
+}
+
+void append(StepSegments& step, const Span& span, std::size_t index, TimelineLosses& losses) {
+  const nanoseconds start = std::clamp(span.start, step.start, step.end);
+  const nanoseconds end = std::clamp(span.end, step.start, step.end);
+  const bool apart = span.end < step.start || span.start > step.end;
+  const nanoseconds outside = (span.end - span.start) - (end - start);
+  if (apart || outside > nanoseconds::zero()) {
+    ++losses.outside_spans;
+    losses.outside_time += outside;
+  }
+  if (apart) return;
+  const nanoseconds free = step.segments.empty() ? step.start : step.segments.back().end;
+  const nanoseconds cut = std::min(std::max(start, free), end);
+  if (start < free) {
+    ++losses.overlapping_spans;
+    losses.overlapping_time += cut - start;
+    if (end <= free) return;
+  }
+  step.segments.push_back({index, cut, end});
+}
+
+using StepKey = std::pair<std::int32_t, int>;
+
+std::map<StepKey, std::size_t> index_steps(const std::vector<Span>& spans,
+                                           const std::vector<std::size_t>& order,
+                                           SegmentedTimeline& result) {
+  std::map<StepKey, std::size_t> position;
+  for (const std::size_t index : order) {
+    const Span& span = spans[index];
+    if (span.activity != Activity::step) continue;
+    if (!position.emplace(StepKey{span.step, span.rank.index}, result.steps.size()).second) {
+      ++result.losses.duplicate_steps;
+      continue;
+    }
+    result.steps.push_back({span.step, span.rank, index, span.start, span.end, {}});
+  }
+  return position;
+}
+
+std::int64_t count_missing(const std::vector<StepSegments>& steps, int ranks) {
+  std::set<std::int32_t> numbers;
+  for (const StepSegments& step : steps) numbers.insert(step.step);
+  return static_cast<std::int64_t>(numbers.size()) * ranks -
+         static_cast<std::int64_t>(steps.size());
+}
+}  // namespace
+
+bool is_valid(const Span& span, int ranks) {
+  return span.rank.index >= 0 && span.rank.index < ranks && span.start >= -time_limit &&
+         span.end <= time_limit && span.start <= span.end;
+}
+
+SegmentedTimeline segment(const Timeline& timeline) {
+  SegmentedTimeline result;
+  std::vector<std::size_t> order = canonical_order(timeline.spans);
+  const auto first_invalid = std::stable_partition(order.begin(), order.end(), [&](auto index) {
+    return is_valid(timeline.spans[index], timeline.ranks);
+  });
+  result.losses.invalid_spans = order.end() - first_invalid;
+  order.erase(first_invalid, order.end());
+  const auto position = index_steps(timeline.spans, order, result);
+  for (const std::size_t index : order) {
+    const Span& span = timeline.spans[index];
+    if (span.activity == Activity::step) continue;
+    const auto found = position.find({span.step, span.rank.index});
+    if (found == position.end()) {
+      ++result.losses.orphan_spans;
+    } else {
+      append(result.steps[found->second], span, index, result.losses);
+    }
+  }
+  result.losses.missing_steps = count_missing(result.steps, timeline.ranks);
+  return result;
+}
+
+std::map<std::string, double> loss_counters(const TimelineLosses& losses) {
+  std::map<std::string, double> counters{
+      {"invalid_spans", static_cast<double>(losses.invalid_spans)},
+      {"duplicate_steps", static_cast<double>(losses.duplicate_steps)},
+      {"missing_steps", static_cast<double>(losses.missing_steps)},
+      {"orphan_spans", static_cast<double>(losses.orphan_spans)},
+      {"overlapping_spans", static_cast<double>(losses.overlapping_spans)},
+      {"overlapping_time_ns", static_cast<double>(losses.overlapping_time.count())},
+      {"outside_spans", static_cast<double>(losses.outside_spans)},
+      {"outside_time_ns", static_cast<double>(losses.outside_time.count())}};
+  std::erase_if(counters, [](const auto& counter) { return counter.second == 0.0; });
+  return counters;
+}
+
+namespace {
+class LedgerBuilder {
+ public:
+  explicit LedgerBuilder(const Timeline& timeline)
+      : timeline_(timeline), arrivals_(collect_arrivals(timeline)) {}
+
+  Ledger build() {
+    const SegmentedTimeline segmented = segment(timeline_);
+    if (timeline_.progress_inside_calls_only) stalls_.emplace(timeline_, segmented);
+    ledger_.ranks = timeline_.ranks;
+    ledger_.losses = segmented.losses;
+    ledger_.duplicate_posts = arrivals_.duplicate_posts;
+    for (const StepSegments& step : segmented.steps) add_step(step);
+    return std::move(ledger_);
+  }
+
+ private:
+  void add_step(const StepSegments& step) {
+    LedgerEntry entry;
+    entry.step = step.step;
+    entry.rank = step.rank;
+    entry.step_time = step.end - step.start;
+    entry.waited_for.resize(static_cast<std::size_t>(timeline_.ranks));
+    nanoseconds covered = step.start;
+    for (const Segment& segment : step.segments) {
+      entry.unattributed += segment.start - covered;
+      add_segment(entry, segment);
+      covered = segment.end;
+    }
+    entry.unattributed += step.end - covered;
+    check(entry);
+    ledger_.entries.push_back(std::move(entry));
+  }
+
+  void add_segment(LedgerEntry& entry, const Segment& segment) {
+    const nanoseconds time = segment.end - segment.start;
+    switch (timeline_.spans[segment.span].activity) {
+      case Activity::compute:
+        entry.compute += time;
+        return;
+      case Activity::optimizer:
+        entry.optimizer += time;
+        return;
+      case Activity::host:
+        entry.host += time;
+        return;
+      case Activity::post:
+      case Activity::progress:
+        entry.progress += time;
+        return;
+      case Activity::collective_wait:
+        add_wait(entry, segment);
+        return;
+      case Activity::step:
+        break;
+    }
+    entry.unattributed += time;
+  }
+
+  void add_wait(LedgerEntry& entry, const Segment& segment) {
+    const Span& span = timeline_.spans[segment.span];
+    const auto found = arrivals_.collectives.find({span.step, span.sequence});
+    if (found == arrivals_.collectives.end() || !found->second.complete) {
+      ++ledger_.unsplit_waits;
+      entry.unattributed += segment.end - segment.start;
+      return;
+    }
+    const Arrivals& arrivals = found->second;
+    const nanoseconds arrived = std::clamp(arrivals.last, segment.start, segment.end);
+    WaitSplit wait{segment.span, {}, std::nullopt};
+    add_arrival(entry, wait, arrivals, {segment.start, arrived});
+    add_rest(entry, wait, arrivals, {arrived, segment.end});
+    ledger_.waits.push_back(std::move(wait));
+  }
+
+  void add_arrival(LedgerEntry& entry,
+                   WaitSplit& wait,
+                   const Arrivals& arrivals,
+                   const TimeRange& time) {
+    const auto charged = charge(entry, wait, {time, WaitCause::arrival, arrivals.last_rank});
+    if (charged) wait.post = arrivals.posts[static_cast<std::size_t>(charged->index)];
+  }
+
+  void add_rest(LedgerEntry& entry,
+                WaitSplit& wait,
+                const Arrivals& arrivals,
+                const TimeRange& time) {
+    nanoseconds covered = time.start;
+    if (stalls_) {
+      const Span& span = timeline_.spans[wait.span];
+      for (const Stall& stall :
+           stalls_->stalls({span.step, span.sequence}, arrivals.last, entry.rank, time)) {
+        add_transfer(entry, wait, {covered, stall.time.start});
+        charge(entry, wait, {stall.time, WaitCause::stall, stall.rank});
+        covered = stall.time.end;
+      }
+    }
+    add_transfer(entry, wait, {covered, time.end});
+  }
+
+  static void add_transfer(LedgerEntry& entry, WaitSplit& wait, const TimeRange& time) {
+    if (time.start == time.end) return;
+    entry.exposed_transfer += time.end - time.start;
+    wait.parts.push_back({time, WaitCause::transfer, std::nullopt});
+  }
+
+  // Returns who is charged in the end.
+  std::optional<Rank> charge(LedgerEntry& entry, WaitSplit& wait, WaitPart part) {
+    const nanoseconds time = part.time.end - part.time.start;
+    if (time == nanoseconds::zero()) return std::nullopt;
+    entry.exposed_wait += time;
+    // A rank that blocks before its own arrival is a malformed recording: it waits for nobody.
+    if (time < timeline_.clock_error || part.waited_for == entry.rank) part.waited_for.reset();
+    if (part.waited_for) {
+      entry.waited_for[static_cast<std::size_t>(part.waited_for->index)] += time;
+    } else {
+      ++ledger_.uncharged_waits;
+      entry.uncharged_wait += time;
+    }
+    wait.parts.push_back(part);
+    return part.waited_for;
+  }
+
+  static void check(const LedgerEntry& entry) {
+    const nanoseconds parts = entry.compute + entry.optimizer + entry.host + entry.progress +
+                              entry.exposed_wait + entry.exposed_transfer + entry.unattributed;
+    const nanoseconds waits =
+        std::accumulate(entry.waited_for.begin(), entry.waited_for.end(), entry.uncharged_wait);
+    if (parts != entry.step_time || waits != entry.exposed_wait) {
+      throw std::logic_error(
+          fmt::format("ledger of step {} rank {}: parts {} ns, step {} ns; charged {} ns of {} ns",
+                      entry.step,
+                      entry.rank.index,
+                      parts.count(),
+                      entry.step_time.count(),
+                      waits.count(),
+                      entry.exposed_wait.count()));
+    }
+  }
+
+  const Timeline& timeline_;
+  ArrivalTable arrivals_;
+  std::optional<StallTable> stalls_;  // where ranks that compute hold up collectives
+  Ledger ledger_;
+};
+}  // namespace
+
+Ledger build_ledger(const Timeline& timeline) {
+  return LedgerBuilder(timeline).build();
+}
+
+std::map<std::string, double> loss_counters(const Ledger& ledger) {
+  std::map<std::string, double> counters = loss_counters(ledger.losses);
+  const auto count = [&](const char* name, std::int64_t value) {
+    if (value != 0) counters[name] = static_cast<double>(value);
+  };
+  count("uncharged_waits", ledger.uncharged_waits);
+  count("unsplit_waits", ledger.unsplit_waits);
+  count("duplicate_posts", ledger.duplicate_posts);
+  return counters;
+}
+
+namespace {
+struct Part {
+  const char* series;
+  nanoseconds LedgerEntry::*time;
+};
+
+constexpr std::array parts{Part{fields::step_ns, &LedgerEntry::step_time},
+                           Part{fields::compute_ns, &LedgerEntry::compute},
+                           Part{fields::optimizer_ns, &LedgerEntry::optimizer},
+                           Part{fields::host_ns, &LedgerEntry::host},
+                           Part{fields::progress_ns, &LedgerEntry::progress},
+                           Part{fields::exposed_wait_ns, &LedgerEntry::exposed_wait},
+                           Part{fields::exposed_transfer_ns, &LedgerEntry::exposed_transfer},
+                           Part{fields::unattributed_ns, &LedgerEntry::unattributed}};
+
+void append(Point& point, const LedgerEntry& entry) {
+  const auto add = [&](const std::string& series, nanoseconds time) {
+    point.samples[series].push_back(static_cast<double>(time.count()));
+  };
+  for (const Part& part : parts) add(part.series, entry.*part.time);
+  for (std::size_t rank = 0; rank < entry.waited_for.size(); ++rank) {
+    add(fields::waited_for_ns_prefix + std::to_string(rank), entry.waited_for[rank]);
+  }
+}
+}  // namespace
+
+std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
+  std::vector<Point> points(static_cast<std::size_t>(std::max(0, ledger.ranks)));
+  const auto counters = loss_counters(ledger);
+  for (int rank = 0; rank < ledger.ranks; ++rank) {
+    Point& point = points[static_cast<std::size_t>(rank)];
+    point.parameters = setting.parameters;
+    point.parameters[fields::rank] = std::int64_t{rank};
+    point.stop_reason = setting.stop_reason;
+    for (const auto& [name, value] : counters) {
+      point.warnings.push_back(fmt::format("ledger: {} = {:.0f}", name, value));
+    }
+  }
+  for (const LedgerEntry& entry : ledger.entries) {
+    append(points[static_cast<std::size_t>(entry.rank.index)], entry);
+  }
+  return points;
+}
+
+namespace {
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Whole nanoseconds, never negative, as microseconds: no rounding through a double.
+std::string microseconds(nanoseconds time) {
+  return fmt::format("{}.{:03d}", time.count() / 1000, time.count() % 1000);
+}
+
+// Viewers treat process 0 as the idle task.
+int process_id(Rank rank) {
+  return rank.index + 1;
+}
+
+std::string part_name(const WaitPart& part) {
+  if (part.cause == WaitCause::transfer) return "transfer";
+  if (!part.waited_for) return "wait, charged to nobody";
+  const char* why = part.cause == WaitCause::stall ? " to make progress" : "";
+  return fmt::format("wait for rank {}{}", part.waited_for->index, why);
+}
+
+class ChromeWriter {
+ public:
+  ChromeWriter(std::ostream& out, const Timeline& timeline)
+      : out_(out),
+        timeline_(timeline),
+        segmented_(segment(timeline)),
+        ledger_(build_ledger(timeline)) {
+    for (const WaitSplit& wait : ledger_.waits) splits_.emplace(wait.span, &wait);
+    if (segmented_.steps.empty()) return;
+    const auto first = std::min_element(
+        segmented_.steps.begin(), segmented_.steps.end(), [](const auto& a, const auto& b) {
+          return a.start < b.start;
+        });
+    base_ = first->start;
+  }
+
+  ChromeTraceCounts write(const TraceMetadata& metadata) {
+    write_header(metadata);
+    for (int rank = 0; rank < timeline_.ranks; ++rank) write_names(Rank{rank});
+    for (const StepSegments& step : segmented_.steps) write_step(step);
+    for (const WaitSplit& wait : ledger_.waits) write_arrow(wait);
+    out_ << "\n]}\n";
+    return counts_;
+  }
+
+ private:
+  void write_header(const TraceMetadata& metadata) {
+    TraceMetadata all = metadata;
+    all["clock_method"] = timeline_.clock_method;
+    all["clock_error_ns"] = std::to_string(timeline_.clock_error.count());
+    for (const auto& [name, value] : loss_counters(ledger_))
+      all[name] = fmt::format("{:.0f}", value);
+    out_ << "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":" << base_.count()
+         << ",\"otherData\":{";
+    const char* separator = "";
+    for (const auto& [name, value] : all) {
+      out_ << separator << quoted(name) << ':' << quoted(value);
+      separator = ",";
+    }
+    out_ << "},\"traceEvents\":[";
+  }
+
+  void write_names(Rank rank) {
+    const int pid = process_id(rank);
+    event(fmt::format(
+        R"("ph":"M","pid":{0},"tid":{0},"name":"process_name","args":{{"name":"rank {1}"}})",
+        pid,
+        rank.index));
+    event(fmt::format(
+        R"("ph":"M","pid":{0},"tid":{0},"name":"process_sort_index","args":{{"sort_index":{1}}})",
+        pid,
+        rank.index));
+    event(fmt::format(
+        R"("ph":"M","pid":{0},"tid":{0},"name":"thread_name","args":{{"name":"training"}})", pid));
+  }
+
+  void write_step(const StepSegments& step) {
+    write_slice(timeline_.spans[step.span], step.start, step.end);
+    for (const Segment& segment : step.segments) {
+      write_slice(timeline_.spans[segment.span], segment.start, segment.end);
+      const auto split = splits_.find(segment.span);
+      if (split != splits_.end()) write_split(*split->second);
+    }
+  }
+
+  void write_slice(const Span& span, nanoseconds start, nanoseconds end) {
+    const std::string sequence =
+        span.sequence < 0 ? "" : fmt::format(",\"sequence\":{}", span.sequence);
+    slice(span.rank,
+          quoted(span.name.empty() ? activity_name(span.activity) : span.name),
+          activity_name(span.activity),
+          {start, end},
+          fmt::format("\"step\":{}{}", span.step, sequence));
+    ++counts_.slices;
+  }
+
+  void write_split(const WaitSplit& wait) {
+    for (const WaitPart& part : wait.parts) {
+      slice(timeline_.spans[wait.span].rank,
+            quoted(part_name(part)),
+            "ledger",
+            {part.time.start, part.time.end},
+            "");
+      ++counts_.sub_slices;
+    }
+  }
+
+  void slice(Rank rank,
+             const std::string& name,
+             const char* category,
+             std::pair<nanoseconds, nanoseconds> time,
+             const std::string& arguments) {
+    event(fmt::format(
+        R"("ph":"X","pid":{0},"tid":{0},"name":{1},"cat":"{2}","ts":{3},"dur":{4},"args":{{{5}}})",
+        process_id(rank),
+        name,
+        category,
+        microseconds(time.first - base_),
+        microseconds(time.second - time.first),
+        arguments));
+  }
+
+  // An arrow ends at the last nanosecond of the wait, so that it never points back in time.
+  void write_arrow(const WaitSplit& wait) {
+    if (!wait.post) return;
+    const Span& post = timeline_.spans[*wait.post];
+    const nanoseconds arrival = wait.parts.front().time.end - nanoseconds(1);
+    if (post.start > arrival || post.start < base_) return;
+    ++counts_.arrows;
+    arrow("\"ph\":\"s\"", post.rank, post.start);
+    arrow("\"ph\":\"f\",\"bp\":\"e\"", timeline_.spans[wait.span].rank, arrival);
+  }
+
+  void arrow(const char* phase, Rank rank, nanoseconds time) {
+    event(fmt::format(
+        R"({0},"pid":{1},"tid":{1},"name":"last arrival","cat":"flow","id":{2},"ts":{3})",
+        phase,
+        process_id(rank),
+        counts_.arrows,
+        microseconds(time - base_)));
+  }
+
+  void event(const std::string& fields) {
+    out_ << separator_ << '{' << fields << '}';
+    separator_ = ",\n";
+  }
+
+  std::ostream& out_;
+  const Timeline& timeline_;
+  SegmentedTimeline segmented_;
+  Ledger ledger_;
+  std::map<std::size_t, const WaitSplit*> splits_;
+  nanoseconds base_{};
+  ChromeTraceCounts counts_;
+  const char* separator_ = "\n";
+};
+}  // namespace
+
+ChromeTraceCounts write_chrome_trace(std::ostream& out,
+                                     const Timeline& timeline,
+                                     const TraceMetadata& metadata) {
+  return ChromeWriter(out, timeline).write(metadata);
+}
+}  // namespace scaleworth::trace
