@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 namespace {
 /// What toml++ takes for granted of a text and the text does not hold.
@@ -25,6 +24,7 @@ constexpr void assume(bool holds) {
 // build.
 #undef NDEBUG
 #define TOML_ASSERT(holds) assume(static_cast<bool>(holds))
+#include <toml++/toml.h>
 
 namespace scaleworth::toml_file {
 namespace {
