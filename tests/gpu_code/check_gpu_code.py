@@ -158,9 +158,9 @@ def chase(judge, name, code, counts, match):
 RULES = [
     (r"6streamILNS0_15StreamOperationE(\d)ELi\d+ELi(\d)E", stream),
     (r"\d+(l1|shared)_readILi(\d)E", multiprocessor_read),
-    (r"9fma_chainINS0_4(\w{4})E", fma_chain),
+    (r"9fma_chainINS\d_4(\w{4})E", fma_chain),
     (r"6tensorINS\d_9fragments4(\w{4})E", tensor),
-    (r"6ladderINS0_4(\w{4})ELi(\d+)E", ladder),
+    (r"6ladderINS\d_4(\w{4})ELi(\d+)E", ladder),
     (r"5chaseEPNS0_10ChaseState", chase),
 ]
 
