@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declares the next two.
+/// What the collectives among CPU ranks are measured at, and the probe comm.collectives.
 #pragma once
 
 #include "probes/ranks.h"

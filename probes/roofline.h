@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declares the next two.
+/// What the node's roofline is measured at, and the probes that measure it.
 #pragma once
 
 #include "probes/machine.h"

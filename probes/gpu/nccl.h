@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declares the next two.
+/// What NCCL is measured at, and the probe comm.nccl.
 #pragma once
 
 #include "probes/ranks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declares the next three.
+/// What a GPU's compute, memory and transfers are measured at, and the probes that measure them.
 #pragma once
 
 #include "probes/gpu/registry.h"
@@ -142,8 +142,8 @@ BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
 
 // The probes of a GPU's roofline that need no library: compute ceilings, memory and latency
 // curves, the intensity ladder, transfers, launches. Each `measure_` asks the devices along a plan
-// and records one point per setting (names in src/core/files/run_names.h); each `estimate_` adds up the
-// same plan. A GPU that breaks does not end the measuring of the others.
+// and records one point per setting (names in src/core/files/run_names.h); each `estimate_` adds up
+// the same plan. A GPU that breaks does not end the measuring of the others.
 
 /// Every format of the CUDA cores, and of the tensor cores in registers.
 void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Clock, other load during the run; declares CPUID.
+/// The clock of the CPUs and the load of other processes during a run; CPUID.
 #pragma once
 
 #include "probes/host/proc_files.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declares the next three.
+/// The probes step.training and step.variants, on CPU ranks and on GPUs.
 #pragma once
 
 #include "probes/machine.h"

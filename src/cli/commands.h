@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declarations of this folder.
+/// The subcommands: each adds its flags to the application and runs.
 #pragma once
 
 #include "report/mfu/mfu_report.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shared flags -> `RenderOptions`; vendor libraries; units in words.
+/// Flags that several subcommands share: colour, currency, vendor libraries, units in words.
 #pragma once
 
 #include "probes/gpu/registry.h"

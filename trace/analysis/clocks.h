@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Clock map; declares the next two.
+/// How the clocks of ranks map to one another, and how that map is fitted.
 #pragma once
 
 #include "src/core/attribution.h"

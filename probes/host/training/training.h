@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declares the next three.
+/// The reference step on CPU ranks: one rank, all ranks of a group, and the spans that they record.
 #pragma once
 
 #include "probes/host/blas.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Gates, objective; cheapest, balanced, fastest; THE rule.
+/// The gates that a count must pass, and the rule that chooses among the counts that do.
 #pragma once
 
 #include "src/model/analysis.h"
@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace scaleworth::decide {
-// The gates that a count must pass, and the choice among those that do.
-
 enum class Objective { cost, time, energy };
 
 struct Rubric {

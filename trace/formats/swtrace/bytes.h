@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Declarations of this folder.
+/// Integers, texts, columns and frames as the bytes of a .swtrace file.
 #pragma once
 
 #include "trace/formats/byte_source.h"
