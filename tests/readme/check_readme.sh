@@ -29,7 +29,7 @@ block() {
 
 # Writes the document as it should be to $expected, and the number of its blocks to $blocks.
 expect_document() {
-  local marker= line
+  local marker='' line
   blocks=0
   : >"$expected"
   while IFS= read -r line; do
