@@ -158,11 +158,10 @@ void Rendezvous::come() {
   const Deadline deadline = steady_clock::now() + options_.arrival_limit;
   std::optional<Socket> socket = connect_to(options_.host, options_.port, deadline);
   if (!socket) {
-    throw ProbeFailure(
-        fmt::format("rank {}: nobody answers at {}:{}: see whether rank 0 runs there",
-                    options_.rank,
-                    options_.host,
-                    options_.port));
+    throw ProbeFailure(fmt::format("rank {}: no answer from {}:{}: see whether rank 0 runs there",
+                                   options_.rank,
+                                   options_.host,
+                                   options_.port));
   }
   sockets_.push_back(std::move(*socket));
   send(0, hello(options_), deadline);

@@ -383,7 +383,7 @@ int process_id(Rank rank) {
 
 std::string part_name(const WaitPart& part) {
   if (part.cause == WaitCause::transfer) return "transfer";
-  if (!part.waited_for) return "wait, charged to nobody";
+  if (!part.waited_for) return "wait, charged to no rank";
   const char* why = part.cause == WaitCause::stall ? " to make progress" : "";
   return fmt::format("wait for rank {}{}", part.waited_for->index, why);
 }

@@ -236,14 +236,14 @@ std::vector<Fact> identity_facts(const probes::DeviceDescription& device) {
 }
 
 std::vector<Fact> size_facts(const probes::DeviceDescription& device) {
-  return {
-      {"multiprocessors", Value(std::int64_t{device.multiprocessors}), from_cuda},
-      bytes("memory_bytes", device.memory),
-      bytes("l2_bytes", device.l2_cache),
-      bytes("shared_per_multiprocessor_bytes", device.shared_per_multiprocessor),
-      known_or("maximum_clock_hz", device.maximum_clock_hz, from_attribute, "CUDA tells no clock"),
-      known_or("memory_clock_hz", device.memory_clock_hz, from_attribute, "CUDA tells none"),
-      known_or("memory_bus_bits", device.memory_bus_bits, from_attribute, "CUDA tells none")};
+  return {{"multiprocessors", Value(std::int64_t{device.multiprocessors}), from_cuda},
+          bytes("memory_bytes", device.memory),
+          bytes("l2_bytes", device.l2_cache),
+          bytes("shared_per_multiprocessor_bytes", device.shared_per_multiprocessor),
+          known_or(
+              "maximum_clock_hz", device.maximum_clock_hz, from_attribute, "CUDA reports no clock"),
+          known_or("memory_clock_hz", device.memory_clock_hz, from_attribute, "CUDA reports none"),
+          known_or("memory_bus_bits", device.memory_bus_bits, from_attribute, "CUDA reports none")};
 }
 
 Fact subsystem_fact(const PciSysfs& pci) {
@@ -260,12 +260,12 @@ std::vector<Fact> bus_facts(const probes::DeviceDescription& device,
                             const std::filesystem::path& root) {
   const PcieLink most = maximum_pcie_link(nvml, device.bus_id, root);
   const PcieLink now = read_pcie_link(nvml, device.bus_id, root);
-  constexpr const char* unknown = "neither NVML nor the kernel tells";
+  constexpr const char* unknown = "neither NVML nor the kernel reports it";
   return {{"pci_bus_id", Value(device.bus_id), "cudaDeviceGetPCIBusId"},
           known_or("pci_device_id",
                    device.pci_device_id,
                    "/sys/bus/pci/devices or CUDA",
-                   "neither the kernel nor this driver's CUDA tells"),
+                   "neither the kernel nor this driver's CUDA reports it"),
           subsystem_fact(read_pci_sysfs(device.bus_id, root)),
           known_or("numa_node", device.numa_node, "/sys/bus/pci/devices or CUDA", "none is known"),
           known_or(

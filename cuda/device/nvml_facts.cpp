@@ -156,14 +156,14 @@ std::vector<Fact> nvlink_facts(const Nvlinks& links) {
                       ? Fact{"nvlink_bytes_per_s",
                              Value(*links.link_bytes_per_s),
                              "NVML fields 164 and 90: one link, one direction"}
-                      : Fact{"nvlink_bytes_per_s", std::nullopt, "NVML tells no link speed"});
+                      : Fact{"nvlink_bytes_per_s", std::nullopt, "NVML reports no link speed"});
   std::string peers;
   if (links.to_switches > 0) peers = fmt::format("switches ({})", links.to_switches);
   for (const auto& [bus_id, count] : links.to_gpus) {
     peers += fmt::format("{}{} ({})", peers.empty() ? "" : ", ", bus_id, count);
   }
   facts.push_back(peers.empty()
-                      ? Fact{"nvlink_peers", std::nullopt, "NVML does not tell the other ends"}
+                      ? Fact{"nvlink_peers", std::nullopt, "NVML does not report the other ends"}
                       : Fact{"nvlink_peers", Value(peers), "nvmlDeviceGetNvLinkRemotePciInfo"});
   return facts;
 }

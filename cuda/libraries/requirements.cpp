@@ -71,7 +71,7 @@ probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& pa
         "container with --gpus all",
         needed);
   } else if (driver == 0) {
-    result.reason = fmt::format("{} does not tell its version: {}", path, needed);
+    result.reason = fmt::format("{} does not report its version: {}", path, needed);
   } else if (driver / 1000 < runtime / 1000) {
     result.reason = fmt::format(
         "{} supports CUDA {} and is too old: {}; on data-centre GPUs the "

@@ -41,7 +41,7 @@ std::optional<Clock> from_cpuinfo(const CpuInfo& cpu) {
 }
 
 Fact fact(const char* name, const std::optional<Clock>& clock) {
-  if (!clock) return {name, std::nullopt, "neither cpufreq nor CPUID nor /proc/cpuinfo tells it"};
+  if (!clock) return {name, std::nullopt, "neither cpufreq nor CPUID nor /proc/cpuinfo reports it"};
   return {name, Value(clock->hz), clock->source};
 }
 }  // namespace

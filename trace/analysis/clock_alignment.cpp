@@ -158,7 +158,7 @@ class Aligner {
                   meetings_.meetings.size(),
                   microseconds(*residuals_.p50),
                   microseconds(*residuals_.p95))
-            : "no collective tells how well they agree";
+            : "no collective shows how well they agree";
     if (one_timeline(job_)) return fmt::format("one timeline, one clock; {}", agreement);
     const auto drifting = std::count_if(alignment_.report.ranks.begin(),
                                         alignment_.report.ranks.end(),

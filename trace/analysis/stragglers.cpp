@@ -220,7 +220,7 @@ CulpritReport find_culprits(const Job& job,
     CulpritReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
     report.total = report.exposed;
-    report.abstention = "one rank alone has nobody to wait for";
+    report.abstention = "one rank alone waits for no other";
     return report;
   }
   return Investigation(job, steps, waits, alignment, ledger).report();

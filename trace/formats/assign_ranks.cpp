@@ -77,7 +77,7 @@ std::string sources(const std::vector<Recording>& recordings) {
 
 std::string by_metadata(std::vector<Recording>& recordings, const Ranks& ranks) {
   set_ranks(recordings, ranks, "");
-  return fmt::format("ranks are those that the recordings tell ({})", sources(recordings));
+  return fmt::format("ranks are those that the recordings state ({})", sources(recordings));
 }
 
 /// Metadata where it is there, file names for the rest.
@@ -147,14 +147,15 @@ std::string decide(std::vector<Recording>& recordings) {
   for (Recording& recording : recordings)
     if (recording.origin.rank_from.empty()) recording.origin.rank_from = "order of files";
   if (complete(known))
-    return fmt::format("ranks are those that the recordings or their names tell ({})",
+    return fmt::format("ranks are those that the recordings or their names state ({})",
                        sources(recordings));
   if (!nothing_known)
-    return "some ranks are told by metadata or file names; the other recordings took the free "
+    return "some ranks come from metadata or file names; the other recordings took the free "
            "ranks in their order";
   return one_file && recordings.size() > 1
-             ? fmt::format("ranks are the {}, because nothing tells them", sources(recordings))
-             : "ranks are the order of the files, because neither metadata nor names tell them";
+             ? fmt::format("ranks are the {}, because nothing else states them",
+                           sources(recordings))
+             : "ranks are the order of the files, because neither metadata nor names state them";
 }
 
 /// How many ranks the job has, as far as the recordings say; at least the largest rank and one.

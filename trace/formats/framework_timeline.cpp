@@ -33,8 +33,7 @@ TimelineDialect read_dialect(toml_file::Table& table) {
   TimelineDialect dialect;
   dialect.name = table.text("name");
   dialect.known_by = table.texts("known_by");
-  if (dialect.known_by.empty())
-    table.refuse("known_by needs a name by which such files are told from others");
+  if (dialect.known_by.empty()) table.refuse("known_by needs a name that only such files have");
   dialect.track = table.text("track");
   if (dialect.track.find("{pipeline}") == std::string::npos)
     table.refuse("track needs {pipeline}, the number of the pipeline stage", "track");

@@ -262,7 +262,8 @@ FileFacts file_facts(Database& database, bool wall_clock) {
   facts.remarks = diagnostics(database);
   if (!wall_clock)
     facts.remarks.push_back(
-        "the file does not tell when its capture began: its times compare with no other file's");
+        "the file does not state when its capture began: its times cannot be compared with another "
+        "file's");
   return facts;
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("nobody at the address is said with the address", "[rendezvous]") {
   auto client = options_of(1, 2, free_port());
   client.arrival_limit = 100ms;
   const auto thrown = run({client}, [](Rendezvous&) {});
-  CHECK(contains(thrown[0], "rank 1: nobody answers at 127.0.0.1:"));
+  CHECK(contains(thrown[0], "rank 1: no answer from 127.0.0.1:"));
 }
 
 TEST_CASE("a process with another token is sent away and harms nobody", "[rendezvous]") {

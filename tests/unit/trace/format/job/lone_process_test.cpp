@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/read_job.h"
-
 #include "tests/catch.h"
 #include "tests/unit/trace/format/export/exported_job.h"
 #include "tests/unit/trace/format/test_folder.h"
+#include "trace/formats/read_job.h"
 
 #include <string>
 #include <utility>
@@ -140,7 +139,7 @@ TEST_CASE("waiting is found between the GPUs of a Kineto file", "[read_job]") {
   Job job = read_job({folder.file("a.json")}, {&rules, 1});
   REQUIRE(job.recordings.size() == 2);
   CHECK(job.ranks_from ==
-        "ranks are the order of the GPUs of one process, because nothing tells them");
+        "ranks are the order of the GPUs of one process, because nothing else states them");
   CHECK(job.recordings[0].remarks.empty());
   const Attributed all = attributed(job);
   REQUIRE(all.waits.collectives.size() == 4);

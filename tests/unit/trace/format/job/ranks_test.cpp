@@ -77,7 +77,7 @@ TEST_CASE("Metadata decides over names, and recordings come in the order of rank
   Job ranks = job(from("rank0.json", 1), from("rank1.json", 0));
   assign_ranks(ranks);
   CHECK(ranks.recordings[0].origin.file == "rank1.json");
-  CHECK(ranks.ranks_from == "ranks are those that the recordings tell (distributedInfo)");
+  CHECK(ranks.ranks_from == "ranks are those that the recordings state (distributedInfo)");
   CHECK(ranks.remarks.empty());
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("Without metadata and names the order of the files decides, and is sai
   CHECK(ranks.recordings[0].origin.rank == 0);
   CHECK(ranks.recordings[0].origin.rank_from == "order of files");
   CHECK(ranks.ranks_from ==
-        "ranks are the order of the files, because neither metadata nor names tell them");
+        "ranks are the order of the files, because neither metadata nor names state them");
 }
 
 TEST_CASE("What a file holds in order goes on over several files", "[ranks]") {

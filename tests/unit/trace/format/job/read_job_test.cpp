@@ -147,7 +147,7 @@ TEST_CASE("The eight ranks of the DLRM recording come in the order of their meta
     CHECK(job.recordings[static_cast<std::size_t>(rank)].origin.rank == rank);
     CHECK(job.recordings[static_cast<std::size_t>(rank)].origin.world_size == 8);
   }
-  CHECK(job.ranks_from == "ranks are those that the recordings tell (distributedInfo)");
+  CHECK(job.ranks_from == "ranks are those that the recordings state (distributedInfo)");
 }
 
 TEST_CASE("A framework's timeline is told from PyTorch's, and holds all ranks in one file",
