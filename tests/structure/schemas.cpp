@@ -2,6 +2,7 @@
 /// scaleworth_schemas DOCS [write]: compares the schemas that follow from the fields of each
 /// document with those in DOCS, or writes them there.
 #include "report/attribution/attribution_report.h"
+#include "report/mfu/mfu_report.h"
 #include "src/core/files/atomic_file.h"
 
 #include <cstdio>
@@ -16,6 +17,9 @@ int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("usage: scaleworth_schemas DOCS [write]\n", stderr), 2;
   const std::pair<const char*, std::string> schemas[] = {
       {"attribution.schema.json", report::attribution_schema()},
+      {"mfu.schema.json", report::mfu_schema()},
+      {"mfu_budget.schema.json", report::budget_schema()},
+      {"mfu_inference.schema.json", report::serving_schema()},
   };
   int different = 0;
   for (const auto& [name, schema] : schemas) {
