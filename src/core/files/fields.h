@@ -9,7 +9,6 @@
 
 #include "src/core/estimate.h"
 #include "src/core/span.h"
-#include "src/core/units.h"
 
 #include <concepts>
 #include <cstdint>
@@ -55,8 +54,8 @@ class Fields {
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
-  /// A number (quantities in base units), text, truth or rank; null for an absent one. An estimate
-  /// with its interval, a vector or a map of these.
+  /// A number (quantities in base units, times in nanoseconds), text, truth or rank, a vector or a
+  /// map of these, or an interval; null for an absent one.
   template <class V>
   void operator()(std::string_view key,
                   const V& value,
