@@ -1,27 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/json_values.h"
-#include "report/names.h"
+#include "src/core/files/fields.h"
 
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 namespace scaleworth::report {
 namespace {
-// An attribution as JSON, part by part: times in nanoseconds, null for absent.
+using attribution::Attribution;
+using attribution::Nanoseconds;
 
-inline Json json_time(const std::optional<attribution::Nanoseconds>& time) {
-  return time ? Json(time->count()) : Json(nullptr);
+constexpr JsonHead head{
+    "attribution.schema.json",
+    "scaleworth attribute --format json",
+    "Where the time of a job's recordings went, because of whom, and how sure that is. Times are "
+    "nanoseconds (_ns) on the common clock; ratios are fractions of 1. What does not exist or "
+    "could not be had is null.",
+    attribution_schema_version,
+    "scaleworth attribution"};
+
+void verdict(Fields& json, const AttributionView& view) {
+  const Verdict judged = judge_attribution(view);
+  const char* answer = judged.answer == Answer::yes  ? "no straggler"
+                       : judged.answer == Answer::no ? "straggler"
+                                                     : "not known";
+  json("answer", answer, one_of("straggler|no straggler|not known"));
+  json("headline", judged.headline);
+  json("lines", judged.lines);
 }
 
-/// Per rank and over ranks, or null without steps.
-Json json_averages(const AttributionView& view);
-/// One step of one rank of `job`, as recorded.
-Json json_ledger(const attribution::Attribution& job, const attribution::StepLedger& ledger);
-Json json_culprits(const AttributionView& view);
-Json json_efficiency(const attribution::Efficiency& efficiency);
+void steps(Fields& json, const AttributionView& view) {
+  const auto& choice = view.attribution.step_choice;
+  json("source", choice.source, or_null);
+  json("sentence", choice.sentence, or_null);
+  json("found", choice.steps);
+  json("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
+  json("averages_are_of_excluded_steps",
+       view.averages && view.averages->only_excluded,
+       "true: no step counts as steady state, the averages are of what there is.");
+}
 
-using attribution::Culprit;
+double nanoseconds(double seconds) {
+  return seconds * 1e9;
+}
+
+void spread(Fields& json, const Spread& value) {
+  json.named("spread",
+             "Mean with its extremes: over steps, and in the mean over ranks: over ranks.");
+  json("mean_ns", nanoseconds(value.mean), or_null);
+  json("least_ns", nanoseconds(value.least), or_null);
+  json("most_ns", nanoseconds(value.most), or_null);
+}
+
+std::string part_key(std::size_t index) {
+  return attribution::ledger_part_key(static_cast<attribution::LedgerPart>(index));
+}
+
+/// Means in seconds by name: "data loading" becomes "data_loading_ns".
+template <class Kind, std::size_t N>
+auto shares(const std::array<double, N>& seconds, const char* (*name)(Kind)) {
+  return [&seconds, name](Fields& json) {
+    for (std::size_t i = 0; i < N; ++i) {
+      std::string key = name(static_cast<Kind>(i));
+      std::replace_if(
+          key.begin(), key.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+      json(key + "_ns", nanoseconds(seconds[i]), or_null);
+    }
+  };
+}
+
+void averaged(Fields& json, const AveragedLedger& ledger) {
+  json.named("averaged");
+  json("rank", ledger.rank, "null: the mean over ranks.");
+  json("steps", ledger.steps);
+  json.object("step", ledger.step, spread);
+  json.object("parts", [&](Fields& parts) {
+    for (std::size_t i = 0; i < ledger.parts.size(); ++i) {
+      parts.object(part_key(i), ledger.parts[i], spread);
+    }
+  });
+  json.object("compute_by_class",
+              shares(ledger.compute_by_class, attribution::work_class_name),
+              "Adds up to compute.");
+  json.object("host_late_by_cause",
+              shares(ledger.host_late_by_cause, attribution::host_cause_name),
+              "Adds up to host_late.");
+  json("overlapped_transfer_ns",
+       nanoseconds(ledger.overlapped_transfer),
+       "Ran under compute and cost nothing.",
+       or_null);
+  json("overlapped_wait_ns", nanoseconds(ledger.overlapped_wait), or_null);
+  json("overlapped_copy_ns", nanoseconds(ledger.overlapped_copy), or_null);
+  json("communication_ns", nanoseconds(ledger.communication), "Exposed and hidden.", or_null);
+}
+
+struct RankTime {
+  Rank rank;
+  Nanoseconds time{};
+};
+
+/// One step of one rank of `job`, as recorded.
+void step_ledger(Fields& json, const Attribution& job, const attribution::StepLedger& ledger) {
+  json.named("ledger");
+  json("step", ledger.step);
+  json("rank", ledger.rank);
+  json("start_ns", ledger.start);
+  json("end_ns", ledger.end);
+  json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
+  for (std::size_t i = 0; i < ledger.parts.size(); ++i) json(part_key(i), ledger.parts[i]);
+  std::vector<RankTime> waited;
+  for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
+    const Nanoseconds time = ledger.waited_for[place];
+    if (time.count() != 0) waited.push_back({rank_at(job, place), time});
+  }
+  json.array(
+      "waited_for",
+      waited,
+      [](Fields& entry, const RankTime& one) {
+        entry("rank", one.rank);
+        entry("time_ns", one.time);
+      },
+      "Divides exposed_wait_ns, together with uncharged_wait_ns.");
+  json("uncharged_wait_ns", ledger.uncharged_wait, "Below the clock error, or for nobody known.");
+}
+
+void cause_share(Fields& json, const attribution::CauseShare& share) {
+  json("cause", attribution::late_cause_name(share.cause));
+  json("time_ns", share.time);
+  json("detail", share.detail, or_null);
+}
+
+void culprit(Fields& json, const AttributionView& view, const attribution::Culprit& one) {
+  json.named("culprit");
+  json("rank", one.rank);
+  json("waited_ns", one.waited, "By all ranks, exposed or not.");
+  json("exposed_ns", one.exposed);
+  json("exposed_per_step_ms", one.exposed_per_step_ms, "Of the average waiting rank.", or_null);
+  json("gpu_seconds", one.gpu_seconds, "Exposed, over GPUs, over the recording.", or_null);
+  json("share_of_gpu_time", share_of_gpu_time(view, one));
+  json("lost_usd_per_hour", lost_per_hour(view, one), "Per hour of the whole job.");
+  json("collectives", one.collectives, "At which it came last.");
+  json("steps", one.steps, "In which it is the largest cause of waiting.");
+  json("significant", one.significant, "Beyond what the clock error allows to doubt.");
+  json("cause",
+       attribution::late_cause_name(one.cause),
+       "Explains at least 80 % of the lateness, else undecided.");
+  json.array("shares", one.shares, cause_share);
+  json("sentence", one.sentence, or_null);
+}
 
 const char* recurrence_name(attribution::Recurrence recurrence) {
   switch (recurrence) {
@@ -35,303 +163,225 @@ const char* recurrence_name(attribution::Recurrence recurrence) {
   return "too few steps";
 }
 
-Json cause_share(const attribution::CauseShare& share) {
-  return {{"cause", attribution::late_cause_name(share.cause)},
-          {"time_ns", share.time.count()},
-          {"detail", json_note(share.detail)}};
-}
+struct Waited {
+  Rank rank;
+  Rank waited_for;
+  Nanoseconds exposed{};
+  Nanoseconds total{};
+};
 
-Json culprit(const AttributionView& view, const Culprit& one) {
-  return {{"rank", one.rank.index},
-          {"waited_ns", one.waited.count()},
-          {"exposed_ns", one.exposed.count()},
-          {"exposed_per_step_ms", json_value(one.exposed_per_step_ms)},
-          {"gpu_seconds", json_value(one.gpu_seconds)},
-          {"share_of_gpu_time", json_value(share_of_gpu_time(view, one))},
-          {"lost_usd_per_hour", json_value(lost_per_hour(view, one))},
-          {"collectives", one.collectives},
-          {"steps", one.steps},
-          {"significant", one.significant},
-          {"cause", attribution::late_cause_name(one.cause)},
-          {"shares", json_array(one.shares, cause_share)},
-          {"sentence", json_note(one.sentence)}};
-}
-
-/// Entries of the waiting matrix that are not zero.
-Json matrix(const attribution::Attribution& job) {
-  const auto& report = job.culprits;
-  Json entries = Json::array();
+void culprits(Fields& json, const AttributionView& view) {
+  const auto& report = view.attribution.culprits;
+  json("abstention", report.abstention, "Why nobody is named.", or_null);
+  json("recurrence", recurrence_name(report.recurrence), one_of("one rank|rotating|too few steps"));
+  const auto priced = [&](Fields& one, const auto& named) { culprit(one, view, named); };
+  json.array("culprits", report.culprits, priced, "The most expensive first.");
+  std::vector<Waited> matrix;
   for (std::size_t i = 0; i < report.total.size(); ++i) {
     for (std::size_t j = 0; j < report.total[i].size(); ++j) {
-      if (report.total[i][j].count() != 0) {
-        entries.push_back({{"rank", rank_at(job, i).index},
-                           {"waited_for", rank_at(job, j).index},
-                           {"exposed_ns", report.exposed[i][j].count()},
-                           {"total_ns", report.total[i][j].count()}});
-      }
+      if (report.total[i][j].count() == 0) continue;
+      matrix.push_back({rank_at(view.attribution, i),
+                        rank_at(view.attribution, j),
+                        report.exposed[i][j],
+                        report.total[i][j]});
     }
   }
-  return entries;
+  json.array(
+      "matrix",
+      matrix,
+      [](Fields& entry, const Waited& one) {
+        entry("rank", one.rank);
+        entry("waited_for", one.waited_for);
+        entry("exposed_ns", one.exposed);
+        entry("total_ns", one.total);
+      },
+      "Entries that are not zero, over the steps that count.");
 }
 
-Json what_if(const attribution::Efficiency::WhatIf& one) {
-  return {{"change", one.change},
-          {"step_time_ns", one.step_time.count()},
-          {"saved_ns", one.saved.count()}};
+void nccl_use(Fields& json, const attribution::NcclUse& use) {
+  json.named("nccl_use",
+             "What NCCL told of this rank's part; null where it told nothing. Times are means over "
+             "its network operations (one channel's sends or receives to one peer each), which run "
+             "side by side.");
+  json("network_operations", use.operations);
+  json("sent_bytes", use.sent_bytes);
+  json("operation_ns", use.mean(use.duration));
+  json("gpu_wait_ns",
+       use.mean(use.gpu_wait),
+       "For data of the own GPU, or for it to take what came.");
+  json("peer_wait_ns", use.mean(use.peer_wait), "For the receiver's credit.");
+  json("network_wait_ns",
+       use.mean(use.network_wait),
+       "For the network, or for what the peer had not sent yet.");
+  json("channels_apart_ns",
+       use.channels_apart,
+       "Between the ends of the first and of the last channel of the kernel.");
 }
 
-Json path_share(const attribution::Efficiency::PathShare& one) {
-  return {{"rank", one.rank.index}, {"what", one.what}, {"time_ns", one.time.count()}};
+void participant(Fields& json, const attribution::CollectiveWait::Participant& part) {
+  json("rank", part.rank);
+  json("start_ns", part.start);
+  json("end_ns", part.end);
+  json("wait_ns", part.wait);
+  json("transfer_ns", part.transfer);
+  json.object("nccl", part.nccl, nccl_use);
 }
 
-Json json_culprits(const AttributionView& view) {
-  const auto& report = view.attribution.culprits;
-  return {{"abstention", json_note(report.abstention)},
-          {"recurrence", recurrence_name(report.recurrence)},
-          {"culprits",
-           json_array(report.culprits, [&](const Culprit& one) { return culprit(view, one); })},
-          {"matrix", matrix(view.attribution)}};
+void collective(Fields& json, const attribution::CollectiveWait& one) {
+  json.named("collective");
+  json("kind", attribution::collective_kind_name(one.kind));
+  json("group", one.group, or_null);
+  json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
+  json("index", one.index);
+  json("size_bytes", one.bytes);
+  json("algorithm",
+       one.algorithm,
+       "As NCCL said that it chose; null where it did not say.",
+       or_null);
+  json("protocol", one.protocol, or_null);
+  json("channels", one.channels);
+  json("last_arriver", one.last_arriver, "null: a tie within the clock error, or one-sided.");
+  json("spread_of_starts_ns", one.spread_of_starts);
+  json("spread_of_ends_ns", one.spread_of_ends);
+  json("shortest_ns",
+       one.shortest,
+       "The last arriver's duration: an estimate of the pure transfer.");
+  json.array("participants", one.participants, participant);
 }
 
-Json json_efficiency(const attribution::Efficiency& efficiency) {
-  Json useful = Json::array();
-  for (const auto time : efficiency.useful) useful.push_back(time.count());
-  return {{"window", json_note(efficiency.window)},
-          {"runtime_ns", efficiency.runtime.count()},
-          {"parallel", json_value(efficiency.parallel)},
-          {"load_balance", json_value(efficiency.load_balance)},
-          {"serialization", json_value(efficiency.serialization)},
-          {"host", json_value(efficiency.host)},
-          {"dependency", json_value(efficiency.dependency)},
-          {"transfer", json_value(efficiency.transfer)},
-          {"useful_ns", useful},
-          {"step_time_ns", efficiency.step_time.count()},
-          {"replay_error", json_value(efficiency.replay_error)},
-          {"what_if", json_array(efficiency.what_if, what_if)},
-          {"critical_path", json_array(efficiency.critical_path, path_share)}};
+void collectives(Fields& json, const Attribution& job) {
+  json("matched", job.collectives.size());
+  json("unmatched_kernels", job.unmatched_collectives);
+  std::vector<attribution::CollectiveWait> listed;
+  for (const std::size_t i : listed_collectives(job)) listed.push_back(job.collectives[i]);
+  json.array("listed", listed, collective, "At most a thousand, those with the most waiting.");
 }
 
-using attribution::Attribution;
-
-Json recording(const attribution::RankRecording& one) {
-  Json losses = Json::object();
-  for (const auto& [what, amount] : one.losses) losses[what] = amount;
-  return {{"rank", one.rank.index},
-          {"file", one.file},
-          {"where", json_note(one.where)},
-          {"rank_from", json_note(one.rank_from)},
-          {"device_events", one.device_events},
-          {"host_events", one.host_events},
-          {"losses", losses}};
+void what_if(Fields& json, const attribution::Efficiency::WhatIf& one) {
+  json("change", one.change);
+  json("step_time_ns", one.step_time);
+  json("saved_ns", one.saved);
 }
 
-Json steps(const AttributionView& view) {
-  const auto& choice = view.attribution.step_choice;
-  return {{"source", json_note(choice.source)},
-          {"sentence", json_note(choice.sentence)},
-          {"found", choice.steps},
-          {"excluded", choice.excluded},
-          {"averages_are_of_excluded_steps", view.averages && view.averages->only_excluded}};
+void path_share(Fields& json, const attribution::Efficiency::PathShare& one) {
+  json("rank", one.rank);
+  json("what", one.what);
+  json("time_ns", one.time);
 }
 
-Json clock(const attribution::ClockReport::RankClock& one) {
-  return {{"rank", one.rank.index},
-          {"offset_ns", one.offset.count()},
-          {"drift_ppm", json_value(one.drift_ppm)},
-          {"residual_p50_ns", json_time(one.residual_p50)},
-          {"residual_p95_ns", json_time(one.residual_p95)},
-          {"matches", one.matches}};
+void efficiency(Fields& json, const attribution::Efficiency& one) {
+  json.named("efficiency",
+             "parallel = load_balance * serialization * transfer; serialization = host * "
+             "dependency.");
+  json("window", one.window, or_null);
+  json("runtime_ns", one.runtime);
+  json("parallel", one.parallel, or_null);
+  json("load_balance", one.load_balance, or_null);
+  json("serialization", one.serialization, or_null);
+  json("host", one.host, or_null);
+  json("dependency", one.dependency, or_null);
+  json("transfer", one.transfer, or_null);
+  json("useful_ns",
+       one.useful,
+       "By recording, in the order of `recordings`: union of kernels that are not communication.");
+  json("step_time_ns", one.step_time);
+  json("replay_error",
+       one.replay_error,
+       "The replay without a change against the measurement.",
+       or_null);
+  json.array("what_if", one.what_if, what_if, "Each change alone; savings do not add up.");
+  json.array("critical_path", one.critical_path, path_share, "Adds up to runtime_ns.");
 }
 
-Json clocks(const attribution::ClockReport& report) {
-  return {{"comparable", report.comparable},
-          {"reason", json_note(report.reason)},
-          {"method", json_note(report.method)},
-          {"error_ns", report.error.count()},
-          {"causality_violations", report.causality_violations},
-          {"ranks", json_array(report.ranks, clock)}};
+void clock(Fields& json, const attribution::ClockReport::RankClock& one) {
+  json("rank", one.rank);
+  json("offset_ns", one.offset, "Added to the rank's times.");
+  json("drift_ppm", one.drift_ppm, or_null);
+  json("residual_p50_ns", one.residual_p50);
+  json("residual_p95_ns", one.residual_p95);
+  json("matches", one.matches);
 }
 
-Json class_time(const attribution::ClassifiedTime& one) {
-  Json largest = Json::array();
-  for (const auto& [name, time] : one.largest) {
-    largest.push_back({{"name", name}, {"time_ns", time.count()}});
-  }
-  return {{"class", attribution::work_class_name(one.work_class)},
-          {"kernels", one.kernels},
-          {"time_ns", one.time.count()},
-          {"largest", largest}};
+void clocks(Fields& json, const attribution::ClockReport& report) {
+  json("comparable", report.comparable, "false: no verdict across ranks, for the reason given.");
+  json("reason", report.reason, or_null);
+  json("method", report.method, or_null);
+  json("error_ns", report.error, "Error bar of every wait.");
+  json("causality_violations",
+       report.causality_violations,
+       "Ends that lie before the last begin by more than the error.");
+  json.array("ranks", report.ranks, clock);
 }
 
-/// Per network operation: they run side by side.
-Json nccl_use(const std::optional<attribution::NcclUse>& use) {
-  if (!use) return nullptr;
-  return {{"network_operations", use->operations},
-          {"sent_bytes", use->sent_bytes},
-          {"operation_ns", use->mean(use->duration).count()},
-          {"gpu_wait_ns", use->mean(use->gpu_wait).count()},
-          {"peer_wait_ns", use->mean(use->peer_wait).count()},
-          {"network_wait_ns", use->mean(use->network_wait).count()},
-          {"channels_apart_ns",
-           use->channels_apart ? Json(use->channels_apart->count()) : Json(nullptr)}};
+void class_time(Fields& json, const attribution::ClassifiedTime& one) {
+  json("class", attribution::work_class_name(one.work_class));
+  json("kernels", one.kernels);
+  json("time_ns", one.time, "Summed over kernels, not a union.");
+  json.array("largest", one.largest, [](Fields& entry, const auto& kernel) {
+    entry("name", kernel.first);
+    entry("time_ns", kernel.second);
+  });
 }
 
-Json collective(const attribution::CollectiveWait& one) {
-  Json participants = Json::array();
-  for (const auto& part : one.participants) {
-    participants.push_back({{"rank", part.rank.index},
-                            {"start_ns", part.start.count()},
-                            {"end_ns", part.end.count()},
-                            {"wait_ns", part.wait.count()},
-                            {"transfer_ns", part.transfer.count()},
-                            {"nccl", nccl_use(part.nccl)}});
-  }
-  return {{"kind", attribution::collective_kind_name(one.kind)},
-          {"group", json_note(one.group)},
-          {"step", one.step < 0 ? Json(nullptr) : Json(one.step)},
-          {"index", one.index},
-          {"size_bytes", one.bytes ? Json(*one.bytes) : Json(nullptr)},
-          {"algorithm", json_note(one.algorithm)},
-          {"protocol", json_note(one.protocol)},
-          {"channels", one.channels ? Json(*one.channels) : Json(nullptr)},
-          {"last_arriver", one.last_arriver ? Json(one.last_arriver->index) : Json(nullptr)},
-          {"spread_of_starts_ns", one.spread_of_starts.count()},
-          {"spread_of_ends_ns", one.spread_of_ends.count()},
-          {"shortest_ns", one.shortest.count()},
-          {"participants", participants}};
+void recording(Fields& json, const attribution::RankRecording& one) {
+  json("rank", one.rank);
+  json("file", one.file);
+  json("where", one.where, or_null);
+  json("rank_from", one.rank_from, or_null);
+  json("device_events", one.device_events);
+  json("host_events", one.host_events);
+  json("losses", one.losses, "Dropped or malformed; the unit is in the name.");
 }
 
-Json collectives(const Attribution& attribution) {
-  Json listed = Json::array();
-  for (const std::size_t i : listed_collectives(attribution)) {
-    listed.push_back(collective(attribution.collectives[i]));
-  }
-  return {{"matched", attribution.collectives.size()},
-          {"unmatched_kernels", attribution.unmatched_collectives},
-          {"listed", listed}};
+void job_ranks(Fields& json, const attribution::JobSize& size) {
+  json("at_least", size.at_least, "That the recordings show or tell.");
+  json("told", size.told, "at_least is the number, by what a recording says of its job.");
 }
 
-const char* answer_name(Answer answer) {
-  return answer == Answer::yes ? "no straggler" : answer == Answer::no ? "straggler" : "not known";
-}
-
-Json verdict(const AttributionView& view) {
-  const Verdict judged = judge_attribution(view);
-  return {{"answer", answer_name(judged.answer)},
-          {"headline", judged.headline},
-          {"lines", judged.lines}};
+void document(Fields& json, const AttributionView& view) {
+  const Attribution& job = view.attribution;
+  const auto& options = view.options;
+  const auto ledger = [&](Fields& one, const auto& step) { step_ledger(one, job, step); };
+  json("tool_version", options.tool_version, or_null);
+  json("git_revision", options.git_revision, or_null);
+  json("input", options.input, "What was attributed, as on the command line.", or_null);
+  json("price_usd_per_gpu_hour",
+       options.price_per_gpu ? std::optional(options.price_per_gpu->value() * 3600.0)
+                             : std::nullopt);
+  json.object("verdict", view, verdict);
+  json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
+  json.object("steps", view, steps, "How the steps were found.");
+  json.object(
+      "averages",
+      view.averages,
+      [](Fields& means, const AveragedJob& all) {
+        means.object("mean", all.mean, averaged);
+        means.array("ranks", all.ranks, averaged);
+      },
+      "Means over the steps that count; null without steps.");
+  json.array("ledger",
+             job.ledger,
+             ledger,
+             "Every step of every rank; the nine parts add up to end_ns - start_ns exactly.");
+  json.object("culprits", view, culprits);
+  json.object("collectives", job, collectives);
+  json.object("efficiency", job.efficiency, efficiency);
+  json("efficiency_reason", job.efficiency_reason, "Why efficiency is null.", or_null);
+  json.object("clocks", job.clocks, clocks);
+  json.array("classes", job.classes, class_time);
+  json.array("recordings", job.recordings, recording);
+  json.object("job_ranks", job.job_size, job_ranks, "How many ranks the job has.");
 }
 }  // namespace
 
 std::string attribution_json(const AttributionView& view) {
-  const Attribution& attribution = view.attribution;
-  const auto& price = view.options.price_per_gpu;
-  const Json json{
-      {"schema_version", attribution_schema_version},
-      {"kind", "scaleworth attribution"},
-      {"tool_version", json_note(view.options.tool_version)},
-      {"git_revision", json_note(view.options.git_revision)},
-      {"input", json_note(view.options.input)},
-      {"price_usd_per_gpu_hour", price ? json_value(price->value() * 3600.0) : Json(nullptr)},
-      {"verdict", verdict(view)},
-      {"remarks", attribution.remarks},
-      {"steps", steps(view)},
-      {"averages", json_averages(view)},
-      {"ledger",
-       json_array(attribution.ledger,
-                  [&](const auto& ledger) { return json_ledger(attribution, ledger); })},
-      {"culprits", json_culprits(view)},
-      {"collectives", collectives(attribution)},
-      {"efficiency",
-       attribution.efficiency ? json_efficiency(*attribution.efficiency) : Json(nullptr)},
-      {"efficiency_reason", json_note(attribution.efficiency_reason)},
-      {"clocks", clocks(attribution.clocks)},
-      {"classes", json_array(attribution.classes, class_time)},
-      {"recordings", json_array(attribution.recordings, recording)},
-      {"job_ranks",
-       {{"at_least", attribution.job_size.at_least}, {"told", attribution.job_size.told}}}};
+  Fields json(Fields::Make::document, head);
+  document(json, view);
   // Names from recordings may be in any encoding; a replacement character beats an exception.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.take().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-namespace {
-using attribution::LedgerPart;
-
-Json nanoseconds(double seconds) {
-  return json_value(seconds * 1e9);
+std::string attribution_schema() {
+  return schema_of(head, [](Fields& json) { document(json, {{}, {}, {}}); });
 }
-
-Json spread(const Spread& value) {
-  return {{"mean_ns", nanoseconds(value.mean)},
-          {"least_ns", nanoseconds(value.least)},
-          {"most_ns", nanoseconds(value.most)}};
-}
-
-/// "data loading" as in a key: "data_loading_ns".
-std::string key(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
-  return name + "_ns";
-}
-
-std::string class_key(std::size_t index) {
-  return key(attribution::work_class_name(static_cast<attribution::WorkClass>(index)));
-}
-
-std::string cause_key(std::size_t index) {
-  return key(attribution::host_cause_name(static_cast<attribution::HostCause>(index)));
-}
-
-Json averaged(const AveragedLedger& ledger) {
-  Json parts = Json::object();
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    parts[attribution::ledger_part_key(static_cast<LedgerPart>(i))] = spread(ledger.parts[i]);
-  }
-  Json classes = Json::object();
-  for (std::size_t i = 0; i < attribution::work_classes; ++i) {
-    classes[class_key(i)] = nanoseconds(ledger.compute_by_class[i]);
-  }
-  Json causes = Json::object();
-  for (std::size_t i = 0; i < attribution::host_causes; ++i) {
-    causes[cause_key(i)] = nanoseconds(ledger.host_late_by_cause[i]);
-  }
-  return {{"rank", ledger.rank ? Json(ledger.rank->index) : Json(nullptr)},
-          {"steps", ledger.steps},
-          {"step", spread(ledger.step)},
-          {"parts", parts},
-          {"compute_by_class", classes},
-          {"host_late_by_cause", causes},
-          {"overlapped_transfer_ns", nanoseconds(ledger.overlapped_transfer)},
-          {"overlapped_wait_ns", nanoseconds(ledger.overlapped_wait)},
-          {"overlapped_copy_ns", nanoseconds(ledger.overlapped_copy)},
-          {"communication_ns", nanoseconds(ledger.communication)}};
-}
-
-Json json_averages(const AttributionView& view) {
-  if (!view.averages) return nullptr;
-  return {{"mean", averaged(view.averages->mean)},
-          {"ranks", json_array(view.averages->ranks, averaged)}};
-}
-
-Json json_ledger(const attribution::Attribution& job, const attribution::StepLedger& ledger) {
-  Json json{{"step", ledger.step},
-            {"rank", ledger.rank.index},
-            {"start_ns", ledger.start.count()},
-            {"end_ns", ledger.end.count()},
-            {"excluded", json_note(ledger.excluded)}};
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    json[attribution::ledger_part_key(static_cast<LedgerPart>(i))] = ledger.parts[i].count();
-  }
-  Json waited = Json::array();
-  for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
-    if (ledger.waited_for[place].count() != 0) {
-      waited.push_back(
-          {{"rank", rank_at(job, place).index}, {"time_ns", ledger.waited_for[place].count()}});
-    }
-  }
-  json["waited_for"] = waited;
-  json["uncharged_wait_ns"] = ledger.uncharged_wait.count();
-  return json;
-}
-}  // namespace
 }  // namespace scaleworth::report

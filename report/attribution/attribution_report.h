@@ -164,6 +164,8 @@ Document summarise_attribution(const AttributionView& view);
 /// The results in nanoseconds and base units, null for what is absent
 /// (docs/attribution.schema.json).
 std::string attribution_json(const AttributionView& view);
+/// The text of that schema.
+std::string attribution_schema();
 
 // The first lines of an attribution's report: who or what costs most, and how sure that is.
 

@@ -47,6 +47,7 @@ Document compose_mfu(const MfuView& view);
 Verdict judge_mfu(const MfuView& view);
 /// Numbers in base units, null for what is absent.
 std::string mfu_json(const MfuView& view);
+std::string mfu_schema();
 std::vector<Chart> mfu_charts(const MfuView& view);
 
 /// The run against each peak.
@@ -96,6 +97,7 @@ struct BudgetView {
 Document compose_budget(const BudgetView& view);
 Verdict judge_budget(const BudgetView& view);
 std::string budget_json(const BudgetView& view);
+std::string budget_schema();
 
 /// The best pair by each law.
 Table pairs_table(const BudgetView& view);
@@ -137,6 +139,7 @@ struct ServingView {
 Document compose_serving(const ServingView& view);
 Verdict judge_serving(const ServingView& view);
 std::string serving_json(const ServingView& view);
+std::string serving_schema();
 std::vector<Chart> serving_charts(const ServingView& view);
 
 Table batches_table(const ServingView& view);

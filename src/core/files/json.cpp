@@ -2,9 +2,12 @@
 #include "src/core/files/json.h"
 
 #include "src/core/error.h"
+#include "src/core/files/fields.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +16,7 @@
 namespace scaleworth {
 namespace {
 using nlohmann::json;
+using nlohmann::ordered_json;
 
 // What one value, one text and one key of the document cost beside their characters (sizes of
 // nlohmann_json 3.11 on 64 bits, rounded up; a value has 16 bytes, up to three times that while its
@@ -122,5 +126,169 @@ json parse_bounded_json(std::string_view text, const std::string& where, const J
   Builder builder(text, where, limits);
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
+}
+
+namespace {
+/// A container that members are added to; in a schema, the rule of one.
+struct Container {
+  ordered_json value;
+  std::string key;      // in the container around it
+  const char* of_each;  // in the schema of a list: the keyword of its elements
+  std::string name;     // see Fields::named
+  ordered_json place;   // what stands for it where it is used
+};
+}  // namespace
+
+struct Fields::State {
+  std::vector<Container> open;
+  ordered_json named = ordered_json::object();
+};
+
+Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_unique<State>()) {
+  begin_object(head.sentence, false);
+  (*this)("schema_version", head.schema_version, "Readers refuse a larger number than they know.");
+  (*this)("kind", head.kind, one_of(head.kind));
+  if (make == Make::document) return;
+  ordered_json& rule = state_->open.back().value;
+  rule["properties"]["schema_version"].erase("type");
+  rule["properties"]["schema_version"]["const"] = head.schema_version;
+  ordered_json whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                     {"$id", head.id},
+                     {"title", head.title}};
+  whole.update(rule);
+  rule = std::move(whole);
+}
+Fields::~Fields() = default;
+
+namespace {
+ordered_json types(const char* type, bool null) {
+  return null ? ordered_json{type, "null"} : ordered_json(type);
+}
+
+/// Puts a member, an element or their rule where it belongs.
+void add(Container& parent, bool schema, std::string_view key, ordered_json value) {
+  const std::string name(key);
+  if (!schema && parent.value.is_array()) {
+    parent.value.push_back(std::move(value));
+  } else if (!schema) {
+    parent.value[name] = std::move(value);
+  } else if (parent.of_each != nullptr) {
+    parent.value[parent.of_each] = std::move(value);
+  } else {
+    parent.value["required"].push_back(name);
+    parent.value["properties"][name] = std::move(value);
+  }
+}
+
+ordered_json with_sentence(std::string_view sentence) {
+  ordered_json rule = ordered_json::object();
+  if (!sentence.empty()) rule["description"] = sentence;
+  return rule;
+}
+}  // namespace
+
+void Fields::leaf(const char* type,
+                  const Leaf& value,
+                  std::string_view sentence,
+                  const FieldOptions& options,
+                  bool null) {
+  Container& parent = state_->open.back();
+  if (make_ == Make::document) {
+    ordered_json made = std::visit([](const auto& held) { return ordered_json(held); }, value);
+    const auto* number = std::get_if<double>(&value);
+    const auto* text = std::get_if<std::string_view>(&value);
+    if (number != nullptr && !std::isfinite(*number)) made = nullptr;
+    if (text != nullptr && text->empty() && options.or_null) made = nullptr;
+    return add(parent, false, key_, std::move(made));
+  }
+  ordered_json rule = with_sentence(sentence);
+  null = null || options.or_null;
+  if (options.one_of == nullptr) {
+    rule["type"] = types(type, null);
+  } else {
+    ordered_json& texts = rule["enum"] = ordered_json::array();
+    std::istringstream all(options.one_of);
+    for (std::string one; std::getline(all, one, '|');) texts.push_back(one);
+    if (null) texts.push_back(nullptr);
+  }
+  add(parent, true, key_, std::move(rule));
+}
+
+void Fields::begin_object(std::string_view sentence, bool null) {
+  ordered_json rule = ordered_json::object();
+  if (make_ == Make::schema) {
+    rule = with_sentence(sentence);
+    rule["type"] = types("object", null);
+    rule["additionalProperties"] = false;
+    rule["required"] = ordered_json::array();
+    rule["properties"] = ordered_json::object();
+  }
+  state_->open.push_back({std::move(rule), std::string(key_), nullptr, "", {}});
+}
+
+void Fields::begin_list(const char* type, const char* of_each, std::string_view sentence) {
+  const bool array = std::string_view(type) == "array";
+  ordered_json value = array ? ordered_json::array() : ordered_json::object();
+  if (make_ == Make::schema) {
+    value = with_sentence(sentence);
+    value["type"] = type;
+  }
+  state_->open.push_back({std::move(value), std::string(key_), of_each, "", {}});
+}
+
+void Fields::named(const char* name, const char* sentence) {
+  if (make_ == Make::document) return;
+  Container& open = state_->open.back();
+  open.name = name;
+  if (open.value["type"].is_array()) open.name += "_or_null";
+  ordered_json rule = with_sentence(sentence);
+  if (open.value.contains("description")) open.place["description"] = open.value["description"];
+  open.place["$ref"] = "#/$defs/" + open.name;
+  open.value.erase("description");
+  rule.update(open.value);
+  open.value = std::move(rule);
+}
+
+void Fields::end() {
+  Container closed = std::move(state_->open.back());
+  state_->open.pop_back();
+  if (!closed.name.empty()) {
+    state_->named[closed.name] = std::move(closed.value);
+    closed.value = std::move(closed.place);
+  }
+  add(state_->open.back(), make_ == Make::schema, closed.key, std::move(closed.value));
+}
+
+ordered_json Fields::take() {
+  return std::move(state_->open.front().value);
+}
+
+namespace {
+constexpr std::size_t schema_columns = 300;
+
+/// On one line where that fits.
+std::string spread(const ordered_json& value, const std::string& indent) {
+  if (!value.is_structured() || value.empty()) return value.dump();
+  const bool object = value.is_object();
+  const bool flat = value.is_array() && !value.front().is_structured();
+  std::string line;
+  std::string lines;
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = object ? ordered_json(key).dump() + ": " : "";
+    line += (line.empty() ? "" : ", ") + name + spread(item, "");
+    if (flat) continue;
+    lines += (lines.empty() ? "\n  " : ",\n  ") + indent + name + spread(item, indent + "  ");
+  }
+  if (flat) return "[" + line + "]";
+  const bool fits = line.find('\n') == std::string::npos && line.size() < schema_columns;
+  if (fits) return object ? "{ " + line + " }" : "[" + line + "]";
+  return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
+}
+}  // namespace
+
+std::string Fields::schema() {
+  ordered_json whole = take();
+  if (!state_->named.empty()) whole["$defs"] = std::move(state_->named);
+  return spread(whole, "") + "\n";
 }
 }  // namespace scaleworth

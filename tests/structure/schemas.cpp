@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// scaleworth_schemas DOCS [write]: compares the schemas that follow from the fields of each
+/// document with those in DOCS, or writes them there.
+#include "report/attribution/attribution_report.h"
+#include "report/mfu/mfu_report.h"
+#include "src/core/files/atomic_file.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+int main(int argc, char** argv) {
+  using namespace scaleworth;  // NOLINT(google-build-using-namespace)
+  if (argc < 2) return std::fputs("usage: scaleworth_schemas DOCS [write]\n", stderr), 2;
+  const std::pair<const char*, std::string> schemas[] = {
+      {"attribution.schema.json", report::attribution_schema()},
+      {"mfu.schema.json", report::mfu_schema()},
+      {"mfu_budget.schema.json", report::budget_schema()},
+      {"mfu_inference.schema.json", report::serving_schema()},
+  };
+  int different = 0;
+  for (const auto& [name, schema] : schemas) {
+    const std::filesystem::path file = std::filesystem::path(argv[1]) / name;
+    if (argc > 2) write_file_atomically(file, schema);
+    std::ifstream stream(file, std::ios::binary);
+    const std::string committed(std::istreambuf_iterator<char>(stream), {});
+    if (committed == schema) continue;
+    std::printf("%s does not follow from its fields; run scaleworth_schemas %s write\n",
+                file.c_str(),
+                argv[1]);
+    different = 1;
+  }
+  return different;
+}
