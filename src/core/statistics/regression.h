@@ -9,8 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include <Eigen/Core>
-
 namespace scaleworth {
 struct RegressionOptions {
   /// Every coefficient >= 0 (a time per message or per byte cannot be negative).
@@ -56,10 +54,9 @@ std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>
 /// std::invalid_argument when the row has another number of columns than the fit.
 Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& row);
 
-// Least squares under non-negativity; included by .cpp files only, for it speaks Eigen.
-
-/// argmin |matrix x - target|^2 over x >= 0; entries at the bound are exactly 0.
-/// `matrix` n x p of full column rank, `target` n. Source: Lawson & Hanson, Solving Least Squares
-/// Problems (1974), chapter 23, algorithm NNLS.
-Eigen::VectorXd solve_nonnegative(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& target);
+/// argmin |rows x - target|^2 over x >= 0; entries at the bound are exactly 0.
+/// `rows`  n >= 1 of p values each, of full column rank; `target` n values.
+/// Source: Lawson & Hanson, Solving Least Squares Problems (1974), chapter 23, algorithm NNLS.
+std::vector<double> solve_nonnegative(const std::vector<std::vector<double>>& rows,
+                                      const std::vector<double>& target);
 }  // namespace scaleworth
