@@ -269,14 +269,12 @@ Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& ro
   return result;
 }
 
-std::vector<double> solve_nonnegative(const std::vector<std::vector<double>>& rows,
-                                      const std::vector<double>& target) {
-  MatrixXd matrix(rows.size(), rows.front().size());
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    for (Index j = 0; j < matrix.cols(); ++j) matrix(i, j) = rows[i][j];
-  }
-  const VectorXd solved =
-      solve_bounded(matrix, Eigen::Map<const VectorXd>(target.data(), matrix.rows()));
+std::vector<double> solve_nonnegative(std::span<const double> matrix,
+                                      std::span<const double> target) {
+  const Eigen::Map<const VectorXd> values(target.data(), static_cast<Index>(target.size()));
+  const Eigen::Map<const MatrixXd> columns(
+      matrix.data(), values.size(), static_cast<Index>(matrix.size() / target.size()));
+  const VectorXd solved = solve_bounded(columns, values);
   return {solved.begin(), solved.end()};
 }
 }  // namespace scaleworth

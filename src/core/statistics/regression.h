@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace scaleworth {
@@ -54,9 +55,9 @@ std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>
 /// std::invalid_argument when the row has another number of columns than the fit.
 Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& row);
 
-/// argmin |rows x - target|^2 over x >= 0; entries at the bound are exactly 0.
-/// `rows`  n >= 1 of p values each, of full column rank; `target` n values.
-/// Source: Lawson & Hanson, Solving Least Squares Problems (1974), chapter 23, algorithm NNLS.
-std::vector<double> solve_nonnegative(const std::vector<std::vector<double>>& rows,
-                                      const std::vector<double>& target);
+/// argmin |matrix x - target|^2 over x >= 0; entries at the bound are exactly 0.
+/// `matrix` n x p of full column rank, column by column; `target` n >= 1 values. Source: Lawson &
+/// Hanson, Solving Least Squares Problems (1974), chapter 23, algorithm NNLS.
+std::vector<double> solve_nonnegative(std::span<const double> matrix,
+                                      std::span<const double> target);
 }  // namespace scaleworth

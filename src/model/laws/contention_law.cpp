@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -41,24 +40,6 @@ std::vector<double> collect(const std::vector<ContentionFit>& fits, Value value)
 
 Interval<double> spread(const std::vector<double>& draws) {
   return {quantile(draws, 0.025).value_or(0.0), quantile(draws, 0.975).value_or(1.0)};
-}
-
-double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto mean = [](const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  };
-  const double mean_a = mean(a);
-  const double mean_b = mean(b);
-  double products = 0.0;
-  double squares_a = 0.0;
-  double squares_b = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    products += (a[i] - mean_a) * (b[i] - mean_b);
-    squares_a += (a[i] - mean_a) * (a[i] - mean_a);
-    squares_b += (b[i] - mean_b) * (b[i] - mean_b);
-  }
-  const double norm = std::sqrt(squares_a * squares_b);
-  return norm > 0.0 ? products / norm : 0.0;
 }
 
 int largest_count(const std::vector<LawPoint>& points) {
@@ -168,7 +149,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint
     const double loss = f.serial + f.coherency * largest;
     return loss > 0.0 ? f.serial / loss : 0.5;
   }));
-  estimate.correlation = correlation_of(serial, coherency);
+  estimate.correlation = correlation(serial, coherency);
   return estimate;
 }
 

@@ -89,12 +89,14 @@ void add_draws(std::span<LinearLaw> laws,
                std::uint64_t seed,
                int draws);
 
+double correlation(const std::vector<double>& a, const std::vector<double>& b);
+
 // Laws of three terms: questions that cost a product of three by three each.
 
 using Vector3 = std::array<double, 3>;
-using Matrix3 = std::array<Vector3, 3>;
+using Matrix3 = std::array<Vector3, 3>;  // columns
 double dot(const Vector3& a, const Vector3& b);
-Vector3 product(const Matrix3& rows, const Vector3& x);
+Vector3 product(const Matrix3& columns, const Vector3& x);
 double determinant(const Matrix3& matrix);
 /// By cofactors; the determinant must not be 0.
 Matrix3 inverse(const Matrix3& matrix);

@@ -8,88 +8,78 @@
 #include <cmath>
 #include <set>
 
+#include <Eigen/Dense>
+
 namespace scaleworth::model {
 namespace {
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
 constexpr int most_rounds = 500;
 constexpr double confidence = 0.95;
 constexpr double converged = 1e-14;  // relative decrease of the squares
 constexpr double most_damping = 1e12;
 
-double law_at(const Vector3& p, double load) {
+double law_at(const Vector3d& p, double load) {
   return p[2] * load / (1.0 + p[0] * (load - 1.0) + p[1] * load * (load - 1.0));
 }
 
-std::vector<double> residuals_at(const std::vector<ThroughputPoint>& points, const Vector3& p) {
-  std::vector<double> residuals;
-  for (const ThroughputPoint& at : points) residuals.push_back(at.throughput - law_at(p, at.load));
+VectorXd residuals_at(const std::vector<ThroughputPoint>& points, const Vector3d& p) {
+  VectorXd residuals(static_cast<Index>(points.size()));
+  for (Index i = 0; i < residuals.size(); ++i) {
+    const ThroughputPoint& at = points[static_cast<std::size_t>(i)];
+    residuals[i] = at.throughput - law_at(p, at.load);
+  }
   return residuals;
 }
 
-double squares_at(const std::vector<ThroughputPoint>& points, const Vector3& p) {
-  double squares = 0.0;
-  for (const double residual : residuals_at(points, p)) squares += residual * residual;
-  return squares;
+/// d X / d (alpha, beta, gamma), n x 3.
+MatrixXd jacobian_at(const std::vector<ThroughputPoint>& points, const Vector3d& p) {
+  MatrixXd rows(static_cast<Index>(points.size()), 3);
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const double n = points[static_cast<std::size_t>(i)].load;
+    const double divisor = 1.0 + p[0] * (n - 1.0) + p[1] * n * (n - 1.0);
+    const double slope = -p[2] * n / (divisor * divisor);
+    rows.row(i) << slope * (n - 1.0), slope * n * (n - 1.0), n / divisor;
+  }
+  return rows;
 }
-
-/// d X / d (alpha, beta, gamma) at one load.
-Vector3 slopes_at(double n, const Vector3& p) {
-  const double divisor = 1.0 + p[0] * (n - 1.0) + p[1] * n * (n - 1.0);
-  const double slope = -p[2] * n / (divisor * divisor);
-  return {slope * (n - 1.0), slope * n * (n - 1.0), n / divisor};
-}
-
-/// The normal equations. A parameter that is held has the equation x = 0.
-struct Normal {
-  Normal(const std::vector<ThroughputPoint>& points, const Vector3& p) {
-    for (const ThroughputPoint& at : points) {
-      const Vector3 slopes = slopes_at(at.load, p);
-      const double residual = at.throughput - law_at(p, at.load);
-      for (std::size_t i = 0; i < 3; ++i) {
-        gradient[i] += slopes[i] * residual;
-        for (std::size_t j = 0; j < 3; ++j) matrix[i][j] += slopes[i] * slopes[j];
-      }
-    }
-  }
-  void hold(std::size_t parameter) {
-    for (std::size_t i = 0; i < 3; ++i) matrix[i][parameter] = matrix[parameter][i] = 0.0;
-    matrix[parameter][parameter] = 1.0;
-    gradient[parameter] = 0.0;
-  }
-  /// The parameters differ by orders of magnitude: inverted in units of the diagonal.
-  Matrix3 inverted() const {
-    const Vector3 scale{std::sqrt(matrix[0][0]), std::sqrt(matrix[1][1]), std::sqrt(matrix[2][2])};
-    const auto over_scale = [&](Matrix3 of) {
-      for (std::size_t i = 0; i < 3; ++i) {
-        for (std::size_t j = 0; j < 3; ++j) of[i][j] /= scale[i] * scale[j];
-      }
-      return of;
-    };
-    return over_scale(inverse(over_scale(matrix)));
-  }
-
-  Matrix3 matrix{};
-  Vector3 gradient{};
-};
 
 /// One damped step within the bounds; parameters held at a bound that the step would leave stay.
-Vector3 step_from(const std::vector<ThroughputPoint>& points, const Vector3& p, double damping) {
-  Normal normal(points, p);
-  for (std::size_t j = 0; j < 2; ++j) {
-    const double towards = normal.gradient[j];
-    if ((p[j] <= 0.0 && towards < 0.0) || (p[j] >= 1.0 && towards > 0.0)) normal.hold(j);
+Vector3d step_from(const Vector3d& p,
+                   const MatrixXd& jacobian,
+                   const VectorXd& residuals,
+                   double damping) {
+  Eigen::Matrix3d normal = jacobian.transpose() * jacobian;
+  Vector3d gradient = jacobian.transpose() * residuals;
+  for (Index j = 0; j < 2; ++j) {
+    const bool held = (p[j] <= 0.0 && gradient[j] < 0.0) || (p[j] >= 1.0 && gradient[j] > 0.0);
+    if (!held) continue;
+    normal.row(j).setZero();
+    normal.col(j).setZero();
+    normal(j, j) = 1.0;
+    gradient[j] = 0.0;
   }
-  for (std::size_t j = 0; j < 3; ++j) normal.matrix[j][j] *= 1.0 + damping;
-  const Vector3 step = product(normal.inverted(), normal.gradient);
-  return {
-      std::clamp(p[0] + step[0], 0.0, 1.0), std::clamp(p[1] + step[1], 0.0, 1.0), p[2] + step[2]};
+  normal.diagonal() *= 1.0 + damping;
+  // The parameters differ by orders of magnitude: solve in units of the diagonal.
+  const Vector3d scale = normal.diagonal().cwiseSqrt();
+  const Eigen::Matrix3d scaled =
+      scale.cwiseInverse().asDiagonal() * normal * scale.cwiseInverse().asDiagonal();
+  const Vector3d step = scaled.ldlt().solve(gradient.cwiseQuotient(scale)).cwiseQuotient(scale);
+  Vector3d next = p + step;
+  next[0] = std::clamp(next[0], 0.0, 1.0);
+  next[1] = std::clamp(next[1], 0.0, 1.0);
+  return next;
 }
 
-Vector3 minimise(const std::vector<ThroughputPoint>& points, Vector3 p) {
-  double squares = squares_at(points, p);
+Vector3d minimise(const std::vector<ThroughputPoint>& points, Vector3d p) {
+  double squares = residuals_at(points, p).squaredNorm();
   double damping = 1e-3;
   for (int round = 0; round < most_rounds && damping < most_damping; ++round) {
-    const Vector3 next = step_from(points, p, damping);
-    const double after = squares_at(points, next);
+    const Vector3d next = step_from(p, jacobian_at(points, p), residuals_at(points, p), damping);
+    const double after = residuals_at(points, next).squaredNorm();
     if (!(after < squares) || !(next[2] > 0.0)) {
       damping *= 10.0;
       continue;
@@ -111,27 +101,29 @@ void check(const std::vector<ThroughputPoint>& points) {
   }
 }
 
-Vector3 start_of(const std::vector<ThroughputPoint>& points) {
+Vector3d start_of(const std::vector<ThroughputPoint>& points) {
   double single = 0.0;
   for (const ThroughputPoint& at : points) single = std::max(single, at.throughput / at.load);
   return {0.01, 1e-4, single};
 }
 
 /// Standard errors from the parameters that are free; those at a bound are taken as known.
-void add_errors(ThroughputFit& fit, const std::vector<ThroughputPoint>& points, const Vector3& p) {
+void add_errors(ThroughputFit& fit, const Vector3d& p, const MatrixXd& jacobian) {
   const std::array<ThroughputParameter*, 3> parameters{
       &fit.contention, &fit.coherency, &fit.single};
-  const auto free = [&](std::size_t j) { return j == 2 || (p[j] > 0.0 && p[j] < 1.0); };
-  Normal normal(points, p);
-  for (std::size_t j = 0; j < 3; ++j) {
-    if (!free(j)) normal.hold(j);
+  std::vector<Index> free;
+  for (Index j = 0; j < 3; ++j) {
+    if (j == 2 || (p[j] > 0.0 && p[j] < 1.0)) free.push_back(j);
   }
-  const Matrix3 covariance = normal.inverted();
+  const MatrixXd used = jacobian(Eigen::all, free);
+  const VectorXd scale = used.colwise().norm();
+  const MatrixXd scaled = used * scale.cwiseInverse().asDiagonal();
+  const MatrixXd covariance = (scaled.transpose() * scaled).inverse();
   const double t = student_t_two_sided(confidence, static_cast<double>(fit.degrees));
-  for (std::size_t j = 0; j < 3; ++j) {
-    if (!free(j)) continue;
-    ThroughputParameter& one = *parameters[j];
-    const double error = fit.residual_sd * std::sqrt(covariance[j][j]);
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    const auto index = static_cast<Index>(k);
+    ThroughputParameter& one = *parameters[static_cast<std::size_t>(free[k])];
+    const double error = fit.residual_sd * std::sqrt(covariance(index, index)) / scale[index];
     one.standard_error = error;
     one.interval = Interval<double>{one.value - t * error, one.value + t * error};
   }
@@ -147,18 +139,19 @@ std::optional<ThroughputFit> fit_throughput(const std::vector<ThroughputPoint>& 
   std::set<double> loads;
   for (const ThroughputPoint& at : points) loads.insert(at.load);
   if (loads.size() < 3) return std::nullopt;
-  const Vector3 p = minimise(points, start_of(points));
+  const Vector3d p = minimise(points, start_of(points));
+  const VectorXd residuals = residuals_at(points, p);
   ThroughputFit fit;
   fit.contention.value = p[0];
   fit.coherency.value = p[1];
   fit.single.value = p[2];
   fit.degrees = points.size() - 3;
-  fit.residuals = residuals_at(points, p);
+  fit.residuals.assign(residuals.data(), residuals.data() + residuals.size());
   if (p[1] > 0.0) fit.peak_load = std::sqrt((1.0 - p[0]) / p[1]);
   if (p[0] > 0.0) fit.limit = p[2] / p[0];
   if (fit.degrees == 0) return fit;
-  fit.residual_sd = std::sqrt(squares_at(points, p) / static_cast<double>(fit.degrees));
-  add_errors(fit, points, p);
+  fit.residual_sd = std::sqrt(residuals.squaredNorm() / static_cast<double>(fit.degrees));
+  add_errors(fit, p, jacobian_at(points, p));
   return fit;
 }
 }  // namespace scaleworth::model
