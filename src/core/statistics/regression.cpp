@@ -12,6 +12,7 @@
 
 namespace scaleworth {
 namespace {
+using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -44,11 +45,10 @@ struct RelativeProblem {
 
 std::optional<RelativeProblem> relative_problem(const std::vector<std::vector<double>>& rows,
                                                 const std::vector<double>& y) {
-  const auto columns = static_cast<Eigen::Index>(rows.front().size());
-  RelativeProblem problem{MatrixXd(static_cast<Eigen::Index>(rows.size()), columns),
-                          VectorXd(columns)};
-  for (Eigen::Index i = 0; i < problem.matrix.rows(); ++i) {
-    for (Eigen::Index j = 0; j < columns; ++j) problem.matrix(i, j) = rows[i][j] / y[i];
+  const auto columns = static_cast<Index>(rows.front().size());
+  RelativeProblem problem{MatrixXd(static_cast<Index>(rows.size()), columns), VectorXd(columns)};
+  for (Index i = 0; i < problem.matrix.rows(); ++i) {
+    for (Index j = 0; j < columns; ++j) problem.matrix(i, j) = rows[i][j] / y[i];
   }
   problem.column_norms = problem.matrix.colwise().stableNorm();
   if (!problem.column_norms.allFinite() || problem.column_norms.minCoeff() <= 0.0)
@@ -59,153 +59,6 @@ std::optional<RelativeProblem> relative_problem(const std::vector<std::vector<do
   if (decomposition.rank() < columns) return std::nullopt;
   return problem;
 }
-
-VectorXd solve_weighted(const MatrixXd& matrix, const VectorXd& weights, bool non_negative) {
-  const VectorXd root = weights.cwiseSqrt();
-  const MatrixXd weighted = root.asDiagonal() * matrix;
-  if (non_negative) return solve_nonnegative(weighted, root);
-  return weighted.colPivHouseholderQr().solve(root);
-}
-
-double robust_scale(const VectorXd& residuals, Eigen::Index columns) {
-  std::vector<double> sizes(residuals.size());
-  for (Eigen::Index i = 0; i < residuals.size(); ++i) sizes[i] = std::abs(residuals[i]);
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(sizes.begin(), sizes.begin() + std::min(columns - 1, residuals.size() - 1));
-  return std::max(median(sizes).value_or(0.0) / 0.6745, negligible);
-}
-
-VectorXd huber_weights(const VectorXd& residuals, double threshold) {
-  return residuals.unaryExpr(
-      [&](double r) { return std::abs(r) <= threshold ? 1.0 : threshold / std::abs(r); });
-}
-
-struct Solution {
-  VectorXd scaled;  // coefficients of the scaled columns
-  VectorXd residuals;
-  VectorXd weights;
-  double scale = 0.0;
-};
-
-Solution iterate(const MatrixXd& matrix, const RegressionOptions& options) {
-  Solution state;
-  state.weights = VectorXd::Ones(matrix.rows());
-  const auto solve = [&] {
-    state.scaled = solve_weighted(matrix, state.weights, options.non_negative);
-    state.residuals = VectorXd::Ones(matrix.rows()) - matrix * state.scaled;
-  };
-  solve();
-  for (int i = 0; i < absolute_iterations; ++i) {
-    state.weights = state.residuals.cwiseAbs().cwiseMax(1e-8).cwiseInverse();
-    state.weights /= state.weights.maxCoeff();
-    solve();
-  }
-  for (int i = 0; i < maximum_iterations; ++i) {
-    // Later the scale is held: the problem is then convex and the iteration cannot cycle.
-    if (i < scaling_iterations) state.scale = robust_scale(state.residuals, matrix.cols());
-    state.weights = huber_weights(state.residuals, options.tuning * state.scale);
-    const VectorXd before = state.scaled;
-    solve();
-    if ((state.scaled - before).norm() <= 1e-12 * state.scaled.norm()) break;
-  }
-  return state;
-}
-
-/// Of the scaled coefficients `free`; the others have none. Needs more points than free columns.
-MatrixXd huber_covariance(const MatrixXd& matrix,
-                          const Solution& solution,
-                          const std::vector<Eigen::Index>& free,
-                          double tuning) {
-  const auto points = static_cast<double>(matrix.rows());
-  const auto columns = static_cast<double>(free.size());
-  const double threshold = tuning * solution.scale;
-  double inside = 0.0;
-  double squares = 0.0;
-  for (const double residual : solution.residuals) {
-    inside += std::abs(residual) <= threshold ? 1.0 : 0.0;
-    squares += std::pow(std::min(std::abs(residual), threshold), 2);
-  }
-  // The median of |residuals| lies inside the threshold, so the share is about 1/2 at least.
-  const double share = std::max(inside, 1.0) / points;
-  const double correction = 1.0 + columns / points * (1.0 - share) / share;
-  const MatrixXd used = matrix(Eigen::all, free);
-  const double factor = correction * correction * squares / (points - columns) / (share * share);
-  return factor * (used.transpose() * used).inverse();
-}
-
-Interval<double> t_interval(double value, double variance, double quantile, bool non_negative) {
-  const double half = quantile * std::sqrt(variance);
-  return {non_negative ? std::max(0.0, value - half) : value - half, value + half};
-}
-
-/// Fills covariance and intervals of `fit` from the scaled solution.
-void add_uncertainty(RegressionFit& fit,
-                     const RelativeProblem& problem,
-                     const Solution& solution,
-                     const RegressionOptions& options) {
-  std::vector<Eigen::Index> free;
-  for (std::size_t j = 0; j < fit.at_bound.size(); ++j) {
-    if (!fit.at_bound[j]) free.push_back(static_cast<Eigen::Index>(j));
-  }
-  fit.degrees_of_freedom = fit.weights.size() - free.size();
-  if (free.empty() || fit.degrees_of_freedom == 0) return;
-  const MatrixXd scaled = huber_covariance(problem.matrix, solution, free, options.tuning);
-  const double quantile =
-      student_t_two_sided(options.confidence, static_cast<double>(fit.degrees_of_freedom));
-  fit.covariance.assign(fit.at_bound.size(), std::vector<double>(fit.at_bound.size(), 0.0));
-  for (std::size_t a = 0; a < free.size(); ++a) {
-    for (std::size_t b = 0; b < free.size(); ++b) {
-      fit.covariance[free[a]][free[b]] =
-          scaled(a, b) / (problem.column_norms[free[a]] * problem.column_norms[free[b]]);
-    }
-    Estimate<double>& coefficient = fit.coefficients[free[a]];
-    coefficient.interval = t_interval(
-        coefficient.value, fit.covariance[free[a]][free[a]], quantile, options.non_negative);
-  }
-}
-}  // namespace
-
-std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>& rows,
-                                          const std::vector<double>& y,
-                                          const RegressionOptions& options) {
-  check_input(rows, y);
-  const std::optional<RelativeProblem> problem = relative_problem(rows, y);
-  if (!problem) return std::nullopt;
-  const Solution solution = iterate(problem->matrix, options);
-  RegressionFit fit;
-  fit.confidence = options.confidence;
-  fit.relative_residuals.assign(solution.residuals.begin(), solution.residuals.end());
-  fit.weights.assign(solution.weights.begin(), solution.weights.end());
-  fit.scale = solution.scale > negligible ? solution.scale : 0.0;
-  for (Eigen::Index j = 0; j < problem->matrix.cols(); ++j) {
-    fit.at_bound.push_back(options.non_negative && solution.scaled[j] == 0.0);
-    fit.coefficients.push_back(
-        {solution.scaled[j] / problem->column_norms[j], std::nullopt, rows.size()});
-  }
-  add_uncertainty(fit, *problem, solution, options);
-  return fit;
-}
-
-Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& row) {
-  if (row.size() != fit.coefficients.size())
-    throw std::invalid_argument("predict: the row has another number of columns than the fit");
-  Estimate<double> result{0.0, std::nullopt, fit.relative_residuals.size()};
-  double variance = 0.0;
-  for (std::size_t a = 0; a < row.size(); ++a) {
-    result.value += row[a] * fit.coefficients[a].value;
-    if (fit.covariance.empty()) continue;
-    for (std::size_t b = 0; b < row.size(); ++b) variance += row[a] * fit.covariance[a][b] * row[b];
-  }
-  if (!fit.covariance.empty()) {
-    const double quantile =
-        student_t_two_sided(fit.confidence, static_cast<double>(fit.degrees_of_freedom));
-    result.interval = t_interval(result.value, std::max(variance, 0.0), quantile, false);
-  }
-  return result;
-}
-
-namespace {
-using Eigen::Index;
 
 std::vector<Index> chosen(const std::vector<bool>& free) {
   std::vector<Index> columns;
@@ -251,9 +104,8 @@ void settle(const MatrixXd& matrix, const VectorXd& target, std::vector<bool>& f
     free[blocking] = false;
   }
 }
-}  // namespace
 
-VectorXd solve_nonnegative(const MatrixXd& matrix, const VectorXd& target) {
+VectorXd solve_bounded(const MatrixXd& matrix, const VectorXd& target) {
   VectorXd x = VectorXd::Zero(matrix.cols());
   std::vector<bool> free(matrix.cols(), false);
   const VectorXd reference = matrix.transpose() * target;
@@ -271,5 +123,158 @@ VectorXd solve_nonnegative(const MatrixXd& matrix, const VectorXd& target) {
     settle(matrix, target, free, x);
   }
   return x;
+}
+
+VectorXd solve_weighted(const MatrixXd& matrix, const VectorXd& weights, bool non_negative) {
+  const VectorXd root = weights.cwiseSqrt();
+  const MatrixXd weighted = root.asDiagonal() * matrix;
+  if (non_negative) return solve_bounded(weighted, root);
+  return weighted.colPivHouseholderQr().solve(root);
+}
+
+double robust_scale(const VectorXd& residuals, Index columns) {
+  std::vector<double> sizes(residuals.size());
+  for (Index i = 0; i < residuals.size(); ++i) sizes[i] = std::abs(residuals[i]);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(sizes.begin(), sizes.begin() + std::min(columns - 1, residuals.size() - 1));
+  return std::max(median(sizes).value_or(0.0) / 0.6745, negligible);
+}
+
+VectorXd huber_weights(const VectorXd& residuals, double threshold) {
+  return residuals.unaryExpr(
+      [&](double r) { return std::abs(r) <= threshold ? 1.0 : threshold / std::abs(r); });
+}
+
+struct Solution {
+  VectorXd scaled;  // coefficients of the scaled columns
+  VectorXd residuals;
+  VectorXd weights;
+  double scale = 0.0;
+};
+
+Solution iterate(const MatrixXd& matrix, const RegressionOptions& options) {
+  Solution state;
+  state.weights = VectorXd::Ones(matrix.rows());
+  const auto solve = [&] {
+    state.scaled = solve_weighted(matrix, state.weights, options.non_negative);
+    state.residuals = VectorXd::Ones(matrix.rows()) - matrix * state.scaled;
+  };
+  solve();
+  for (int i = 0; i < absolute_iterations; ++i) {
+    state.weights = state.residuals.cwiseAbs().cwiseMax(1e-8).cwiseInverse();
+    state.weights /= state.weights.maxCoeff();
+    solve();
+  }
+  for (int i = 0; i < maximum_iterations; ++i) {
+    // Later the scale is held: the problem is then convex and the iteration cannot cycle.
+    if (i < scaling_iterations) state.scale = robust_scale(state.residuals, matrix.cols());
+    state.weights = huber_weights(state.residuals, options.tuning * state.scale);
+    const VectorXd before = state.scaled;
+    solve();
+    if ((state.scaled - before).norm() <= 1e-12 * state.scaled.norm()) break;
+  }
+  return state;
+}
+
+/// Of the scaled coefficients `free`; the others have none. Needs more points than free columns.
+MatrixXd huber_covariance(const MatrixXd& matrix,
+                          const Solution& solution,
+                          const std::vector<Index>& free,
+                          double tuning) {
+  const auto points = static_cast<double>(matrix.rows());
+  const auto columns = static_cast<double>(free.size());
+  const double threshold = tuning * solution.scale;
+  double inside = 0.0;
+  double squares = 0.0;
+  for (const double residual : solution.residuals) {
+    inside += std::abs(residual) <= threshold ? 1.0 : 0.0;
+    squares += std::pow(std::min(std::abs(residual), threshold), 2);
+  }
+  // The median of |residuals| lies inside the threshold, so the share is about 1/2 at least.
+  const double share = std::max(inside, 1.0) / points;
+  const double correction = 1.0 + columns / points * (1.0 - share) / share;
+  const MatrixXd used = matrix(Eigen::all, free);
+  const double factor = correction * correction * squares / (points - columns) / (share * share);
+  return factor * (used.transpose() * used).inverse();
+}
+
+Interval<double> t_interval(double value, double variance, double quantile, bool non_negative) {
+  const double half = quantile * std::sqrt(variance);
+  return {non_negative ? std::max(0.0, value - half) : value - half, value + half};
+}
+
+/// Fills covariance and intervals of `fit` from the scaled solution.
+void add_uncertainty(RegressionFit& fit,
+                     const RelativeProblem& problem,
+                     const Solution& solution,
+                     const RegressionOptions& options) {
+  std::vector<Index> free;
+  for (std::size_t j = 0; j < fit.at_bound.size(); ++j) {
+    if (!fit.at_bound[j]) free.push_back(static_cast<Index>(j));
+  }
+  fit.degrees_of_freedom = fit.weights.size() - free.size();
+  if (free.empty() || fit.degrees_of_freedom == 0) return;
+  const MatrixXd scaled = huber_covariance(problem.matrix, solution, free, options.tuning);
+  const double quantile =
+      student_t_two_sided(options.confidence, static_cast<double>(fit.degrees_of_freedom));
+  fit.covariance.assign(fit.at_bound.size(), std::vector<double>(fit.at_bound.size(), 0.0));
+  for (std::size_t a = 0; a < free.size(); ++a) {
+    for (std::size_t b = 0; b < free.size(); ++b) {
+      fit.covariance[free[a]][free[b]] =
+          scaled(a, b) / (problem.column_norms[free[a]] * problem.column_norms[free[b]]);
+    }
+    Estimate<double>& coefficient = fit.coefficients[free[a]];
+    coefficient.interval = t_interval(
+        coefficient.value, fit.covariance[free[a]][free[a]], quantile, options.non_negative);
+  }
+}
+}  // namespace
+
+std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>& rows,
+                                          const std::vector<double>& y,
+                                          const RegressionOptions& options) {
+  check_input(rows, y);
+  const std::optional<RelativeProblem> problem = relative_problem(rows, y);
+  if (!problem) return std::nullopt;
+  const Solution solution = iterate(problem->matrix, options);
+  RegressionFit fit;
+  fit.confidence = options.confidence;
+  fit.relative_residuals.assign(solution.residuals.begin(), solution.residuals.end());
+  fit.weights.assign(solution.weights.begin(), solution.weights.end());
+  fit.scale = solution.scale > negligible ? solution.scale : 0.0;
+  for (Index j = 0; j < problem->matrix.cols(); ++j) {
+    fit.at_bound.push_back(options.non_negative && solution.scaled[j] == 0.0);
+    fit.coefficients.push_back(
+        {solution.scaled[j] / problem->column_norms[j], std::nullopt, rows.size()});
+  }
+  add_uncertainty(fit, *problem, solution, options);
+  return fit;
+}
+
+Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& row) {
+  if (row.size() != fit.coefficients.size())
+    throw std::invalid_argument("predict: the row has another number of columns than the fit");
+  Estimate<double> result{0.0, std::nullopt, fit.relative_residuals.size()};
+  double variance = 0.0;
+  for (std::size_t a = 0; a < row.size(); ++a) {
+    result.value += row[a] * fit.coefficients[a].value;
+    if (fit.covariance.empty()) continue;
+    for (std::size_t b = 0; b < row.size(); ++b) variance += row[a] * fit.covariance[a][b] * row[b];
+  }
+  if (!fit.covariance.empty()) {
+    const double quantile =
+        student_t_two_sided(fit.confidence, static_cast<double>(fit.degrees_of_freedom));
+    result.interval = t_interval(result.value, std::max(variance, 0.0), quantile, false);
+  }
+  return result;
+}
+
+std::vector<double> solve_nonnegative(std::span<const double> matrix,
+                                      std::span<const double> target) {
+  const Eigen::Map<const VectorXd> values(target.data(), static_cast<Index>(target.size()));
+  const Eigen::Map<const MatrixXd> columns(
+      matrix.data(), values.size(), static_cast<Index>(matrix.size() / target.size()));
+  const VectorXd solved = solve_bounded(columns, values);
+  return {solved.begin(), solved.end()};
 }
 }  // namespace scaleworth

@@ -7,9 +7,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
-
-#include <Eigen/Core>
 
 namespace scaleworth {
 struct RegressionOptions {
@@ -56,10 +55,9 @@ std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>
 /// std::invalid_argument when the row has another number of columns than the fit.
 Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& row);
 
-// Least squares under non-negativity; included by .cpp files only, for it speaks Eigen.
-
 /// argmin |matrix x - target|^2 over x >= 0; entries at the bound are exactly 0.
-/// `matrix` n x p of full column rank, `target` n. Source: Lawson & Hanson, Solving Least Squares
-/// Problems (1974), chapter 23, algorithm NNLS.
-Eigen::VectorXd solve_nonnegative(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& target);
+/// `matrix` n x p of full column rank, column by column; `target` n >= 1 values. Source: Lawson &
+/// Hanson, Solving Least Squares Problems (1974), chapter 23, algorithm NNLS.
+std::vector<double> solve_nonnegative(std::span<const double> matrix,
+                                      std::span<const double> target);
 }  // namespace scaleworth

@@ -213,9 +213,9 @@ constexpr std::size_t most_rows = 64;
 
 const std::vector<ShapeFamily>& families() {
   static const std::vector<ShapeFamily> all{
-      {"serial work", {Shape::ideal, Shape::level}},
-      {"slow-down", {Shape::ideal, Shape::falling_short}},
-      {"both", {Shape::ideal, Shape::level, Shape::falling_short}}};
+      {"serial work", {model::terms::ideal, model::terms::level}},
+      {"slow-down", {model::terms::ideal, model::terms::falling_short}},
+      {"both", {model::terms::ideal, model::terms::level, model::terms::falling_short}}};
   return all;
 }
 }  // namespace
@@ -231,7 +231,7 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   if (split.points.size() < fewest_rows) return std::nullopt;
   split.points = thinned(split.points, most_rows);
   split.fits = fit_shapes(split.points, families());
-  split.serial_s = split.fits.fits.back().coefficient(Shape::level);
+  split.serial_s = split.fits.fits.back().law.coefficient(model::terms::level);
   return split;
 }
 

@@ -58,7 +58,7 @@ inline constexpr double superlinear_noise = 1.03;
 // Whether the compute part of a table is serial work or kernels that grow less efficient.
 
 struct ComputeSplit {
-  std::vector<ShapePoint> points;
+  std::vector<model::TimePoint> points;
   ShapeFits fits;         // of {1/r, 1}, {1/r, log2(r)/r} and both; the last is the richest
   double serial_s = 0.0;  // level part by the richest fit, at every count
 
@@ -201,7 +201,7 @@ inline constexpr double share_error = 0.1;
 /// One value where even the nearest share is refuted: the times bend more than either growth. The
 /// whole of 0 to 1 where the terms see no loss. `fits` are those of `points`, the richest of ideal,
 /// level and falling short. Absent without a spread of the times.
-std::optional<Interval<double>> level_share_profile(const std::vector<ShapePoint>& points,
+std::optional<Interval<double>> level_share_profile(const std::vector<model::TimePoint>& points,
                                                     const ShapeFits& fits,
                                                     double ratio);
 

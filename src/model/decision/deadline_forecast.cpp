@@ -3,7 +3,6 @@
 #include "src/model/cost.h"
 #include "src/model/decision/choice.h"
 #include "src/model/decision/sensitivity.h"
-#include "src/model/laws/linear_law.h"
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>

@@ -5,9 +5,8 @@
 #include "src/model/laws/classic_laws.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-
-#include <Eigen/Dense>
 
 namespace scaleworth::decide {
 namespace {
@@ -184,10 +183,11 @@ constexpr std::size_t most_rows = 64;
 
 const std::vector<ShapeFamily>& families() {
   static const std::vector<ShapeFamily> all{
-      {"Amdahl", {Shape::ideal, Shape::level}},
-      {"Amdahl and c (K-1)", {Shape::ideal, Shape::level, Shape::linear}},
-      {"Amdahl and log K", {Shape::ideal, Shape::level, Shape::logarithm}},
-      {"all terms", {Shape::ideal, Shape::level, Shape::logarithm, Shape::linear}}};
+      {"Amdahl", {model::terms::ideal, model::terms::level}},
+      {"Amdahl and c (K-1)", {model::terms::ideal, model::terms::level, model::terms::linear}},
+      {"Amdahl and log K", {model::terms::ideal, model::terms::level, model::terms::logarithm}},
+      {"all terms",
+       {model::terms::ideal, model::terms::level, model::terms::logarithm, model::terms::linear}}};
   return all;
 }
 
@@ -220,30 +220,30 @@ LawReading amdahl_reading(const std::string& name, double single, double serial,
 }
 
 LawReading reading_of(const ShapeFit& fit, const End& end) {
-  const double single = fit.time(1.0);
-  const double serial = single > 0.0 ? fit.coefficient(Shape::level) / single : 0.0;
-  LawReading reading = amdahl_reading(fit.family.name, single, serial, end);
-  reading.residual = fit.residual;
+  const double single = fit.law.at(1.0);
+  const double serial = single > 0.0 ? fit.law.coefficient(model::terms::level) / single : 0.0;
+  LawReading reading = amdahl_reading(fit.name, single, serial, end);
+  reading.residual = fit.law.residual;
   reading.holds = fit.holds;
-  if (fit.family.shapes.size() == 2) return reading;
-  const double speedup = single / fit.time(end.ratio);
+  if (fit.law.terms.size() == 2) return reading;
+  const double speedup = single / fit.law.at(end.ratio);
   reading.overhead_folds = end.ratio - reading.serial_folds - speedup;
   reading.unexplained_folds = speedup - end.speedup;
   reading.serial_share = level_share(fit, end.ratio).value_or(0.0);
   return reading;
 }
 
-LawReading plain_reading(const std::vector<ShapePoint>& points,
+LawReading plain_reading(const std::vector<model::TimePoint>& points,
                          const ShapeFits& fits,
                          const End& end) {
   const double single = points.front().time;
   std::vector<model::MeasuredSpeedup> rows;
-  for (const ShapePoint& point : points) rows.push_back({point.ratio, single / point.time});
+  for (const model::TimePoint& point : points) rows.push_back({point.count, single / point.time});
   const double serial = model::plain_amdahl_serial(rows).value_or(0.0);
   LawReading reading = amdahl_reading("Amdahl, plain", single, serial, end);
   double squares = 0.0;
-  for (const ShapePoint& point : points) {
-    const double fitted = single / model::amdahl_speedup(serial, point.ratio);
+  for (const model::TimePoint& point : points) {
+    const double fitted = single / model::amdahl_speedup(serial, point.count);
     squares += std::pow(fitted / point.time - 1.0, 2);
   }
   reading.residual = std::sqrt(squares / static_cast<double>(points.size()));
@@ -255,14 +255,15 @@ LawReading plain_reading(const std::vector<ShapePoint>& points,
 const ShapeFit& better_overhead(const ShapeFits& fits) {
   const ShapeFit& linear = fits.fits[1];
   const ShapeFit& logarithm = fits.fits[2];
-  return logarithm.residual < linear.residual ? logarithm : linear;
+  return logarithm.law.residual < linear.law.residual ? logarithm : linear;
 }
 
 Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
   Gap gap;
   gap.count = spread.count;
-  const double serial = fit.lost(Shape::level, ratio);
-  const double overhead = fit.lost(Shape::linear, ratio) + fit.lost(Shape::logarithm, ratio);
+  const double serial = fit.lost(model::terms::level, ratio);
+  const double overhead =
+      fit.lost(model::terms::linear, ratio) + fit.lost(model::terms::logarithm, ratio);
   gap.lost_s = serial + overhead;
   if (!(gap.lost_s > 0.0)) return gap;
   gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
@@ -277,7 +278,7 @@ Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
 }  // namespace
 
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
-  std::vector<ShapePoint> points;
+  std::vector<model::TimePoint> points;
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0) continue;
     points.push_back({row.count_ratio, row.same_work.value.value(), row.relative_sd});
@@ -312,55 +313,60 @@ constexpr int halvings = 40;
 constexpr double normal_quantile = 1.281552;  // of 1 - share_error
 static_assert(share_error == 0.1);
 
-/// Columns 1/r and the two losses, each 1 at `ratio`, over the time; |X x - 1|^2 reduced to
-/// |R x - q|^2 + free_squares.
-class Problem {
+using Vector2 = std::array<double, 2>;
+
+double dot(const Vector2& a, const Vector2& b) {
+  return a[0] * b[0] + a[1] * b[1];
+}
+
+/// The two losses, each 1 at a ratio, over the time, with the ideal term fitted first: what it
+/// leaves of |X x - 1|^2 is |level a + falling_short b - target|^2 + a constant.
+class Losses {
  public:
-  Problem(const std::vector<ShapePoint>& points, double ratio) {
-    Eigen::MatrixXd rows(static_cast<Eigen::Index>(points.size()), 3);
-    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-      const ShapePoint& at = points[static_cast<std::size_t>(i)];
-      rows(i, 0) = 1.0 / at.ratio / at.time;
-      rows(i, 1) = (1.0 - 1.0 / at.ratio) / (1.0 - 1.0 / ratio) / at.time;
-      rows(i, 2) = std::log2(at.ratio) / at.ratio / (std::log2(ratio) / ratio) / at.time;
-    }
-    const Eigen::HouseholderQR<Eigen::MatrixXd> decomposition(rows);
-    r_ = decomposition.matrixQR().topRows(3).triangularView<Eigen::Upper>();
-    const Eigen::VectorXd turned =
-        decomposition.householderQ().transpose() * Eigen::VectorXd::Ones(rows.rows());
-    q_ = turned.head(3);
+  Losses(const std::vector<model::TimePoint>& points, double ratio) {
+    using namespace model::terms;
+    const model::LawProblem problem = model::law_problem({ideal, level, falling_short}, points);
+    const auto rest = [](const model::Vector3& column, double whole) {
+      return Vector2{column[1] / whole, column[2] / whole};
+    };
+    level_ = rest(problem.columns[1], 1.0 - 1.0 / ratio);
+    short_ = rest(problem.columns[2], falling_short.at(ratio));
+    target_ = rest(problem.q, 1.0);
   }
 
-  /// The two losses of the best fit, of either sign.
-  Eigen::Vector2d losses() const { return r_.colPivHouseholderQr().solve(q_).tail(2).eval(); }
+  /// Of the best fit, of either sign.
+  Vector2 best() const {
+    const double falling = target_[1] / short_[1];
+    return {(target_[0] - falling * short_[0]) / level_[0], falling};
+  }
 
   /// By how much the sum of squares exceeds that of the best fit.
   double excess(double share) const {
-    Eigen::Matrix<double, 3, 2> columns;
-    columns.col(0) = r_.col(0);
-    columns.col(1) = share * r_.col(1) + (1.0 - share) * r_.col(2);
-    const Eigen::Vector2d solution = columns.colPivHouseholderQr().solve(q_);
-    return (columns * solution - q_).squaredNorm();
+    const Vector2 mixed{share * level_[0] + (1.0 - share) * short_[0], (1.0 - share) * short_[1]};
+    const double size = dot(mixed, target_) / dot(mixed, mixed);
+    const Vector2 left{size * mixed[0] - target_[0], size * mixed[1] - target_[1]};
+    return dot(left, left);
   }
 
  private:
-  Eigen::Matrix3d r_;
-  Eigen::Vector3d q_;
+  Vector2 level_;  // its second entry is 0
+  Vector2 short_;
+  Vector2 target_;
 };
 }  // namespace
 
-std::optional<Interval<double>> level_share_profile(const std::vector<ShapePoint>& points,
+std::optional<Interval<double>> level_share_profile(const std::vector<model::TimePoint>& points,
                                                     const ShapeFits& fits,
                                                     double ratio) {
   if (!fits.relative_sd || points.size() < 3 || !(ratio > 1.0)) return std::nullopt;
   const double t = fits.degrees > 0.0 ? student_t_two_sided(1.0 - 2.0 * share_error, fits.degrees)
                                       : normal_quantile;
   const double allowance = std::pow(t * *fits.relative_sd, 2);
-  const Problem problem(points, ratio);
-  const Eigen::Vector2d losses = problem.losses();
-  if (!(losses.sum() > 0.0)) return Interval<double>{0.0, 1.0};
-  const double best = std::clamp(losses[0] / losses.sum(), 0.0, 1.0);
-  const auto allowed = [&](double share) { return problem.excess(share) <= allowance; };
+  const Losses losses(points, ratio);
+  const auto [level, falling_short] = losses.best();
+  if (!(level + falling_short > 0.0)) return Interval<double>{0.0, 1.0};
+  const double best = clamped(level / (level + falling_short));
+  const auto allowed = [&](double share) { return losses.excess(share) <= allowance; };
   if (!allowed(best)) return Interval<double>{best, best};
   const auto end = [&](double outside) {
     double inside = best;

@@ -97,11 +97,7 @@ double amdahl_serial_of(double gustafson_serial, double count) {
 }
 
 std::optional<GustafsonFit> fit_gustafson(const std::vector<LawPoint>& points) {
-  for (const LawPoint& at : points) {
-    if (!(at.time > 0.0) || !std::isfinite(at.time)) {
-      throw UserError("a scaling law needs step times above zero; measure again");
-    }
-  }
+  for (const LawPoint& at : points) check_time(at.time);
   if (different_counts(points) < least_counts) return std::nullopt;
   const double serial = best_serial(points);
   const Profile best = profile_at(points, serial);
@@ -169,11 +165,7 @@ RingTime ring_time(const RingCost& cost, int ranks) {
 
 std::optional<InformedFit> fit_informed(const std::vector<LawPoint>& points, const RingCost& cost) {
   if (different_counts(points) < 2) return std::nullopt;
-  for (const LawPoint& at : points) {
-    if (!(at.time > 0.0) || !std::isfinite(at.time)) {
-      throw UserError("a scaling law needs step times above zero; measure again");
-    }
-  }
+  for (const LawPoint& at : points) check_time(at.time);
   const FittedLaw law = informed_family([cost](double k) {
                           return ring_time(cost, static_cast<int>(k)).total().value();
                         }).fit(points);

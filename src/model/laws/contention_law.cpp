@@ -2,91 +2,33 @@
 #include "src/model/laws/contention_law.h"
 
 #include "src/core/error.h"
-#include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/law_evidence.h"
-#include "src/model/laws/linear_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
-#include <random>
 #include <set>
 #include <utility>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
 constexpr double widest_serial_share = 0.8;
+constexpr std::array<LawTerm, law_parameters> law_terms{terms::ideal, terms::level, terms::linear};
 constexpr const char* narrows_most = ", which narrows the cost-optimal count most per USD";
 
-/// `targets` are the times over the measured times: all 1 for the fit, 1 + noise for a draw.
-std::optional<ContentionFit> law_of(const Eigen::Vector3d& x,
-                                    const Eigen::MatrixXd& rows,
-                                    const Eigen::VectorXd& targets) {
+std::optional<ContentionFit> law_of(const std::vector<double>& x, double residual) {
   const double single = x[0] + x[1];
   if (!(single > 0.0)) return std::nullopt;
-  const double squares = (rows * x - targets).squaredNorm();
-  return ContentionFit{
-      single, x[1] / single, x[2] / single, std::sqrt(squares / static_cast<double>(rows.rows()))};
+  return ContentionFit{single, x[1] / single, x[2] / single, residual};
 }
 
-std::optional<ContentionFit> solve(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets) {
-  return law_of(solve_nonnegative(rows, targets), rows, targets);
-}
-
-/// 3 x n, by thin QR: a square matrix of n rows would not fit for long tables.
-Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& rows) {
-  const Eigen::HouseholderQR<Eigen::MatrixXd> factors(rows);
-  const Eigen::MatrixXd thin =
-      factors.householderQ() * Eigen::MatrixXd::Identity(rows.rows(), rows.cols());
-  return factors.matrixQR()
-      .topRows(rows.cols())
-      .triangularView<Eigen::Upper>()
-      .solve(thin.transpose());
-}
-
-/// Fits of many targets to the same rows. The free solution is the bounded one wherever it is
-/// positive, and costs a product instead of a search.
-class RepeatedFit {
- public:
-  explicit RepeatedFit(Eigen::MatrixXd rows)
-      : rows_(std::move(rows)), inverse_(pseudo_inverse(rows_)) {}
-  Eigen::Index size() const { return rows_.rows(); }
-  std::optional<ContentionFit> operator()(const Eigen::VectorXd& targets) const {
-    const Eigen::Vector3d free = inverse_ * targets;
-    return free.minCoeff() > 0.0 ? law_of(free, rows_, targets) : solve(rows_, targets);
-  }
-
- private:
-  Eigen::MatrixXd rows_;
-  Eigen::MatrixXd inverse_;  // pseudo-inverse, 3 x n
-};
-
-std::vector<ContentionFit> draw_fits(const std::vector<LawPoint>& points,
-                                     const LawNoise& noise,
-                                     std::uint64_t seed,
-                                     int draws) {
-  const RepeatedFit fit_to(relative_design(points));
-  std::mt19937_64 generator(seed);
-  std::normal_distribution<double> normal;
-  std::chi_squared_distribution<double> chi_squared(std::max(1.0, noise.residual_degrees));
-  std::vector<ContentionFit> fits;
-  for (int draw = 0; draw < draws; ++draw) {
-    double scale = 1.0;
-    if (noise.residual_degrees > 0.0) {
-      scale = std::sqrt(noise.residual_degrees / chi_squared(generator));
-    }
-    Eigen::VectorXd targets(fit_to.size());
-    for (Eigen::Index i = 0; i < targets.size(); ++i) {
-      const double sd = noise.relative_sd[static_cast<std::size_t>(i)];
-      targets[i] = 1.0 + sd * scale * normal(generator);
-    }
-    if (const auto fit = fit_to(targets)) fits.push_back(*fit);
-  }
-  return fits;
+LinearLaw linear_law(const std::vector<LawPoint>& points) {
+  for (const LawPoint& point : points) check_time(point.time);
+  return fit_linear({law_terms.begin(), law_terms.end()}, time_points(points));
 }
 
 template <class Value>
@@ -98,15 +40,6 @@ std::vector<double> collect(const std::vector<ContentionFit>& fits, Value value)
 
 Interval<double> spread(const std::vector<double>& draws) {
   return {quantile(draws, 0.025).value_or(0.0), quantile(draws, 0.975).value_or(1.0)};
-}
-
-double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
-  const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Eigen::Index>(a.size()));
-  const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Eigen::Index>(b.size()));
-  const Eigen::ArrayXd x = first - first.mean();
-  const Eigen::ArrayXd y = second - second.mean();
-  const double norm = std::sqrt(x.square().sum() * y.square().sum());
-  return norm > 0.0 ? (x * y).sum() / norm : 0.0;
 }
 
 int largest_count(const std::vector<LawPoint>& points) {
@@ -151,6 +84,26 @@ std::optional<int> count_for_the_optimum(const std::vector<LawPoint>& points,
 }
 }  // namespace
 
+std::vector<TimePoint> time_points(std::span<const LawPoint> points) {
+  std::vector<TimePoint> result;
+  for (const LawPoint& at : points) {
+    result.push_back({static_cast<double>(at.ranks), at.time, at.relative_sd, at.repeats});
+  }
+  return result;
+}
+
+Vector3 law_vector(const ContentionFit& fit) {
+  return {fit.single * (1.0 - fit.serial), fit.single * fit.serial, fit.single * fit.coherency};
+}
+
+LawProblem law_problem(const std::vector<LawPoint>& points) {
+  return law_problem(law_terms, time_points(points));
+}
+
+LawNoise law_noise(const std::vector<LawPoint>& points, const ContentionFit& fit) {
+  return law_noise(time_points(points), fit.residual, law_parameters);
+}
+
 std::size_t different_counts(const std::vector<LawPoint>& points) {
   std::set<int> counts;
   for (const LawPoint& point : points) counts.insert(point.ranks);
@@ -167,21 +120,25 @@ double contention_efficiency(double serial, double coherency, int ranks) {
 
 std::optional<ContentionFit> fit_contention(const std::vector<LawPoint>& points) {
   if (different_counts(points) < law_parameters) return std::nullopt;
-  const Eigen::MatrixXd rows = relative_design(points);
-  return solve(rows, Eigen::VectorXd::Ones(rows.rows()));
+  const LinearLaw law = linear_law(points);
+  return law_of(law.coefficients, law.residual);
 }
 
 std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint>& points,
                                                       std::uint64_t seed,
                                                       int draws) {
   if (different_counts(points) < minimum_counts) return std::nullopt;
-  const std::optional<ContentionFit> fit = fit_contention(points);
+  LinearLaw law = linear_law(points);
+  const std::optional<ContentionFit> fit = law_of(law.coefficients, law.residual);
   if (!fit) return std::nullopt;
   const LawNoise noise = law_noise(points, *fit);
+  add_draws({&law, 1}, time_points(points), noise, seed, draws);
   ContentionEstimate estimate;
   estimate.best = *fit;
   estimate.noise_measured = noise.residual_degrees == 0.0;
-  estimate.draws = draw_fits(points, noise, seed, draws);
+  for (const std::vector<double>& draw : law.draws) {
+    if (const auto drawn = law_of(draw, law.residual)) estimate.draws.push_back(*drawn);
+  }
   const auto serial = collect(estimate.draws, [](const ContentionFit& f) { return f.serial; });
   const auto coherency =
       collect(estimate.draws, [](const ContentionFit& f) { return f.coherency; });
@@ -192,7 +149,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint
     const double loss = f.serial + f.coherency * largest;
     return loss > 0.0 ? f.serial / loss : 0.5;
   }));
-  estimate.correlation = correlation_of(serial, coherency);
+  estimate.correlation = correlation(serial, coherency);
   return estimate;
 }
 
@@ -247,8 +204,6 @@ ScalingLaw contention_law(const std::vector<LawPoint>& points,
 }
 
 namespace {
-using Eigen::Vector3d;
-
 constexpr int bisections = 60;
 constexpr double farthest_factor = 1e6;
 constexpr double coherency_scale = 1e-6;  // where a search for its upper end may begin
@@ -287,7 +242,7 @@ class Evidence {
   Evidence(const std::vector<LawPoint>& points, const ContentionFit& fit)
       : problem_(law_problem(points)),
         limit_(squares_at(problem_, law_vector(fit)) + law_noise(points, fit).allowance) {}
-  bool allows(const Vector3d& contrast) const {
+  bool allows(const Vector3& contrast) const {
     const std::optional<double> squares = least_squares_on(problem_, contrast);
     return squares && *squares <= limit_;
   }
@@ -302,12 +257,12 @@ class Evidence {
 
 /// x at which contrast . x says how much a curve's property is overshot at a count: below 0 before
 /// it, above 0 behind.
-using Contrast = std::function<Vector3d(double)>;
+using Contrast = std::function<Vector3(double)>;
 
-std::optional<double> root(const Contrast& contrast, const Vector3d& x, double from) {
+std::optional<double> root(const Contrast& contrast, const Vector3& x, double from) {
   double low = from;
   double high = farthest_count;
-  const auto behind = [&](double count) { return contrast(count).dot(x) > 0.0; };
+  const auto behind = [&](double count) { return dot(contrast(count), x) > 0.0; };
   if (behind(low) || !behind(high)) return std::nullopt;
   for (int i = 0; i < bisections; ++i) {
     const double middle = std::sqrt(low * high);
@@ -359,7 +314,7 @@ std::optional<CountEstimate> count_at_efficiency(const std::vector<LawPoint>& po
   }
   return count_where(
       [threshold](double k) {
-        return Vector3d(threshold - 1.0, threshold * k - 1.0, threshold * k * (k - 1.0));
+        return Vector3{threshold - 1.0, threshold * k - 1.0, threshold * k * (k - 1.0)};
       },
       points,
       fit);
@@ -367,7 +322,7 @@ std::optional<CountEstimate> count_at_efficiency(const std::vector<LawPoint>& po
 
 std::optional<CountEstimate> count_of_least_time(const std::vector<LawPoint>& points,
                                                  const ContentionFit& fit) {
-  return count_where([](double k) { return Vector3d(-1.0, 0.0, k * k); }, points, fit);
+  return count_where([](double k) { return Vector3{-1.0, 0.0, k * k}; }, points, fit);
 }
 
 std::optional<CountEstimate> count_of_least_cost(const std::vector<LawPoint>& points,
@@ -376,6 +331,10 @@ std::optional<CountEstimate> count_of_least_cost(const std::vector<LawPoint>& po
   const double p = prices.per_rank.value();
   const double f = prices.fixed.value();
   return count_where(
-      [p, f](double k) { return Vector3d(-f / (k * k), p, 2.0 * p * k - p + f); }, points, fit);
+      [p, f](double k) {
+        return Vector3{-f / (k * k), p, 2.0 * p * k - p + f};
+      },
+      points,
+      fit);
 }
 }  // namespace scaleworth::model

@@ -4,11 +4,13 @@
 
 #include "src/core/estimate.h"
 #include "src/model/cost.h"
+#include "src/model/laws/linear_law.h"
 #include "src/model/laws/scaling_curve.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,9 @@ struct LawPoint {
   std::size_t repeats = 0;  // that `relative_sd` is from; 0: enough
 };
 
+/// The same for the fit of a linear law.
+std::vector<TimePoint> time_points(std::span<const LawPoint> points);
+
 std::size_t different_counts(const std::vector<LawPoint>& points);
 /// From so many different counts on there are intervals: one more than parameters.
 inline constexpr std::size_t minimum_counts = 4;
@@ -42,6 +47,13 @@ struct ContentionFit {
   double coherency = 0.0;
   double residual = 0.0;  // root mean square of the relative residuals
 };
+/// Of the terms 1/K, 1 and K - 1.
+inline constexpr std::size_t law_parameters = 3;
+
+/// The fit's coefficients (T1 (1-s), T1 s, T1 c).
+Vector3 law_vector(const ContentionFit& fit);
+LawProblem law_problem(const std::vector<LawPoint>& points);
+LawNoise law_noise(const std::vector<LawPoint>& points, const ContentionFit& fit);
 
 /// Minimises sum_i ((T(K_i) - time_i) / time_i)^2 over T1 > 0, 0 <= s <= 1, c >= 0: linear least
 /// squares in (T1 (1-s), T1 s, T1 c) >= 0 on the columns 1/K, 1, K-1. T1 is free, not pinned to

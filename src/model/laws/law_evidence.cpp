@@ -3,14 +3,12 @@
 
 #include "src/core/error.h"
 #include "src/model/laws/contention_law.h"
-#include "src/model/laws/linear_law.h"
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
@@ -195,15 +193,12 @@ std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& row
 
 namespace scaleworth::model {
 namespace {
-using Eigen::Matrix3d;
-using Eigen::Vector3d;
-
 constexpr int most_candidates = 4096;
 constexpr double two_sided_normal = 2.0 * 1.959964;
 
 struct Candidate {
   int count = 1;
-  Vector3d row;  // of the relative design
+  Vector3 row;  // of the relative design
   double time = 0.0;
 };
 
@@ -222,19 +217,18 @@ std::vector<Candidate> candidates(const std::vector<LawPoint>& points, const Con
   for (int count = 1; count <= last; count += stride) {
     if (measured.count(count) > 0) continue;
     const double time = fit.single * relative_time(fit.serial, fit.coherency, count);
-    result.push_back({count, law_columns(count).transpose() / time, time});
+    result.push_back({count, {1.0 / count / time, 1.0 / time, (count - 1.0) / time}, time});
   }
-  if (result.empty()) result.push_back({last, Vector3d::Zero(), fit.single});
+  if (result.empty()) result.push_back({last, Vector3{}, fit.single});
   return result;
 }
 
 /// d K* / d x, from the slope of the cost being 0 at K*.
-Vector3d gradient_of_optimum(double count, const Prices& prices, const Vector3d& x) {
+Vector3 gradient_of_optimum(double count, const Prices& prices, const Vector3& x) {
   const double p = prices.per_rank.value();
   const double f = prices.fixed.value();
-  const Vector3d slope(-f / (count * count), p, 2.0 * p * count - p + f);
-  const Vector3d bend(2.0 * f / (count * count * count), 0.0, 2.0 * p);
-  return -slope / bend.dot(x);
+  const double bend = dot({2.0 * f / (count * count * count), 0.0, 2.0 * p}, x);
+  return {f / (count * count) / bend, -p / bend, -(2.0 * p * count - p + f) / bend};
 }
 
 /// Relative standard deviation of a run: as the fit says, 1 where it says nothing.
@@ -252,21 +246,19 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<LawPoint>&
                                                     const ContentionFit& fit,
                                                     const Prices& prices) {
   const auto optimum = count_of_least_cost(points, fit, prices);
-  const Matrix3d information = [&] {
-    const LawProblem problem = law_problem(points);
-    return Matrix3d(problem.r.transpose() * problem.r);
-  }();
-  if (!optimum || !(information.determinant() > 0.0)) return std::nullopt;
-  const Matrix3d covariance = information.inverse();
-  const Vector3d gradient = gradient_of_optimum(optimum->count, prices, law_vector(fit));
-  const double before = gradient.dot(covariance * gradient);
+  const Matrix3 known = information(law_problem(points));
+  if (!optimum || !(determinant(known) > 0.0)) return std::nullopt;
+  const Matrix3 covariance = inverse(known);
+  const Vector3 gradient = gradient_of_optimum(optimum->count, prices, law_vector(fit));
+  const Vector3 spread = product(covariance, gradient);
+  const double before = dot(gradient, spread);
   const double width = two_sided_normal * noise_of(points, fit);
   NextMeasurement best;
   double best_gain = 0.0;
   for (const Candidate& at : candidates(points, fit)) {
-    const double seen = at.row.dot(covariance * gradient);
+    const double seen = dot(at.row, spread);
     const double after =
-        std::max(0.0, before - seen * seen / (1.0 + at.row.dot(covariance * at.row)));
+        std::max(0.0, before - seen * seen / (1.0 + dot(at.row, product(covariance, at.row))));
     const Dollars cost = job_cost(prices, at.count, Seconds(at.time));
     const double gain = (std::sqrt(before) - std::sqrt(after)) / cost.value();
     if (!(gain > best_gain)) continue;
@@ -280,15 +272,17 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<LawPoint>&
 NextMeasurement most_informative(const std::vector<LawPoint>& points,
                                  const ContentionFit& fit,
                                  const std::optional<Prices>& prices) {
-  const LawProblem problem = law_problem(points);
-  const Matrix3d information = problem.r.transpose() * problem.r;
+  const Matrix3 known = information(law_problem(points));
   const std::vector<Candidate> all = candidates(points, fit);
   const Candidate* best = &all.back();
   double best_determinant = 0.0;
   for (const Candidate& at : all) {
-    const double determinant = (information + at.row * at.row.transpose()).determinant();
-    if (determinant <= best_determinant) continue;
-    best_determinant = determinant;
+    Matrix3 with = known;
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) with[i][j] += at.row[i] * at.row[j];
+    }
+    if (determinant(with) <= best_determinant) continue;
+    best_determinant = determinant(with);
     best = &at;
   }
   NextMeasurement next;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/statistics/regression.h"
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
@@ -7,65 +6,22 @@
 #include <cmath>
 #include <utility>
 
-#include <Eigen/Core>
-
 namespace scaleworth::model {
 namespace {
-using Eigen::Index;
-
 constexpr double steepest_power = 2.0;
 
-using Columns = std::vector<TimeAt>;
-
-double inverse(double k) {
-  return 1.0 / k;
-}
-double one(double) {
-  return 1.0;
-}
-double logarithm(double k) {
-  return std::log2(k);
-}
-double linear(double k) {
-  return k - 1.0;
-}
-double logarithm_over_count(double k) {
-  return std::log2(k) / k;
-}
-double root_over_count(double k) {
-  return std::sqrt(k) / k;
-}
-
-/// sum_j x_j column_j(K), with what is `known` taken off the times first.
-FittedLaw fit_columns(const Columns& columns,
-                      const TimeAt& known,
-                      std::span<const LawPoint> points) {
-  Eigen::MatrixXd rows(static_cast<Index>(points.size()), static_cast<Index>(columns.size()));
-  Eigen::VectorXd targets(rows.rows());
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const LawPoint& at = points[static_cast<std::size_t>(i)];
-    targets[i] = known ? 1.0 - known(at.ranks) / at.time : 1.0;
-    for (Index j = 0; j < rows.cols(); ++j) {
-      rows(i, j) = columns[static_cast<std::size_t>(j)](at.ranks) / at.time;
-    }
-  }
-  const Eigen::VectorXd solved = solve_nonnegative(rows, targets);
-  FittedLaw law;
-  law.coefficients.assign(solved.data(), solved.data() + solved.size());
-  law.time = [columns, known, coefficients = law.coefficients](double k) {
-    double time = known ? known(k) : 0.0;
-    for (std::size_t j = 0; j < columns.size(); ++j) time += coefficients[j] * columns[j](k);
-    return time;
-  };
-  return law;
-}
-
-LawFamily of_columns(std::string name, std::string formula, Columns columns, TimeAt known = {}) {
+LawFamily of_terms(std::string name,
+                   std::string formula,
+                   std::vector<LawTerm> terms,
+                   TimeAt known = {}) {
+  const std::size_t parameters = terms.size();
   return {std::move(name),
           std::move(formula),
-          columns.size(),
-          [columns = std::move(columns), known = std::move(known)](
-              std::span<const LawPoint> points) { return fit_columns(columns, known, points); }};
+          parameters,
+          [terms = std::move(terms), known = std::move(known)](std::span<const LawPoint> points) {
+            const LinearLaw law = fit_linear(terms, time_points(points), known);
+            return FittedLaw{law.coefficients, [law](double k) { return law.at(k); }};
+          }};
 }
 
 /// ln(K T) = ln a + b ln K.
@@ -91,25 +47,26 @@ FittedLaw fit_power(std::span<const LawPoint> points) {
 }  // namespace
 
 std::vector<LawFamily> law_families() {
-  return {of_columns("constant efficiency", "a/K", {inverse}),
-          of_columns("constant", "a", {one}),
-          of_columns(amdahl_family, "a/K + b", {inverse, one}),
-          of_columns(logarithmic_family, "(a + b log2 K)/K", {inverse, logarithm_over_count}),
-          {"power loss", "a K^b / K", 2, fit_power},
-          of_columns("square-root loss", "(a + b sqrt K)/K", {inverse, root_over_count}),
-          of_columns("constant and logarithm", "a + b log2 K", {one, logarithm}),
-          of_columns("Amdahl and logarithm", "a/K + b + c log2 K", {inverse, one, logarithm}),
-          of_columns("contention-coherency", "a/K + b + c (K-1)", {inverse, one, linear}),
-          of_columns(
-              "all four terms", "a/K + b + c log2 K + d (K-1)", {inverse, one, logarithm, linear}),
-          {"normal form", "(a + b K^i log2(K)^j)/K", 4, fit_normal_form}};
+  using namespace terms;
+  return {
+      of_terms("constant efficiency", "a/K", {ideal}),
+      of_terms("constant", "a", {level}),
+      of_terms(amdahl_family, "a/K + b", {ideal, level}),
+      of_terms(logarithmic_family, "(a + b log2 K)/K", {ideal, falling_short}),
+      {"power loss", "a K^b / K", 2, fit_power},
+      of_terms("square-root loss", "(a + b sqrt K)/K", {ideal, root}),
+      of_terms("constant and logarithm", "a + b log2 K", {level, logarithm}),
+      of_terms("Amdahl and logarithm", "a/K + b + c log2 K", {ideal, level, logarithm}),
+      of_terms("contention-coherency", "a/K + b + c (K-1)", {ideal, level, linear}),
+      of_terms("all four terms", "a/K + b + c log2 K + d (K-1)", {ideal, level, logarithm, linear}),
+      {"normal form", "(a + b K^i log2(K)^j)/K", 4, fit_normal_form}};
 }
 
 LawFamily informed_family(TimeAt communication) {
-  return of_columns("Amdahl and measured communication",
-                    "a/K + b + communication(K)",
-                    {inverse, one},
-                    std::move(communication));
+  return of_terms("Amdahl and measured communication",
+                  "a/K + b + communication(K)",
+                  {terms::ideal, terms::level},
+                  std::move(communication));
 }
 
 namespace {

@@ -2,20 +2,55 @@
 #include "src/model/laws/linear_law.h"
 
 #include "src/core/error.h"
+#include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <random>
+#include <utility>
 
 #include <Eigen/Dense>
 
 namespace scaleworth::model {
 namespace {
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
 using Eigen::Vector3d;
+using Eigen::VectorXd;
 
 constexpr double confidence = 0.95;
 constexpr double normal_975 = 1.959964;
+
+double squared(double value) {
+  return value * value;
+}
+
+/// One row per point, over its time, so that every residual is relative.
+template <class Terms>
+MatrixXd relative_design(const Terms& terms, std::span<const TimePoint> points) {
+  MatrixXd rows(points.size(), terms.size());
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const TimePoint& point = points[i];
+    for (Index j = 0; j < rows.cols(); ++j) rows(i, j) = terms[j].at(point.count) / point.time;
+  }
+  return rows;
+}
+
+template <class Matrix>
+std::span<const double> values_of(const Matrix& matrix) {
+  return {matrix.data(), static_cast<std::size_t>(matrix.size())};
+}
+
+/// p x n, by thin QR: a square matrix of n rows would not fit for long tables.
+MatrixXd pseudo_inverse(const MatrixXd& rows) {
+  const Eigen::HouseholderQR<MatrixXd> factors(rows);
+  const MatrixXd thin = factors.householderQ() * MatrixXd::Identity(rows.rows(), rows.cols());
+  return factors.matrixQR()
+      .topRows(rows.cols())
+      .triangularView<Eigen::Upper>()
+      .solve(thin.transpose());
+}
 
 /// 95 % quantile of chi-squared. Source: Wilson & Hilferty, PNAS 17 (1931).
 double chi_squared_95(double degrees) {
@@ -42,9 +77,9 @@ double least_squares_of_two(const Vector3d& u, const Vector3d& v, const Vector3d
 /// The edges of { x >= 0, contrast . x = 0 }, a cone in a plane: at most two.
 std::vector<Vector3d> edges_of(const Vector3d& contrast) {
   std::vector<Vector3d> edges;
-  for (Eigen::Index i = 0; i < 3; ++i) {
+  for (Index i = 0; i < 3; ++i) {
     if (contrast[i] == 0.0) edges.push_back(Vector3d::Unit(i));
-    for (Eigen::Index j = i + 1; j < 3; ++j) {
+    for (Index j = i + 1; j < 3; ++j) {
       if (contrast[i] * contrast[j] >= 0.0) continue;
       Vector3d edge = Vector3d::Zero();
       edge[i] = std::abs(contrast[j]);
@@ -55,87 +90,66 @@ std::vector<Vector3d> edges_of(const Vector3d& contrast) {
   return edges;
 }
 
-struct MeasuredNoise {
-  bool known = true;  // at every point
-  double variance = 0.0;
-  double degrees = 0.0;  // 0: not counted
-};
+Vector3d vector_of(const Vector3& values) {
+  return Vector3d(values.data());
+}
 
-MeasuredNoise measured_noise(const std::vector<LawPoint>& points) {
+Matrix3d matrix_of(const Matrix3& columns) {
+  return Matrix3d(columns.front().data());
+}
+
+Matrix3 columns_of(const Matrix3d& matrix) {
+  Matrix3 columns;
+  Eigen::Map<Matrix3d>(columns.front().data()) = matrix;
+  return columns;
+}
+}  // namespace
+
+double LinearLaw::at(double count) const {
+  double time = known ? known(count) : 0.0;
+  for (std::size_t j = 0; j < terms.size(); ++j) time += coefficients[j] * terms[j].at(count);
+  return time;
+}
+
+double LinearLaw::coefficient(const LawTerm& term) const {
+  const auto found = std::find(terms.begin(), terms.end(), term);
+  return found == terms.end() ? 0.0 : coefficients[static_cast<std::size_t>(found - terms.begin())];
+}
+
+LinearLaw fit_linear(std::vector<LawTerm> terms, std::span<const TimePoint> points, TimeAt known) {
+  const MatrixXd rows = relative_design(terms, points);
+  VectorXd targets = VectorXd::Ones(rows.rows());
+  for (Index i = 0; known && i < rows.rows(); ++i) {
+    targets[i] -= known(points[i].count) / points[i].time;
+  }
+  LinearLaw law;
+  law.terms = std::move(terms);
+  law.known = std::move(known);
+  law.coefficients = solve_nonnegative(values_of(rows), values_of(targets));
+  const Eigen::Map<const VectorXd> solution(law.coefficients.data(), rows.cols());
+  const double squares = (rows * solution - targets).squaredNorm();
+  law.residual = std::sqrt(squares / static_cast<double>(rows.rows()));
+  return law;
+}
+
+void check_time(double time) {
+  if (time > 0.0 && std::isfinite(time)) return;
+  throw UserError("a scaling law needs step times above zero; measure again");
+}
+
+MeasuredNoise measured_noise(std::span<const TimePoint> points) {
   MeasuredNoise noise;
-  for (const LawPoint& point : points) {
+  for (const TimePoint& point : points) {
     noise.known = noise.known && point.relative_sd.has_value();
-    noise.variance +=
-        std::pow(point.relative_sd.value_or(0.0), 2) / static_cast<double>(points.size());
+    noise.variance += squared(point.relative_sd.value_or(0.0)) / static_cast<double>(points.size());
     noise.degrees += static_cast<double>(point.repeats > 1 ? point.repeats - 1 : 0);
   }
   return noise;
 }
 
-double squared(double value) {
-  return value * value;
-}
-}  // namespace
-
-Eigen::RowVector3d law_columns(double count) {
-  return {1.0 / count, 1.0, count - 1.0};
-}
-
-Eigen::MatrixXd relative_design(const std::vector<LawPoint>& points) {
-  Eigen::MatrixXd rows(static_cast<Eigen::Index>(points.size()), 3);
-  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-    const LawPoint& point = points[static_cast<std::size_t>(i)];
-    if (!(point.time > 0.0) || !std::isfinite(point.time)) {
-      throw UserError("a scaling law needs step times above zero; measure again");
-    }
-    rows.row(i) = law_columns(point.ranks) / point.time;
-  }
-  return rows;
-}
-
-LawProblem law_problem(const std::vector<LawPoint>& points) {
-  const Eigen::MatrixXd rows = relative_design(points);
-  const Eigen::HouseholderQR<Eigen::MatrixXd> factors(rows);
-  Eigen::VectorXd ones = Eigen::VectorXd::Ones(rows.rows());
-  ones.applyOnTheLeft(factors.householderQ().adjoint());
-  LawProblem problem;
-  problem.rows = points.size();
-  problem.r = Eigen::Matrix3d::Zero();
-  problem.q = Vector3d::Zero();
-  const Eigen::Index kept = std::min<Eigen::Index>(3, rows.rows());
-  problem.r.topRows(kept) = factors.matrixQR().topRows(kept).triangularView<Eigen::Upper>();
-  problem.q.head(kept) = ones.head(kept);
-  problem.free_squares = ones.tail(rows.rows() - kept).squaredNorm();
-  return problem;
-}
-
-double squares_at(const LawProblem& problem, const Vector3d& x) {
-  return (problem.r * x - problem.q).squaredNorm() + problem.free_squares;
-}
-
-std::optional<double> least_squares_on(const LawProblem& problem, const Vector3d& contrast) {
-  const std::vector<Vector3d> edges = edges_of(contrast);
-  if (edges.empty()) return std::nullopt;
-  const Vector3d first = problem.r * edges.front();
-  const Vector3d second = problem.r * edges.back();
-  return least_squares_of_two(first, second, problem.q) + problem.free_squares;
-}
-
-double least_squares_with_single(const LawProblem& problem, double single) {
-  // x = (single, 0, 0) + a (-1, 1, 0) + b (0, 0, 1), b >= 0: convex in a, so that the least on
-  // 0 <= a <= single is the larger of the least on a >= 0 and on a <= single.
-  const Vector3d coherency = problem.r.col(2);
-  const Vector3d parallel = problem.q - single * problem.r.col(0);
-  const Vector3d serial = problem.q - single * problem.r.col(1);
-  const Vector3d shift = problem.r.col(1) - problem.r.col(0);
-  const double from_parallel = least_squares_of_two(shift, coherency, parallel);
-  const double from_serial = least_squares_of_two(-shift, coherency, serial);
-  return std::max(from_parallel, from_serial) + problem.free_squares;
-}
-
-LawNoise law_noise(const std::vector<LawPoint>& points, const ContentionFit& fit) {
-  const auto degrees = static_cast<double>(points.size() - law_parameters);
-  const double squares = squared(fit.residual) * static_cast<double>(points.size());
+LawNoise law_noise(std::span<const TimePoint> points, double residual, std::size_t parameters) {
+  const auto degrees = static_cast<double>(points.size() - parameters);
+  const double squares = squared(residual) * static_cast<double>(points.size());
   const MeasuredNoise measured = measured_noise(points);
   LawNoise noise;
   if (!measured.known || squares > measured.variance * chi_squared_95(degrees)) {
@@ -144,14 +158,115 @@ LawNoise law_noise(const std::vector<LawPoint>& points, const ContentionFit& fit
     noise.allowance = squared(student_t_two_sided(confidence, degrees)) * squares / degrees;
     return noise;
   }
-  for (const LawPoint& point : points) noise.relative_sd.push_back(point.relative_sd.value_or(0.0));
+  for (const TimePoint& point : points) {
+    noise.relative_sd.push_back(point.relative_sd.value_or(0.0));
+  }
   const double t =
       measured.degrees > 0.0 ? student_t_two_sided(confidence, measured.degrees) : normal_975;
   noise.allowance = t * t * measured.variance;
   return noise;
 }
 
-Vector3d law_vector(const ContentionFit& fit) {
-  return {fit.single * (1.0 - fit.serial), fit.single * fit.serial, fit.single * fit.coherency};
+void add_draws(std::span<LinearLaw> laws,
+               std::span<const TimePoint> points,
+               const LawNoise& noise,
+               std::uint64_t seed,
+               int draws) {
+  std::mt19937_64 generator(seed);
+  for (LinearLaw& law : laws) {
+    const MatrixXd rows = relative_design(law.terms, points);
+    const MatrixXd inverse = pseudo_inverse(rows);
+    std::normal_distribution<double> normal;
+    std::chi_squared_distribution<double> chi_squared(std::max(1.0, noise.residual_degrees));
+    VectorXd targets(rows.rows());
+    for (int draw = 0; draw < draws; ++draw) {
+      double scale = 1.0;
+      if (noise.residual_degrees > 0.0) {
+        scale = std::sqrt(noise.residual_degrees / chi_squared(generator));
+      }
+      for (Index i = 0; i < targets.size(); ++i) {
+        targets[i] = 1.0 + noise.relative_sd[i] * scale * normal(generator);
+      }
+      // The free solution is the bounded one wherever it is positive, and costs no search.
+      const VectorXd free = inverse * targets;
+      law.draws.push_back(free.minCoeff() > 0.0
+                              ? std::vector<double>(free.begin(), free.end())
+                              : solve_nonnegative(values_of(rows), values_of(targets)));
+    }
+  }
+}
+
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Index>(a.size()));
+  const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Index>(b.size()));
+  const Eigen::ArrayXd x = first - first.mean();
+  const Eigen::ArrayXd y = second - second.mean();
+  const double norm = std::sqrt(x.square().sum() * y.square().sum());
+  return norm > 0.0 ? (x * y).sum() / norm : 0.0;
+}
+
+double dot(const Vector3& a, const Vector3& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+Vector3 product(const Matrix3& columns, const Vector3& x) {
+  const Vector3d result = matrix_of(columns) * vector_of(x);
+  return {result[0], result[1], result[2]};
+}
+
+double determinant(const Matrix3& matrix) {
+  return matrix_of(matrix).determinant();
+}
+
+Matrix3 inverse(const Matrix3& matrix) {
+  return columns_of(matrix_of(matrix).inverse());
+}
+
+LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points) {
+  const MatrixXd rows = relative_design(terms, points);
+  const Eigen::HouseholderQR<MatrixXd> factors(rows);
+  VectorXd ones = VectorXd::Ones(rows.rows());
+  ones.applyOnTheLeft(factors.householderQ().adjoint());
+  LawProblem problem;
+  Matrix3d r = Matrix3d::Zero();
+  const Index kept = std::min<Index>(3, rows.rows());
+  r.topRows(kept) = factors.matrixQR().topRows(kept).triangularView<Eigen::Upper>();
+  problem.columns = columns_of(r);
+  std::copy_n(ones.begin(), kept, problem.q.begin());
+  problem.free_squares = ones.tail(rows.rows() - kept).squaredNorm();
+  return problem;
+}
+
+Matrix3 information(const LawProblem& problem) {
+  const Matrix3d r = matrix_of(problem.columns);
+  return columns_of(r.transpose() * r);
+}
+
+double squares_at(const LawProblem& problem, const Vector3& x) {
+  const Vector3d image = matrix_of(problem.columns) * vector_of(x);
+  return (image - vector_of(problem.q)).squaredNorm() + problem.free_squares;
+}
+
+std::optional<double> least_squares_on(const LawProblem& problem, const Vector3& contrast) {
+  const std::vector<Vector3d> edges = edges_of(vector_of(contrast));
+  if (edges.empty()) return std::nullopt;
+  const Matrix3d r = matrix_of(problem.columns);
+  const Vector3d first = r * edges.front();
+  const Vector3d second = r * edges.back();
+  return least_squares_of_two(first, second, vector_of(problem.q)) + problem.free_squares;
+}
+
+double least_squares_with_single(const LawProblem& problem, double single) {
+  // x = (single, 0, 0) + a (-1, 1, 0) + b (0, 0, 1), b >= 0: convex in a, so that the least on
+  // 0 <= a <= single is the larger of the least on a >= 0 and on a <= single.
+  const Matrix3d r = matrix_of(problem.columns);
+  const Vector3d q = vector_of(problem.q);
+  const Vector3d coherency = r.col(2);
+  const Vector3d parallel = q - single * r.col(0);
+  const Vector3d serial = q - single * r.col(1);
+  const Vector3d shift = r.col(1) - r.col(0);
+  const double from_parallel = least_squares_of_two(shift, coherency, parallel);
+  const double from_serial = least_squares_of_two(-shift, coherency, serial);
+  return std::max(from_parallel, from_serial) + problem.free_squares;
 }
 }  // namespace scaleworth::model

@@ -1,56 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The contention-coherency law as a linear least-squares problem, reduced to three rows; included
-/// by .cpp files only, for it speaks Eigen.
-///   T(K) = x0 / K + x1 + x2 (K - 1),   x = (T1 (1 - s), T1 s, T1 c) >= 0
+/// Laws that are linear in their coefficients, fitted by least relative squares with non-negative
+/// coefficients: the one design matrix, fit and bootstrap of all laws.
+///   T(K) = known(K) + sum_j x_j f_j(K),   x >= 0
 #pragma once
 
-#include "src/model/laws/contention_law.h"
-
+#include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
-#include <Eigen/Core>
-
 namespace scaleworth::model {
-inline constexpr std::size_t law_parameters = 3;
+/// Seconds that the same work takes at a count.
+using TimeAt = std::function<double(double)>;
 
-/// (1/K, 1, K - 1).
-Eigen::RowVector3d law_columns(double count);
-
-/// n x 3, each row over its measured time, so that every residual is relative. Throws UserError for
-/// a time that is not positive.
-Eigen::MatrixXd relative_design(const std::vector<LawPoint>& points);
-
-/// |J x - 1|^2 = |R x - q|^2 + free_squares for the relative design J = Q R: whatever the number of
-/// rows, each question costs a product of three by three.
-struct LawProblem {
-  Eigen::Matrix3d r;
-  Eigen::Vector3d q;
-  double free_squares = 0.0;
-  std::size_t rows = 0;
+/// The time that the same work takes at a count, or at a ratio of counts.
+struct TimePoint {
+  double count = 1.0;
+  double time = 0.0;                  // s
+  std::optional<double> relative_sd;  // of `time`
+  std::size_t repeats = 0;            // that `relative_sd` is from; 0: enough
 };
-LawProblem law_problem(const std::vector<LawPoint>& points);
 
-double squares_at(const LawProblem& problem, const Eigen::Vector3d& x);
+struct LawTerm {
+  std::string_view name;
+  double (*at)(double count);
+  bool operator==(const LawTerm& other) const { return name == other.name; }
+};
 
-/// Least squares over x >= 0 with contrast . x = 0: a hypothesis on a ratio of the parameters.
-/// Absent when only x = 0 fulfils it.
-std::optional<double> least_squares_on(const LawProblem& problem, const Eigen::Vector3d& contrast);
+namespace terms {
+inline constexpr LawTerm ideal{"1/K", [](double k) { return 1.0 / k; }};
+inline constexpr LawTerm level{"1", [](double) { return 1.0; }};
+inline constexpr LawTerm logarithm{"log2 K", [](double k) { return std::log2(k); }};
+inline constexpr LawTerm linear{"K-1", [](double k) { return k - 1.0; }};
+inline constexpr LawTerm proportional{"K", [](double k) { return k; }};
+/// Shrinks, but less than the count grows.
+inline constexpr LawTerm falling_short{"log2(K)/K", [](double k) { return std::log2(k) / k; }};
+inline constexpr LawTerm root{"sqrt(K)/K", [](double k) { return std::sqrt(k) / k; }};
+}  // namespace terms
 
-/// The same for x0 + x1 = `single`: a hypothesis on T1 > 0.
-double least_squares_with_single(const LawProblem& problem, double single);
+struct LinearLaw {
+  std::vector<LawTerm> terms;
+  TimeAt known;                            // part of the time that is not fitted; may be empty
+  std::vector<double> coefficients;        // s, one per term, >= 0
+  double residual = 0.0;                   // root mean square of the relative residuals
+  std::vector<std::vector<double>> draws;  // of the coefficients, by `add_draws`
+
+  double at(double count) const;                  // s
+  double coefficient(const LawTerm& term) const;  // 0 where the law lacks it
+};
+
+/// Minimises sum_i ((T(K_i) - time_i) / time_i)^2 over coefficients >= 0. One point at least, times
+/// above zero.
+LinearLaw fit_linear(std::vector<LawTerm> terms,
+                     std::span<const TimePoint> points,
+                     TimeAt known = {});
+
+/// Throws UserError for a time that is not positive.
+void check_time(double time);
+
+struct MeasuredNoise {
+  bool known = true;      // at every point
+  double variance = 0.0;  // relative, mean of the points
+  double degrees = 0.0;   // 0: not counted
+};
+MeasuredNoise measured_noise(std::span<const TimePoint> points);
 
 /// By which sum of squares a hypothesis may exceed the best fit at 95 %: t^2 variance, the
 /// variance measured by repetitions (t with their degrees of freedom) unless the residuals exceed
-/// it (chi-squared, 5 %), else from the residuals on n - 3 degrees of freedom.
+/// it (chi-squared, 5 %), else from the residuals on n - `parameters` degrees of freedom.
 struct LawNoise {
   std::vector<double> relative_sd;  // by point
   double residual_degrees = 0.0;    // 0 when measured
   double allowance = 0.0;
 };
-LawNoise law_noise(const std::vector<LawPoint>& points, const ContentionFit& fit);
+LawNoise law_noise(std::span<const TimePoint> points, double residual, std::size_t parameters);
 
-/// The three numbers of the linear problem.
-Eigen::Vector3d law_vector(const ContentionFit& fit);
+/// Parametric bootstrap: sets each law's draws, its coefficients for times redrawn as
+/// time * (1 + sd z), z normal, with Student's heavier tails where the noise is from residuals. One
+/// generator for all laws, in their order; a known part is redrawn as if it were fitted.
+void add_draws(std::span<LinearLaw> laws,
+               std::span<const TimePoint> points,
+               const LawNoise& noise,
+               std::uint64_t seed,
+               int draws);
+
+double correlation(const std::vector<double>& a, const std::vector<double>& b);
+
+// Laws of three terms: questions that cost a product of three by three each.
+
+using Vector3 = std::array<double, 3>;
+using Matrix3 = std::array<Vector3, 3>;  // columns
+double dot(const Vector3& a, const Vector3& b);
+Vector3 product(const Matrix3& columns, const Vector3& x);
+double determinant(const Matrix3& matrix);
+/// By cofactors; the determinant must not be 0.
+Matrix3 inverse(const Matrix3& matrix);
+
+/// |J x - 1|^2 = |R x - q|^2 + free_squares for the relative design J = Q R, R upper triangular.
+struct LawProblem {
+  Matrix3 columns{};  // of R
+  Vector3 q{};
+  double free_squares = 0.0;
+};
+LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points);
+
+/// J^T J.
+Matrix3 information(const LawProblem& problem);
+
+double squares_at(const LawProblem& problem, const Vector3& x);
+
+/// Least squares over x >= 0 with contrast . x = 0: a hypothesis on a ratio of the parameters.
+/// Absent when only x = 0 fulfils it.
+std::optional<double> least_squares_on(const LawProblem& problem, const Vector3& contrast);
+
+/// The same for x0 + x1 = `single`: a hypothesis on T1 > 0 of a law of 1/K, 1 and a term that is 0
+/// at K = 1.
+double least_squares_with_single(const LawProblem& problem, double single);
 }  // namespace scaleworth::model

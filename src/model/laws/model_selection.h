@@ -19,9 +19,6 @@
 namespace scaleworth::model {
 // Laws of the time of the same work against the count, each as a way to fit it.
 
-/// Seconds that the same work takes at a count.
-using TimeAt = std::function<double(double)>;
-
 struct FittedLaw {
   std::vector<double> coefficients;  // in the order of the family's formula; s
   TimeAt time;

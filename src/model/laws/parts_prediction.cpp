@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/statistics/regression.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/model_selection.h"
 
@@ -7,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include <Eigen/Core>
 #include <fmt/format.h>
 
 namespace scaleworth::model {
@@ -142,16 +140,15 @@ void PartsModel::fit_compute(const std::vector<CountParts>& counts) {
     slow_down_ = at(last.times, Part::compute) / at(first.times, Part::compute);
     return;
   }
-  Eigen::MatrixXd rows(static_cast<Eigen::Index>(counts.size()), 2);
-  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-    const CountParts& count = counts[static_cast<std::size_t>(i)];
+  std::vector<TimePoint> points;
+  for (const CountParts& count : counts) {
     // Tokens in units of the first count's, so that the two columns are of one size.
-    const double share = count.tokens_per_rank / first.tokens_per_rank;
-    rows.row(i) = Eigen::RowVector2d(1.0, share) / at(count.times, Part::compute);
+    points.push_back(
+        {count.tokens_per_rank / first.tokens_per_rank, at(count.times, Part::compute), {}});
   }
-  const Eigen::VectorXd x = solve_nonnegative(rows, Eigen::VectorXd::Ones(rows.rows()));
-  compute_constant_ = x[0];
-  compute_per_token_ = x[1] / first.tokens_per_rank;
+  const LinearLaw law = fit_linear({terms::level, terms::proportional}, points);
+  compute_constant_ = law.coefficients[0];
+  compute_per_token_ = law.coefficients[1] / first.tokens_per_rank;
 }
 
 void PartsModel::fit_communication(const CountParts& largest) {
