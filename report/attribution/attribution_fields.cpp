@@ -255,7 +255,6 @@ std::string attribution_json(const AttributionView& view) {
 }
 
 namespace {
-using attribution::LedgerPart;
 
 Json nanoseconds(double seconds) {
   return json_value(seconds * 1e9);
@@ -284,9 +283,7 @@ std::string cause_key(std::size_t index) {
 
 Json averaged(const AveragedLedger& ledger) {
   Json parts = Json::object();
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    parts[attribution::ledger_part_key(static_cast<LedgerPart>(i))] = spread(ledger.parts[i]);
-  }
+  for (const Part part : recording_parts) parts[part_key(part)] = spread(ledger.part(part));
   Json classes = Json::object();
   for (std::size_t i = 0; i < attribution::work_classes; ++i) {
     classes[class_key(i)] = nanoseconds(ledger.compute_by_class[i]);
@@ -319,9 +316,7 @@ Json json_ledger(const attribution::Attribution& job, const attribution::StepLed
             {"start_ns", ledger.start.count()},
             {"end_ns", ledger.end.count()},
             {"excluded", json_note(ledger.excluded)}};
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    json[attribution::ledger_part_key(static_cast<LedgerPart>(i))] = ledger.parts[i].count();
-  }
+  for (const Part part : recording_parts) json[part_key(part)] = ledger.part(part).count();
   Json waited = Json::array();
   for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
     if (ledger.waited_for[place].count() != 0) {
