@@ -4,6 +4,7 @@
 
 #include "src/core/run.h"
 #include "src/core/span.h"
+#include "src/core/step_ledger.h"
 
 #include <chrono>
 #include <cstddef>
@@ -144,25 +145,6 @@ class StallTable {
 
 // Where each nanosecond of each step of each rank went, and for whom a rank waited.
 
-/// One step of one rank. The seven parts are disjoint and sum to `step_time` exactly.
-struct LedgerEntry {
-  std::int32_t step = 0;
-  Rank rank;
-  std::chrono::nanoseconds step_time{};
-  std::chrono::nanoseconds compute{};
-  std::chrono::nanoseconds optimizer{};
-  std::chrono::nanoseconds host{};
-  std::chrono::nanoseconds progress{};  // post and progress spans: CPU that drives communication
-  std::chrono::nanoseconds exposed_wait{};      // blocked while some rank kept the others waiting
-  std::chrono::nanoseconds exposed_transfer{};  // blocked otherwise
-  std::chrono::nanoseconds unattributed{};      // no span, or a wait whose arrivals are unknown
-  /// Part of `exposed_wait` by the rank that was waited for; one value per rank of the timeline.
-  std::vector<std::chrono::nanoseconds> waited_for;
-  /// Part of `exposed_wait` that is charged to nobody: shorter than the clock error, or two ranks
-  /// are too close to be told apart. waited_for and this sum to exposed_wait.
-  std::chrono::nanoseconds uncharged_wait{};
-};
-
 enum class WaitCause : std::uint8_t {
   arrival,  // the last rank had not arrived
   stall,    // a rank that had arrived, but not completed, was outside of the library
@@ -185,15 +167,17 @@ struct WaitSplit {
 
 struct Ledger {
   int ranks = 0;
-  std::vector<LedgerEntry> entries;  // by (step, rank)
-  std::vector<WaitSplit> waits;      // collective waits whose arrivals are known
-  std::int64_t uncharged_waits = 0;  // see LedgerEntry::uncharged_wait
+  std::vector<attribution::StepLedger> entries;  // by (step, rank)
+  std::vector<WaitSplit> waits;                  // collective waits whose arrivals are known
+  std::int64_t uncharged_waits = 0;              // see StepLedger::uncharged_wait
   std::int64_t unsplit_waits = 0;    // a rank's post span is missing: counted as unattributed
   std::int64_t duplicate_posts = 0;  // a second post of the same collective: the first one counts
   TimelineLosses losses;
 };
 
-/// The ledger of every step that has a step span.
+/// The ledger of every step that has a step span, with the parts `probe_parts`: progress is post
+/// and progress spans, unattributed is what no span covers and waits whose arrivals are unknown.
+/// Compute has no class, and nothing stands beside the sum: spans do not tell what runs hidden.
 ///   L_q = max over ranks of the end of their `post` span of collective q in the step (arrival)
 ///   a collective_wait span [a, b] of q: wait = [a, min(b, L_q)), charged to the rank that arrived
 ///   at L_q; transfer = the rest.

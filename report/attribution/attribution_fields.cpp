@@ -54,10 +54,6 @@ void spread(Fields& json, const Spread& value) {
   json("most_ns", nanoseconds(value.most), or_null);
 }
 
-std::string part_key(std::size_t index) {
-  return attribution::ledger_part_key(static_cast<attribution::LedgerPart>(index));
-}
-
 /// Means in seconds by name: "data loading" becomes "data_loading_ns".
 template <class Kind, std::size_t N>
 auto shares(const std::array<double, N>& seconds, const char* (*name)(Kind)) {
@@ -77,8 +73,8 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
   json("steps", ledger.steps);
   json.object("step", ledger.step, spread);
   json.object("parts", [&](Fields& parts) {
-    for (std::size_t i = 0; i < ledger.parts.size(); ++i) {
-      parts.object(part_key(i), ledger.parts[i], spread);
+    for (const Part part : recording_parts) {
+      parts.object(part_key(part), ledger.part(part), spread);
     }
   });
   json.object("compute_by_class",
@@ -109,7 +105,7 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
   json("start_ns", ledger.start);
   json("end_ns", ledger.end);
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
-  for (std::size_t i = 0; i < ledger.parts.size(); ++i) json(part_key(i), ledger.parts[i]);
+  for (const Part part : recording_parts) json(part_key(part), ledger.part(part));
   std::vector<RankTime> waited;
   for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
     const Nanoseconds time = ledger.waited_for[place];

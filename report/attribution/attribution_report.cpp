@@ -173,7 +173,7 @@ void add(std::array<double, N>& sums, const std::array<double, N>& values) {
 void add(AveragedLedger& sum, const StepLedger& ledger) {
   const bool first = sum.steps == 0;
   add(sum.step, in_seconds(ledger.end - ledger.start), first);
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+  for (std::size_t i = 0; i < part_count; ++i) {
     add(sum.parts[i], in_seconds(ledger.parts[i]), first);
   }
   add(sum.compute_by_class, ledger.compute_by_class);
@@ -188,7 +188,7 @@ void add(AveragedLedger& sum, const StepLedger& ledger) {
 
 void add(AveragedLedger& sum, const AveragedLedger& rank, bool first) {
   add(sum.step, rank.step.mean, first);
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
+  for (std::size_t i = 0; i < part_count; ++i) {
     add(sum.parts[i], rank.parts[i].mean, first);
   }
   add(sum.compute_by_class, rank.compute_by_class);

@@ -46,7 +46,7 @@ struct AveragedLedger {
   std::optional<Rank> rank;  // absent: the mean over ranks, whose extremes are those of the ranks
   int steps = 0;
   Spread step;
-  std::array<Spread, attribution::ledger_parts> parts{};
+  std::array<Spread, part_count> parts{};
   // Means in seconds; the first two divide compute and host late.
   std::array<double, attribution::work_classes> compute_by_class{};
   std::array<double, attribution::host_causes> host_late_by_cause{};
@@ -56,13 +56,9 @@ struct AveragedLedger {
   double communication = 0.0;
   double uncharged_wait = 0.0;
 
-  const Spread& part(attribution::LedgerPart which) const {
-    return parts[static_cast<std::size_t>(which)];
-  }
+  const Spread& part(Part which) const { return parts[index_of(which)]; }
   /// Of the mean step; 0 for a step without length.
-  double share(attribution::LedgerPart which) const {
-    return step.mean > 0.0 ? part(which).mean / step.mean : 0.0;
-  }
+  double share(Part which) const { return step.mean > 0.0 ? part(which).mean / step.mean : 0.0; }
 };
 
 struct AveragedJob {

@@ -11,7 +11,6 @@ namespace scaleworth::report {
 namespace {
 using attribution::Attribution;
 using attribution::Culprit;
-using attribution::LedgerPart;
 
 std::string seconds(double value) {
   return format_quantity(number(value), Unit::seconds);
@@ -58,28 +57,27 @@ std::string culprit_headline(const AttributionView& view, const Culprit& culprit
 }
 
 /// The largest part that is not compute, of the average step.
-LedgerPart largest_loss(const AveragedJob& job) {
-  std::size_t largest = 1;
-  for (std::size_t i = 2; i < attribution::ledger_parts; ++i) {
-    if (job.mean.parts[i].mean > job.mean.parts[largest].mean) largest = i;
-  }
-  return static_cast<LedgerPart>(largest);
+Part largest_loss(const AveragedJob& job) {
+  return *std::max_element(
+      recording_parts.begin() + 1, recording_parts.end(), [&](Part one, Part other) {
+        return job.mean.part(one).mean < job.mean.part(other).mean;
+      });
 }
 
 std::string step_line(const AveragedJob& job) {
-  const LedgerPart part = largest_loss(job);
+  const Part part = largest_loss(job);
   return fmt::format("Of the average step of {}, {} is compute; the largest loss is {}, {} ({}).",
                      seconds(job.mean.step.mean),
-                     percent(job.mean.share(LedgerPart::compute)),
-                     attribution::ledger_part_name(part),
+                     percent(job.mean.share(Part::compute)),
+                     part_name(part),
                      seconds(job.mean.part(part).mean),
                      percent(job.mean.share(part)));
 }
 
 /// "Host late costs most: ..." where something else costs more than waiting for the culprit.
-std::string loss_headline(const AveragedJob& job, LedgerPart part) {
+std::string loss_headline(const AveragedJob& job, Part part) {
   std::string most;
-  if (part == LedgerPart::host_late) {
+  if (part == Part::host_late) {
     const auto& causes = job.mean.host_late_by_cause;
     const auto largest = std::max_element(causes.begin(), causes.end());
     const auto cause = static_cast<attribution::HostCause>(largest - causes.begin());
@@ -87,7 +85,7 @@ std::string loss_headline(const AveragedJob& job, LedgerPart part) {
     if (*largest < 0.5 * job.mean.part(part).mean) most = "";
   }
   return fmt::format("{} costs most: {} of each step of {} ({}){}.",
-                     capitalised(attribution::ledger_part_name(part)),
+                     capitalised(part_name(part)),
                      seconds(job.mean.part(part).mean),
                      seconds(job.mean.step.mean),
                      percent(job.mean.share(part)),
@@ -185,8 +183,8 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.headline = culprit_headline(view, *worst);
     // A host that is late everywhere may cost more than any one rank.
     if (view.averages) {
-      const LedgerPart part = largest_loss(*view.averages);
-      if (part != LedgerPart::exposed_wait &&
+      const Part part = largest_loss(*view.averages);
+      if (part != Part::exposed_wait &&
           view.averages->mean.part(part).mean > worst->exposed_per_step_ms * 1e-3) {
         verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
       }

@@ -8,7 +8,6 @@
 
 namespace scaleworth::report {
 namespace {
-using attribution::LedgerPart;
 
 std::string rank_name(const AveragedLedger& ledger) {
   return ledger.rank ? std::to_string(ledger.rank->index) : "mean";
@@ -47,9 +46,7 @@ Table tidy_table(const AveragedJob& job) {
                             true});
     };
     row("step", ledger->step);
-    for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-      row(attribution::ledger_part_name(static_cast<LedgerPart>(i)), ledger->parts[i]);
-    }
+    for (const Part part : recording_parts) row(part_name(part), ledger->part(part));
   }
   return table;
 }
@@ -106,18 +103,16 @@ Table steps_table(const AttributionView& view) {
               {parameter_column("step", "step"),
                parameter_column("rank", "rank"),
                time_column("step_s", "length")}};
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    const auto part = static_cast<LedgerPart>(i);
-    std::string key = attribution::ledger_part_key(part);
-    table.columns.push_back(
-        time_column(key.substr(0, key.size() - 2) + "s", attribution::ledger_part_name(part)));
+  for (const Part part : recording_parts) {
+    std::string key = part_key(part);
+    table.columns.push_back(time_column(key.substr(0, key.size() - 2) + "s", part_name(part)));
   }
   table.columns.push_back(measure_column("excluded", "not averaged because", Unit::plain));
   for (const attribution::StepLedger& ledger : view.attribution.ledger) {
     Row row{
         {std::to_string(ledger.step), rank_cell(ledger.rank), time_cell(ledger.end - ledger.start)},
         true};
-    for (const auto part : ledger.parts) row.cells.push_back(time_cell(part));
+    for (const Part part : recording_parts) row.cells.push_back(time_cell(ledger.part(part)));
     row.cells.push_back(ledger.excluded);
     table.rows.push_back(std::move(row));
   }
@@ -145,9 +140,8 @@ Table parts_table(const AttributionView& view) {
     table.rows.push_back(
         {{name, cell(spread.mean), cell(share), cell(spread.least), cell(spread.most)}});
   };
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    const auto part = static_cast<LedgerPart>(i);
-    row(attribution::ledger_part_name(part), told.parts[i], told.share(part));
+  for (const Part part : recording_parts) {
+    row(part_name(part), told.part(part), told.share(part));
   }
   row("step", told.step, 1.0);
   return table;
@@ -158,19 +152,17 @@ Table rank_table(const AttributionView& view) {
   Table table{
       "", "The same by rank", {parameter_column("rank", "rank"), time_column("step_s", "step")}};
   table.in_csv = false;
-  std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    if (job.mean.parts[i].mean > 0.0) shown.push_back(i);
+  std::vector<Part> shown;
+  for (const Part part : recording_parts) {
+    if (job.mean.part(part).mean > 0.0) shown.push_back(part);
   }
-  for (const std::size_t i : shown) {
-    const char* name = attribution::ledger_part_name(static_cast<LedgerPart>(i));
+  for (const Part part : shown) {
+    const char* name = part_name(part);
     table.columns.push_back(measure_column(name, name, Unit::percent));
   }
   for (const AveragedLedger& ledger : job.ranks) {
     Row row{{rank_name(ledger), cell(ledger.step.mean)}};
-    for (const std::size_t i : shown) {
-      row.cells.push_back(cell(ledger.share(static_cast<LedgerPart>(i))));
-    }
+    for (const Part part : shown) row.cells.push_back(cell(ledger.share(part)));
     table.rows.push_back(std::move(row));
   }
   limit_rows(table, "ranks");

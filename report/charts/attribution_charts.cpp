@@ -10,7 +10,6 @@
 
 namespace scaleworth::report {
 namespace {
-using attribution::LedgerPart;
 
 /// More ranks than this: the longest bars, the largest entries.
 constexpr std::size_t most_bars = 32;
@@ -44,7 +43,7 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);
   if (ranks.size() <= most_bars) return ranks;
   std::stable_sort(ranks.begin(), ranks.end(), [](const auto* a, const auto* b) {
-    return a->part(LedgerPart::exposed_wait).mean < b->part(LedgerPart::exposed_wait).mean;
+    return a->part(Part::exposed_wait).mean < b->part(Part::exposed_wait).mean;
   });
   // Both ends tell the story: who never waits is waited for.
   ranks.erase(ranks.begin() + most_bars / 2, ranks.end() - most_bars / 2);
@@ -60,18 +59,13 @@ Chart ledger_chart(const AttributionView& view) {
   StackedBars bars;
   for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
     bars.bars.push_back(fmt::format("rank {}", rank->rank->index));
-    for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-      const auto part = static_cast<LedgerPart>(i);
-      bars.rows.push_back(stacked_row(bars.bars.back(),
-                                      attribution::ledger_part_name(part),
-                                      i,
-                                      rank->parts[i].mean * 1e3,
-                                      rank->share(part)));
+    for (std::size_t i = 0; i < recording_parts.size(); ++i) {
+      const Part part = recording_parts[i];
+      bars.rows.push_back(stacked_row(
+          bars.bars.back(), part_name(part), i, rank->part(part).mean * 1e3, rank->share(part)));
     }
   }
-  for (std::size_t i = 0; i < attribution::ledger_parts; ++i) {
-    bars.parts.emplace_back(attribution::ledger_part_name(static_cast<LedgerPart>(i)));
-  }
+  for (const Part part : recording_parts) bars.parts.emplace_back(part_name(part));
   bars.colours = part_colours();
   bars.length = "time of one step (ms)";
   bars.bar = "rank";

@@ -521,23 +521,23 @@ Chart parts_chart(const DecideView& view) {
   }
   const Scale scale = scale_for(Unit::seconds, longest);
   StackedBars bars;
-  for (const decide::TimePart part : decide::all_time_parts) {
-    const auto i = static_cast<std::size_t>(part);
+  for (const GroupInfo& group : part_groups) {
+    const std::size_t i = index_of(group.id);
     if (std::none_of(rows.begin(), rows.end(), [i](const auto* row) { return row->parts_s[i]; })) {
       continue;
     }
-    bars.parts.emplace_back(decide::time_part_name(part));
+    bars.parts.emplace_back(group.name);
     bars.colours.push_back(series_colours[i % series_colours.size()]);
   }
   for (const DecisionRow* row : rows) {
     bars.bars.push_back(fmt::format("{}", row->count));
     const double growth = row->time.value / row->same_work.value;
-    for (std::size_t place = 0; place < decide::time_parts; ++place) {
-      const auto i = static_cast<std::size_t>(decide::all_time_parts[place]);
+    for (std::size_t place = 0; place < part_groups.size(); ++place) {
+      const std::size_t i = index_of(part_groups[place].id);
       if (!row->parts_s[i]) continue;
       const double part = *row->parts_s[i];
       bars.rows.push_back(stacked_row(bars.bars.back(),
-                                      decide::time_part_name(decide::all_time_parts[place]),
+                                      part_groups[place].name,
                                       place,
                                       row->count * part / growth * scale.factor,
                                       part / row->time.value.value()));

@@ -86,7 +86,10 @@ std::string terms_note(const DecideView& view) {
         "Rated: {:g} W per rank that computes and {:g} % of it while it waits, which it does {}. ",
         power.watts_per_rank.value_or(0.0),
         100.0 * power.waiting_power,
-        any_row(view, [](const DecisionRow& row) { return row.parts_s[0].has_value(); })
+        any_row(view,
+                [](const DecisionRow& row) {
+                  return row.parts_s[index_of(PartGroup::compute)].has_value();
+                })
             ? "outside the compute part"
             : "for 1 - efficiency of the time");
   }

@@ -326,12 +326,12 @@ const char* answer_name(Answer answer) {
   return answer == Answer::yes ? "recommended" : answer == Answer::no ? "none" : "not attributed";
 }
 
-Json parts(const decide::PartTimes& times) {
-  return {{"compute_s", json_value(times[0])},
-          {"communication_s", json_value(times[1])},
-          {"idle_s", json_value(times[2])},
-          {"io_s", json_value(times[3])},
-          {"host_s", json_value(times[4])}};
+Json parts(const GroupTimes& times) {
+  return {{"compute_s", json_value(times[index_of(PartGroup::compute)])},
+          {"communication_s", json_value(times[index_of(PartGroup::communication)])},
+          {"idle_s", json_value(times[index_of(PartGroup::idle)])},
+          {"io_s", json_value(times[index_of(PartGroup::io)])},
+          {"host_s", json_value(times[index_of(PartGroup::host)])}};
 }
 
 Json sensitivity(const decide::Sensitivity& one) {

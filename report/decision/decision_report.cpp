@@ -140,8 +140,8 @@ using decide::DecisionRow;
 constexpr double seconds_per_hour = 3600.0;
 constexpr double million = 1e6;
 
-Cell share_cell(const DecisionRow& row, decide::TimePart part) {
-  const auto& time = row.parts_s[static_cast<std::size_t>(part)];
+Cell share_cell(const DecisionRow& row, PartGroup part) {
+  const auto& time = row.parts_s[index_of(part)];
   return time ? Cell{number(*time / row.time.value.value())} : Cell{};
 }
 
@@ -188,13 +188,13 @@ void append_economy(Table& table, const DecideView& view) {
 }
 
 void append_parts(Table& table, const std::vector<DecisionRow>& rows) {
-  for (const decide::TimePart part : decide::all_time_parts) {
-    if (part == decide::TimePart::compute) continue;
-    const std::string name = decide::time_part_name(part);
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute) continue;
+    const std::string name = group.name;
     add_column(table,
                rows,
                decision_column("share_" + name, name, Unit::percent, 1),
-               [&](const auto& row) { return share_cell(row, part); });
+               [&](const auto& row) { return share_cell(row, group.id); });
   }
 }
 }  // namespace

@@ -90,9 +90,9 @@ Table facts_table(const DecideView& view) {
 Table parts_table(const DecideView& view) {
   const auto& rows = view.decision.shown;
   Table table = by_count("parts", "Where the time of each count goes", view);
-  for (const decide::TimePart part : decide::all_time_parts) {
-    const auto i = static_cast<std::size_t>(part);
-    const std::string name = decide::time_part_name(part);
+  for (const GroupInfo& group : part_groups) {
+    const std::size_t i = index_of(group.id);
+    const std::string name = group.name;
     add_column(table,
                rows,
                decision_column("part_" + name + "_s", name, Unit::seconds, {}),
@@ -109,23 +109,15 @@ Table parts_table(const DecideView& view) {
 }
 
 namespace {
-struct PartColumn {
-  decide::TimePart part;
-  bool always;
-};
-
-constexpr std::array part_columns{PartColumn{decide::TimePart::communication, true},
-                                  PartColumn{decide::TimePart::idle, true},
-                                  PartColumn{decide::TimePart::host, false},
-                                  PartColumn{decide::TimePart::io, false}};
-
 void add_shares(Table& table, const std::vector<decide::RowLoss>& losses) {
-  for (const PartColumn& column : part_columns) {
-    const auto i = static_cast<std::size_t>(column.part);
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute) continue;
+    const std::size_t i = index_of(group.id);
+    const bool always = group.id == PartGroup::communication || group.id == PartGroup::idle;
     const bool any =
         std::any_of(losses.begin(), losses.end(), [&](const auto& loss) { return loss.share[i]; });
-    if (!any && !column.always) continue;
-    const std::string name = decide::time_part_name(column.part);
+    if (!any && !always) continue;
+    const std::string name = group.name;
     table.columns.push_back(decision_column("share_" + name, name, Unit::percent, 1));
     for (std::size_t row = 0; row < losses.size(); ++row) {
       table.rows[row].cells.push_back(cell_or_absent(losses[row].share[i]));
@@ -163,7 +155,7 @@ Table growth_table(const DecideView& view) {
                decision_column("slope_s", "s per count", Unit::plain, 2),
                decision_column("intercept_s", "s at count 0", Unit::plain, 1)}};
   for (const decide::PartGrowth& growth : view.decision.growth) {
-    table.rows.push_back({{std::string(decide::time_part_name(growth.part)),
+    table.rows.push_back({{std::string(group_name(growth.part)),
                            number(growth.exponent),
                            number(growth.slope),
                            number(growth.intercept)}});

@@ -122,67 +122,45 @@ void require_equal(const StepLedger& ledger,
 }
 }  // namespace
 
-const char* ledger_part_name(LedgerPart part) {
-  switch (part) {
-    case LedgerPart::compute:
-      return "compute";
-    case LedgerPart::exposed_transfer:
-      return "exposed transfer";
-    case LedgerPart::exposed_wait:
-      return "exposed wait";
-    case LedgerPart::exposed_copy:
-      return "exposed copy";
-    case LedgerPart::host_late:
-      return "host late";
-    case LedgerPart::dependency_idle:
-      return "dependency idle";
-    case LedgerPart::launch_gap:
-      return "launch gap";
-    case LedgerPart::profiler_overhead:
-      return "profiler overhead";
-    case LedgerPart::unattributed:
-      return "unattributed";
-  }
-  return "unattributed";
-}
-
-const char* ledger_part_key(LedgerPart part) {
-  switch (part) {
-    case LedgerPart::compute:
-      return "compute_ns";
-    case LedgerPart::exposed_transfer:
-      return "exposed_transfer_ns";
-    case LedgerPart::exposed_wait:
-      return "exposed_wait_ns";
-    case LedgerPart::exposed_copy:
-      return "exposed_copy_ns";
-    case LedgerPart::host_late:
-      return "host_late_ns";
-    case LedgerPart::dependency_idle:
-      return "dependency_idle_ns";
-    case LedgerPart::launch_gap:
-      return "launch_gap_ns";
-    case LedgerPart::profiler_overhead:
-      return "profiler_overhead_ns";
-    case LedgerPart::unattributed:
-      return "unattributed_ns";
-  }
-  return "unattributed_ns";
-}
-
 void check_sums(const StepLedger& ledger) {
   require_equal(ledger, "the step", sum(ledger.parts), ledger.end - ledger.start);
-  require_equal(ledger, "compute", sum(ledger.compute_by_class), ledger.part(LedgerPart::compute));
-  require_equal(
-      ledger, "host late", sum(ledger.host_late_by_cause), ledger.part(LedgerPart::host_late));
+  require_equal(ledger, "compute", sum(ledger.compute_by_class), ledger.part(Part::compute));
+  require_equal(ledger, "host late", sum(ledger.host_late_by_cause), ledger.part(Part::host_late));
   require_equal(ledger,
                 "exposed wait",
                 sum(ledger.waited_for, ledger.uncharged_wait),
-                ledger.part(LedgerPart::exposed_wait));
+                ledger.part(Part::exposed_wait));
 }
 }  // namespace scaleworth::attribution
 
 namespace scaleworth {
+namespace {
+constexpr bool by_part() {
+  for (std::size_t i = 0; i < part_count; ++i) {
+    if (index_of(ledger_parts[i].id) != i) return false;
+  }
+  return true;
+}
+static_assert(by_part(), "names and keys are looked up by place");
+}  // namespace
+
+const char* group_name(PartGroup group) {
+  return std::find_if(part_groups.begin(),
+                      part_groups.end(),
+                      [&](const GroupInfo& info) { return info.id == group; })
+      ->name;
+}
+
+GroupTimes group_times(const PartTimes& parts) {
+  GroupTimes groups{};
+  for (const PartInfo& part : ledger_parts) {
+    const auto& time = parts[index_of(part.id)];
+    auto& sum = groups[index_of(part.group)];
+    if (time) sum = sum.value_or(0.0) + *time;
+  }
+  return groups;
+}
+
 const char* activity_name(Activity activity) {
   switch (activity) {
     case Activity::step:

@@ -4,13 +4,124 @@
 
 #include "src/core/span.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace scaleworth {
+/// The parts of a step, disjoint and exhaustive, in the order in which they are printed.
+/// Of a recording an instant belongs to the first of compute, exposed transfer, exposed wait and
+/// exposed copy that is active on any stream of the rank; an instant at which nothing runs is idle.
+enum class Part : std::uint8_t {
+  compute,            // some kernel that is not communication runs; of probes without the optimizer
+  optimizer,          // parameter update
+  host,               // data preparation, bookkeeping
+  progress,           // the processor drives communication between kernels
+  exposed_transfer,   // only communication, after everybody who matters had arrived
+  exposed_wait,       // only communication, before
+  exposed_copy,       // only copies and fills
+  host_late,          // idle: the host had not launched the next work yet
+  dependency_idle,    // idle: launched, held back by an event or another stream
+  launch_gap,         // idle: launched in time, the pause between two kernels
+  profiler_overhead,  // idle or late because the profiler itself worked
+  unattributed,
+};
+
+/// What a table with few columns shows; `host` is a processor without work because its host was
+/// late.
+enum class PartGroup : std::uint8_t { compute, communication, idle, io, host };
+
+struct PartInfo {
+  Part id;
+  const char* key;   // in files
+  const char* name;  // in reports
+  PartGroup group;
+  bool of_probes;  // the spans of our own training step have it
+  bool of_recordings;
+};
+
+/// The one list of parts, by Part.
+inline constexpr std::array ledger_parts{
+    PartInfo{Part::compute, "compute_ns", "compute", PartGroup::compute, true, true},
+    PartInfo{Part::optimizer, "optimizer_ns", "optimizer", PartGroup::compute, true, false},
+    PartInfo{Part::host, "host_ns", "host", PartGroup::host, true, false},
+    PartInfo{Part::progress, "progress_ns", "progress", PartGroup::communication, true, false},
+    PartInfo{Part::exposed_transfer,
+             "exposed_transfer_ns",
+             "exposed transfer",
+             PartGroup::communication,
+             true,
+             true},
+    PartInfo{Part::exposed_wait, "exposed_wait_ns", "exposed wait", PartGroup::idle, true, true},
+    PartInfo{Part::exposed_copy, "exposed_copy_ns", "exposed copy", PartGroup::io, false, true},
+    PartInfo{Part::host_late, "host_late_ns", "host late", PartGroup::host, false, true},
+    PartInfo{Part::dependency_idle,
+             "dependency_idle_ns",
+             "dependency idle",
+             PartGroup::idle,
+             false,
+             true},
+    PartInfo{Part::launch_gap, "launch_gap_ns", "launch gap", PartGroup::host, false, true},
+    PartInfo{Part::profiler_overhead,
+             "profiler_overhead_ns",
+             "profiler overhead",
+             PartGroup::host,
+             false,
+             true},
+    PartInfo{Part::unattributed, "unattributed_ns", "unattributed", PartGroup::idle, true, true}};
+inline constexpr std::size_t part_count = ledger_parts.size();
+
+template <bool PartInfo::*source>
+constexpr auto parts_with() {
+  constexpr auto has = [](const PartInfo& part) { return part.*source; };
+  std::array<Part, std::count_if(ledger_parts.begin(), ledger_parts.end(), has)> found{};
+  auto next = found.begin();
+  for (const PartInfo& part : ledger_parts) {
+    if (has(part)) *next++ = part.id;
+  }
+  return found;
+}
+inline constexpr auto probe_parts = parts_with<&PartInfo::of_probes>();
+inline constexpr auto recording_parts = parts_with<&PartInfo::of_recordings>();
+
+constexpr std::size_t index_of(Part part) {
+  return static_cast<std::size_t>(part);
+}
+constexpr std::size_t index_of(PartGroup group) {
+  return static_cast<std::size_t>(group);
+}
+constexpr const char* part_name(Part part) {
+  return ledger_parts[index_of(part)].name;
+}
+constexpr const char* part_key(Part part) {
+  return ledger_parts[index_of(part)].key;
+}
+
+struct GroupInfo {
+  PartGroup id;
+  const char* name;
+};
+/// In the order in which they are printed.
+inline constexpr std::array part_groups{GroupInfo{PartGroup::compute, "compute"},
+                                        GroupInfo{PartGroup::communication, "communication"},
+                                        GroupInfo{PartGroup::idle, "idle"},
+                                        GroupInfo{PartGroup::host, "host"},
+                                        GroupInfo{PartGroup::io, "I/O"}};
+const char* group_name(PartGroup group);
+
+/// Seconds by Part; absent where it was not measured.
+using PartTimes = std::array<std::optional<double>, part_count>;
+/// Seconds by PartGroup; absent where the table has no such column.
+using GroupTimes = std::array<std::optional<double>, part_groups.size()>;
+/// Sums of the parts of each group that are there; absent where none is.
+GroupTimes group_times(const PartTimes& parts);
+}  // namespace scaleworth
 
 namespace scaleworth::attribution {
 // What a piece of work on a GPU is for, as the classification rules say.
@@ -71,26 +182,6 @@ std::optional<HostCause> parse_host_cause(std::string_view name);
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// The parts of a step, disjoint and exhaustive. An instant belongs to the first of the parts from
-/// compute to exposed copy that is active on any stream of the rank; an instant at which nothing
-/// runs is idle and has one of the remaining parts.
-enum class LedgerPart : std::uint8_t {
-  compute,            // some kernel that is not communication runs
-  exposed_transfer,   // only communication, after everybody who matters had arrived
-  exposed_wait,       // only communication, before
-  exposed_copy,       // only copies and fills
-  host_late,          // idle: the host had not launched the next work yet
-  dependency_idle,    // idle: launched, held back by an event or another stream
-  launch_gap,         // idle: launched in time, the pause between two kernels
-  profiler_overhead,  // idle or late because the profiler itself worked
-  unattributed,
-};
-inline constexpr std::size_t ledger_parts = 9;
-/// "compute", "exposed transfer", ...
-const char* ledger_part_name(LedgerPart part);
-/// "compute_ns", "exposed_transfer_ns", ...: names in files.
-const char* ledger_part_key(LedgerPart part);
-
 struct StepLedger {
   std::int32_t step = 0;
   Rank rank;
@@ -99,7 +190,7 @@ struct StepLedger {
   /// Why this step must not be averaged with others: "boundary: ...", "warm-up: ..."; else empty.
   std::string excluded;
 
-  std::array<Nanoseconds, ledger_parts> parts{};  // by LedgerPart; sum == end - start
+  std::array<Nanoseconds, part_count> parts{};  // by Part; sum == end - start
 
   // Breakdowns of one part; each sums to that part exactly.
   std::array<Nanoseconds, work_classes> compute_by_class{};
@@ -115,7 +206,8 @@ struct StepLedger {
   // Whole communication time of the rank in the step (union over streams): exposed and hidden.
   Nanoseconds communication{};
 
-  Nanoseconds part(LedgerPart which) const { return parts[static_cast<std::size_t>(which)]; }
+  Nanoseconds part(Part which) const { return parts[index_of(which)]; }
+  Nanoseconds& part(Part which) { return parts[index_of(which)]; }
 };
 
 /// Throws std::logic_error when the parts of `ledger` do not sum to the step, or a breakdown not to

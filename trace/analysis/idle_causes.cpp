@@ -143,7 +143,6 @@ bool HostEvidence::told_to_wait(std::uint32_t stream, nanoseconds after, nanosec
 }
 
 namespace {
-using attribution::LedgerPart;
 
 /// The parts of `stretches` within `range`, appended.
 void append_within(const std::vector<HostStretch>& stretches,
@@ -203,9 +202,9 @@ void IdleDivision::late_host(std::uint32_t index, TimeInterval range) {
   for (const HostStretch& stretch : covering_) {
     uncovered(thread, {from, stretch.start}, ran_dry);
     if (stretch.cause) {
-      add({stretch.start, stretch.end}, LedgerPart::host_late, *stretch.cause);
+      add({stretch.start, stretch.end}, Part::host_late, *stretch.cause);
     } else {
-      add({stretch.start, stretch.end}, LedgerPart::profiler_overhead, HostCause::other);
+      add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
     }
     ran_dry = ran_dry || stretch.cause == HostCause::synchronizing_call;
     from = stretch.end;
@@ -225,42 +224,40 @@ void IdleDivision::uncovered(const HostThread* thread, TimeInterval range, bool 
     for (; next != calls.end() && next->start < range.end; ++next) {
       const nanoseconds start = std::max(next->start, range.start);
       const nanoseconds end = std::min(next->end, range.end);
-      add({from, start}, LedgerPart::host_late, HostCause::other);
-      add({start, end}, LedgerPart::host_late, dispatching);
+      add({from, start}, Part::host_late, HostCause::other);
+      add({start, end}, Part::host_late, dispatching);
       from = std::max(from, end);
     }
   }
-  add({from, range.end}, LedgerPart::host_late, HostCause::other);
+  add({from, range.end}, Part::host_late, HostCause::other);
 }
 
 void IdleDivision::after_launch(const IdleGap& gap, const HostEvent& launch, nanoseconds from) {
   if (from >= gap.end) return;
-  const LedgerPart part = rest_part(gap, launch, from);
+  const Part part = rest_part(gap, launch, from);
   cover(evidence_.thread(launch.thread), evidence_.everywhere(), {from, gap.end}, covering_);
   for (const HostStretch& stretch : covering_) {
     if (stretch.cause) continue;
     add({from, stretch.start}, part, HostCause::other);
-    add({stretch.start, stretch.end}, LedgerPart::profiler_overhead, HostCause::other);
+    add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
     from = stretch.end;
   }
   add({from, gap.end}, part, HostCause::other);
 }
 
-LedgerPart IdleDivision::rest_part(const IdleGap& gap,
-                                   const HostEvent& launch,
-                                   nanoseconds from) const {
+Part IdleDivision::rest_part(const IdleGap& gap, const HostEvent& launch, nanoseconds from) const {
   const auto& events = rank_.recording().device_events;
   const bool queued = from == gap.start && gap.end - rank_.end(launch) > longest_launch;
   const bool stream_was_free =
       gap.predecessor == no_index || rank_.end(events[gap.predecessor]) < gap.start;
-  if (queued && stream_was_free && gap.last != no_index) return LedgerPart::dependency_idle;
-  if (gap.end - from <= longest_launch) return LedgerPart::launch_gap;
+  if (queued && stream_was_free && gap.last != no_index) return Part::dependency_idle;
+  if (gap.end - from <= longest_launch) return Part::launch_gap;
   const HostEvent* earlier =
       gap.predecessor == no_index ? nullptr : evidence_.launch(events[gap.predecessor]);
   const nanoseconds after = earlier == nullptr ? nanoseconds::min() : rank_.end(*earlier);
   if (evidence_.told_to_wait(events[gap.next].stream, after, rank_.start(launch)))
-    return LedgerPart::dependency_idle;
-  return LedgerPart::unattributed;
+    return Part::dependency_idle;
+  return Part::unattributed;
 }
 
 void IdleDivision::without_launch(const IdleGap& gap) {
@@ -273,22 +270,22 @@ void IdleDivision::without_launch(const IdleGap& gap) {
   cover(thread, evidence_.everywhere(), {gap.start, gap.end}, covering_);
   nanoseconds from = gap.start;
   const auto rest = [&](nanoseconds until) {
-    add({from, std::min(until, known)}, LedgerPart::host_late, HostCause::other);
-    add({std::max(from, known), until}, LedgerPart::unattributed, HostCause::other);
+    add({from, std::min(until, known)}, Part::host_late, HostCause::other);
+    add({std::max(from, known), until}, Part::unattributed, HostCause::other);
   };
   for (const HostStretch& stretch : covering_) {
     rest(stretch.start);
     if (stretch.cause) {
-      add({stretch.start, stretch.end}, LedgerPart::host_late, *stretch.cause);
+      add({stretch.start, stretch.end}, Part::host_late, *stretch.cause);
     } else {
-      add({stretch.start, stretch.end}, LedgerPart::profiler_overhead, HostCause::other);
+      add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
     }
     from = stretch.end;
   }
   rest(gap.end);
 }
 
-void IdleDivision::add(TimeInterval range, LedgerPart part, HostCause cause) {
+void IdleDivision::add(TimeInterval range, Part part, HostCause cause) {
   if (range.start < range.end) pieces_.push_back({range.start, range.end, part, cause});
 }
 }  // namespace scaleworth::trace

@@ -14,15 +14,10 @@
 namespace scaleworth::trace {
 namespace {
 using attribution::HostCause;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 
-nanoseconds& part_of(StepLedger& ledger, LedgerPart part) {
-  return ledger.parts[static_cast<std::size_t>(part)];
-}
-
 void count_exposed_wait(StepLedger& ledger, const BusyStretch& stretch, nanoseconds length) {
-  part_of(ledger, LedgerPart::exposed_wait) += length;
+  ledger.part(Part::exposed_wait) += length;
   const auto index = static_cast<std::size_t>(stretch.waited_for.value_or(Rank{-1}).index);
   if (index < ledger.waited_for.size()) {
     ledger.waited_for[index] += length;
@@ -36,23 +31,23 @@ void count_busy(StepLedger& ledger, const BusyStretch& stretch, nanoseconds leng
   if (communicates) ledger.communication += length;
   if (stretch.copy && (stretch.compute || communicates)) ledger.overlapped_copy += length;
   if (stretch.compute) {
-    part_of(ledger, LedgerPart::compute) += length;
+    ledger.part(Part::compute) += length;
     ledger.compute_by_class[static_cast<std::size_t>(*stretch.compute)] += length;
     if (communicates) {
       (stretch.transfer ? ledger.overlapped_transfer : ledger.overlapped_wait) += length;
     }
   } else if (stretch.transfer) {
-    part_of(ledger, LedgerPart::exposed_transfer) += length;
+    ledger.part(Part::exposed_transfer) += length;
   } else if (stretch.wait) {
     count_exposed_wait(ledger, stretch, length);
   } else {
-    part_of(ledger, LedgerPart::exposed_copy) += length;
+    ledger.part(Part::exposed_copy) += length;
   }
 }
 
 void count_idle(StepLedger& ledger, const IdlePiece& piece, nanoseconds length) {
-  part_of(ledger, piece.part) += length;
-  if (piece.part == LedgerPart::host_late)
+  ledger.part(piece.part) += length;
+  if (piece.part == Part::host_late)
     ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
 }
 

@@ -178,7 +178,7 @@ class HostEvidence {
 struct IdlePiece {
   nanoseconds start{};
   nanoseconds end{};
-  attribution::LedgerPart part = attribution::LedgerPart::unattributed;
+  Part part = Part::unattributed;
   attribution::HostCause cause = attribution::HostCause::other;  // of host_late only
 };
 
@@ -197,11 +197,9 @@ class IdleDivision {
   void late_host(std::uint32_t thread, TimeInterval range);
   void after_launch(const IdleGap& gap, const HostEvent& launch, nanoseconds from);
   void without_launch(const IdleGap& gap);
-  attribution::LedgerPart rest_part(const IdleGap& gap,
-                                    const HostEvent& launch,
-                                    nanoseconds from) const;
+  Part rest_part(const IdleGap& gap, const HostEvent& launch, nanoseconds from) const;
   void uncovered(const HostThread* thread, TimeInterval range, bool ran_dry);
-  void add(TimeInterval range, attribution::LedgerPart part, attribution::HostCause cause);
+  void add(TimeInterval range, Part part, attribution::HostCause cause);
 
   const RankView& rank_;
   HostEvidence evidence_;

@@ -162,7 +162,6 @@ LateCause named_cause(const std::vector<CauseShare>& shares) {
 
 namespace {
 using attribution::CollectiveWait;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 using attribution::WorkClass;
 
@@ -272,15 +271,15 @@ class WindowLedgers {
 
  private:
   static void add(const StepLedger& ledger, int sign, Excess& excess) {
-    const auto part = [&](LedgerPart which) { return sign * ledger.part(which); };
-    add_bounded(excess.compute, part(LedgerPart::compute));
-    add_bounded(excess.copies, part(LedgerPart::exposed_copy));
-    add_bounded(excess.transfer, part(LedgerPart::exposed_transfer));
-    add_bounded(excess.waited, part(LedgerPart::exposed_wait) - sign * ledger.uncharged_wait);
-    add_bounded(excess.profiler, part(LedgerPart::profiler_overhead));
+    const auto part = [&](Part which) { return sign * ledger.part(which); };
+    add_bounded(excess.compute, part(Part::compute));
+    add_bounded(excess.copies, part(Part::exposed_copy));
+    add_bounded(excess.transfer, part(Part::exposed_transfer));
+    add_bounded(excess.waited, part(Part::exposed_wait) - sign * ledger.uncharged_wait);
+    add_bounded(excess.profiler, part(Part::profiler_overhead));
     add_bounded(excess.other,
-                part(LedgerPart::dependency_idle) + part(LedgerPart::launch_gap) +
-                    part(LedgerPart::unattributed) + sign * ledger.uncharged_wait);
+                part(Part::dependency_idle) + part(Part::launch_gap) + part(Part::unattributed) +
+                    sign * ledger.uncharged_wait);
     for (std::size_t cause = 0; cause < excess.host.size(); ++cause)
       add_bounded(excess.host[cause], sign * ledger.host_late_by_cause[cause]);
     for (std::uint32_t rank = 0; rank < ledger.waited_for.size(); ++rank)
@@ -441,7 +440,7 @@ PipelineStages::PipelineStages(const Job& job,
   for (const attribution::StepLedger& step : ledger)
     if (steps.counts(step.excluded))
       compute_.at(static_cast<std::size_t>(step.rank.index)) +=
-          static_cast<double>(step.part(attribution::LedgerPart::compute).count());
+          static_cast<double>(step.part(Part::compute).count());
   median_ = median(compute_).value_or(0.0);
   std::map<std::int64_t, std::uint32_t> numbers;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {

@@ -183,7 +183,6 @@ Charges charge_delays(const std::vector<Delay>& delays,
 }
 
 namespace {
-using attribution::LedgerPart;
 
 constexpr double least_at_messages = 0.1;
 
@@ -203,10 +202,8 @@ double share_at_messages(const Waits& waits) {
 /// Neither waiting nor transfers: those depend on the place in the pipeline.
 double work_of(const attribution::StepLedger& step) {
   double work = 0.0;
-  for (const LedgerPart part : {LedgerPart::compute,
-                                LedgerPart::exposed_copy,
-                                LedgerPart::host_late,
-                                LedgerPart::profiler_overhead})
+  for (const Part part :
+       {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
     work += static_cast<double>(step.part(part).count());
   return work;
 }

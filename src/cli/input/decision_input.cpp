@@ -191,10 +191,9 @@ attribution::StepLedger ledger_of(const Fields& fields) {
   ledger.end = Nanoseconds(fields.integer("end_ns", -latest_ns, latest_ns));
   ledger.excluded = fields.text("excluded");
   Nanoseconds sum{};
-  for (std::size_t i = 0; i < ledger.parts.size(); ++i) {
-    const auto part = static_cast<attribution::LedgerPart>(i);
-    ledger.parts[i] = fields.length(attribution::ledger_part_key(part));
-    sum += ledger.parts[i];
+  for (const Part part : recording_parts) {
+    ledger.part(part) = fields.length(part_key(part));
+    sum += ledger.part(part);
   }
   if (sum != ledger.end - ledger.start) fields.refuse("has parts that do not add up to its step");
   return ledger;

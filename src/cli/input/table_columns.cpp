@@ -504,8 +504,8 @@ int whole(double value, const TableColumn& column, const std::string& place) {
   return static_cast<int>(value);
 }
 
-void put_part(Draft& draft, decide::TimePart part, const TableColumn& column, double seconds) {
-  draft.row.parts_s[static_cast<std::size_t>(part)] = seconds;
+void put_part(Draft& draft, PartGroup part, const TableColumn& column, double seconds) {
+  draft.row.parts_s[index_of(part)] = seconds;
   draft.parts_per_step = draft.parts_per_step || column.per == Per::step;
   draft.parts_per_run = draft.parts_per_run || column.per == Per::run;
 }
@@ -542,19 +542,19 @@ void put_number(Draft& draft, const TableColumn& column, double value) {
       row.time_s = value;
       break;
     case ColumnMeaning::compute:
-      put_part(draft, decide::TimePart::compute, column, value);
+      put_part(draft, PartGroup::compute, column, value);
       break;
     case ColumnMeaning::communication:
-      put_part(draft, decide::TimePart::communication, column, value);
+      put_part(draft, PartGroup::communication, column, value);
       break;
     case ColumnMeaning::idle:
-      put_part(draft, decide::TimePart::idle, column, value);
+      put_part(draft, PartGroup::idle, column, value);
       break;
     case ColumnMeaning::host:
-      put_part(draft, decide::TimePart::host, column, value);
+      put_part(draft, PartGroup::host, column, value);
       break;
     case ColumnMeaning::io:
-      put_part(draft, decide::TimePart::io, column, value);
+      put_part(draft, PartGroup::io, column, value);
       break;
     case ColumnMeaning::quality:
       row.quality = value;

@@ -222,7 +222,7 @@ const std::vector<ShapeFamily>& families() {
 
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) {
   ComputeSplit split;
-  const auto compute = static_cast<std::size_t>(TimePart::compute);
+  const auto compute = index_of(PartGroup::compute);
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0 || !row.parts_s[compute] || !(*row.parts_s[compute] > 0.0)) continue;
     const double growth = row.time.value / row.same_work.value;
@@ -300,16 +300,18 @@ std::optional<Ends> both_ends(const MeasuredMode& mode,
   const double work = rows.back().tokens / rows.front().tokens;
   const double shrink = work * rows.front().ranks / rows.back().ranks;
   Ends ends{*first, *last};
-  for (double& time : ends.ideal) time *= shrink;
+  for (auto& time : ends.ideal) {
+    if (time) *time *= shrink;
+  }
   return ends;
 }
 
 std::vector<std::pair<std::string, double>> gross_mixture(const Ends& ends) {
   std::vector<std::pair<std::string, double>> losses;
   double gross = 0.0;
-  for (const Part part : all_parts) {
-    const auto index = static_cast<std::size_t>(part);
-    const double loss = ends.actual[index] - ends.ideal[index];
+  for (const Part part : probe_parts) {
+    const std::size_t index = index_of(part);
+    const double loss = ends.actual[index].value_or(0.0) - ends.ideal[index].value_or(0.0);
     if (loss <= 0.0) continue;
     losses.emplace_back(loss_name(part), loss);
     gross += loss;
@@ -338,7 +340,7 @@ void name_culprit(ScalingCause& cause, const MeasuredCount& count, double step) 
   StepSums all(common_steps(count));
   std::map<int, StepSums> charged;
   for (const RankLedger& rank : count.ledger) {
-    all.add(rank.parts[static_cast<std::size_t>(Part::exposed_wait)]);
+    all.add(rank.parts[index_of(Part::exposed_wait)]);
     for (const auto& [culprit, waits] : rank.waited_for) {
       charged.try_emplace(culprit, common_steps(count)).first->second.add(waits);
     }

@@ -23,9 +23,9 @@ namespace scaleworth::decide {
 struct RowLoss {
   int count = 1;
   double missing = 0.0;  // folds: count ratio - speed-up
-  PartTimes lost_s{};    // part - the baseline's part, growth of work and count taken into account
+  GroupTimes lost_s{};   // part - the baseline's part, growth of work and count taken into account
   /// Each part's share of the losses above zero, whole 1; absent where nothing was lost.
-  std::array<std::optional<double>, time_parts> share{};
+  GroupTimes share{};
   std::optional<double> without_communication;  // speed-up, had it taken no time
   std::optional<double> without_idle;
 };
@@ -35,7 +35,7 @@ std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows);
 
 /// A part against the count, over the rows beyond the baseline where it took time.
 struct PartGrowth {
-  TimePart part = TimePart::communication;
+  PartGroup part = PartGroup::communication;
   double exponent = 0.0;  // part ~ count^exponent, least squares of the logarithms
   double slope = 0.0;     // part = slope count + intercept, s, plain least squares
   double intercept = 0.0;

@@ -12,10 +12,6 @@ namespace scaleworth::decide {
 namespace {
 constexpr double owner = model::owner_threshold;
 
-std::size_t index_of(TimePart part) {
-  return static_cast<std::size_t>(part);
-}
-
 /// Shares of the losses above zero, the largest first.
 void complete(Gap& gap) {
   std::erase_if(gap.losses, [](const CauseLoss& loss) { return !(loss.lost_s > 0.0); });
@@ -89,12 +85,12 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
     Gap gap;
     gap.count = loss.count;
     for (const auto& lost : loss.lost_s) gap.lost_s += lost.value_or(0.0);
-    const auto lost = [&](TimePart part) { return loss.lost_s[index_of(part)].value_or(0.0); };
-    gap.losses = {{Cause::communication, lost(TimePart::communication), 0.0, {}},
-                  {Cause::idle, lost(TimePart::idle), 0.0, {}},
-                  {Cause::host, lost(TimePart::host), 0.0, {}},
-                  {Cause::io, lost(TimePart::io), 0.0, {}},
-                  {Cause::slowdown, lost(TimePart::compute), 0.0, {}}};
+    const auto lost = [&](PartGroup part) { return loss.lost_s[index_of(part)].value_or(0.0); };
+    gap.losses = {{Cause::communication, lost(PartGroup::communication), 0.0, {}},
+                  {Cause::idle, lost(PartGroup::idle), 0.0, {}},
+                  {Cause::host, lost(PartGroup::host), 0.0, {}},
+                  {Cause::io, lost(PartGroup::io), 0.0, {}},
+                  {Cause::slowdown, lost(PartGroup::compute), 0.0, {}}};
     complete(gap);
     // Draws at every count of a long table would cost more than they tell.
     divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());

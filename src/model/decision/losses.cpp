@@ -10,8 +10,8 @@
 namespace scaleworth::decide {
 namespace {
 constexpr std::size_t fewest_for_growth = 3;
-constexpr auto communication = static_cast<std::size_t>(TimePart::communication);
-constexpr auto idle = static_cast<std::size_t>(TimePart::idle);
+constexpr std::size_t communication = index_of(PartGroup::communication);
+constexpr std::size_t idle = index_of(PartGroup::idle);
 
 const DecisionRow* baseline_of(const std::vector<DecisionRow>& rows) {
   const auto found = std::find_if(
@@ -20,7 +20,7 @@ const DecisionRow* baseline_of(const std::vector<DecisionRow>& rows) {
 }
 
 bool has_parts(const DecisionRow& row) {
-  return row.parts_s[static_cast<std::size_t>(TimePart::compute)].has_value();
+  return row.parts_s[index_of(PartGroup::compute)].has_value();
 }
 
 /// The speed-up with `part` of the time gone.
@@ -37,13 +37,13 @@ RowLoss loss_of(const DecisionRow& row, const DecisionRow& baseline) {
   loss.count = row.count;
   loss.missing = row.count_ratio - row.speedup.value;
   double gross = 0.0;
-  for (std::size_t i = 0; i < time_parts; ++i) {
+  for (std::size_t i = 0; i < part_groups.size(); ++i) {
     if (!row.parts_s[i]) continue;
     const double ideal = baseline.parts_s[i].value_or(0.0) * growth / row.count_ratio;
     loss.lost_s[i] = *row.parts_s[i] - ideal;
     gross += std::max(0.0, *loss.lost_s[i]);
   }
-  for (std::size_t i = 0; i < time_parts; ++i) {
+  for (std::size_t i = 0; i < part_groups.size(); ++i) {
     if (loss.lost_s[i] && gross > 0.0) loss.share[i] = std::max(0.0, *loss.lost_s[i]) / gross;
   }
   loss.without_communication = without(row, communication);
@@ -92,12 +92,12 @@ std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
 
 std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
   std::vector<PartGrowth> growths;
-  for (const TimePart part :
-       {TimePart::communication, TimePart::idle, TimePart::host, TimePart::io}) {
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute) continue;
     std::vector<double> counts;
     std::vector<double> times;
     for (const DecisionRow& row : rows) {
-      const auto& time = row.parts_s[static_cast<std::size_t>(part)];
+      const auto& time = row.parts_s[index_of(group.id)];
       if (row.count_ratio <= 1.0 || !time || !(*time > 0.0)) continue;
       counts.push_back(row.count);
       times.push_back(*time);
@@ -105,7 +105,7 @@ std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
     if (counts.size() < fewest_for_growth) continue;
     const Line line = plain_line(counts, times);
     const double exponent = plain_line(logarithms(counts), logarithms(times)).slope;
-    growths.push_back({part, exponent, line.slope, line.intercept});
+    growths.push_back({group.id, exponent, line.slope, line.intercept});
   }
   return growths;
 }
@@ -121,17 +121,17 @@ bool is_superlinear(const DecisionRow& row) {
 }
 
 /// The part that gained most seconds of the same work against its share of the baseline's.
-std::optional<TimePart> gaining_part(const DecisionRow& row, const DecisionRow& baseline) {
+std::optional<PartGroup> gaining_part(const DecisionRow& row, const DecisionRow& baseline) {
   const double growth = row.time.value / row.same_work.value;
-  std::optional<TimePart> gaining;
+  std::optional<PartGroup> gaining;
   double most = 0.0;
-  for (const TimePart part : all_time_parts) {
-    const auto i = static_cast<std::size_t>(part);
+  for (const GroupInfo& group : part_groups) {
+    const std::size_t i = index_of(group.id);
     if (!row.parts_s[i] || !baseline.parts_s[i]) continue;
     const double gain = *baseline.parts_s[i] * growth / row.count_ratio - *row.parts_s[i];
     if (gain > most) {
       most = gain;
-      gaining = part;
+      gaining = group.id;
     }
   }
   return gaining;
@@ -143,14 +143,14 @@ std::string reason(const DecisionRow& row, const DecisionRow& baseline) {
     return "its layout is another than the baseline's, so it is another program";
   }
   if (const auto part = gaining_part(row, baseline)) {
-    if (*part == TimePart::compute) {
+    if (*part == PartGroup::compute) {
       return "its compute alone shrank by more than the counts: more cache or memory per unit of "
              "work, or other kernels";
     }
     return fmt::format(
         "the baseline's {} is more than its share: the baseline is slow, so measure "
         "it again",
-        time_part_name(*part));
+        group_name(*part));
   }
   if (row.time.samples < 2 && row.efficiency.value <= superlinear_noise) {
     return "one run each, so it may be noise: repeat both";

@@ -22,30 +22,26 @@ namespace scaleworth::decide {
 /// Means over the steps of one rank, s.
 struct RankMean {
   std::vector<double> steps;  // each step's length
-  std::array<double, attribution::ledger_parts> parts{};
+  PartTimes parts{};
   double step = 0.0;
 
-  double part(attribution::LedgerPart which) const {
-    return parts[static_cast<std::size_t>(which)];
-  }
-  /// Launches that come late, the pauses between them, the profiler's own work.
-  double host() const;
+  double part(Part which) const { return parts[index_of(which)].value_or(0.0); }
+  double group(PartGroup which) const { return group_times(parts)[index_of(which)].value_or(0.0); }
 };
 
 using attribution::Attribution;
-using attribution::LedgerPart;
 using attribution::StepLedger;
-
-double RankMean::host() const {
-  return part(LedgerPart::host_late) + part(LedgerPart::launch_gap) +
-         part(LedgerPart::profiler_overhead);
-}
 
 namespace {
 constexpr double seconds_per_ns = 1e-9;
 
 double seconds(attribution::Nanoseconds time) {
   return static_cast<double>(time.count()) * seconds_per_ns;
+}
+
+void add(PartTimes& sums, Part part, double time_s) {
+  auto& sum = sums[index_of(part)];
+  sum = sum.value_or(0.0) + time_s;
 }
 
 attribution::Nanoseconds nanoseconds(double time_s) {
@@ -68,12 +64,14 @@ std::vector<RankMean> rank_means(const Attribution& attribution) {
     if (!all && !ledger.excluded.empty()) continue;
     RankMean& rank = by_rank[ledger.rank];
     rank.steps.push_back(seconds(ledger.end - ledger.start));
-    for (std::size_t i = 0; i < rank.parts.size(); ++i) rank.parts[i] += seconds(ledger.parts[i]);
+    for (const Part part : recording_parts) add(rank.parts, part, seconds(ledger.part(part)));
   }
   std::vector<RankMean> means;
   for (auto& [number, rank] : by_rank) {
     const auto count = static_cast<double>(rank.steps.size());
-    for (double& time : rank.parts) time /= count;
+    for (auto& time : rank.parts) {
+      if (time) *time /= count;
+    }
     rank.step = std::accumulate(rank.steps.begin(), rank.steps.end(), 0.0) / count;
     means.push_back(std::move(rank));
   }
@@ -87,7 +85,7 @@ RankMean mean_over(const std::vector<RankMean>& ranks) {
   const auto count = static_cast<double>(ranks.size());
   for (const RankMean& rank : ranks) {
     mean.step += rank.step / count;
-    for (std::size_t i = 0; i < mean.parts.size(); ++i) mean.parts[i] += rank.parts[i] / count;
+    for (const Part part : recording_parts) add(mean.parts, part, rank.part(part) / count);
   }
   return mean;
 }
@@ -108,18 +106,11 @@ Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
   return time;
 }
 
-PartTimes parts_of(const RankMean& mean, double slowest) {
-  const double idle = mean.part(LedgerPart::exposed_wait) + mean.part(LedgerPart::dependency_idle) +
-                      mean.part(LedgerPart::unattributed) + (slowest - mean.step);
-  PartTimes parts{};
-  const auto set = [&](TimePart which, double time) {
-    parts[static_cast<std::size_t>(which)] = std::max(0.0, time);
-  };
-  set(TimePart::compute, mean.part(LedgerPart::compute));
-  set(TimePart::communication, mean.part(LedgerPart::exposed_transfer));
-  set(TimePart::idle, idle);
-  set(TimePart::host, mean.host());
-  set(TimePart::io, mean.part(LedgerPart::exposed_copy));
+/// What a rank's mean step is shorter than the slowest rank's is idle.
+GroupTimes parts_of(const RankMean& mean, double slowest) {
+  GroupTimes parts = group_times(mean.parts);
+  *parts[index_of(PartGroup::idle)] += slowest - mean.step;
+  for (auto& time : parts) time = std::max(0.0, *time);
   return parts;
 }
 
@@ -160,7 +151,7 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
                     count.row.time.samples,
                     count.row.time.samples == 1 ? "s" : ""));
   }
-  const double overhead = mean.part(LedgerPart::profiler_overhead) / count.row.time.value.value();
+  const double overhead = mean.part(Part::profiler_overhead) / count.row.time.value.value();
   if (overhead > telling_overhead) {
     count.remarks.push_back(
         fmt::format("{}: the profiler's own work is {:.0f} % of the step, and counts as host time",
@@ -171,8 +162,8 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
 
 /// A part that is zero at every count is none.
 void drop_empty_parts(ScalingTable& table) {
-  for (const TimePart which : {TimePart::host, TimePart::io}) {
-    const auto i = static_cast<std::size_t>(which);
+  for (const PartGroup which : {PartGroup::host, PartGroup::io}) {
+    const std::size_t i = index_of(which);
     const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
       return row.parts_s[i].value_or(0.0) > 0.0;
     });
@@ -190,7 +181,7 @@ std::string assumed_scaling(const ScalingTable& table) {
       "(strong scaling)";
   const TableRow& first = table.rows.front();
   const TableRow& last = table.rows.back();
-  const auto compute = static_cast<std::size_t>(TimePart::compute);
+  const std::size_t compute = index_of(PartGroup::compute);
   const double ratio = static_cast<double>(last.count) / first.count;
   const double per_rank =
       *first.parts_s[compute] > 0.0 ? *last.parts_s[compute] / *first.parts_s[compute] : 0.0;
@@ -273,11 +264,11 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
 namespace {
 /// The factors of a rank that waits for nobody.
 std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
-  const double useful = rank.part(LedgerPart::compute);
+  const double useful = rank.part(Part::compute);
   if (!(useful > 0.0)) return std::nullopt;
   const double without_transfer =
-      rank.step - rank.part(LedgerPart::exposed_transfer) - rank.part(LedgerPart::exposed_wait);
-  const double without_host = without_transfer - rank.host();
+      rank.step - rank.part(Part::exposed_transfer) - rank.part(Part::exposed_wait);
+  const double without_host = without_transfer - rank.group(PartGroup::host);
   attribution::Efficiency factors;
   factors.window = "the ledger of its only rank";
   factors.load_balance = 1.0;

@@ -112,8 +112,8 @@ Reading table_reading(const std::vector<DecisionRow>& rows,
 /// Seconds of the same work that a change takes off one row; absent where the row has no such part.
 using Saving = std::function<std::optional<double>(const DecisionRow&)>;
 
-Saving part_saving(TimePart part) {
-  return [part](const DecisionRow& row) { return row.parts_s[static_cast<std::size_t>(part)]; };
+Saving part_saving(PartGroup part) {
+  return [part](const DecisionRow& row) { return row.parts_s[index_of(part)]; };
 }
 
 /// Half of the level part, done in parallel from the baseline on.
@@ -124,7 +124,7 @@ Saving serial_saving(double serial_s) {
 }
 
 Saving slowdown_saving(const DecisionRow& baseline, double serial_s) {
-  const auto compute = static_cast<std::size_t>(TimePart::compute);
+  const auto compute = index_of(PartGroup::compute);
   const double level = std::min(serial_s, baseline.parts_s[compute].value_or(0.0));
   return [=](const DecisionRow& row) -> std::optional<double> {
     if (!row.parts_s[compute] || !baseline.parts_s[compute]) return std::nullopt;
@@ -187,10 +187,10 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
   if (baseline == rows.end()) return {};
   const double serial_s = split ? split->serial_s : 0.0;
   const std::vector<Change> changes{
-      {Cause::communication, part_saving(TimePart::communication), true},
-      {Cause::idle, part_saving(TimePart::idle), true},
-      {Cause::host, part_saving(TimePart::host), true},
-      {Cause::io, part_saving(TimePart::io), true},
+      {Cause::communication, part_saving(PartGroup::communication), true},
+      {Cause::idle, part_saving(PartGroup::idle), true},
+      {Cause::host, part_saving(PartGroup::host), true},
+      {Cause::io, part_saving(PartGroup::io), true},
       {Cause::serial, serial_saving(serial_s), false},
       {Cause::slowdown, slowdown_saving(*baseline, serial_s), false}};
   const Reading before = table_reading(rows, knee_rows(rows), set);

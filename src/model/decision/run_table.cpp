@@ -17,7 +17,6 @@ namespace scaleworth::decide {
 namespace {
 using model::MeasuredCount;
 using model::MeasuredMode;
-using model::Part;
 
 const char* mode_name(Scaling scaling) {
   return scaling == Scaling::weak ? "weak" : "strong";
@@ -37,24 +36,15 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
       "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode));
 }
 
-PartTimes parts_of(const MeasuredCount& count, double step) {
-  const auto times = model::mean_part_times(count, step);
-  if (!times) return {};
-  const auto of = [&](Part part) { return (*times)[static_cast<std::size_t>(part)]; };
-  return {of(Part::compute) + of(Part::optimizer),
-          of(Part::exposed_transfer) + of(Part::progress),
-          of(Part::exposed_wait) + of(Part::unattributed),
-          std::nullopt,
-          of(Part::host)};
-}
-
 TableRow row_of(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
   const Estimate<double> step = median_estimate(count.step_s);
   row.time = transform(step, [](double s) { return Seconds(s); });
   row.relative_sd = relative_sd(count.step_s);
-  row.parts_s = parts_of(count, step.value);
+  if (const auto times = model::mean_part_times(count, step.value)) {
+    row.parts_s = group_times(*times);
+  }
   row.work = count.tokens;
   if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
   return row;
@@ -95,20 +85,6 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
 
 namespace scaleworth::model {
 namespace {
-struct PartField {
-  const char* name;
-  const char* series;
-};
-
-constexpr std::array<PartField, part_count> part_fields{
-    PartField{"compute", fields::compute_ns},
-    PartField{"optimizer", fields::optimizer_ns},
-    PartField{"host", fields::host_ns},
-    PartField{"progress", fields::progress_ns},
-    PartField{"exposed transfer", fields::exposed_transfer_ns},
-    PartField{"exposed wait", fields::exposed_wait_ns},
-    PartField{"unattributed", fields::unattributed_ns}};
-
 std::vector<double> seconds(const std::vector<double>& nanoseconds) {
   std::vector<double> result;
   for (const double value : nanoseconds) result.push_back(value * 1e-9);
@@ -172,9 +148,10 @@ RankLedger read_ledger(const Point& point) {
   RankLedger ledger;
   ledger.rank = count_parameter(point, fields::rank);
   const std::size_t steps = series(point, fields::step_ns).size();
-  for (std::size_t part = 0; part < part_count; ++part) {
-    ledger.parts[part] = seconds(series(point, part_fields[part].series));
-    if (ledger.parts[part].size() != steps) {
+  for (const Part part : probe_parts) {
+    auto& times = ledger.parts[index_of(part)];
+    times = seconds(series(point, part_key(part)));
+    if (times.size() != steps) {
       throw UserError("run.json: series of step.ledger differ in length; measure again");
     }
   }
@@ -214,9 +191,12 @@ void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
 }
 
 std::optional<PartTimes> scaled_to(PartTimes times, double step) {
-  const double sum = std::accumulate(times.begin(), times.end(), 0.0);
+  double sum = 0.0;
+  for (const auto& time : times) sum += time.value_or(0.0);
   if (!(sum > 0.0)) return std::nullopt;
-  for (double& time : times) time *= step / sum;
+  for (auto& time : times) {
+    if (time) *time *= step / sum;
+  }
   return times;
 }
 
@@ -231,10 +211,6 @@ void sort_counts(MeasuredMode& mode) {
   }
 }
 }  // namespace
-
-const char* part_name(Part part) {
-  return part_fields[static_cast<std::size_t>(part)].name;
-}
 
 std::vector<MeasuredMode> measured_modes(const Run& run) {
   std::vector<MeasuredMode> modes;
@@ -272,14 +248,14 @@ std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
                                          const std::vector<std::size_t>& steps) {
   if (count.ledger.empty() || steps.empty()) return std::nullopt;
   PartTimes times{};
-  for (std::size_t part = 0; part < part_count; ++part) {
+  for (const Part part : probe_parts) {
     std::vector<double> means;
     for (const std::size_t index : steps) {
       double sum = 0.0;
-      for (const RankLedger& rank : count.ledger) sum += rank.parts[part][index];
+      for (const RankLedger& rank : count.ledger) sum += rank.parts[index_of(part)][index];
       means.push_back(sum / static_cast<double>(count.ledger.size()));
     }
-    times[part] = *median(means);
+    times[index_of(part)] = median(means);
   }
   return scaled_to(times, step);
 }
@@ -292,10 +268,9 @@ std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step
 
 std::optional<PartTimes> rank_part_times(const RankLedger& ledger, double step) {
   PartTimes times{};
-  for (std::size_t part = 0; part < part_count; ++part) {
-    const std::optional<double> centre = median(ledger.parts[part]);
-    if (!centre) return std::nullopt;
-    times[part] = *centre;
+  for (const Part part : probe_parts) {
+    times[index_of(part)] = median(ledger.parts[index_of(part)]);
+    if (!times[index_of(part)]) return std::nullopt;
   }
   return scaled_to(times, step);
 }

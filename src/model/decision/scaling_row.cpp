@@ -18,7 +18,7 @@ namespace {
 /// Share of its time that a rank computes: the part of the table, else the efficiency, which takes
 /// all that is lost for waiting. At most 1.
 double busy_share(const DecisionRow& row) {
-  const auto& compute = row.parts_s[static_cast<std::size_t>(TimePart::compute)];
+  const auto& compute = row.parts_s[index_of(PartGroup::compute)];
   const double share = compute ? *compute / row.time.value.value() : row.efficiency.value;
   return std::min(share, 1.0);
 }
@@ -315,7 +315,7 @@ void fill_in_energy(Observation& at, Axis axis) {
 }
 }  // namespace
 
-std::optional<double> sum_of(const PartTimes& parts) {
+std::optional<double> sum_of(const GroupTimes& parts) {
   std::optional<double> sum;
   for (const auto& part : parts) {
     if (part) sum = sum.value_or(0.0) + *part;
@@ -345,8 +345,8 @@ namespace scaleworth::model {
 namespace {
 std::vector<StepShare> shares_of(const PartTimes& times, double step) {
   std::vector<StepShare> shares;
-  for (const Part part : all_parts) {
-    const double time = times[static_cast<std::size_t>(part)];
+  for (const Part part : probe_parts) {
+    const double time = times[index_of(part)].value_or(0.0);
     shares.push_back({part_name(part), Seconds(time), time / step});
   }
   return shares;

@@ -32,7 +32,7 @@ struct DecisionRow {
   std::optional<double> energy_per_work;   // J
   std::optional<double> quality;
   std::optional<double> relative_sd;
-  PartTimes parts_s{};
+  GroupTimes parts_s{};
   RowFacts facts;             // layout, batch, latencies, a price of its own
   double price_factor = 1.0;  // its own price over the common one
 };
@@ -88,7 +88,7 @@ struct WorkFilledIn {
 WorkFilledIn fill_in_work(std::vector<Observation> observations, TableKind kind);
 
 /// The sum of the parts that are there; absent where none is.
-std::optional<double> sum_of(const PartTimes& parts);
+std::optional<double> sum_of(const GroupTimes& parts);
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {

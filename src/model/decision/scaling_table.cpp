@@ -19,8 +19,8 @@
 
 namespace scaleworth::decide {
 namespace {
-constexpr auto compute = static_cast<std::size_t>(TimePart::compute);
-constexpr auto communication = static_cast<std::size_t>(TimePart::communication);
+constexpr std::size_t compute = index_of(PartGroup::compute);
+constexpr std::size_t communication = index_of(PartGroup::communication);
 
 bool lacks_compute_alone(const Observation& at) {
   return at.time_s && at.parts_s[communication] && !at.parts_s[compute];
@@ -53,17 +53,11 @@ constexpr double most_work = 1e40;
   throw UserError(fmt::format("{}: {}", at.place, what));
 }
 
-std::size_t index_of(TimePart part) {
-  return static_cast<std::size_t>(part);
-}
-
 void check_parts(const Observation& at) {
-  for (const TimePart part : all_time_parts) {
-    const auto& time = at.parts_s[index_of(part)];
+  for (const GroupInfo& group : part_groups) {
+    const auto& time = at.parts_s[index_of(group.id)];
     if (time && !(*time >= 0.0)) {
-      refuse(at,
-             fmt::format(
-                 "{} is {:g} s; a part of the time is 0 or more", time_part_name(part), *time));
+      refuse(at, fmt::format("{} is {:g} s; a part of the time is 0 or more", group.name, *time));
     }
   }
 }
@@ -118,11 +112,11 @@ void check(const Observation& at, Axis axis) {
 }
 
 /// Mean share of each part over the repeats, scaled to `time`.
-PartTimes merged_parts(const std::vector<const Observation*>& repeats, double time) {
-  PartTimes parts{};
+GroupTimes merged_parts(const std::vector<const Observation*>& repeats, double time) {
+  GroupTimes parts{};
   double sum = 0.0;
-  for (const TimePart part : all_time_parts) {
-    const std::size_t i = index_of(part);
+  for (const GroupInfo& group : part_groups) {
+    const std::size_t i = index_of(group.id);
     for (const Observation* at : repeats) {
       if (!at->parts_s[i]) continue;
       parts[i] = parts[i].value_or(0.0) + *at->parts_s[i];
@@ -164,24 +158,8 @@ TableRow merge(const std::vector<const Observation*>& repeats) {
 }
 }  // namespace
 
-const char* time_part_name(TimePart part) {
-  switch (part) {
-    case TimePart::compute:
-      return "compute";
-    case TimePart::communication:
-      return "communication";
-    case TimePart::idle:
-      return "idle";
-    case TimePart::host:
-      return "host";
-    case TimePart::io:
-      break;
-  }
-  return "I/O";
-}
-
 bool TableRow::has_parts() const {
-  return parts_s[index_of(TimePart::compute)].has_value() && sum_of(parts_s) > 0.0;
+  return parts_s[index_of(PartGroup::compute)].has_value() && sum_of(parts_s) > 0.0;
 }
 
 bool ScalingTable::has_parts() const {

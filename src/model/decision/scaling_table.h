@@ -98,18 +98,6 @@ LedgerFacts ledger_facts(const attribution::Attribution& attribution,
                          const std::vector<RankMean>& ranks,
                          int count);
 
-/// Where a run's time may go; `host` is a processor without work because its host was late.
-enum class TimePart : std::size_t { compute, communication, idle, io, host };
-inline constexpr std::size_t time_parts = 5;
-/// In the order in which they are told.
-inline constexpr std::array all_time_parts{
-    TimePart::compute, TimePart::communication, TimePart::idle, TimePart::host, TimePart::io};
-/// "compute", "communication", "idle", "host", "I/O".
-const char* time_part_name(TimePart part);
-
-/// Seconds by part; absent where the table has no such column.
-using PartTimes = std::array<std::optional<double>, time_parts>;
-
 /// What a table's times are of.
 enum class TimeBasis {
   run,        // the work of a whole run
@@ -125,7 +113,7 @@ struct Observation {
   std::string place;  // "strong.csv:3", for complaints
   int count = 1;
   std::optional<double> time_s;
-  PartTimes parts_s{};
+  GroupTimes parts_s{};
   std::optional<double> quality;
   std::optional<double> work;        // items, tokens
   std::optional<double> throughput;  // work per second, all ranks together
@@ -140,7 +128,7 @@ struct TableRow {
   int count = 1;
   Estimate<Seconds> time;
   std::optional<double> relative_sd;  // of the repeats, from two on
-  PartTimes parts_s{};                // they add up to `time`
+  GroupTimes parts_s{};               // they add up to `time`
   std::optional<double> quality;      // least of the repeats
   std::optional<double> work;
   /// Work over that of the smallest count, where it is declared and not counted.
@@ -209,31 +197,8 @@ namespace scaleworth::model {
 // The training steps of a run as the scaling model reads them: step times, losses and ledgers by
 // mode and count.
 
-/// The parts of a ledger, in print order.
-enum class Part : std::size_t {
-  compute,
-  optimizer,
-  host,
-  progress,
-  exposed_transfer,
-  exposed_wait,
-  unattributed
-};
-inline constexpr std::size_t part_count = 7;
-inline constexpr std::array all_parts{Part::compute,
-                                      Part::optimizer,
-                                      Part::host,
-                                      Part::progress,
-                                      Part::exposed_transfer,
-                                      Part::exposed_wait,
-                                      Part::unattributed};
-/// "compute", "exposed transfer", ...
-const char* part_name(Part part);
-
-/// Seconds by part.
-using PartTimes = std::array<double, part_count>;
-
-/// One rank's steps; every series has one value per step, in seconds.
+/// One rank's steps; every series has one value per step, in seconds; empty for a part that the
+/// spans of probes do not have.
 struct RankLedger {
   int rank = 0;
   std::array<std::vector<double>, part_count> parts;

@@ -13,7 +13,7 @@ namespace {
 constexpr int draw_count = 200;
 
 double at(const PartTimes& times, Part part) {
-  return times[static_cast<std::size_t>(part)];
+  return times[index_of(part)].value_or(0.0);
 }
 
 /// Bytes that a ring all-reduce moves per byte of the buffer and rank.

@@ -14,8 +14,8 @@ constexpr int ranks = 4;
 constexpr int steps = 6;
 constexpr int late = 3;
 
-void set(StepLedger& ledger, LedgerPart part, Nanoseconds time) {
-  ledger.parts[static_cast<std::size_t>(part)] = time;
+void set(StepLedger& ledger, Part part, Nanoseconds time) {
+  ledger.part(part) = time;
 }
 
 void set_class(StepLedger& ledger, WorkClass which, Nanoseconds time) {
@@ -29,27 +29,27 @@ StepLedger ledger(int step, int rank) {
   one.rank = Rank{rank};
   const Nanoseconds wobble = 10us * step;
   one.start = 20ms * step;
-  set(one, LedgerPart::compute, 13ms + wobble);
+  set(one, Part::compute, 13ms + wobble);
   set_class(one, WorkClass::gemm, 9ms + wobble);
   set_class(one, WorkClass::elementwise, 3900us);
   set_class(one, WorkClass::unclassified, 100us);
-  set(one, LedgerPart::exposed_transfer, 1500us);
-  set(one, LedgerPart::exposed_copy, 120us);
-  set(one, LedgerPart::dependency_idle, 300us);
-  set(one, LedgerPart::launch_gap, 180us);
+  set(one, Part::exposed_transfer, 1500us);
+  set(one, Part::exposed_copy, 120us);
+  set(one, Part::dependency_idle, 300us);
+  set(one, Part::launch_gap, 180us);
   one.waited_for.resize(ranks);
   if (rank == late) {
-    set(one, LedgerPart::host_late, 4500us);
+    set(one, Part::host_late, 4500us);
     one.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)] = 4200us;
     one.host_late_by_cause[static_cast<std::size_t>(HostCause::launch_bound)] = 300us;
   } else {
-    set(one, LedgerPart::host_late, 500us);
+    set(one, Part::host_late, 500us);
     one.host_late_by_cause[static_cast<std::size_t>(HostCause::launch_bound)] = 500us;
-    set(one, LedgerPart::exposed_wait, 4ms);
+    set(one, Part::exposed_wait, 4ms);
     one.waited_for[late] = 3990us;
     one.uncharged_wait = 10us;
   }
-  set(one, LedgerPart::unattributed, 400us - wobble);
+  set(one, Part::unattributed, 400us - wobble);
   one.end = one.start + 20ms;
   one.overlapped_transfer = 2ms;
   one.overlapped_wait = rank == late ? 0us : 700us;
@@ -199,7 +199,7 @@ Attribution lone_recording() {
   job.classes = {{WorkClass::unclassified, 0, 0ms, {}}};
   StepLedger only = ledger(0, 0);
   only.waited_for.clear();
-  only.uncharged_wait = only.part(LedgerPart::exposed_wait);
+  only.uncharged_wait = only.part(Part::exposed_wait);
   only.excluded = "boundary: the whole span of the recording";
   job.ledger = {only};
   job.unmatched_collectives = 7;

@@ -80,7 +80,7 @@ TEST_CASE("a superlinear row is kept above an efficiency of one", "[scaling]") {
 TEST_CASE("shares add to the whole step for the mean rank and for each rank", "[scaling]") {
   const auto rows = scaling_rows(measured_modes(strong_pair()).front());
   for (const ScalingRow& row : rows) {
-    REQUIRE(row.shares.size() == part_count);
+    REQUIRE(row.shares.size() == probe_parts.size());
     CHECK_THAT(share_sum(row.shares), WithinAbs(1.0, 1e-12));
     for (const RankShare& rank : row.per_rank) {
       CHECK_THAT(share_sum(rank.parts), WithinAbs(1.0, 1e-12));

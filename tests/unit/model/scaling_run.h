@@ -4,6 +4,7 @@
 
 #include "src/core/files/run_names.h"
 #include "src/core/run.h"
+#include "src/core/step_ledger.h"
 
 #include <map>
 #include <string>
@@ -52,13 +53,13 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
                       {fields::ranks, std::int64_t{at.ranks}},
                       {fields::rank, std::int64_t{rank}}};
   const auto constant = [&](double ms) { return std::vector<double>(steps, ms * 1e6); };
-  point.samples[fields::compute_ns] = constant(times.compute);
-  point.samples[fields::optimizer_ns] = constant(times.optimizer);
-  point.samples[fields::host_ns] = constant(times.host);
-  point.samples[fields::progress_ns] = constant(times.progress);
-  point.samples[fields::exposed_transfer_ns] = constant(times.transfer);
-  point.samples[fields::exposed_wait_ns] = constant(times.wait);
-  point.samples[fields::unattributed_ns] = constant(times.unattributed);
+  point.samples[part_key(Part::compute)] = constant(times.compute);
+  point.samples[part_key(Part::optimizer)] = constant(times.optimizer);
+  point.samples[part_key(Part::host)] = constant(times.host);
+  point.samples[part_key(Part::progress)] = constant(times.progress);
+  point.samples[part_key(Part::exposed_transfer)] = constant(times.transfer);
+  point.samples[part_key(Part::exposed_wait)] = constant(times.wait);
+  point.samples[part_key(Part::unattributed)] = constant(times.unattributed);
   point.samples[fields::step_ns] =
       constant(times.compute + times.optimizer + times.host + times.progress + times.transfer +
                times.wait + times.unattributed);

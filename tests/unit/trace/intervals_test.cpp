@@ -110,7 +110,6 @@ TEST_CASE("Set operations hold instant by instant on random sets") {
 using namespace scaleworth;
 using namespace scaleworth::trace;
 using attribution::HostCause;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 using attribution::WorkClass;
 
@@ -197,10 +196,10 @@ bool computes(WorkClass work_class) {
   return !communicates(work_class) && !copies(work_class);
 }
 
-nanoseconds busy(const StepLedger& step, LedgerPart from, LedgerPart to) {
+nanoseconds busy(const StepLedger& step, Part from, Part to) {
   nanoseconds sum{};
   for (auto part = static_cast<int>(from); part <= static_cast<int>(to); ++part)
-    sum += step.part(static_cast<LedgerPart>(part));
+    sum += step.part(static_cast<Part>(part));
   return sum;
 }
 }  // namespace
@@ -215,14 +214,14 @@ TEST_CASE("every ledger sums to its step and agrees with unions of intervals", "
       const IntervalSet compute = times_of(recording, &computes).within(window);
       const IntervalSet communication = times_of(recording, &communicates).within(window);
       const IntervalSet copy = times_of(recording, &copies).within(window);
-      CHECK(step.part(LedgerPart::compute) == compute.length());
+      CHECK(step.part(Part::compute) == compute.length());
       CHECK(step.communication == communication.length());
-      CHECK(busy(step, LedgerPart::exposed_transfer, LedgerPart::exposed_wait) ==
+      CHECK(busy(step, Part::exposed_transfer, Part::exposed_wait) ==
             communication.without(compute).length());
       CHECK(step.overlapped_transfer + step.overlapped_wait ==
             communication.intersected(compute).length());
-      CHECK(step.part(LedgerPart::exposed_copy) + step.overlapped_copy == copy.length());
-      CHECK(busy(step, LedgerPart::compute, LedgerPart::exposed_copy) ==
+      CHECK(step.part(Part::exposed_copy) + step.overlapped_copy == copy.length());
+      CHECK(busy(step, Part::compute, Part::exposed_copy) ==
             compute.united(communication).united(copy).length());
     }
   }
@@ -241,10 +240,10 @@ TEST_CASE("the order in which events are recorded does not matter", "[ledger]") 
     const auto after = rank.ledger(4);
     REQUIRE(before.size() == after.size());
     for (std::size_t i = 0; i < before.size(); ++i) {
-      CHECK(part(before[i], LedgerPart::compute) == part(after[i], LedgerPart::compute));
+      CHECK(part(before[i], Part::compute) == part(after[i], Part::compute));
       CHECK(before[i].compute_by_class == after[i].compute_by_class);
       CHECK(before[i].communication == after[i].communication);
-      CHECK(part(before[i], LedgerPart::exposed_copy) == part(after[i], LedgerPart::exposed_copy));
+      CHECK(part(before[i], Part::exposed_copy) == part(after[i], Part::exposed_copy));
     }
   }
 }

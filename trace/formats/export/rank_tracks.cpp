@@ -118,9 +118,8 @@ std::vector<Argument> RankExporter::ledger_arguments(std::int32_t step) const {
     return candidate.step == step && candidate.rank == rank;
   });
   if (entry == ledger.end()) return arguments;
-  for (std::size_t part = 0; part < attribution::ledger_parts; ++part)
-    arguments.push_back({attribution::ledger_part_key(static_cast<attribution::LedgerPart>(part)),
-                         static_cast<std::int64_t>(entry->parts[part].count())});
+  for (const Part part : recording_parts)
+    arguments.push_back({part_key(part), static_cast<std::int64_t>(entry->part(part).count())});
   arguments.push_back(
       {"overlapped_wait_ns", static_cast<std::int64_t>(entry->overlapped_wait.count())});
   arguments.push_back(

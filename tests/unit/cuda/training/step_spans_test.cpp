@@ -45,7 +45,7 @@ std::vector<DeviceActivity> two_steps() {
   return activities;
 }
 
-trace::LedgerEntry entry_of(const std::vector<Span>& spans) {
+attribution::StepLedger entry_of(const std::vector<Span>& spans) {
   Timeline timeline;
   timeline.ranks = 1;
   timeline.spans = spans;
@@ -67,15 +67,15 @@ TEST_CASE("a traced step lasts from the update before to its own", "[gpu trainin
 }
 
 TEST_CASE("the ledger of kernels: products, waits behind them, gaps", "[gpu training]") {
-  const trace::LedgerEntry entry = entry_of(gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}));
-  REQUIRE(entry.step_time == nanoseconds(100));
-  REQUIRE(entry.compute == nanoseconds(20 + 20));
-  REQUIRE(entry.optimizer == nanoseconds(10));
-  REQUIRE(entry.host == nanoseconds(3 + 2));  // copies
+  const attribution::StepLedger entry = entry_of(gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}));
+  REQUIRE(entry.end - entry.start == nanoseconds(100));
+  REQUIRE(entry.part(Part::compute) == nanoseconds(20 + 20));
+  REQUIRE(entry.part(Part::optimizer) == nanoseconds(10));
+  REQUIRE(entry.part(Part::host) == nanoseconds(3 + 2));  // copies
   // The sum runs from 35 to 80; the rank itself until 60: 20 behind.
-  REQUIRE(entry.exposed_transfer + entry.exposed_wait == nanoseconds(20));
+  REQUIRE(entry.part(Part::exposed_transfer) + entry.part(Part::exposed_wait) == nanoseconds(20));
   // 2 + 5 before the first kernel, 10 between, 2 and 6 around the loss's copy
-  REQUIRE(entry.unattributed == nanoseconds(25));
+  REQUIRE(entry.part(Part::unattributed) == nanoseconds(25));
 }
 
 TEST_CASE("the order of records does not matter", "[gpu training]") {
@@ -117,7 +117,7 @@ TEST_CASE("a rank arrives at a sum when its kernel starts", "[gpu training]") {
   const trace::Ledger ledger = trace::build_ledger(*timeline);
   // Rank 0 is blocked from 60 to 80 and rank 1 arrives at 65.
   REQUIRE(ledger.entries[0].waited_for[1] == nanoseconds(5));
-  REQUIRE(ledger.entries[0].exposed_transfer == nanoseconds(15));
+  REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == nanoseconds(15));
   second.kernels.clear();
   REQUIRE_FALSE(gpu::kernel_timeline_of({first, second}));
 }
@@ -256,10 +256,10 @@ TEST_CASE("the ledger of GPU steps charges the wait for the last rank to it", "[
   REQUIRE(ledger.entries.size() == 4);
   // Rank 0's backward ends at 7; bucket 0 comes at 7.5 (all had arrived at 7: transfer), bucket 1
   // needs rank 1's b1, which ends at 9: wait from 7.5 to 9, then transfer to 9.5.
-  REQUIRE(ledger.entries[0].exposed_wait == seconds(1.5));
+  REQUIRE(ledger.entries[0].part(Part::exposed_wait) == seconds(1.5));
   REQUIRE(ledger.entries[0].waited_for[1] == seconds(1.5));
-  REQUIRE(ledger.entries[0].exposed_transfer == seconds(1.0));
-  REQUIRE(ledger.entries[0].unattributed == nanoseconds::zero());
+  REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == seconds(1.0));
+  REQUIRE(ledger.entries[0].part(Part::unattributed) == nanoseconds::zero());
   REQUIRE(trace::loss_counters(ledger).empty());
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decision/recordings_table.h"
-
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
+#include "src/model/decision/recordings_table.h"
 #include "tests/catch.h"
 
 #include <numeric>
@@ -11,13 +10,12 @@ using namespace scaleworth;
 using namespace scaleworth::decide;
 using namespace std::chrono_literals;
 using attribution::Attribution;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 
 namespace {
 
-void add(StepLedger& ledger, LedgerPart part, attribution::Nanoseconds time) {
-  ledger.parts[static_cast<std::size_t>(part)] = time;
+void add(StepLedger& ledger, Part part, attribution::Nanoseconds time) {
+  ledger.part(part) = time;
   ledger.end += time;
 }
 
@@ -31,14 +29,14 @@ Attribution job(int ranks) {
       StepLedger ledger;
       ledger.step = step;
       ledger.rank = Rank{rank};
-      add(ledger, LedgerPart::compute, step == 0 ? 50ms : 6ms);
-      add(ledger, LedgerPart::exposed_transfer, 1ms);
-      add(ledger, LedgerPart::exposed_wait, 800us);
-      add(ledger, LedgerPart::exposed_copy, 700us);
-      add(ledger, LedgerPart::host_late, 600us);
-      add(ledger, LedgerPart::dependency_idle, 400us);
-      add(ledger, LedgerPart::launch_gap, 300us);
-      add(ledger, LedgerPart::unattributed, 200us);
+      add(ledger, Part::compute, step == 0 ? 50ms : 6ms);
+      add(ledger, Part::exposed_transfer, 1ms);
+      add(ledger, Part::exposed_wait, 800us);
+      add(ledger, Part::exposed_copy, 700us);
+      add(ledger, Part::host_late, 600us);
+      add(ledger, Part::dependency_idle, 400us);
+      add(ledger, Part::launch_gap, 300us);
+      add(ledger, Part::unattributed, 200us);
       if (rank == ranks - 1 && step > 0) {
         ledger.parts[0] += step % 2 == 0 ? 100us : -100us;
         ledger.end += step % 2 == 0 ? 100us : -100us;
@@ -64,8 +62,8 @@ attribution::Efficiency factors(int ranks, double balance, double host, double t
   return one;
 }
 
-double part(const TableRow& row, TimePart which) {
-  return row.parts_s[static_cast<std::size_t>(which)].value();
+double part(const TableRow& row, PartGroup which) {
+  return row.parts_s[index_of(which)].value();
 }
 
 AttributedCount with_factors(int ranks, double balance, double host, double transfer) {
@@ -84,11 +82,11 @@ TEST_CASE("a count's time is the mean step that counts, and its parts add up to 
   const AttributedCount count = attributed_count(job(2), "traces");
   CHECK(count.row.count == 2);
   CHECK_THAT(count.row.time.value.value(), WithinRel(0.010, 1e-12));
-  CHECK_THAT(part(count.row, TimePart::compute), WithinRel(0.006, 1e-12));
-  CHECK_THAT(part(count.row, TimePart::communication), WithinRel(0.001, 1e-12));
-  CHECK_THAT(part(count.row, TimePart::idle), WithinRel(0.0014, 1e-12));  // .8 + .4 + .2
-  CHECK_THAT(part(count.row, TimePart::host), WithinRel(0.0009, 1e-12));  // .6 + .3
-  CHECK_THAT(part(count.row, TimePart::io), WithinRel(0.0007, 1e-12));
+  CHECK_THAT(part(count.row, PartGroup::compute), WithinRel(0.006, 1e-12));
+  CHECK_THAT(part(count.row, PartGroup::communication), WithinRel(0.001, 1e-12));
+  CHECK_THAT(part(count.row, PartGroup::idle), WithinRel(0.0014, 1e-12));  // .8 + .4 + .2
+  CHECK_THAT(part(count.row, PartGroup::host), WithinRel(0.0009, 1e-12));  // .6 + .3
+  CHECK_THAT(part(count.row, PartGroup::io), WithinRel(0.0007, 1e-12));
 }
 
 TEST_CASE("the interval of a mean step is that of Student's t", "[decide]") {
@@ -109,8 +107,8 @@ TEST_CASE("a rank whose steps are shorter is idle for the rest", "[decide]") {
   }
   const AttributedCount count = attributed_count(uneven, "traces");
   CHECK_THAT(count.row.time.value.value(), WithinRel(0.010, 1e-12));
-  CHECK_THAT(part(count.row, TimePart::compute), WithinRel(0.005, 1e-12));
-  CHECK_THAT(part(count.row, TimePart::idle), WithinRel(0.0024, 1e-12));
+  CHECK_THAT(part(count.row, PartGroup::compute), WithinRel(0.005, 1e-12));
+  CHECK_THAT(part(count.row, PartGroup::idle), WithinRel(0.0024, 1e-12));
 }
 
 TEST_CASE("a lone rank's factors are those of its ledger, and multiply", "[decide]") {
@@ -173,7 +171,7 @@ TEST_CASE("POP factors of recordings decide on the cause, and say where the part
   ScalingTable table = attributed_table(
       {with_factors(2, 1.0, 0.8, 0.9), with_factors(8, 1.0, 0.4, 0.9)}, Scaling::weak);
   table.rows.back().time = {Seconds(0.02), std::nullopt, 1};
-  table.rows.back().parts_s[static_cast<std::size_t>(TimePart::idle)] = 0.0114;
+  table.rows.back().parts_s[index_of(PartGroup::idle)] = 0.0114;
   table.ledgers.back().culprit = "rank 7, 5 ms of each step";
   const Decision decision = decide_table(table, {});
   REQUIRE(decision.cause);
@@ -210,5 +208,5 @@ TEST_CASE("time of the host is a part of its own, in its gap and among the remed
   REQUIRE(decision.cause);
   CHECK(decision.cause->owner == "host");
   CHECK(decision.diagnosis.remedies.front().cause == Cause::host);
-  CHECK(decision.growth.back().part == TimePart::host);
+  CHECK(decision.growth.back().part == PartGroup::host);
 }

@@ -15,8 +15,8 @@ Decision decided(double fixed = 0.0, std::vector<Regime> regimes = {}) {
   return decide_table(breakdown_table(), request);
 }
 
-double percent(const DecisionRow& row, TimePart part) {
-  return 100.0 * *row.parts_s[static_cast<std::size_t>(part)] / row.time.value.value();
+double percent(const DecisionRow& row, PartGroup part) {
+  return 100.0 * *row.parts_s[index_of(part)] / row.time.value.value();
 }
 
 std::string line(const DecisionRow& row) {
@@ -26,8 +26,8 @@ std::string line(const DecisionRow& row) {
                      row.speedup.value,
                      row.efficiency.value,
                      row.cost->value.value(),
-                     percent(row, TimePart::communication),
-                     percent(row, TimePart::idle));
+                     percent(row, PartGroup::communication),
+                     percent(row, PartGroup::idle));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ std::string with_parts(const Counts& counts, const Losses& weights, Noise& noise
                                 (1000.0 / count + at.serial + at.slowdown) * noise(),
                                 at.communication * noise(),
                                 at.idle * noise());
-    row.parts_s[static_cast<std::size_t>(TimePart::io)] = at.io * noise();
+    row.parts_s[index_of(PartGroup::io)] = at.io * noise();
     rows.push_back(row);
   }
   return owner_by_parts(decision_rows(assemble(rows), {}));

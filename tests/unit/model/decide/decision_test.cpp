@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-
 #include "tests/catch.h"
 #include "tests/unit/model/decide/tables.h"
 
@@ -388,7 +387,7 @@ TEST_CASE("weak scaling is recognised and compared by throughput", "[decide]") {
 
 TEST_CASE("where a table has communication and no compute, compute is the rest", "[decide]") {
   std::vector<Observation> rows{observation(1, 100), observation(4, 32)};
-  const auto communication = static_cast<std::size_t>(TimePart::communication);
+  const auto communication = index_of(PartGroup::communication);
   rows[0].parts_s[communication] = 0.0;
   CHECK_THROWS_AS(assemble(rows), UserError);  // half of it is no column
   rows[1].parts_s[communication] = 8.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/decision/run_table.h"
 #include "src/model/decision/causes.h"
+#include "src/model/decision/run_table.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
@@ -31,14 +31,10 @@ model::MeasuredCount measured(int ranks, double step, double tokens) {
   count.global_batch = 8;
   count.step_s = {step, step, step};
   model::RankLedger ledger;
-  for (std::size_t part = 0; part < model::part_count; ++part) {
-    ledger.parts[part] = std::vector<double>(3, 0.0);
-  }
-  ledger.parts[static_cast<std::size_t>(model::Part::compute)] = {
-      0.6 * step, 0.6 * step, 0.6 * step};
-  ledger.parts[static_cast<std::size_t>(model::Part::exposed_transfer)] = {
-      0.3 * step, 0.3 * step, 0.3 * step};
-  ledger.parts[static_cast<std::size_t>(model::Part::host)] = {0.1 * step, 0.1 * step, 0.1 * step};
+  for (const Part part : probe_parts) ledger.parts[index_of(part)] = std::vector<double>(3, 0.0);
+  ledger.parts[index_of(Part::compute)] = {0.6 * step, 0.6 * step, 0.6 * step};
+  ledger.parts[index_of(Part::exposed_transfer)] = {0.3 * step, 0.3 * step, 0.3 * step};
+  ledger.parts[index_of(Part::host)] = {0.1 * step, 0.1 * step, 0.1 * step};
   count.ledger = {ledger};
   return count;
 }

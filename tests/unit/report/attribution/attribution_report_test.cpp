@@ -63,12 +63,12 @@ TEST_CASE("excluded steps are not in the averages", "[attribution]") {
   REQUIRE(job->steps == 4);
   REQUIRE_FALSE(job->only_excluded);
   // Compute of steps 1 to 4: 13 ms + 10 us * step, mean 13.025 ms; on every rank the same.
-  const Spread& compute = job->ranks[2].part(attribution::LedgerPart::compute);
+  const Spread& compute = job->ranks[2].part(Part::compute);
   REQUIRE_THAT(compute.mean, WithinRel(13.025e-3, 1e-12));
   REQUIRE_THAT(compute.least, WithinRel(13.01e-3, 1e-12));
   REQUIRE_THAT(compute.most, WithinRel(13.04e-3, 1e-12));
   // Three of four ranks wait 4 ms.
-  const Spread& wait = job->mean.part(attribution::LedgerPart::exposed_wait);
+  const Spread& wait = job->mean.part(Part::exposed_wait);
   REQUIRE_THAT(wait.mean, WithinRel(3e-3, 1e-12));
   REQUIRE_THAT(wait.least, WithinAbs(0.0, 1e-15));
   REQUIRE_THAT(wait.most, WithinRel(4e-3, 1e-12));

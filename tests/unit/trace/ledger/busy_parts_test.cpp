@@ -4,7 +4,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 using attribution::WorkClass;
 
@@ -24,12 +23,12 @@ TEST_CASE("an instant belongs to the first active class", "[ledger]") {
   rank.communication(50, 120, 200, 1);
   rank.work(WorkClass::copy, 150, 260, 0, 9);
   const StepLedger step = rank.ledger(2).at(0);
-  CHECK(part(step, LedgerPart::compute) == 100);
-  CHECK(part(step, LedgerPart::exposed_wait) == 20);      // [100,120)
-  CHECK(part(step, LedgerPart::exposed_transfer) == 80);  // [120,200)
-  CHECK(part(step, LedgerPart::exposed_copy) == 60);      // [200,260)
-  CHECK(part(step, LedgerPart::unattributed) == 40);      // [260,300): no host events at all
-  CHECK(step.overlapped_wait == nanoseconds(50));         // [50,100)
+  CHECK(part(step, Part::compute) == 100);
+  CHECK(part(step, Part::exposed_wait) == 20);      // [100,120)
+  CHECK(part(step, Part::exposed_transfer) == 80);  // [120,200)
+  CHECK(part(step, Part::exposed_copy) == 60);      // [200,260)
+  CHECK(part(step, Part::unattributed) == 40);      // [260,300): no host events at all
+  CHECK(step.overlapped_wait == nanoseconds(50));   // [50,100)
   CHECK(step.overlapped_transfer == nanoseconds(0));
   CHECK(step.overlapped_copy == nanoseconds(50));  // [150,200) under the transfer
   CHECK(step.communication == nanoseconds(150));
@@ -43,8 +42,8 @@ TEST_CASE("a wait for nobody known is not charged", "[ledger]") {
   rank.communication(0, 30, 100, -1);
   rank.communication(10, 50, 60, 7);  // of a rank that does not exist
   const StepLedger step = rank.ledger(2).at(0);
-  CHECK(part(step, LedgerPart::exposed_wait) == 30);      // until 30 nobody transfers
-  CHECK(part(step, LedgerPart::exposed_transfer) == 70);  // transfer goes before wait
+  CHECK(part(step, Part::exposed_wait) == 30);      // until 30 nobody transfers
+  CHECK(part(step, Part::exposed_transfer) == 70);  // transfer goes before wait
   CHECK(step.uncharged_wait == nanoseconds(30));
 }
 
@@ -58,7 +57,7 @@ TEST_CASE("of several waits the one that began first and is charged counts", "[l
   CHECK(step.uncharged_wait == nanoseconds(5));
   CHECK(step.waited_for.at(2) == nanoseconds(55));
   CHECK(step.waited_for.at(1) == nanoseconds(30));
-  CHECK(part(step, LedgerPart::exposed_transfer) == 10);
+  CHECK(part(step, Part::exposed_transfer) == 10);
 }
 
 TEST_CASE("a rank that arrives before its operation is recorded waits from then on", "[ledger]") {
@@ -82,18 +81,18 @@ TEST_CASE("a rank that arrives before its operation is recorded waits from then 
   StepPlan plan;
   plan.by_rank = {{{0, nanoseconds(0), nanoseconds(500), {}}}, {}};
   const StepLedger step = build_job_ledger(job, plan, waits, ClockMap(2)).at(0);
-  CHECK(part(step, LedgerPart::compute) == 110);
-  CHECK(part(step, LedgerPart::exposed_wait) == 290);
+  CHECK(part(step, Part::compute) == 110);
+  CHECK(part(step, Part::exposed_wait) == 290);
   CHECK(step.overlapped_wait == nanoseconds(10));
-  CHECK(part(step, LedgerPart::exposed_transfer) == 100);
-  CHECK(part(step, LedgerPart::unattributed) == 0);
+  CHECK(part(step, Part::exposed_transfer) == 100);
+  CHECK(part(step, Part::unattributed) == 0);
 }
 
 TEST_CASE("communication that no split knows is transfer", "[ledger]") {
   OneRank rank;
   rank.step(0, 100);
   rank.work(WorkClass::communication, 0, 100);
-  CHECK(part(rank.ledger().at(0), LedgerPart::exposed_transfer) == 100);
+  CHECK(part(rank.ledger().at(0), Part::exposed_transfer) == 100);
 }
 
 TEST_CASE("compute divides by class, what no rule knows last", "[ledger]") {
@@ -106,7 +105,7 @@ TEST_CASE("compute divides by class, what no rule knows last", "[ledger]") {
   CHECK(of_class(step, WorkClass::unclassified) == 20);
   CHECK(of_class(step, WorkClass::elementwise) == 40);  // [20,30) and [40,70)
   CHECK(of_class(step, WorkClass::gemm) == 10);
-  CHECK(part(step, LedgerPart::compute) == 70);
+  CHECK(part(step, Part::compute) == 70);
 }
 
 TEST_CASE("work over a step's boundary is cut there", "[ledger]") {
@@ -118,10 +117,10 @@ TEST_CASE("work over a step's boundary is cut there", "[ledger]") {
   rank.communication(290, 360, 380, 1);
   const auto steps = rank.ledger(2);
   REQUIRE(steps.size() == 3);
-  CHECK(part(steps[0], LedgerPart::compute) == 100);
-  CHECK(part(steps[1], LedgerPart::compute) == 60);
-  CHECK(part(steps[1], LedgerPart::exposed_wait) == 10);
-  CHECK(part(steps[2], LedgerPart::exposed_wait) == 10);
-  CHECK(part(steps[2], LedgerPart::exposed_transfer) == 20);
-  CHECK(part(steps[2], LedgerPart::unattributed) == 20);
+  CHECK(part(steps[0], Part::compute) == 100);
+  CHECK(part(steps[1], Part::compute) == 60);
+  CHECK(part(steps[1], Part::exposed_wait) == 10);
+  CHECK(part(steps[2], Part::exposed_wait) == 10);
+  CHECK(part(steps[2], Part::exposed_transfer) == 20);
+  CHECK(part(steps[2], Part::unattributed) == 20);
 }

@@ -10,7 +10,6 @@
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 
 namespace {
@@ -33,7 +32,7 @@ std::vector<StepLedger> totals(const Job& job) {
   return sums;
 }
 
-std::int64_t of(const StepLedger& ledger, LedgerPart part) {
+std::int64_t of(const StepLedger& ledger, Part part) {
   return ledger.part(part).count();
 }
 
@@ -49,11 +48,11 @@ Job classified_job(const std::string& path) {
 
 nanoseconds idle_time(const StepLedger& ledger) {
   nanoseconds sum{};
-  for (const LedgerPart part : {LedgerPart::host_late,
-                                LedgerPart::dependency_idle,
-                                LedgerPart::launch_gap,
-                                LedgerPart::profiler_overhead,
-                                LedgerPart::unattributed})
+  for (const Part part : {Part::host_late,
+                          Part::dependency_idle,
+                          Part::launch_gap,
+                          Part::profiler_overhead,
+                          Part::unattributed})
     sum += ledger.part(part);
   return sum;
 }
@@ -74,14 +73,13 @@ TEST_CASE("the pair of processes recorded by Nsight Systems has its golden ledge
   for (std::size_t rank = 0; rank < 2; ++rank) {
     CAPTURE(rank);
     const StepLedger& sum = sums[rank];
-    CHECK(of(sum, LedgerPart::compute) == golden[rank].compute);
+    CHECK(of(sum, Part::compute) == golden[rank].compute);
     CHECK(sum.communication.count() == golden[rank].communication);
-    CHECK(of(sum, LedgerPart::exposed_copy) + sum.overlapped_copy.count() == golden[rank].copies);
-    CHECK(of(sum, LedgerPart::compute) + sum.communication.count() +
-              of(sum, LedgerPart::exposed_copy) ==
+    CHECK(of(sum, Part::exposed_copy) + sum.overlapped_copy.count() == golden[rank].copies);
+    CHECK(of(sum, Part::compute) + sum.communication.count() + of(sum, Part::exposed_copy) ==
           golden[rank].busy);
-    CHECK(of(sum, LedgerPart::exposed_wait) == golden[rank].wait);
-    CHECK(of(sum, LedgerPart::exposed_transfer) == golden[rank].transfer);
+    CHECK(of(sum, Part::exposed_wait) == golden[rank].wait);
+    CHECK(of(sum, Part::exposed_transfer) == golden[rank].transfer);
     CHECK(sum.overlapped_wait + sum.overlapped_transfer == nanoseconds(0));
   }
 }
@@ -108,9 +106,9 @@ TEST_CASE("the eight ranks recorded by Kineto have their golden ledgers", "[gold
     CAPTURE(rank);
     const StepLedger& sum = sums[rank];
     const Golden& us = golden[rank];
-    const auto compute = of(sum, LedgerPart::compute) + of(sum, LedgerPart::exposed_copy);
-    const auto wait = of(sum, LedgerPart::exposed_wait) + sum.overlapped_wait.count();
-    const auto transfer = of(sum, LedgerPart::exposed_transfer) + sum.overlapped_transfer.count();
+    const auto compute = of(sum, Part::compute) + of(sum, Part::exposed_copy);
+    const auto wait = of(sum, Part::exposed_wait) + sum.overlapped_wait.count();
+    const auto transfer = of(sum, Part::exposed_transfer) + sum.overlapped_transfer.count();
     CHECK(sum.communication == nanoseconds(us.communication * 1000));
     CHECK(wait == us.wait * 1000);
     CHECK(transfer == us.transfer * 1000);
@@ -119,7 +117,7 @@ TEST_CASE("the eight ranks recorded by Kineto have their golden ledgers", "[gold
     const auto copies_under_communication = us.compute * 1000 - compute;
     CHECK(copies_under_communication >= 0);
     CHECK(copies_under_communication <= sum.overlapped_copy.count());
-    CHECK(of(sum, LedgerPart::exposed_wait) + of(sum, LedgerPart::exposed_transfer) -
+    CHECK(of(sum, Part::exposed_wait) + of(sum, Part::exposed_transfer) -
               copies_under_communication ==
           us.exposed * 1000);
     CHECK(idle_time(sum) == nanoseconds((us.idle + us.step - us.span) * 1000));

@@ -11,7 +11,6 @@
 using namespace scaleworth;
 using namespace scaleworth::trace;
 using attribution::HostCause;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 using attribution::WorkClass;
 

@@ -5,7 +5,6 @@
 using namespace scaleworth;
 using namespace scaleworth::trace;
 using attribution::HostCause;
-using attribution::LedgerPart;
 using attribution::StepLedger;
 using attribution::WorkClass;
 
@@ -29,8 +28,8 @@ TEST_CASE("before the launch the host is late, after it there is a launch gap", 
   OneRank rank = two_kernels();
   rank.launch(2, 985 * us, 990 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 890 * us);  // [100,990)
-  CHECK(part(step, LedgerPart::launch_gap) == 10 * us);  // [990,1000)
+  CHECK(part(step, Part::host_late) == 890 * us);  // [100,990)
+  CHECK(part(step, Part::launch_gap) == 10 * us);  // [990,1000)
   // The launch call itself; before it the thread pauses for 980 us, longer than dispatching takes.
   CHECK(late(step, HostCause::launch_bound) == 5 * us);
   CHECK(late(step, HostCause::other) == 885 * us);
@@ -41,7 +40,7 @@ TEST_CASE("a host that only dispatches is launch bound", "[ledger]") {
   rank.launch(0, 480 * us, 490 * us);  // pauses of 475 and 490 us
   rank.launch(2, 980 * us, 1000 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 900 * us);
+  CHECK(part(step, Part::host_late) == 900 * us);
   CHECK(late(step, HostCause::launch_bound) == 900 * us);
 }
 
@@ -84,10 +83,10 @@ TEST_CASE("the profiler's own work is told from that of the program", "[ledger]"
   rank.launch(2, 940 * us, 950 * us);
   rank.host(HostActivity::overhead, 960 * us, 990 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::profiler_overhead) == 130 * us);
+  CHECK(part(step, Part::profiler_overhead) == 130 * us);
   CHECK(late(step, HostCause::module_loading) == 20 * us);
   // [950,1000) less the profiler's 30 us: launched, not running, too long for a launch, no reason.
-  CHECK(part(step, LedgerPart::unattributed) == 20 * us);
+  CHECK(part(step, Part::unattributed) == 20 * us);
 }
 
 TEST_CASE("the pause between two kernels of a stream is a launch gap", "[ledger]") {
@@ -96,7 +95,7 @@ TEST_CASE("the pause between two kernels of a stream is a launch gap", "[ledger]
   rank.work(WorkClass::gemm, 0, 100 * us, 1);
   rank.work(WorkClass::gemm, 102 * us, 202 * us, 2);
   rank.launch(2, 10 * us, 15 * us);
-  CHECK(part(rank.ledger().at(0), LedgerPart::launch_gap) == 2 * us);
+  CHECK(part(rank.ledger().at(0), Part::launch_gap) == 2 * us);
 }
 
 TEST_CASE("work that was launched and whose stream was free waited for another", "[ledger]") {
@@ -107,7 +106,7 @@ TEST_CASE("work that was launched and whose stream was free waited for another",
   rank.work(WorkClass::gemm, 103 * us, 203 * us, 3, 7);
   rank.launch(3, 10 * us, 15 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::dependency_idle) == 3 * us);
+  CHECK(part(step, Part::dependency_idle) == 3 * us);
 
   // Launched only 5 us before it began: an ordinary launch.
   OneRank other;
@@ -115,21 +114,21 @@ TEST_CASE("work that was launched and whose stream was free waited for another",
   other.work(WorkClass::copy, 0, 100 * us, 2, 9);
   other.work(WorkClass::gemm, 103 * us, 203 * us, 3, 7);
   other.launch(3, 90 * us, 98 * us);
-  CHECK(part(other.ledger().at(0), LedgerPart::launch_gap) == 3 * us);
+  CHECK(part(other.ledger().at(0), Part::launch_gap) == 3 * us);
 }
 
 TEST_CASE("a stream that was told to wait explains a long pause", "[ledger]") {
   OneRank rank = two_kernels();
   rank.launch(2, 20 * us, 25 * us);
-  CHECK(part(rank.ledger().at(0), LedgerPart::unattributed) == 900 * us);
+  CHECK(part(rank.ledger().at(0), Part::unattributed) == 900 * us);
   OneRank told = two_kernels();
   told.stream_waits(7, 15 * us);
   told.launch(2, 20 * us, 25 * us);
-  CHECK(part(told.ledger().at(0), LedgerPart::dependency_idle) == 900 * us);
+  CHECK(part(told.ledger().at(0), Part::dependency_idle) == 900 * us);
   OneRank before = two_kernels();
   before.stream_waits(7, 2 * us);  // before the launch of the work ahead of it
   before.launch(2, 20 * us, 25 * us);
-  CHECK(part(before.ledger().at(0), LedgerPart::unattributed) == 900 * us);
+  CHECK(part(before.ledger().at(0), Part::unattributed) == 900 * us);
 }
 
 TEST_CASE("without a launch only what the host shows is attributed", "[ledger]") {
@@ -137,7 +136,7 @@ TEST_CASE("without a launch only what the host shows is attributed", "[ledger]")
   rank.host(HostActivity::runtime_call, 150 * us, 250 * us, HostCause::allocation);
   const StepLedger step = rank.ledger().at(0);
   CHECK(late(step, HostCause::allocation) == 100 * us);
-  CHECK(part(step, LedgerPart::unattributed) == 800 * us);
+  CHECK(part(step, Part::unattributed) == 800 * us);
 }
 
 TEST_CASE("idle time at the ends of a step belongs to it", "[ledger]") {
@@ -154,7 +153,7 @@ TEST_CASE("idle time at the ends of a step belongs to it", "[ledger]") {
   // [80,90) no call for long before it, [200,250), and [300,400) where the host's events go on.
   CHECK(late(step, HostCause::other) == 160 * us);
   CHECK(late(step, HostCause::launch_bound) == 10 * us);
-  CHECK(part(step, LedgerPart::unattributed) == 100 * us);
+  CHECK(part(step, Part::unattributed) == 100 * us);
 }
 
 TEST_CASE("nodes of a graph share the launch of the graph", "[ledger]") {
@@ -164,13 +163,13 @@ TEST_CASE("nodes of a graph share the launch of the graph", "[ledger]") {
   rank.work(WorkClass::gemm, 52 * us, 104 * us, 1);
   rank.launch(1, 0, 6 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 6 * us);
-  CHECK(part(step, LedgerPart::launch_gap) == 6 * us);  // [6,10) and [50,52)
+  CHECK(part(step, Part::host_late) == 6 * us);
+  CHECK(part(step, Part::launch_gap) == 6 * us);  // [6,10) and [50,52)
 }
 
 TEST_CASE("a kernel that begins before its launch ends the lateness there", "[ledger]") {
   OneRank rank = two_kernels();
   rank.launch(2, 1005 * us, 1010 * us);
   const StepLedger step = rank.ledger().at(0);
-  CHECK(part(step, LedgerPart::host_late) == 900 * us);
+  CHECK(part(step, Part::host_late) == 900 * us);
 }

@@ -114,7 +114,7 @@ class OneRank {
   std::vector<StepSpan> steps_;
 };
 
-inline std::int64_t part(const attribution::StepLedger& ledger, attribution::LedgerPart which) {
+inline std::int64_t part(const attribution::StepLedger& ledger, Part which) {
   return ledger.part(which).count();
 }
 

@@ -151,8 +151,8 @@ TEST_CASE("each rank becomes a point whose series have one value per step", "[le
   REQUIRE(integer_parameter(points[1], fields::rank) == 1);
   // step = 1000 + 300 compute + 10 post + 200 transfer + 50 optimizer
   REQUIRE(series(points[0], fields::step_ns) == std::vector<double>(4, 1560.0));
-  REQUIRE(series(points[0], fields::compute_ns) == std::vector<double>(4, 1000.0));
-  REQUIRE(series(points[0], fields::exposed_wait_ns) == std::vector<double>(4, 300.0));
+  REQUIRE(series(points[0], part_key(Part::compute)) == std::vector<double>(4, 1000.0));
+  REQUIRE(series(points[0], part_key(Part::exposed_wait)) == std::vector<double>(4, 300.0));
   REQUIRE(series(points[0], "waited_for_ns.1") == std::vector<double>(4, 300.0));
   REQUIRE(series(points[1], "waited_for_ns.0") == std::vector<double>(4, 0.0));
   REQUIRE(points[0].warnings.empty());
@@ -165,23 +165,23 @@ TEST_CASE("what the ledger could not read becomes a warning of every point", "[l
   REQUIRE(points.at(1).warnings == std::vector<std::string>{"ledger: invalid_spans = 1"});
 }
 
+using scaleworth::attribution::StepLedger;
 using scaleworth::trace::build_ledger;
 using scaleworth::trace::Ledger;
-using scaleworth::trace::LedgerEntry;
 using std::chrono::nanoseconds;
 
 namespace {
-auto content(const LedgerEntry& e) {
+auto content(const StepLedger& e) {
   return std::tuple(e.step,
                     e.rank,
-                    e.step_time,
-                    e.compute,
-                    e.optimizer,
-                    e.host,
-                    e.progress,
-                    e.exposed_wait,
-                    e.exposed_transfer,
-                    e.unattributed,
+                    e.end - e.start,
+                    e.part(Part::compute),
+                    e.part(Part::optimizer),
+                    e.part(Part::host),
+                    e.part(Part::progress),
+                    e.part(Part::exposed_wait),
+                    e.part(Part::exposed_transfer),
+                    e.part(Part::unattributed),
                     e.waited_for,
                     e.uncharged_wait);
 }
@@ -207,19 +207,20 @@ bool same(const Ledger& a, const Ledger& b) {
 TEST_CASE("the parts of any timeline sum to its steps, none of them negative", "[ledger]") {
   for (std::uint64_t seed = 0; seed < 8000; ++seed) {
     const Ledger ledger = build_ledger(random_case(seed));
-    for (const LedgerEntry& entry : ledger.entries) {
-      const std::vector<nanoseconds> parts{entry.compute,
-                                           entry.optimizer,
-                                           entry.host,
-                                           entry.progress,
-                                           entry.exposed_wait,
-                                           entry.exposed_transfer,
-                                           entry.unattributed};
-      REQUIRE(std::accumulate(parts.begin(), parts.end(), nanoseconds{}) == entry.step_time);
+    for (const StepLedger& entry : ledger.entries) {
+      const std::vector<nanoseconds> parts{entry.part(Part::compute),
+                                           entry.part(Part::optimizer),
+                                           entry.part(Part::host),
+                                           entry.part(Part::progress),
+                                           entry.part(Part::exposed_wait),
+                                           entry.part(Part::exposed_transfer),
+                                           entry.part(Part::unattributed)};
+      REQUIRE(std::accumulate(parts.begin(), parts.end(), nanoseconds{}) ==
+              entry.end - entry.start);
       REQUIRE(*std::min_element(parts.begin(), parts.end()) >= nanoseconds{});
       REQUIRE(std::accumulate(entry.waited_for.begin(),
                               entry.waited_for.end(),
-                              entry.uncharged_wait) == entry.exposed_wait);
+                              entry.uncharged_wait) == entry.part(Part::exposed_wait));
       REQUIRE(entry.waited_for[static_cast<std::size_t>(entry.rank.index)] == nanoseconds{});
     }
   }
@@ -257,8 +258,8 @@ TEST_CASE("the parts of a wait follow each other without gaps, none empty", "[le
         parts += wait.parts[i].time.end - wait.parts[i].time.start;
       }
     }
-    for (const LedgerEntry& entry : ledger.entries) {
-      parts -= entry.exposed_wait + entry.exposed_transfer;
+    for (const StepLedger& entry : ledger.entries) {
+      parts -= entry.part(Part::exposed_wait) + entry.part(Part::exposed_transfer);
     }
     REQUIRE(parts == nanoseconds{});
   }
@@ -271,18 +272,18 @@ TEST_CASE("stalls are taken from the transfer and from nothing else", "[ledger]"
     const Ledger calls = build_ledger(random_case(seed + 1));
     REQUIRE(alone.entries.size() == calls.entries.size());
     for (std::size_t i = 0; i < alone.entries.size(); ++i) {
-      LedgerEntry before = alone.entries[i];
-      const LedgerEntry& after = calls.entries[i];
-      const nanoseconds moved = after.exposed_wait - before.exposed_wait;
+      StepLedger before = alone.entries[i];
+      const StepLedger& after = calls.entries[i];
+      const nanoseconds moved = after.part(Part::exposed_wait) - before.part(Part::exposed_wait);
       REQUIRE(moved >= nanoseconds{});
-      REQUIRE(before.exposed_transfer - after.exposed_transfer == moved);
+      REQUIRE(before.part(Part::exposed_transfer) - after.part(Part::exposed_transfer) == moved);
       REQUIRE(after.uncharged_wait >= before.uncharged_wait);
       for (std::size_t rank = 0; rank < after.waited_for.size(); ++rank) {
         REQUIRE(after.waited_for[rank] >= before.waited_for[rank]);
       }
       stalled += moved;
-      before.exposed_wait = after.exposed_wait;
-      before.exposed_transfer = after.exposed_transfer;
+      before.part(Part::exposed_wait) = after.part(Part::exposed_wait);
+      before.part(Part::exposed_transfer) = after.part(Part::exposed_transfer);
       before.waited_for = after.waited_for;
       before.uncharged_wait = after.uncharged_wait;
       REQUIRE(content(before) == content(after));
@@ -320,39 +321,39 @@ TEST_CASE("a wait is split at the last arrival and charged to the rank that arri
           "[ledger]") {
   const Ledger ledger = build_ledger(two_ranks());
   REQUIRE(ledger.entries.size() == 2);
-  const LedgerEntry& first = ledger.entries[0];
-  REQUIRE(first.step_time == 100ns);
-  REQUIRE(first.compute == 25ns);
-  REQUIRE(first.optimizer == 8ns);
-  REQUIRE(first.host == 5ns);
-  REQUIRE(first.progress == 6ns);           // post 2 + progress 4
-  REQUIRE(first.exposed_wait == 34ns);      // [36, 70)
-  REQUIRE(first.exposed_transfer == 20ns);  // [70, 90)
-  REQUIRE(first.unattributed == 2ns);       // [98, 100)
+  const StepLedger& first = ledger.entries[0];
+  REQUIRE(first.end - first.start == 100ns);
+  REQUIRE(first.part(Part::compute) == 25ns);
+  REQUIRE(first.part(Part::optimizer) == 8ns);
+  REQUIRE(first.part(Part::host) == 5ns);
+  REQUIRE(first.part(Part::progress) == 6ns);           // post 2 + progress 4
+  REQUIRE(first.part(Part::exposed_wait) == 34ns);      // [36, 70)
+  REQUIRE(first.part(Part::exposed_transfer) == 20ns);  // [70, 90)
+  REQUIRE(first.part(Part::unattributed) == 2ns);       // [98, 100)
   REQUIRE(first.waited_for == std::vector<nanoseconds>{0ns, 34ns});
 }
 
 TEST_CASE("the last arriver waits for nobody: its blocked time is transfer", "[ledger]") {
-  const LedgerEntry last = build_ledger(two_ranks()).entries[1];
-  REQUIRE(last.exposed_wait == 0ns);
-  REQUIRE(last.exposed_transfer == 18ns);
-  REQUIRE(last.unattributed == 2ns);  // [88, 90)
+  const StepLedger last = build_ledger(two_ranks()).entries[1];
+  REQUIRE(last.part(Part::exposed_wait) == 0ns);
+  REQUIRE(last.part(Part::exposed_transfer) == 18ns);
+  REQUIRE(last.part(Part::unattributed) == 2ns);  // [88, 90)
   REQUIRE(last.waited_for == std::vector<nanoseconds>{0ns, 0ns});
 }
 
 TEST_CASE("a wait that ends before the last arrival is all wait", "[ledger]") {
   Timeline timeline = two_ranks();
   timeline.spans[5].end = 60ns;
-  const LedgerEntry first = build_ledger(timeline).entries[0];
-  REQUIRE(first.exposed_wait == 24ns);
-  REQUIRE(first.exposed_transfer == 0ns);
+  const StepLedger first = build_ledger(timeline).entries[0];
+  REQUIRE(first.part(Part::exposed_wait) == 24ns);
+  REQUIRE(first.part(Part::exposed_transfer) == 0ns);
 }
 
 TEST_CASE("a wait shorter than the clock error is charged to nobody and counted", "[ledger]") {
   Timeline timeline = two_ranks();
   timeline.clock_error = 35ns;  // the wait has 34 ns, the arrivals lie 38 ns apart
   const Ledger ledger = build_ledger(timeline);
-  REQUIRE(ledger.entries[0].exposed_wait == 34ns);
+  REQUIRE(ledger.entries[0].part(Part::exposed_wait) == 34ns);
   REQUIRE(ledger.entries[0].uncharged_wait == 34ns);
   REQUIRE(ledger.entries[0].waited_for[1] == 0ns);
   REQUIRE(ledger.uncharged_waits == 1);
@@ -363,7 +364,7 @@ TEST_CASE("when the two last arrivals lie within the clock error nobody is blame
   Timeline timeline = straggling_steps({0, 500, 495}, 1);
   timeline.clock_error = 5ns;
   const Ledger ledger = build_ledger(timeline);
-  REQUIRE(ledger.entries[0].exposed_wait == 500ns);
+  REQUIRE(ledger.entries[0].part(Part::exposed_wait) == 500ns);
   REQUIRE(ledger.entries[0].uncharged_wait == 500ns);
   timeline.clock_error = 4ns;
   REQUIRE(build_ledger(timeline).entries[0].waited_for[1] == 500ns);
@@ -374,8 +375,8 @@ TEST_CASE("a wait with a rank's arrival unknown is unattributed and counted", "[
   timeline.spans.erase(timeline.spans.begin() + 9);  // rank 1's post
   const Ledger ledger = build_ledger(timeline);
   REQUIRE(ledger.unsplit_waits == 2);
-  REQUIRE(ledger.entries[0].exposed_wait == 0ns);
-  REQUIRE(ledger.entries[0].unattributed == 56ns);  // [36, 90) and [98, 100)
+  REQUIRE(ledger.entries[0].part(Part::exposed_wait) == 0ns);
+  REQUIRE(ledger.entries[0].part(Part::unattributed) == 56ns);  // [36, 90) and [98, 100)
 }
 
 TEST_CASE("one rank alone never waits", "[ledger]") {
@@ -383,8 +384,8 @@ TEST_CASE("one rank alone never waits", "[ledger]") {
   timeline.ranks = 1;
   timeline.spans = {span(0, Activity::step, 10, 50), span(0, Activity::compute, 10, 50)};
   const Ledger ledger = build_ledger(timeline);
-  REQUIRE(ledger.entries.at(0).compute == 40ns);
-  REQUIRE(ledger.entries.at(0).unattributed == 0ns);
+  REQUIRE(ledger.entries.at(0).part(Part::compute) == 40ns);
+  REQUIRE(ledger.entries.at(0).part(Part::unattributed) == 0ns);
   REQUIRE(loss_counters(ledger).empty());
 }
 
@@ -396,12 +397,12 @@ TEST_CASE("the lateness of a simulated straggler is recovered to the nanosecond"
   const std::vector<std::int64_t> lateness{30, 0, 7'000, 120};
   const Ledger ledger = build_ledger(straggling_steps(lateness, 5));
   REQUIRE(ledger.entries.size() == 20);
-  for (const LedgerEntry& entry : ledger.entries) {
+  for (const StepLedger& entry : ledger.entries) {
     const std::int64_t own = lateness[static_cast<std::size_t>(entry.rank.index)];
     REQUIRE(entry.waited_for[2] == nanoseconds(7'000 - own));
-    REQUIRE(entry.exposed_wait == entry.waited_for[2]);
-    REQUIRE(entry.exposed_transfer == 200ns);
-    REQUIRE(entry.unattributed == 0ns);
+    REQUIRE(entry.part(Part::exposed_wait) == entry.waited_for[2]);
+    REQUIRE(entry.part(Part::exposed_transfer) == 200ns);
+    REQUIRE(entry.part(Part::unattributed) == 0ns);
   }
 }
 

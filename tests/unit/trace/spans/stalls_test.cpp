@@ -5,9 +5,9 @@
 
 using namespace scaleworth;
 using namespace scaleworth::testing;
+using scaleworth::attribution::StepLedger;
 using scaleworth::trace::build_ledger;
 using scaleworth::trace::Ledger;
-using scaleworth::trace::LedgerEntry;
 using scaleworth::trace::WaitCause;
 using scaleworth::trace::WaitPart;
 using scaleworth::trace::WaitSplit;
@@ -25,24 +25,24 @@ constexpr std::size_t second_wait = 6;  // for collective 1
 
 TEST_CASE("blocked time while a rank computes after its arrival is charged to it", "[stalls]") {
   const Ledger ledger = build_ledger(two_buckets());
-  const LedgerEntry& first = ledger.entries.at(0);
+  const StepLedger& first = ledger.entries.at(0);
   // Collective 0, blocked [42, 64), all arrived at 42: rank 1 computes [42, 60), 18; transfer 4.
   // Collective 1, blocked [64, 90): rank 1 arrives at 84, 20; transfer 6.
-  REQUIRE(first.exposed_wait == 38ns);
-  REQUIRE(first.exposed_transfer == 10ns);
+  REQUIRE(first.part(Part::exposed_wait) == 38ns);
+  REQUIRE(first.part(Part::exposed_transfer) == 10ns);
   REQUIRE(first.waited_for == std::vector<nanoseconds>{0ns, 38ns});
-  const LedgerEntry& second = ledger.entries.at(1);
-  REQUIRE(second.exposed_wait == 0ns);
-  REQUIRE(second.exposed_transfer == 6ns);  // [84, 90): rank 0 is inside of the library
+  const StepLedger& second = ledger.entries.at(1);
+  REQUIRE(second.part(Part::exposed_wait) == 0ns);
+  REQUIRE(second.part(Part::exposed_transfer) == 6ns);  // [84, 90): rank 0 is inside of the library
   REQUIRE(loss_counters(ledger).empty());
 }
 
 TEST_CASE("where the library moves data by itself the same time is transfer", "[stalls]") {
   Timeline timeline = two_buckets();
   timeline.progress_inside_calls_only = false;
-  const LedgerEntry first = build_ledger(timeline).entries.at(0);
-  REQUIRE(first.exposed_wait == 20ns);
-  REQUIRE(first.exposed_transfer == 28ns);
+  const StepLedger first = build_ledger(timeline).entries.at(0);
+  REQUIRE(first.part(Part::exposed_wait) == 20ns);
+  REQUIRE(first.part(Part::exposed_transfer) == 28ns);
 }
 
 TEST_CASE("the parts of a wait say what each was spent on", "[stalls]") {
@@ -73,9 +73,9 @@ TEST_CASE("a rank that completes late is charged until then", "[stalls]") {
   timeline.spans[first_wait].end = 70ns;
   timeline.spans[second_wait].start = 70ns;
   timeline.spans[mark].start = timeline.spans[mark].end = 82ns;  // after its second compute
-  const LedgerEntry first = build_ledger(timeline).entries.at(0);
-  REQUIRE(first.waited_for[1] == 38ns);          // [42, 60) and [64, 70), then [70, 84)
-  REQUIRE(first.exposed_transfer == 4ns + 6ns);  // [60, 64) and [84, 90)
+  const StepLedger first = build_ledger(timeline).entries.at(0);
+  REQUIRE(first.waited_for[1] == 38ns);                      // [42, 60) and [64, 70), then [70, 84)
+  REQUIRE(first.part(Part::exposed_transfer) == 4ns + 6ns);  // [60, 64) and [84, 90)
 }
 
 TEST_CASE("a rank whose completion is unknown is charged only until its next call", "[stalls]") {
@@ -83,15 +83,15 @@ TEST_CASE("a rank whose completion is unknown is charged only until its next cal
   timeline.spans[first_wait].end = 70ns;
   timeline.spans[second_wait].start = 70ns;
   timeline.spans.erase(timeline.spans.begin() + mark);
-  const LedgerEntry first = build_ledger(timeline).entries.at(0);
-  REQUIRE(first.waited_for[1] == 18ns + 14ns);    // [42, 60), then [70, 84)
-  REQUIRE(first.exposed_transfer == 10ns + 6ns);  // [60, 70) and [84, 90)
+  const StepLedger first = build_ledger(timeline).entries.at(0);
+  REQUIRE(first.waited_for[1] == 18ns + 14ns);                // [42, 60), then [70, 84)
+  REQUIRE(first.part(Part::exposed_transfer) == 10ns + 6ns);  // [60, 70) and [84, 90)
 }
 
 TEST_CASE("time that no span covers is not known to be away", "[stalls]") {
   Timeline timeline = two_buckets();
   timeline.spans[computing].end = 50ns;
-  const LedgerEntry first = build_ledger(timeline).entries.at(0);
+  const StepLedger first = build_ledger(timeline).entries.at(0);
   REQUIRE(first.waited_for[1] == 8ns + 20ns);
 }
 
@@ -108,9 +108,9 @@ TEST_CASE("of several ranks that are away the one that comes back last is charge
   Timeline timeline = three_away(30, 40);
   const Ledger ledger = build_ledger(timeline);
   REQUIRE(ledger.entries[0].waited_for == std::vector<nanoseconds>{0ns, 0ns, 30ns});  // [10, 40)
-  REQUIRE(ledger.entries[0].exposed_transfer == 10ns);
+  REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == 10ns);
   REQUIRE(ledger.entries[1].waited_for == std::vector<nanoseconds>{0ns, 0ns, 10ns});  // [30, 40)
-  REQUIRE(ledger.entries[2].exposed_wait == 0ns);
+  REQUIRE(ledger.entries[2].part(Part::exposed_wait) == 0ns);
 }
 
 TEST_CASE("ranks that come back within the clock error of each other share no blame", "[stalls]") {
@@ -126,7 +126,7 @@ TEST_CASE("ranks that come back within the clock error of each other share no bl
 TEST_CASE("ranks that block as soon as they arrived stall nothing", "[stalls]") {
   Timeline timeline = straggling_steps({30, 0, 7'000, 120}, 3);
   timeline.progress_inside_calls_only = true;
-  for (const LedgerEntry& entry : build_ledger(timeline).entries) {
-    REQUIRE(entry.exposed_transfer == 200ns);
+  for (const StepLedger& entry : build_ledger(timeline).entries) {
+    REQUIRE(entry.part(Part::exposed_transfer) == 200ns);
   }
 }
