@@ -586,6 +586,10 @@ Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOpti
     verdict.headline =
         "Not known: not enough data, the training step was not measured at two rank counts with "
         "the same total work and without a rank slowed on purpose.";
+    if (strong != analysis.scaling.end() && strong->decision) {
+      verdict.lines.push_back(culprit_line({*strong->decision, {}}));
+      std::erase(verdict.lines, "");
+    }
     return verdict;
   }
   if (!std::all_of(strong->rows.begin(), strong->rows.end(), [](const ScalingRow& row) {
