@@ -18,14 +18,13 @@ enum class Answer { yes, no, unknown };
 struct Verdict {
   Answer answer = Answer::unknown;
   std::string headline;            // one sentence with its numbers
-  std::vector<std::string> lines;  // rule, cause, prediction, cost
+  std::vector<std::string> lines;  // counts, rule, cause, prediction, cost
 };
 
-/// Judges the strong-scaling counts in order. Going from K1 to K2 ranks is worth it when it saves
-/// more time than it adds cost: g > (K2/K1) / g, that is g > sqrt(K2/K1) with the gain g = T1/T2.
-/// The gain's interval (ratio() of src/core/statistics) must lie wholly on one side, else that step
-/// is undecided. The answer is unknown when there are not two counts, when the losses
-/// disagree across counts, or when the first step is undecided.
+/// The decision on the strong-scaling counts, as `judge_decision` words it, with what the laws and
+/// the doubts add. Yes where it takes more ranks than the fewest, no where it takes the fewest. The
+/// answer is unknown when there are not two counts, when the losses disagree across counts, when
+/// nothing is recommended, or when the 95 % intervals do not separate the count from the fewest.
 Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions);
 
 struct Section {

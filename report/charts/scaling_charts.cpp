@@ -351,9 +351,10 @@ std::map<int, std::string> marked_counts(const Decision& decision) {
     std::string& text = names[*count];
     text += text.empty() ? fmt::format("{}: {}", *count, what) : fmt::format(", {}", what);
   };
-  name(decision.rubric.chosen, decision.cause ? "taken" : "by the figures alone");
-  if (decision.choice) name(decision.choice->cheapest, "cheapest");
-  name(decision.fastest, "fastest");
+  name(decision.rubric.chosen, decision.attributed() ? "taken" : "by the figures alone");
+  name(decision.named.cheapest, "cheapest");
+  name(decision.named.balanced, "balanced");
+  name(decision.named.fastest, "fastest");
   return names;
 }
 

@@ -152,7 +152,7 @@ std::string energy_line(const DecideView& view) {
     if (own && (!frugal || *own < *joules(*frugal))) frugal = &row;
   }
   if (!frugal) return "";
-  const int chosen = view.decision.rubric.chosen.value_or(view.decision.fastest);
+  const int chosen = view.decision.rubric.chosen.value_or(view.decision.named.fastest);
   const std::string line =
       fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen), by_unit));
   const std::string mixed =
@@ -326,7 +326,7 @@ Table bill_table(const DecideView& view) {
 std::string waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
   if (!decision.bill || !(decision.bill->value_of_time.value() > 0.0)) return "";
-  const int count = decision.rubric.chosen.value_or(decision.fastest);
+  const int count = decision.rubric.chosen.value_or(decision.named.fastest);
   const auto lines = model::bill_lines(*decision.bill, count, decision.row(count).same_work.value);
   return fmt::format(
       "Waiting is valued at {:g} USD per hour: {} of the {} at {}. It acts exactly like a fixed "

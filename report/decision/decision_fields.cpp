@@ -430,12 +430,16 @@ Json bill(const model::BillTerms& one) {
           {"egress_per_run_usd", json_value(one.egress)}};
 }
 
-Json rubric(const decide::RubricResult& one) {
+Json rubric(const decide::RubricResult& one, const decide::NamedCounts& named) {
   const auto exclusion = [](const decide::Exclusion& e) {
     return Json{{"reason", e.reason}, {"mark", e.mark}, {"counts", e.counts}};
   };
   return {{"objective", decide::objective_name(one.objective)},
           {"chosen", json_value(one.chosen)},
+          {"level", one.level},
+          {"cheapest", named.cheapest},
+          {"balanced", named.balanced},
+          {"fastest", named.fastest},
           {"largest_efficient", json_value(one.largest_efficient)},
           {"exclusions", json_array(one.exclusions, exclusion)},
           {"unproven", one.unproven},
@@ -523,7 +527,7 @@ std::string decision_json(const DecideView& view) {
        {{"answer", answer_name(judged.answer)},
         {"headline", judged.headline},
         {"lines", judged.lines}}},
-      {"rubric", rubric(decision.rubric)},
+      {"rubric", rubric(decision.rubric, decision.named)},
       {"deadline_forecast", deadline_forecast_json(decision.deadline_forecast)},
       {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
       {"knees", knees_json(decision.knees)},

@@ -69,9 +69,9 @@ std::vector<NextCommand> next_commands(const DecideView& view) {
   const std::string& decide = options.command.empty() ? made : options.command;
   if (!options.has_price)
     next.push_back({decide + " --price USD_PER_HOUR", "what each count costs"});
-  if (!view.decision.cause && !view.decision.ledgers.empty()) {
+  if (!view.decision.attributed() && !view.decision.ledgers.empty()) {
     next.push_back({decide + " RECORDINGS", "with those of another count"});
-  } else if (!view.decision.cause) {
+  } else if (!view.decision.attributed()) {
     next.push_back({"scaleworth attribute FILE...", "the parts of a step, from recordings"});
   }
   if (!options.details) next.push_back({decide + " --details", "losses, laws and every table"});
@@ -392,10 +392,10 @@ Table causes(const Scaling& scaling) {
               {"A cause is named only when one part explains at least 80 % of the loss. Shares of "
                "medians, without interval."}};
   for (const auto& result : scaling) {
-    if (!result.cause) {
+    if (!result.decision || !result.decision->cause) {
       continue;
     }
-    for (const auto& [part, share] : result.cause->mixture) {
+    for (const auto& [part, share] : result.decision->cause->mixture) {
       table.rows.push_back({{result.mode, words(part), number(share)}});
     }
   }

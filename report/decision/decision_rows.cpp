@@ -210,6 +210,12 @@ Table factors_table(const DecideView& view) {
 }
 
 std::string culprit_line(const DecideView& view) {
+  if (const auto& straggler = view.decision.straggler) {
+    return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
+                       straggler->count,
+                       straggler->rank,
+                       format_quantity(number(straggler->cost), Unit::seconds));
+  }
   const std::string& culprit = view.decision.diagnosis.culprit;
   if (culprit.empty()) return "";
   return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, culprit);

@@ -6,6 +6,7 @@
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <cmath>
@@ -20,16 +21,19 @@ namespace {
 using decide::Decision;
 using decide::DecisionRow;
 
+/// The chosen count, with what it has least of.
 const char* objective_words(decide::Objective objective) {
   switch (objective) {
     case decide::Objective::cost:
-      return "cheapest";
+      return "the cheapest";
+    case decide::Objective::balanced:
+      return "the balanced count (least cost x time)";
     case decide::Objective::energy:
-      return "most frugal";
+      return "the count with the lowest energy";
     case decide::Objective::time:
       break;
   }
-  return "fastest";
+  return "the fastest";
 }
 
 std::string figures(const DecideView& view, const DecisionRow& row) {
@@ -43,7 +47,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
 
 /// "the cheapest of the 2 counts that pass every gate".
 std::string chosen_as(const decide::RubricResult& rubric) {
-  const std::string best = fmt::format("the {}", objective_words(rubric.objective));
+  const std::string best = objective_words(rubric.objective);
   if (rubric.exclusions.empty()) return best;
   if (rubric.passing == 1) return "the only count that passes every gate";
   return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
@@ -52,7 +56,7 @@ std::string chosen_as(const decide::RubricResult& rubric) {
 std::string headline(const DecideView& view, const DecisionRow& chosen) {
   const Decision& decision = view.decision;
   const std::string what = chosen_as(decision.rubric);
-  if (!decision.cause) {
+  if (!decision.attributed()) {
     return fmt::format("No recommendation; by the figures alone it would be {}, {} ({}).",
                        chosen.count,
                        what,
@@ -62,6 +66,7 @@ std::string headline(const DecideView& view, const DecisionRow& chosen) {
 }
 
 std::string cause_line(const Decision& decision) {
+  if (decision.diagnosis.no_loss) return fmt::format("No cause to name: {}.", decision.no_cause);
   if (!decision.cause || decision.cause->mixture.empty()) return "";
   const std::string origin =
       decision.coefficients           ? "by the coefficients given"
@@ -89,15 +94,51 @@ std::string plateau_line(const Decision& decision) {
                      count_ranges(decision.choice->plateau));
 }
 
-std::string speed_line(const DecideView& view) {
+/// The three counts that are always named, with figures where the headline has none of them:
+/// "Cheapest 1 (2.000 USD, 3600 s), balanced and fastest 16".
+std::string counts_line(const DecideView& view) {
   const Decision& decision = view.decision;
-  if (!decision.choice || decision.choice->cheapest == decision.choice->fastest) return "";
-  return fmt::format("Cost-optimal {} ({}), fastest {} ({}): the price of pure speed is {}.",
-                     decision.choice->cheapest,
-                     decision_money(view, decision.row(decision.choice->cheapest).cost->value),
-                     decision.choice->fastest,
-                     decision_money(view, decision.row(decision.choice->fastest).cost->value),
-                     decision_money(view, decision.choice->price_of_speed));
+  if (decision.rows.size() < 2) return "";
+  const bool by_time = !decision.choice && decision.axis != decide::Axis::load;
+  const auto& [cheapest, balanced, fastest] = decision.named;
+  const std::array named{std::pair(by_time ? "cheapest in rank-seconds" : "cheapest", cheapest),
+                         std::pair("balanced", balanced),
+                         std::pair("fastest", fastest)};
+  std::string text;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const auto& [name, count] = named[i];
+    text += name;
+    if (i + 1 < named.size() && named[i + 1].second == count) {
+      text += i + 2 < named.size() && named[i + 2].second == count ? ", " : " and ";
+      continue;
+    }
+    text += fmt::format(" {}", count);
+    const DecisionRow& row = decision.row(count);
+    if (decision.rubric.chosen != count) {
+      text += fmt::format(" ({}{})",
+                          row.cost ? decision_money(view, row.cost->value) + ", " : "",
+                          decision_time(view, row.same_work.value));
+    }
+    if (i + 1 < named.size()) text += ", ";
+  }
+  text[0] = 'C';
+  if (decision.choice && cheapest != fastest) {
+    text += fmt::format("; the price of pure speed is {}",
+                        decision_money(view, decision.choice->price_of_speed));
+  }
+  return text + ".";
+}
+
+std::string level_line(const Decision& decision) {
+  if (decision.rubric.level.empty()) return "";
+  return fmt::format("Not distinguishable from it by the 95 % intervals: {}.",
+                     count_ranges(decision.rubric.level));
+}
+
+std::string rule_line(const DecideView& view) {
+  const bool asked = view.options.rubric.objective.has_value();
+  if (asked || view.decision.rubric.objective != decide::Objective::balanced) return "";
+  return "Rule: balanced, because no --fixed, --value-of-time, gate or --objective asks otherwise.";
 }
 
 std::string quality_line(const Decision& decision) {
@@ -115,23 +156,28 @@ std::string quality_line(const Decision& decision) {
   }
   return text;
 }
-}  // namespace
-
-Verdict judge_decision(const DecideView& view) {
+/// `brief`: the counts, the rule and the cause, without what would change them.
+Verdict verdict_of(const DecideView& view, bool brief) {
   const Decision& decision = view.decision;
   Verdict verdict;
   std::vector<std::string>& lines = verdict.lines;
   if (decision.rubric.chosen) {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
     verdict.headline = headline(view, chosen);
-    verdict.answer = decision.cause ? Answer::yes : Answer::unknown;
-    if (!decision.cause) lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
-    lines.push_back(gives_up_line(view));
+    verdict.answer = decision.attributed() ? Answer::yes : Answer::unknown;
+    if (!decision.attributed()) {
+      lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
+    }
+    lines.push_back(counts_line(view));
+    lines.push_back(rule_line(view));
+    lines.push_back(level_line(decision));
+    if (!brief) lines.push_back(gives_up_line(view));
     lines.push_back(doubt_of_deadline_line(view));
     lines.push_back(forecast_line(view));
   } else {
     verdict.answer = Answer::no;
     verdict.headline = "No count passes every gate.";
+    lines.push_back(counts_line(view));
     lines.push_back(deadline_line(view));
     lines.push_back(forecast_line(view));
   }
@@ -142,17 +188,23 @@ Verdict judge_decision(const DecideView& view) {
   lines.push_back(cause_line(decision));
   lines.push_back(culprit_line(view));
   lines.push_back(factor_line(view));
-  lines.push_back(latency_line(view));
-  lines.push_back(remedy_line(view));
-  lines.push_back(plateau_line(decision));
-  lines.push_back(speed_line(view));
-  lines.push_back(waiting_worth_line(view));
+  if (!brief) {
+    lines.push_back(latency_line(view));
+    lines.push_back(remedy_line(view));
+    lines.push_back(plateau_line(decision));
+    lines.push_back(waiting_worth_line(view));
+  }
   lines.push_back(quality_line(decision));
   for (const std::string& line : spot_lines(view)) lines.push_back(line);
   lines.push_back(waiting_line(view));
   lines.push_back(energy_line(view));
   std::erase(lines, "");
   return verdict;
+}
+}  // namespace
+
+Verdict judge_decision(const DecideView& view) {
+  return verdict_of(view, false);
 }
 
 namespace {
@@ -273,7 +325,7 @@ std::string dearer(const DecideView& view, const DecisionRow& chosen, const Deci
 std::string gives_up_line(const DecideView& view) {
   const auto& decision = view.decision;
   const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
-  const std::string time = slower(view, chosen, decision.row(decision.fastest));
+  const std::string time = slower(view, chosen, decision.row(decision.named.fastest));
   if (!decision.choice) {
     return time.empty() ? "No count is faster." : fmt::format("It gives up {}.", time);
   }
@@ -288,8 +340,11 @@ std::string waiting_worth_line(const DecideView& view) {
   constexpr std::size_t most_named = 4;
   const auto& decision = view.decision;
   const auto& worth = decision.waiting;
-  const bool by_cost = decision.rubric.objective == decide::Objective::cost;
-  if (worth.size() < 2 || !by_cost || !decision.choice->price_cancels) return "";
+  const auto objective = decision.rubric.objective;
+  const bool balanced = objective == decide::Objective::balanced;
+  if (worth.size() < 2 || (objective != decide::Objective::cost && !balanced) ||
+      !decision.choice->price_cancels)
+    return "";
   std::string text;
   for (std::size_t i = 1; i < worth.size(); ++i) {
     if (i > most_named && i + 1 < worth.size()) continue;
@@ -297,6 +352,11 @@ std::string waiting_worth_line(const DecideView& view) {
                         i == 1 ? "" : ", ",
                         worth[i].count,
                         decision_money(Dollars(hourly_price(worth[i].from))));
+  }
+  if (balanced) {
+    return fmt::format("With a price of waiting (--value-of-time) the choice would be {}, {}.",
+                       worth[0].count,
+                       text);
   }
   return fmt::format(
       "Waiting counts for nothing in this choice. Were it worth something (--value-of-time), the "
@@ -308,7 +368,7 @@ std::string deadline_line(const DecideView& view) {
   const auto& decision = view.decision;
   const auto& deadline = view.options.rubric.deadline;
   if (decision.rubric.chosen || !deadline) return "";
-  const DecisionRow& fastest = decision.row(decision.fastest);
+  const DecisionRow& fastest = decision.row(decision.named.fastest);
   const auto& interval = fastest.same_work.interval;
   const Seconds latest = interval ? interval->high : fastest.same_work.value;
   if (latest <= *deadline) return "";
@@ -391,7 +451,7 @@ std::string remedy_line(const DecideView& view) {
   if (diagnosis.remedies.empty()) return "";
   const decide::Remedy& best = diagnosis.remedies.front();
   const std::string knee = judged_knee(view.decision.knees);
-  const std::string by = diagnosis.cause ? "" : "By the law with c alone: ";
+  const std::string by = view.decision.attributed() ? "" : "By the law with c alone: ";
   const bool by_draws = !view.decision.knees.draws.empty();
   std::vector<std::string> others;
   std::vector<std::string> useless;
@@ -444,103 +504,8 @@ namespace {
 using model::ScalingResult;
 using model::ScalingRow;
 
-/// Going from one measured count to the next.
-struct Increment {
-  const ScalingRow* from = nullptr;
-  const ScalingRow* to = nullptr;
-  Number gain;
-  double threshold = 1.0;
-  Answer pays = Answer::unknown;
-};
-
 bool comparable(const Estimate<Seconds>& step) {
   return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
-}
-
-Increment increment(const ScalingRow& from, const ScalingRow& to) {
-  Increment result{&from, &to, ratio(number(from.step), number(to.step)), 1.0, Answer::unknown};
-  result.threshold = std::sqrt(static_cast<double>(to.ranks) / from.ranks);
-  if (result.gain.interval && result.gain.interval->low > result.threshold) {
-    result.pays = Answer::yes;
-  } else if (result.gain.interval && result.gain.interval->high < result.threshold) {
-    result.pays = Answer::no;
-  }
-  return result;
-}
-
-/// "2 ranks run the same step 1.83 ± 0.02 times as fast as 1 rank, for 1.09 times the rank time per
-/// token".
-std::string comparison(const Increment& step) {
-  const Number cost = transform_decreasing(
-      step.gain, [&](double g) { return step.to->ranks / (step.from->ranks * g); });
-  return fmt::format(
-      "{} run the same step {} times as fast as {}, for {} times the rank-seconds per token",
-      ranks_phrase(step.to->ranks),
-      format_quantity(step.gain, Unit::plain),
-      ranks_phrase(step.from->ranks),
-      format_quantity(cost, Unit::plain));
-}
-
-std::string rule(const Increment& step) {
-  return fmt::format(
-      "Rule: more ranks must save more time than they add cost: a speed-up surely above "
-      "sqrt({}/{}) "
-      "= {:.2f}.",
-      step.to->ranks,
-      step.from->ranks,
-      step.threshold);
-}
-
-void judge_counts(const ScalingResult& strong, Verdict& verdict) {
-  const ScalingRow* best = &strong.rows.front();
-  for (std::size_t i = 1; i < strong.rows.size(); ++i) {
-    const Increment step = increment(*best, strong.rows[i]);
-    if (step.pays == Answer::yes) {
-      best = &strong.rows[i];
-      continue;
-    }
-    const bool first = best == &strong.rows.front();
-    const char* how = step.pays == Answer::no ? "not" : "not known";
-    verdict.answer = first ? step.pays : Answer::yes;
-    if (!first) {
-      verdict.headline = fmt::format("Yes up to {}, {} beyond: ", ranks_phrase(best->ranks), how);
-    } else {
-      verdict.headline =
-          step.pays == Answer::no ? "No: " : "Not known, the measurement cannot tell: ";
-    }
-    verdict.headline += comparison(step) + ".";
-    verdict.lines.push_back(rule(step));
-    return;
-  }
-  const Increment whole = increment(strong.rows.front(), *best);
-  verdict.answer = Answer::yes;
-  verdict.headline = fmt::format(
-      "Yes, up to {} (the most measured): {}.", ranks_phrase(best->ranks), comparison(whole));
-  verdict.lines.push_back(rule(whole));
-}
-
-std::string cause_line(const ScalingResult& strong) {
-  const auto& cause = *strong.cause;
-  std::string line;
-  if (cause.owner.empty()) {
-    line = "Loss against ideal: no single part explains 80 % of it";
-    line += cause.mixture.empty()
-                ? std::string(".")
-                : fmt::format("; the largest is {} with {}.",
-                              words(cause.mixture.front().first),
-                              format_quantity(number(cause.mixture.front().second), Unit::percent));
-  } else {
-    line = fmt::format(
-        "Loss against ideal: {:.0f} % is {}.", 100.0 * cause.explained, words(cause.owner));
-  }
-  if (cause.culprit_rank) {
-    line += fmt::format(" The others wait for rank {}", *cause.culprit_rank);
-    line += cause.culprit_cost
-                ? fmt::format(" ({} per step in all).",
-                              format_quantity(number(*cause.culprit_cost), Unit::seconds))
-                : std::string(".");
-  }
-  return line;
 }
 
 /// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
@@ -590,22 +555,19 @@ std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
                                  : line + " It misses the measured counts: use it with care.";
 }
 
-std::string cost_line(const ScalingResult& strong, const model::AnalysisOptions& assumptions) {
-  if (!assumptions.price_per_rank) {
-    return "Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.";
-  }
-  std::string line = fmt::format("Cost per million tokens at {:g} USD per rank-hour:",
-                                 assumptions.price_per_rank->value() * 3600.0);
-  const char* separator = " ";
-  for (const ScalingRow& row : strong.rows) {
-    const auto& cost = row.cost_per_million_tokens;
-    line +=
-        separator +
-        (cost ? format_quantity(in_proportion(cost->value(), row.step), Unit::dollars) : "n/a") +
-        " at " + ranks_phrase(row.ranks);
-    separator = ", ";
-  }
-  return line + ".";
+/// Whether more ranks than the fewest are worth it: the chosen count against the others, unknown
+/// where the intervals do not separate them.
+Answer worth_it(const decide::Decision& decision) {
+  const auto& rubric = decision.rubric;
+  if (!rubric.chosen || !decision.attributed()) return Answer::unknown;
+  const int fewest = decision.rows.front().count;
+  const bool intervals = std::all_of(decision.rows.begin(),
+                                     decision.rows.end(),
+                                     [](const auto& row) { return row.time.interval.has_value(); });
+  if (!intervals) return Answer::unknown;
+  if (*rubric.chosen == fewest) return rubric.level.empty() ? Answer::no : Answer::unknown;
+  return std::count(rubric.level.begin(), rubric.level.end(), fewest) == 0 ? Answer::yes
+                                                                           : Answer::unknown;
 }
 
 Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
@@ -620,10 +582,14 @@ Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOpti
       analysis.scaling.begin(), analysis.scaling.end(), [](const ScalingResult& result) {
         return result.mode == "strong";
       });
-  if (strong == analysis.scaling.end() || strong->rows.size() < 2) {
+  if (strong == analysis.scaling.end() || !strong->decision || strong->decision->rows.size() < 2) {
     verdict.headline =
         "Not known: not enough data, the training step was not measured at two rank counts with "
-        "the same total work.";
+        "the same total work and without a rank slowed on purpose.";
+    if (strong != analysis.scaling.end() && strong->decision) {
+      verdict.lines.push_back(culprit_line({*strong->decision, {}}));
+      std::erase(verdict.lines, "");
+    }
     return verdict;
   }
   if (!std::all_of(strong->rows.begin(), strong->rows.end(), [](const ScalingRow& row) {
@@ -637,18 +603,22 @@ Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOpti
     verdict.headline += strong->quality_note.empty() ? "." : " (" + strong->quality_note + ").";
     return verdict;
   }
-  judge_counts(*strong, verdict);
-  if (strong->cause) {
-    verdict.lines.push_back(cause_line(*strong));
-  } else if (!strong->cause_note.empty()) {
-    verdict.lines.push_back("Loss against ideal: no cause named, " + strong->cause_note + ".");
-  }
+  DecideReportOptions options;
+  options.has_price = assumptions.price_per_rank.has_value();
+  verdict = verdict_of({*strong->decision, options}, true);
+  verdict.answer = worth_it(*strong->decision);
+  const char* answer = verdict.answer == Answer::yes  ? "Yes"
+                       : verdict.answer == Answer::no ? "No"
+                                                      : "Not known";
+  verdict.headline = fmt::format("{}. {}", answer, verdict.headline);
   for (const auto& law : strong->laws) {
     if (!law.curve.empty()) {
       verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
     }
   }
-  verdict.lines.push_back(cost_line(*strong, assumptions));
+  if (!options.has_price) {
+    verdict.lines.push_back("Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.");
+  }
   return verdict;
 }
 

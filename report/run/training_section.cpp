@@ -2,6 +2,7 @@
 #include "report/json_values.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
+#include "src/model/decision/decision.h"
 
 #include <algorithm>
 #include <utility>
@@ -359,40 +360,64 @@ Json law(const model::ScalingLaw& value) {
   return json;
 }
 
-Json cost(const std::optional<model::CostChoice>& value) {
-  if (!value) {
+/// The choice among the counts of the decision; costs are per million tokens.
+Json cost(const decide::Decision& decision) {
+  if (!decision.choice) {
     return nullptr;
   }
-  return {{"cheapest_ranks", value->cheapest},
-          {"plateau_ranks", value->plateau},
-          {"fastest_ranks", value->fastest},
-          {"price_of_speed_usd_per_million_tokens", json_value(value->price_of_speed)},
-          {"price_cancels", value->price_cancels}};
+  const auto& choice = *decision.choice;
+  const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
+  return {{"cheapest_ranks", choice.cheapest},
+          {"plateau_ranks", choice.plateau},
+          {"fastest_ranks", choice.fastest},
+          {"price_of_speed_usd_per_million_tokens",
+           json_value((per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6)},
+          {"price_cancels", choice.price_cancels}};
 }
 
-Json cause(const std::optional<model::ScalingCause>& value) {
+Json cause(const decide::Decision& decision) {
+  if (!decision.cause) {
+    return nullptr;
+  }
+  const auto& cause = *decision.cause;
+  Json mixture = Json::array();
+  for (const auto& [part, part_share] : cause.mixture) {
+    mixture.push_back({{"part", part}, {"share_of_loss", json_value(part_share)}});
+  }
+  return {{"owner", json_note(cause.owner)},
+          {"explained", json_value(cause.explained)},
+          {"mixture", mixture}};
+}
+
+Json counts(const decide::Decision& decision) {
+  return {
+      {"recommended", decision.attributed() ? json_value(decision.rubric.chosen) : Json(nullptr)},
+      {"by_figures", json_value(decision.rubric.chosen)},
+      {"objective", decide::objective_name(decision.rubric.objective)},
+      {"cheapest", decision.named.cheapest},
+      {"balanced", decision.named.balanced},
+      {"fastest", decision.named.fastest}};
+}
+
+Json straggler(const std::optional<decide::Straggler>& value) {
   if (!value) {
     return nullptr;
   }
-  Json mixture = Json::array();
-  for (const auto& [part, part_share] : value->mixture) {
-    mixture.push_back({{"part", part}, {"share_of_loss", json_value(part_share)}});
-  }
-  return {{"owner", value->owner.empty() ? Json(nullptr) : Json(value->owner)},
-          {"explained", json_value(value->explained)},
-          {"mixture", mixture},
-          {"culprit_rank", json_value(value->culprit_rank)},
-          {"culprit_cost_s", json_value(value->culprit_cost)}};
+  return {{"ranks", value->count}, {"rank", value->rank}, {"cost_s", json_value(value->cost)}};
 }
 }  // namespace
 
 Json json_scaling(const model::ScalingResult& scaling) {
+  const decide::Decision* decision = scaling.decision.get();
   return {{"mode", scaling.mode},
           {"rows", json_array(scaling.rows, row)},
           {"laws", json_array(scaling.laws, law)},
-          {"cost", cost(scaling.cost)},
-          {"cause", cause(scaling.cause)},
-          {"cause_note", json_note(scaling.cause_note)},
+          {"counts", decision ? counts(*decision) : Json(nullptr)},
+          {"cost", decision ? cost(*decision) : Json(nullptr)},
+          {"cause", decision ? cause(*decision) : Json(nullptr)},
+          {"no_cause", decision ? json_note(decision->no_cause) : Json(nullptr)},
+          {"straggler", decision ? straggler(decision->straggler) : Json(nullptr)},
+          {"slowed", json_note(scaling.slowed)},
           {"quality_held", scaling.quality_held},
           {"quality_note", scaling.quality_note}};
 }

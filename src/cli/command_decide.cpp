@@ -46,8 +46,10 @@ decide::Rubric rubric_of(const DecideOptions& options) {
   if (options.max_latency_ms) rubric.max_latency = Seconds(*options.max_latency_ms * 1e-3);
   rubric.latency = options.latency;
   rubric.min_throughput = options.min_throughput;
-  for (const auto objective :
-       {decide::Objective::cost, decide::Objective::time, decide::Objective::energy}) {
+  for (const auto objective : {decide::Objective::cost,
+                               decide::Objective::balanced,
+                               decide::Objective::time,
+                               decide::Objective::energy}) {
     if (options.objective == decide::objective_name(objective)) rubric.objective = objective;
   }
   return rubric;

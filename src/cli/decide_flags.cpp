@@ -422,8 +422,9 @@ void add_rubric(CLI::App& command, DecideOptions& options) {
   command
       .add_option("--objective",
                   options.objective,
-                  "best by cost, time or energy (time under a threshold or budget, else cost)")
-      ->check(CLI::IsMember({"cost", "time", "energy"}));
+                  "best by cost, balanced (cost x time), time or energy (time under a threshold or "
+                  "budget, cost where the wall clock has a price, else balanced)")
+      ->check(CLI::IsMember({"cost", "balanced", "time", "energy"}));
 }
 
 /// Where the help lists a flag.

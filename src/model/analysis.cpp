@@ -133,8 +133,8 @@ void add_mode_doubts(const ScalingResult& scaling, int workers, std::vector<Find
   if (comparable && !scaling.quality_held) {
     doubt(findings, fmt::format("Quality is not shown to be equal: {}.", scaling.quality_note));
   }
-  if (scaling.cause && !scaling.cause_note.empty()) {
-    doubt(findings, fmt::format("In {} scaling {}.", scaling.mode, scaling.cause_note));
+  if (!scaling.slowed.empty()) {
+    doubt(findings, fmt::format("In {} scaling {}.", scaling.mode, scaling.slowed));
   }
   if (workers > 0 && last.ranks > workers) {
     doubt(findings,

@@ -8,10 +8,15 @@
 #include "src/core/units.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace scaleworth::decide {
+struct Decision;
+}
 
 namespace scaleworth::model {
 // What a roofline analysis holds: ceilings, memory levels, soft roofs, placed kernels.
@@ -440,8 +445,9 @@ struct RankShare {
 struct ScalingRow {
   int ranks = 1;
   std::int64_t global_batch = 0;
-  double tokens = 0.0;                      // all ranks, one step
-  Estimate<Seconds> step;                   // slowest rank
+  double tokens = 0.0;     // all ranks, one step
+  Estimate<Seconds> step;  // slowest rank
+  // Absent where the decision leaves the count out.
   std::optional<Estimate<double>> speedup;  // against the smallest count of the same mode
   std::optional<Estimate<double>> efficiency;
   /// Experimentally determined serial fraction; absent at the smallest count. Rising: overhead
@@ -500,17 +506,16 @@ struct ScalingCause {
   std::string owner;       // part that explains >= 80 % of the loss, empty when none does
   double explained = 0.0;  // share of the loss explained by `owner`, or by the largest part
   std::vector<std::pair<std::string, double>> mixture;  // share of the loss by part, adds to 1
-  std::optional<int> culprit_rank;                      // the rank the others wait for
-  std::optional<Seconds> culprit_cost;  // wait per step charged to it, summed over ranks
 };
 
 struct ScalingResult {
   std::string mode;  // "strong", "weak"
   std::vector<ScalingRow> rows;
-  std::vector<ScalingLaw> laws;
-  std::optional<CostChoice> cost;  // among the measured counts, when a price is known
-  std::optional<ScalingCause> cause;
-  std::string cause_note;     // why there is no cause, or what to know about it
+  std::vector<ScalingLaw> laws;  // that of the decision, and the prediction from measured parts
+  /// On the counts without a rank slowed on purpose: speed-up, cost, cause and the count to take.
+  /// Null where there is none.
+  std::shared_ptr<const decide::Decision> decision;
+  std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
   bool quality_held = false;  // losses agree across counts (strong scaling only)
   std::string quality_note;
 };

@@ -3,6 +3,7 @@
 
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/decision.h"
 #include "src/model/gpu.h"
 #include "src/model/transformer/utilisation.h"
 
@@ -332,25 +333,25 @@ std::string mixture_text(const ScalingCause& cause) {
 }
 
 std::string cause_sentence(const ScalingResult& scaling) {
-  const int ranks = scaling.rows.back().ranks;
-  const ScalingCause& cause = *scaling.cause;
-  std::string text =
-      cause.owner.empty()
-          ? fmt::format("No single part explains 80 % of the {} loss at {} ranks: {}.",
-                        scaling.mode,
-                        ranks,
-                        mixture_text(cause))
-          : fmt::format("The {} loss at {} ranks is {}: it explains {:.0f} %.",
-                        scaling.mode,
-                        ranks,
-                        cause.owner,
-                        100.0 * cause.explained);
-  if (cause.culprit_rank && cause.culprit_cost) {
-    text += fmt::format(" The others wait for rank {}, {} per step in all.",
-                        *cause.culprit_rank,
-                        time_text(*cause.culprit_cost));
-  }
-  return text;
+  const decide::Decision& decision = *scaling.decision;
+  const ScalingCause& cause = *decision.cause;
+  return cause.owner.empty()
+             ? fmt::format("No single part explains 80 % of the {} loss at {} ranks: {}.",
+                           scaling.mode,
+                           decision.cause_count,
+                           mixture_text(cause))
+             : fmt::format("The {} loss at {} ranks is {}: it explains {:.0f} %.",
+                           scaling.mode,
+                           decision.cause_count,
+                           cause.owner,
+                           100.0 * cause.explained);
+}
+
+std::string straggler_sentence(const decide::Straggler& straggler) {
+  return fmt::format("At {} the others wait for rank {}, {} per step in all.",
+                     ranks_text(straggler.count),
+                     straggler.rank,
+                     time_text(straggler.cost));
 }
 
 std::string plateau_text(const std::vector<int>& plateau) {
@@ -359,8 +360,15 @@ std::string plateau_text(const std::vector<int>& plateau) {
   return text;
 }
 
+/// Per million tokens: the fastest count's cost above the cheapest's.
+Dollars price_of_speed(const ScalingResult& scaling) {
+  const decide::Decision& decision = *scaling.decision;
+  const auto cost = [&](int count) { return *decision.row(count).cost_per_work * 1e6; };
+  return cost(decision.choice->fastest) - cost(decision.choice->cheapest);
+}
+
 std::string cost_sentence(const ScalingResult& scaling) {
-  const CostChoice& cost = *scaling.cost;
+  const CostChoice& cost = *scaling.decision->choice;
   std::string text = fmt::format(
       "Cheapest measured count ({} scaling): {}", scaling.mode, ranks_text(cost.cheapest));
   for (const ScalingRow& row : scaling.rows) {
@@ -374,7 +382,7 @@ std::string cost_sentence(const ScalingResult& scaling) {
   text += cost.fastest == cost.cheapest ? ", which is also the fastest."
                                         : fmt::format("; the fastest, {}, costs {} more.",
                                                       ranks_text(cost.fastest),
-                                                      dollars_text(cost.price_of_speed));
+                                                      dollars_text(price_of_speed(scaling)));
   if (cost.price_cancels) {
     text += " Without a price per hour of wall clock this choice is the same at every price.";
   }
@@ -441,18 +449,22 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, std::vector<Fi
 void add_scaling_results(const ScalingResult& scaling, std::vector<Finding>& findings) {
   if (scaling.rows.empty()) return;
   const ScalingRow& last = scaling.rows.back();
+  const auto& decision = scaling.decision;
   if (scaling.mode == "weak") {
     if (scaling.rows.size() > 1 && last.efficiency) {
       findings.push_back({weak_sentence(scaling), false, true});
     }
-    if (scaling.cause) {
+    if (decision && decision->cause) {
       findings.push_back({cause_sentence(scaling), false});
-    } else if (!scaling.cause_note.empty()) {
+    } else if (decision && !decision->no_cause.empty()) {
       findings.push_back(
-          {fmt::format("No cause of the {} loss: {}.", scaling.mode, scaling.cause_note), false});
+          {fmt::format("No cause of the {} loss: {}.", scaling.mode, decision->no_cause), false});
+    }
+    if (decision && decision->straggler) {
+      findings.push_back({straggler_sentence(*decision->straggler), false});
     }
   }
-  if (scaling.cost) findings.push_back({cost_sentence(scaling), false});
+  if (decision && decision->choice) findings.push_back({cost_sentence(scaling), false});
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
 }
 

@@ -371,7 +371,8 @@ struct Diagnosis {
   std::optional<model::ScalingCause> cause;  // at the count asked for
   bool by_law = false;                       // the cause stands on fits alone, not on parts
   std::string no_cause;                      // why there is none
-  std::vector<Remedy> remedies;              // the most effective first
+  bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
+  std::vector<Remedy> remedies;  // the most effective first
   std::optional<MessageTerms> message;
   // Of recordings alone.
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
@@ -406,25 +407,6 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
-// Why the largest count falls short of ideal, from the ledgers alone.
-
 /// A cause is named only when it explains at least this share of the loss.
 inline constexpr double owner_threshold = 0.8;
-
-struct CauseVerdict {
-  std::optional<ScalingCause> cause;
-  std::string note;  // why there is none, or what the reader should know about it
-};
-
-/// Loss = step at the largest count - ideal step from the smallest count K0 (the same time per
-/// token and rank: T0 K0/K for constant work, T0 for work per rank). Each part of the ledger loses
-/// its own time minus its ideal, so that the parts' losses add to the loss exactly; the mixture
-/// divides the gross loss (parts that gained are left out) and adds to 1.
-/// Times are the mean over ranks; where there is a culprit, over the other ranks: its own longer
-/// work is the same loss as their waiting, and would be counted as a second cause.
-/// Abstains when the 95 % interval of the efficiency contains 1, when there is no interval, fewer
-/// than two counts or no ledger at both ends.
-/// The culprit is the rank that at least 80 % of the exposed wait at the largest count is charged
-/// to, when that wait is at least 1 % of the step.
-CauseVerdict scaling_cause(const MeasuredMode& mode, const std::vector<ScalingRow>& rows);
 }  // namespace scaleworth::model

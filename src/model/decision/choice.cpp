@@ -2,6 +2,7 @@
 #include "src/model/decision/choice.h"
 
 #include "src/core/error.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "src/model/laws/contention_law.h"
 
 #include <algorithm>
@@ -199,22 +200,36 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
 }
 
 namespace {
-Objective objective_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+Objective objective_of(const std::vector<DecisionRow>& rows,
+                       const Rubric& rubric,
+                       Axis axis,
+                       bool clock_priced) {
   if (rubric.objective) return *rubric.objective;
-  const bool bounded = rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh;
-  return bounded || !rows.front().cost ? Objective::time : Objective::cost;
+  if (rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh) {
+    return Objective::time;
+  }
+  const bool asked = rubric.deadline || rubric.max_latency || rubric.min_throughput;
+  if (!asked && !clock_priced && axis != Axis::load) return Objective::balanced;
+  return rows.front().cost ? Objective::cost : Objective::time;
+}
+
+double cost_of(const DecisionRow& row, Axis axis) {
+  if (row.cost) return row.cost->value.value();
+  return row.same_work.value.value() * (axis == Axis::load ? 1 : row.count);
 }
 
 /// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
 class Measure {
  public:
-  Measure(const std::vector<DecisionRow>& rows, Objective objective)
-      : objective_(objective), by_unit_(energy_by_unit(rows)) {}
+  Measure(const std::vector<DecisionRow>& rows, Objective objective, Axis axis)
+      : objective_(objective), by_unit_(energy_by_unit(rows)), axis_(axis) {}
 
   double operator()(const DecisionRow& row) const {
     switch (objective_) {
       case Objective::cost:
-        return row.cost->value.value();
+        return cost_of(row, axis_);
+      case Objective::balanced:
+        return cost_of(row, axis_) * row.same_work.value.value();
       case Objective::energy:
         return *compared_energy(row, by_unit_);
       case Objective::time:
@@ -226,6 +241,7 @@ class Measure {
  private:
   Objective objective_;
   bool by_unit_;
+  Axis axis_;
 };
 
 void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, const Rubric& rubric) {
@@ -243,10 +259,40 @@ void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, con
 }
 }  // namespace
 
-RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
+namespace {
+/// Whether the interval of what `row` has over what `best` has contains 1. The measure grows with
+/// the time, or with its square where it is cost x time.
+bool level(const DecisionRow& row,
+           const DecisionRow& best,
+           const Measure& measure,
+           Objective objective) {
+  const Estimate<double> times = ratio(row.same_work, best.same_work);
+  if (!times.interval || objective == Objective::energy) return false;
+  const double power = objective == Objective::balanced ? 2.0 : 1.0;
+  const double fixed = measure(row) / measure(best) / std::pow(times.value, power);
+  return fixed * std::pow(times.interval->low, power) <= 1.0;
+}
+}  // namespace
+
+NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
+  const auto least = [&](Objective objective) {
+    const Measure measure(rows, objective, axis);
+    return std::min_element(
+               rows.begin(),
+               rows.end(),
+               [&](const DecisionRow& a, const DecisionRow& b) { return measure(a) < measure(b); })
+        ->count;
+  };
+  return {least(Objective::cost), least(Objective::balanced), least(Objective::time)};
+}
+
+RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
+                          const Rubric& rubric,
+                          Axis axis,
+                          bool clock_priced) {
   const std::vector<Gate> gates = gates_of(rows, rubric);
   RubricResult result;
-  result.objective = objective_of(rows, rubric);
+  result.objective = objective_of(rows, rubric, axis, clock_priced);
   add_quality(result, rows, rubric);
   std::vector<bool> passes(rows.size(), true);
   for (const Gate& gate : gates) {
@@ -258,7 +304,7 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& ru
     }
     if (!exclusion.counts.empty()) result.exclusions.push_back(std::move(exclusion));
   }
-  const Measure measure(rows, result.objective);
+  const Measure measure(rows, result.objective, axis);
   const DecisionRow* best = nullptr;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const DecisionRow& row = rows[i];
@@ -269,7 +315,13 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& ru
     ++result.passing;
     if (!best || measure(row) < measure(*best)) best = &row;
   }
-  if (best) result.chosen = best->count;
+  if (!best) return result;
+  result.chosen = best->count;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (passes[i] && &rows[i] != best && level(rows[i], *best, measure, result.objective)) {
+      result.level.push_back(rows[i].count);
+    }
+  }
   return result;
 }
 
@@ -282,6 +334,8 @@ const char* objective_name(Objective objective) {
   switch (objective) {
     case Objective::cost:
       return "cost";
+    case Objective::balanced:
+      return "balanced";
     case Objective::time:
       return "time";
     case Objective::energy:

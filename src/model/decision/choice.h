@@ -13,7 +13,8 @@
 #include <vector>
 
 namespace scaleworth::decide {
-enum class Objective { cost, time, energy };
+/// What the chosen count has least of; balanced: cost x time.
+enum class Objective { cost, balanced, time, energy };
 
 struct Rubric {
   std::optional<double> efficiency_threshold;
@@ -27,8 +28,9 @@ struct Rubric {
   std::string latency;                   // its name; empty: "p99", else the only one
   std::optional<double> min_throughput;  // work per second
   DollarsPerSecond value_of_time = DollarsPerSecond(0.0);  // in every cost, but in no budget
-  /// Absent: time where an efficiency threshold or a budget bounds what is paid for it, else cost;
-  /// time where there is no price.
+  /// Absent: time where an efficiency threshold or a budget bounds what is paid for it; cost where
+  /// the wall clock has a price or a deadline, a latency or a throughput is asked for (time where
+  /// there is no price); else balanced, because cost alone would always answer the smallest count.
   std::optional<Objective> objective;
 };
 
@@ -43,6 +45,7 @@ struct RubricResult {
   Objective objective = Objective::cost;
   std::size_t passing = 0;    // rows that pass every gate
   std::optional<int> chosen;  // absent when no row passes
+  std::vector<int> level;     // others that pass, and are not worse beyond the 95 % intervals
   std::vector<Exclusion> exclusions;
   std::vector<int> unproven;             // counts without quality where the rubric asks for it
   std::optional<double> quality_drift;   // largest difference from the baseline
@@ -50,17 +53,29 @@ struct RubricResult {
   std::optional<int> largest_efficient;  // the largest count that reaches the threshold
 };
 
+/// The counts that a verdict names whatever it recommends, the smaller where equal.
+struct NamedCounts {
+  int cheapest = 1;  // least cost; without prices least rank-seconds (of a load: seconds)
+  int balanced = 1;  // least cost x time: at a price per rank the largest speed-up x efficiency
+  int fastest = 1;
+};
+NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis);
+
 /// The chosen count is the best by the objective among the rows that pass every gate; the smaller
 /// where equal. A row without quality passes, and is unproven; one without energy fails where the
 /// energy is bounded or the objective. Throws UserError for a threshold, a tolerance, a deadline or
 /// a budget that is not positive (tolerance: negative), a threshold in per cent, a budget or an
 /// objective of cost without prices, or an energy budget or objective without energy in any row.
-RubricResult apply_rubric(const std::vector<DecisionRow>& rows, const Rubric& rubric);
+/// `clock_priced`: the prices have a part per hour of wall clock.
+RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
+                          const Rubric& rubric,
+                          Axis axis,
+                          bool clock_priced);
 
 /// The deadline of a rubric that has one.
 std::optional<model::Deadline> deadline_of(const Rubric& rubric);
 
-/// "cost", "time", "energy".
+/// "cost", "balanced", "time", "energy".
 const char* objective_name(Objective objective);
 
 // The gates of a rubric: what each asks of a count, and how it is called.

@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/model/cost.h"
 #include "src/model/decision/causes.h"
+#include "src/model/decision/run_table.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/decision/scaling_table.h"
 #include "src/model/laws/classic_laws.h"
@@ -18,15 +19,6 @@
 
 namespace scaleworth::decide {
 namespace {
-int fastest_of(const std::vector<DecisionRow>& rows) {
-  return std::min_element(rows.begin(),
-                          rows.end(),
-                          [](const DecisionRow& a, const DecisionRow& b) {
-                            return a.same_work.value < b.same_work.value;
-                          })
-      ->count;
-}
-
 void add_money(Decision& decision, const DecisionRequest& request) {
   const auto& prices = request.metrics.prices;
   if (!prices) {
@@ -50,8 +42,12 @@ void add_money(Decision& decision, const DecisionRequest& request) {
 }
 
 void add_rubric(Decision& decision, const DecisionRequest& request) {
-  decision.rubric = apply_rubric(decision.rows, request.rubric);
+  const auto& prices = request.metrics.prices;
+  const bool clock_priced = prices && prices->fixed.value() > 0.0;
+  decision.named = named_counts(decision.rows, decision.axis);
+  decision.rubric = apply_rubric(decision.rows, request.rubric, decision.axis, clock_priced);
   if (!decision.choice) return;
+  decision.named.cheapest = decision.choice->cheapest;
   std::vector<int> excluded;
   for (const Exclusion& exclusion : decision.rubric.exclusions) {
     excluded.insert(excluded.end(), exclusion.counts.begin(), exclusion.counts.end());
@@ -81,6 +77,7 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision,
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   model::CurveRequest curve;
+  curve.work = request.law_work;
   curve.max_count = request.law_counts;
   curve.smallest_measured = decision.rows.front().count;
   curve.largest_measured = decision.rows.back().count;
@@ -126,7 +123,7 @@ void add_remarks(Decision& decision) {
         "no row at 1: speed-up and efficiency are relative to {}, and say nothing below it",
         smallest));
   }
-  if (decision.rows.size() > 1 && decision.fastest == smallest) {
+  if (decision.rows.size() > 1 && decision.named.fastest == smallest) {
     decision.remarks.push_back(
         fmt::format("no count is faster than {}: scaling does not pay at any price", smallest));
   }
@@ -193,7 +190,7 @@ void add_curve_cause(Decision& decision,
                      const DecisionRequest& request) {
   std::vector<int> shown;
   for (const DecisionRow& row : decision.shown) shown.push_back(row.count);
-  decision.cause_count = decision.rubric.chosen.value_or(decision.fastest);
+  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
   decision.diagnosis =
       diagnose_curve(coefficients, decision.cause_count, shown, decision.knees, request.message);
   take_cause(decision);
@@ -218,13 +215,15 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
 }
 }  // namespace
 
-const DecisionRow& Decision::row(int count) const {
+const DecisionRow* Decision::find_row(int count) const {
   const auto found = std::lower_bound(
       rows.begin(), rows.end(), count, [](const DecisionRow& r, int k) { return r.count < k; });
-  if (found == rows.end() || found->count != count) {
-    throw std::logic_error(fmt::format("no row for count {}", count));
-  }
-  return *found;
+  return found == rows.end() || found->count != count ? nullptr : &*found;
+}
+
+const DecisionRow& Decision::row(int count) const {
+  if (const DecisionRow* found = find_row(count)) return *found;
+  throw std::logic_error(fmt::format("no row for count {}", count));
 }
 
 Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
@@ -233,12 +232,12 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.basis = table.basis;
   decision.axis = table.axis;
   decision.ledgers = table.ledgers;
+  decision.straggler = table.straggler;
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
   decision.power = request.metrics.power;
-  decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
   add_rubric(decision, request);
   const auto estimate = add_laws(decision, request);
@@ -258,7 +257,6 @@ Decision decide_curve(const Coefficients& coefficients,
   decision.shown = rows_of(decision.rows, request.shown_counts);
   decision.steps = marginal_steps(doublings(decision.rows));
   decision.power = request.metrics.power;
-  decision.fastest = fastest_of(decision.rows);
   add_money(decision, request);
   if (request.metrics.prices) {
     decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
@@ -294,28 +292,18 @@ void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& contex
   }
 }
 
-/// The time of a million tokens at each count: work that all counts share.
-std::vector<CountTime> million_token_times(const std::vector<ScalingRow>& rows) {
-  std::vector<CountTime> times;
-  for (const ScalingRow& row : rows) {
-    times.push_back(
-        {row.ranks, transform(row.step, [&](Seconds step) { return step * (1e6 / row.tokens); })});
-  }
-  return times;
-}
-
-void fill_costs(ScalingResult& result, const Context& context) {
-  if (!context.prices) return;
-  const auto times = million_token_times(result.rows);
-  result.cost = choose_count(*context.prices, times);
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    ScalingRow& row = result.rows[i];
-    const Dollars cost = job_cost(*context.prices, row.ranks, times[i].time.value);
-    row.cost_per_million_tokens = cost;
-    row.cost_per_run = cost * (context.options.tokens_per_run / 1e6);
-    const std::vector<int>& plateau = result.cost->plateau;
-    row.cost_plateau = std::find(plateau.begin(), plateau.end(), row.ranks) != plateau.end();
-  }
+/// What the decision says of the row's count.
+void fill_decided(ScalingRow& row, const decide::Decision& decision, const Context& context) {
+  const decide::DecisionRow* decided = decision.find_row(row.ranks);
+  if (!decided) return;
+  row.speedup = decided->speedup;
+  row.efficiency = decided->efficiency;
+  row.karp_flatt = decided->karp_flatt;
+  if (!decided->cost_per_work) return;
+  row.cost_per_million_tokens = *decided->cost_per_work * 1e6;
+  row.cost_per_run = *decided->cost_per_work * context.options.tokens_per_run;
+  const std::vector<int>& plateau = decision.choice->plateau;
+  row.cost_plateau = std::find(plateau.begin(), plateau.end(), row.ranks) != plateau.end();
 }
 
 CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
@@ -334,19 +322,24 @@ CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
   return request;
 }
 
-/// Times of the smallest count's work. The standard deviation of a median follows from its 95 %
-/// interval as width / 3.92.
-std::vector<LawPoint> law_points(const std::vector<ScalingRow>& rows) {
-  std::vector<LawPoint> points;
-  for (const ScalingRow& row : rows) {
-    const double step = row.step.value.value();
-    LawPoint point{row.ranks, step * rows.front().tokens / row.tokens, std::nullopt};
-    if (row.step.interval) {
-      point.relative_sd = (row.step.interval->high - row.step.interval->low).value() / step / 3.92;
-    }
-    points.push_back(point);
+std::shared_ptr<const decide::Decision> decide_mode(const MeasuredMode& mode,
+                                                    const CurveRequest& curve) {
+  if (std::all_of(mode.counts.begin(), mode.counts.end(), [](const MeasuredCount& count) {
+        return count.slowed_on_purpose();
+      })) {
+    return nullptr;
   }
-  return points;
+  decide::DecisionRequest request;
+  request.metrics.prices = curve.prices;
+  if (curve.prices) {
+    request.bill.emplace();
+    request.bill->per_rank = curve.prices->per_rank;
+    request.bill->fixed = curve.prices->fixed;
+  }
+  request.law_counts = curve.max_count;
+  request.law_work = curve.work;
+  return std::make_shared<decide::Decision>(
+      decide::decide_table(decide::run_table({mode}, std::nullopt), request));
 }
 
 /// Says where a curve ends because a rank would have no sequence.
@@ -364,14 +357,19 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   for (std::size_t i = 0; i < mode.counts.size(); ++i) {
     fill_mfu(result.rows[i], mode.counts[i], context);
   }
-  fill_costs(result, context);
   const CurveRequest request = request_for(mode, context);
-  result.laws.push_back(contention_law(law_points(result.rows), request));
+  result.decision = decide_mode(mode, request);
+  if (result.decision) {
+    for (ScalingRow& row : result.rows) fill_decided(row, *result.decision, context);
+    if (result.decision->law) result.laws.push_back(*result.decision->law);
+  }
   result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
   for (ScalingLaw& law : result.laws) note_end(law, mode, context);
-  const CauseVerdict verdict = scaling_cause(mode, result.rows);
-  result.cause = verdict.cause;
-  result.cause_note = verdict.note;
+  if (const MeasuredCount& largest = mode.counts.back(); largest.slowed_on_purpose()) {
+    result.slowed = fmt::format("rank {} was slowed on purpose by a factor of {:g}",
+                                *largest.straggler_rank,
+                                largest.straggler_factor);
+  }
   const Quality quality = quality_of(mode);
   result.quality_held = quality.held;
   result.quality_note = quality.note;

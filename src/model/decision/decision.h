@@ -29,6 +29,7 @@ struct DecisionRequest {
   LawInputs law_inputs;
   std::vector<int> shown_counts;  // of coefficients; empty: the doublings
   int law_counts = 64;            // the law's curve reaches to here
+  model::WorkPlan law_work;       // of a step on that curve
   bool intervals = true;          // of the law and what it leads to, the slow part
 };
 
@@ -58,7 +59,7 @@ struct Decision {
   RubricResult rubric;
   std::vector<WaitingWorth> waiting;  // of the counts that pass every gate, with prices
   std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
-  int fastest = 1;
+  NamedCounts named;
   KneeSet knees;
   Diagnosis diagnosis;
   std::vector<LedgerFacts> ledgers;  // of recordings
@@ -66,7 +67,8 @@ struct Decision {
   std::vector<PartGrowth> growth;
   std::optional<model::ScalingCause> cause;  // at `cause_count`
   int cause_count = 1;
-  std::string no_cause;  // why there is none: then nothing is recommended
+  std::string no_cause;                // why there is none
+  std::optional<Straggler> straggler;  // of a run, at its largest count
   std::optional<PlainAmdahl> amdahl;
   std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
   std::optional<model::ContentionFit> fit;
@@ -77,6 +79,10 @@ struct Decision {
   std::vector<std::string> remarks;
 
   const DecisionRow& row(int count) const;
+  /// Null where no row has the count.
+  const DecisionRow* find_row(int count) const;
+  /// Whether the curve's shape has a named reason, or needs none: else nothing is recommended.
+  bool attributed() const { return cause || diagnosis.no_loss; }
 };
 
 /// Decides on measured rows. Errors as those of its parts.
@@ -94,8 +100,8 @@ namespace scaleworth::model {
 /// The prices of the options; absent without --price.
 std::optional<Prices> prices_of(const AnalysisOptions& options);
 
-/// One result per mode that has a measured count: rows with MFU and cost, the contention-coherency
-/// law, the prediction from measured parts, the choice by cost and the cause.
+/// One result per mode that has a measured count: rows with MFU and cost, the decision with its
+/// contention-coherency law, and the prediction from measured parts.
 /// `ceilings` measured FMA rates, may be empty; `all_reduce` may be empty.
 /// A strong curve ends at the global batch: a rank without a sequence has no work.
 /// Throws UserError for malformed points.

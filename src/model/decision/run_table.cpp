@@ -4,10 +4,12 @@
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/causes.h"
 #include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -36,15 +38,55 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
       "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode));
 }
 
+constexpr double smallest_wait = 0.01;  // of the step
+
+/// Median over steps of the sum over ranks.
+class StepSums {
+ public:
+  explicit StepSums(std::size_t steps) : sums_(steps, 0.0) {}
+  void add(const std::vector<double>& values) {
+    for (std::size_t i = 0; i < std::min(sums_.size(), values.size()); ++i) sums_[i] += values[i];
+  }
+  double centre() const { return median(sums_).value_or(0.0); }
+
+ private:
+  std::vector<double> sums_;
+};
+
+std::optional<Straggler> straggler_of(const MeasuredCount& count) {
+  const double step = median(count.step_s).value_or(0.0);
+  const std::size_t steps = model::common_steps(count);
+  StepSums all(steps);
+  std::map<int, StepSums> charged;
+  for (const model::RankLedger& rank : count.ledger) {
+    all.add(rank.parts[index_of(Part::exposed_wait)]);
+    for (const auto& [late, waits] : rank.waited_for) {
+      charged.try_emplace(late, steps).first->second.add(waits);
+    }
+  }
+  for (const auto& [rank, waits] : charged) {
+    const double cost = waits.centre();
+    if (cost < smallest_wait * step || cost < model::owner_threshold * all.centre()) continue;
+    return Straggler{count.ranks, rank, Seconds(cost)};
+  }
+  return std::nullopt;
+}
+
+GroupTimes parts_of(MeasuredCount count, double step) {
+  if (const auto straggler = straggler_of(count)) {
+    std::erase_if(count.ledger, [&](const auto& rank) { return rank.rank == straggler->rank; });
+  }
+  const auto times = model::mean_part_times(count, step);
+  return times ? group_times(*times) : GroupTimes{};
+}
+
 TableRow row_of(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
   const Estimate<double> step = median_estimate(count.step_s);
   row.time = transform(step, [](double s) { return Seconds(s); });
   row.relative_sd = relative_sd(count.step_s);
-  if (const auto times = model::mean_part_times(count, step.value)) {
-    row.parts_s = group_times(*times);
-  }
+  row.parts_s = parts_of(count, step.value);
   row.work = count.tokens;
   if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
   return row;
@@ -56,13 +98,14 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   ScalingTable table;
   table.basis = TimeBasis::step;
   for (const MeasuredCount& count : mode.counts) {
-    if (count.straggler_rank) {
+    if (count.slowed_on_purpose()) {
       table.remarks.push_back(fmt::format(
           "{} is left out: its rank {} was slowed on purpose", count.ranks, *count.straggler_rank));
     } else {
       table.rows.push_back(row_of(count));
     }
   }
+  table.straggler = straggler_of(mode.counts.back());
   if (table.rows.empty()) {
     throw UserError("every count of the run has a rank slowed on purpose; measure without it");
   }

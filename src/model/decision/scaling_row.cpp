@@ -374,18 +374,6 @@ ScalingRow base_row(const MeasuredCount& count) {
   return row;
 }
 
-void compare_with(ScalingRow& row, const ScalingRow& baseline) {
-  const double counts = static_cast<double>(row.ranks) / baseline.ranks;
-  const double work = row.tokens / baseline.tokens;
-  const Estimate<double> times = ratio(baseline.step, row.step);
-  row.speedup = transform(times, [&](double r) { return r * work; });
-  row.efficiency = transform(times, [&](double r) { return r * work / counts; });
-  if (row.ranks > baseline.ranks) {
-    row.karp_flatt =
-        transform_decreasing(*row.speedup, [&](double s) { return karp_flatt(s, counts); });
-  }
-}
-
 /// Largest relative difference between counts at any step; absent when fewer than two counts have
 /// losses or one is not finite.
 std::optional<double> loss_spread(const MeasuredMode& mode) {
@@ -414,13 +402,7 @@ double karp_flatt(double speedup, double count_ratio) {
 
 std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode) {
   std::vector<ScalingRow> rows;
-  for (const MeasuredCount& count : mode.counts) {
-    rows.push_back(base_row(count));
-    compare_with(rows.back(), rows.front());
-  }
-  // The baseline against itself is 1 by definition, not a ratio of two noisy numbers.
-  rows.front().speedup = Estimate<double>{1.0, std::nullopt, rows.front().step.samples};
-  rows.front().efficiency = rows.front().speedup;
+  for (const MeasuredCount& count : mode.counts) rows.push_back(base_row(count));
   return rows;
 }
 

@@ -92,17 +92,14 @@ std::optional<double> sum_of(const GroupTimes& parts);
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
-// Rows per mode and count: step time, speed-up, efficiency, Karp-Flatt, tokens/s, loss, shares.
+// Rows per mode and count: step time, tokens/s, loss, shares.
 
 /// Largest relative difference of losses at one step between counts that still counts as the same
 /// training: fp32 sums in another order differ by about 1e-6 a step and grow over some tens of
 /// steps; a wrong or missing gradient moves the loss by per cents.
 inline constexpr double loss_tolerance = 1e-3;
 
-/// Speed-up is the ratio of tokens/s to the smallest count's (at constant work: of step times), so
-/// that it means the same for strong and weak scaling; efficiency = speed-up / (K / K0), which is
-/// T1 / TK for weak scaling. Above 1 it is kept: superlinear rows are real.
-/// Intervals of ratios by `ratio` of the two medians. MFU and costs are left to their own modules.
+/// Speed-up, efficiency and costs are left to the decision, MFU to its own module.
 std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode);
 
 /// Karp-Flatt metric e(K) = (1/S - 1/K) / (1 - 1/K). `count_ratio` = K / K0 > 1.

@@ -140,13 +140,22 @@ struct TableRow {
   bool has_parts() const;
 };
 
+/// The rank that at least 80 % of the exposed wait of a count is charged to, where that is at least
+/// 1 % of the step.
+struct Straggler {
+  int count = 1;
+  int rank = 0;
+  Seconds cost;  // wait per step charged to it, summed over ranks
+};
+
 /// Ascending by count, at least one row.
 struct ScalingTable {
   std::vector<TableRow> rows;
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
-  std::vector<std::string> remarks;    // what was concluded from the columns
-  std::vector<LedgerFacts> ledgers{};  // ascending by count; of recordings only
+  std::vector<std::string> remarks;      // what was concluded from the columns
+  std::vector<LedgerFacts> ledgers{};    // ascending by count; of recordings only
+  std::optional<Straggler> straggler{};  // of the largest count of a run
 
   /// Every row has parts.
   bool has_parts() const;
@@ -219,6 +228,7 @@ struct MeasuredCount {
   std::vector<RankLedger> ledger;  // by rank; empty when it was not measured
   std::optional<int> straggler_rank;
   double straggler_factor = 1.0;
+  bool slowed_on_purpose() const { return straggler_rank && *straggler_rank < ranks; }
 };
 
 struct MeasuredMode {

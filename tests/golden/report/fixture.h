@@ -23,6 +23,9 @@ Run gpu_run();
 model::Analysis gpu_analysis();
 RenderOptions gpu_options();
 
+/// Decides on the rows of `result`, whose parts are those of their shares.
+void add_decision(model::ScalingResult& result, bool price);
+
 // The parts of two_core_analysis.
 model::RooflineResult roofline();
 std::vector<model::CollectiveResult> collectives();

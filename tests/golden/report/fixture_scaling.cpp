@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/model/decision/decision.h"
 #include "tests/golden/report/fixture.h"
 
 #include <cmath>
@@ -78,7 +79,8 @@ ScalingRow row(int ranks, std::int64_t batch, double step, double transfer, doub
   result.ranks = ranks;
   result.global_batch = batch;
   result.step = around<Seconds>(step, 0.6, 0.7);
-  result.tokens_per_second = static_cast<double>(batch) * 64.0 / step;
+  result.tokens = static_cast<double>(batch) * 64.0;
+  result.tokens_per_second = result.tokens / step;
   result.final_loss = 5.91274;
   result.shares = shares(step, transfer, wait);
   for (int rank = 0; rank < ranks; ++rank) {
@@ -126,15 +128,6 @@ ScalingLaw unidentified() {
   return law;
 }
 
-void add_price(std::vector<ScalingRow>& rows) {
-  for (ScalingRow& one : rows) {
-    const double usd_per_second = 0.048 / 3600.0 * one.ranks;
-    one.cost_per_million_tokens = Dollars(usd_per_second / one.tokens_per_second * 1e6);
-    one.cost_per_run = Dollars(usd_per_second / one.tokens_per_second * 1e9);
-    one.cost_plateau = one.ranks == 1;
-  }
-}
-
 }  // namespace
 
 std::vector<CollectiveResult> collectives() {
@@ -146,33 +139,53 @@ std::vector<CollectiveResult> collectives() {
   return result;
 }
 
+void add_decision(ScalingResult& result, bool price) {
+  decide::ScalingTable table;
+  table.basis = decide::TimeBasis::step;
+  for (const ScalingRow& from : result.rows) {
+    decide::TableRow row;
+    row.count = from.ranks;
+    row.time = from.step;
+    if (from.tokens > 0.0) row.work = from.tokens;
+    for (const StepShare& share : from.shares) {
+      const bool compute = share.part == "compute" || share.part == "optimizer";
+      const bool communication = share.part == "progress" || share.part == "exposed_transfer";
+      const auto part = compute                ? decide::TimePart::compute
+                        : communication        ? decide::TimePart::communication
+                        : share.part == "host" ? decide::TimePart::host
+                                               : decide::TimePart::idle;
+      auto& time = row.parts_s[static_cast<std::size_t>(part)];
+      time = time.value_or(0.0) + share.time.value();
+    }
+    table.rows.push_back(row);
+  }
+  decide::DecisionRequest request;
+  if (price) request.metrics.prices = Prices{DollarsPerSecond(0.048 / 3600.0), {}};
+  result.decision = std::make_shared<decide::Decision>(decide::decide_table(table, request));
+  for (ScalingRow& row : result.rows) {
+    const decide::DecisionRow& decided = result.decision->row(row.ranks);
+    row.speedup = decided.speedup;
+    row.efficiency = decided.efficiency;
+    if (!price) continue;
+    row.cost_per_million_tokens = *decided.cost_per_work * 1e6;
+    row.cost_per_run = *decided.cost_per_work * 1e9;
+    row.cost_plateau = row.ranks == 1;
+  }
+}
+
 std::vector<ScalingResult> scaling(bool price) {
   ScalingResult strong;
   strong.mode = "strong";
   strong.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 8, 33.5e-3, 0.051, 0.018)};
-  strong.rows[0].speedup = Estimate<double>{1.0, std::nullopt, 21};
-  strong.rows[0].efficiency = Estimate<double>{1.0, std::nullopt, 21};
-  strong.rows[1].speedup = around<double>(1.830, 0.9, 0.9);
-  strong.rows[1].efficiency = around<double>(0.915, 0.9, 0.9);
   strong.laws = {unidentified(), prediction(61.3e-3, price)};
-  strong.cause =
-      ScalingCause{"exposed_transfer",
-                   0.83,
-                   {{"exposed_transfer", 0.83}, {"exposed_wait", 0.14}, {"compute", 0.03}},
-                   1,
-                   Seconds(0.24e-3)};
+  add_decision(strong, price);
   strong.quality_held = true;
   strong.quality_note = "the loss agrees across counts (largest difference 2e-7)";
   ScalingResult weak;
   weak.mode = "weak";
   weak.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 16, 64.9e-3, 0.038, 0.013)};
-  weak.rows[1].efficiency = around<double>(0.944, 0.9, 0.9);
-  weak.rows[1].speedup = around<double>(1.889, 0.9, 0.9);
+  add_decision(weak, price);
   weak.quality_note = "the batch differs, so losses are not compared";
-  if (price) {
-    add_price(strong.rows);
-    add_price(weak.rows);
-  }
   return {strong, weak};
 }
 

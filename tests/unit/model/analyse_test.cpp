@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/analysis.h"
-
 #include "src/core/error.h"
+#include "src/model/analysis.h"
+#include "src/model/decision/decision.h"
 #include "tests/catch.h"
 #include "tests/unit/model/scaling_run.h"
 
@@ -64,8 +64,8 @@ TEST_CASE("a whole run gives rows, laws, cause, cost and MFU", "[analyse]") {
   REQUIRE(strong.laws.size() == 2);
   CHECK(strong.laws[0].next_count == 4);
   CHECK(strong.laws[1].prediction);
-  REQUIRE(strong.cause);
-  CHECK(strong.cause->owner == "exposed transfer");
+  REQUIRE(strong.decision->cause);
+  CHECK(strong.decision->cause->owner == "communication");
   // 1024e6 FLOPs in 25 ms are 40.96 GFLOP/s: of 200 measured and of 400 nominal.
   CHECK_THAT(*strong.rows[1].mfu_measured, WithinRel(0.2048, 1e-6));
   CHECK_THAT(*strong.rows[1].mfu_peak, WithinRel(0.1024, 1e-6));
@@ -78,8 +78,8 @@ TEST_CASE("rows cost ranks times price times time per token", "[analyse]") {
   CHECK_THAT(rows[0].cost_per_million_tokens->value(), WithinRel(0.0390625, 1e-9));
   CHECK_THAT(rows[1].cost_per_million_tokens->value(), WithinRel(0.048828125, 1e-9));
   CHECK_THAT(rows[0].cost_per_run->value(), WithinRel(39.0625, 1e-9));
-  REQUIRE(analysis.scaling.front().cost);
-  CHECK(analysis.scaling.front().cost->cheapest == 1);
+  REQUIRE(analysis.scaling.front().decision->choice);
+  CHECK(analysis.scaling.front().decision->choice->cheapest == 1);
   CHECK(rows[0].cost_plateau);
   CHECK_FALSE(rows[1].cost_plateau);
 }
@@ -109,7 +109,7 @@ TEST_CASE("the prediction uses the measured all-reduce of the run", "[analyse]")
 
 TEST_CASE("no price means no cost and no K*", "[analyse]") {
   const Analysis analysis = analyse(whole_run(), {});
-  CHECK_FALSE(analysis.scaling.front().cost);
+  CHECK_FALSE(analysis.scaling.front().decision->choice);
   CHECK_FALSE(analysis.scaling.front().rows[0].cost_per_million_tokens);
   CHECK_FALSE(analysis.scaling.front().laws[1].cost_optimal);
   CHECK_FALSE(analysis.scaling.front().rows[0].mfu_peak);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decision/causes.h"
-#include "src/model/decision/scaling_row.h"
+#include "src/model/decision/decision.h"
 #include "tests/catch.h"
 #include "tests/unit/model/scaling_run.h"
 
@@ -22,9 +21,8 @@ Run pair_with(double step, const LedgerTimes& first, const LedgerTimes& second) 
   return run;
 }
 
-CauseVerdict verdict_of(const Run& run) {
-  const auto modes = measured_modes(run);
-  return scaling_cause(modes.front(), scaling_rows(modes.front()));
+decide::Decision decision_of(const Run& run) {
+  return *analyse(run, {}).scaling.front().decision;
 }
 
 double mixture_sum(const ScalingCause& cause) {
@@ -39,68 +37,76 @@ double mixture_sum(const ScalingCause& cause) {
 TEST_CASE("a part that explains nearly all of the loss is its owner", "[scaling]") {
   // Ideal on two ranks 18 compute + 2 host; actual 18 + 2 + 10 transfer: transfer owns all of it.
   const LedgerTimes rank{18, 0, 2, 0, 10, 0, 0, {}};
-  const auto verdict = verdict_of(pair_with(30, rank, rank));
-  REQUIRE(verdict.cause);
-  CHECK(verdict.cause->owner == "exposed transfer");
-  CHECK_THAT(verdict.cause->explained, WithinAbs(1.0, 1e-9));
-  CHECK_THAT(mixture_sum(*verdict.cause), WithinAbs(1.0, 1e-12));
-  CHECK_FALSE(verdict.cause->culprit_rank);
+  const auto decision = decision_of(pair_with(30, rank, rank));
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner == "communication");
+  CHECK_THAT(decision.cause->explained, WithinAbs(1.0, 1e-9));
+  CHECK_THAT(mixture_sum(*decision.cause), WithinAbs(1.0, 1e-12));
+  CHECK_FALSE(decision.straggler);
 }
 
 TEST_CASE("no owner is named for a mixture and its shares add to one", "[scaling]") {
   // Lost: compute 22 - 18 = 4, host 4 - 2 = 2, transfer 4: 40 %, 20 %, 40 % of 10 ms.
   const LedgerTimes rank{22, 0, 4, 0, 4, 0, 0, {}};
-  const auto verdict = verdict_of(pair_with(30, rank, rank));
-  REQUIRE(verdict.cause);
-  CHECK(verdict.cause->owner.empty());
-  REQUIRE(verdict.cause->mixture.size() == 3);
-  CHECK(verdict.cause->mixture[0].first == "compute slow-down");
-  CHECK_THAT(verdict.cause->mixture[0].second, WithinAbs(0.4, 1e-9));
-  CHECK(verdict.cause->mixture[2].first == "host work");
-  CHECK_THAT(mixture_sum(*verdict.cause), WithinAbs(1.0, 1e-12));
+  const auto decision = decision_of(pair_with(30, rank, rank));
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner.empty());
+  REQUIRE(decision.cause->mixture.size() == 3);
+  CHECK(decision.cause->mixture[0].first == "compute slow-down");
+  CHECK_THAT(decision.cause->mixture[0].second, WithinAbs(0.4, 1e-9));
+  CHECK(decision.cause->mixture[2].first == "host");
+  CHECK_THAT(mixture_sum(*decision.cause), WithinAbs(1.0, 1e-12));
 }
 
 TEST_CASE("a slow rank is charged with the waiting of the others", "[scaling]") {
   // Rank 1 computes twice as long; rank 0 waits 18 ms for it in each step.
   Run run = pair_with(38, {18, 0, 2, 0, 0, 18, 0, {{1, 18.0}}}, {36, 0, 2, 0, 0, 0, 0, {}});
+  const auto decision = decision_of(run);
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner == "idle");
+  REQUIRE(decision.straggler);
+  CHECK(decision.straggler->rank == 1);
+  CHECK_THAT(decision.straggler->cost.value(), WithinRel(0.018, 1e-9));
+}
+
+TEST_CASE("a count with a rank slowed on purpose is left out, and the rank is named", "[scaling]") {
+  Run run = pair_with(38, {18, 0, 2, 0, 0, 18, 0, {{1, 18.0}}}, {36, 0, 2, 0, 0, 0, 0, {}});
   Point& point = testing::probe(run, fields::step_training).points[1];
   point.parameters[fields::straggler_rank] = std::int64_t{1};
   point.parameters[fields::straggler_factor] = 2.0;
-  const auto verdict = verdict_of(run);
-  REQUIRE(verdict.cause);
-  CHECK(verdict.cause->owner == "exposed wait");
-  CHECK(verdict.cause->culprit_rank == 1);
-  CHECK_THAT(verdict.cause->culprit_cost->value(), WithinRel(0.018, 1e-9));
-  CHECK(verdict.note == "rank 1 was slowed on purpose by a factor of 2");
+  const ScalingResult result = analyse(run, {}).scaling.front();
+  CHECK(result.slowed == "rank 1 was slowed on purpose by a factor of 2");
+  CHECK(result.decision->rows.size() == 1);
+  REQUIRE(result.decision->straggler);
+  CHECK(result.decision->straggler->rank == 1);
 }
 
 TEST_CASE("waiting that is shared between the ranks has no culprit", "[scaling]") {
-  const auto verdict = verdict_of(
+  const auto decision = decision_of(
       pair_with(26, {18, 0, 2, 0, 0, 6, 0, {{1, 6.0}}}, {18, 0, 2, 0, 0, 6, 0, {{0, 6.0}}}));
-  REQUIRE(verdict.cause);
-  CHECK(verdict.cause->owner == "exposed wait");
-  CHECK_FALSE(verdict.cause->culprit_rank);
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner == "idle");
+  CHECK_FALSE(decision.straggler);
 }
 
 TEST_CASE("no cause is named for a loss within the noise", "[scaling]") {
-  Run run = pair_with(20.02, {18, 0, 2, 0, 0, 0, 0, {}}, {18, 0, 2, 0, 0, 0, 0, {}});
-  const auto verdict = verdict_of(run);
-  CHECK_FALSE(verdict.cause);
-  CHECK(verdict.note.find("no loss beyond the noise") != std::string::npos);
+  Run run = pair_with(20.02, {18, 0, 2, 0, 0, 0, 0, {}}, {18, 0, 2, 0, 0.02, 0, 0, {}});
+  const auto decision = decision_of(run);
+  CHECK_FALSE(decision.cause);
+  CHECK(decision.no_cause.find("no loss beyond the noise") != std::string::npos);
+  CHECK(decision.attributed());
 }
 
-TEST_CASE("no cause is named for one count, few steps or a missing ledger", "[scaling]") {
+TEST_CASE("no cause is named and nothing recommended for one count or a missing ledger",
+          "[scaling]") {
   Run single;
   add_training(single, {"strong", 1, 1024, scattered(40), {}, {}});
-  CHECK_FALSE(verdict_of(single).cause);
+  CHECK_FALSE(decision_of(single).attributed());
   Run bare;
   add_training(bare, {"strong", 1, 1024, scattered(40), {}, {}});
   add_training(bare, {"strong", 2, 1024, scattered(30), {}, {}});
-  CHECK(verdict_of(bare).note == "no ledger at the smallest and the largest count");
-  Run few;
-  add_training(few, {"strong", 1, 1024, {40.0}, {}, {}});
-  add_training(few, {"strong", 2, 1024, {30.0}, {}, {}});
-  CHECK(verdict_of(few).note.find("too few steps") != std::string::npos);
+  CHECK(decision_of(bare).no_cause.find("the table has no parts") != std::string::npos);
+  CHECK_FALSE(decision_of(bare).attributed());
 }
 
 TEST_CASE("weak scaling loses against the time of one rank", "[scaling]") {
@@ -108,7 +114,7 @@ TEST_CASE("weak scaling loses against the time of one rank", "[scaling]") {
   add_training(run, {"weak", 1, 512, scattered(20), {}, {{20, 0, 0, 0, 0, 0, 0, {}}}});
   const LedgerTimes rank{20, 0, 0, 0, 5, 0, 0, {}};
   add_training(run, {"weak", 2, 1024, scattered(25), {}, {rank, rank}});
-  const auto verdict = verdict_of(run);
-  REQUIRE(verdict.cause);
-  CHECK(verdict.cause->owner == "exposed transfer");
+  const auto decision = decision_of(run);
+  REQUIRE(decision.cause);
+  CHECK(decision.cause->owner == "communication");
 }

@@ -33,10 +33,14 @@ double share_sum(const std::vector<StepShare>& shares) {
   });
 }
 
+std::vector<ScalingRow> rows_of(const Run& run) {
+  return analyse(run, {}).scaling.front().rows;
+}
+
 }  // namespace
 
 TEST_CASE("speed-up and efficiency compare with the smallest count", "[scaling]") {
-  const auto rows = scaling_rows(measured_modes(strong_pair()).front());
+  const auto rows = rows_of(strong_pair());
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].speedup->value == 1.0);
   CHECK_FALSE(rows[0].karp_flatt);
@@ -64,7 +68,7 @@ TEST_CASE("weak efficiency is T1 over TK", "[scaling]") {
   Run run;
   add_training(run, {"weak", 1, 512, scattered(20), {}, {}});
   add_training(run, {"weak", 2, 1024, scattered(25), {}, {}});
-  const auto rows = scaling_rows(measured_modes(run).front());
+  const auto rows = rows_of(run);
   CHECK_THAT(rows[1].efficiency->value, WithinRel(20.0 / 25.0, 1e-12));
   CHECK_THAT(rows[1].speedup->value, WithinRel(2 * 20.0 / 25.0, 1e-12));
 }
@@ -73,12 +77,12 @@ TEST_CASE("a superlinear row is kept above an efficiency of one", "[scaling]") {
   Run run;
   add_training(run, {"strong", 1, 512, scattered(20), {}, {}});
   add_training(run, {"strong", 2, 512, scattered(8), {}, {}});
-  const auto rows = scaling_rows(measured_modes(run).front());
+  const auto rows = rows_of(run);
   CHECK_THAT(rows[1].efficiency->value, WithinRel(1.25, 1e-12));
 }
 
 TEST_CASE("shares add to the whole step for the mean rank and for each rank", "[scaling]") {
-  const auto rows = scaling_rows(measured_modes(strong_pair()).front());
+  const auto rows = rows_of(strong_pair());
   for (const ScalingRow& row : rows) {
     REQUIRE(row.shares.size() == probe_parts.size());
     CHECK_THAT(share_sum(row.shares), WithinAbs(1.0, 1e-12));
@@ -122,7 +126,7 @@ TEST_CASE("rows without a ledger or with few steps have no shares and no interva
   Run run;
   add_training(run, {"strong", 1, 512, {20.0, 21.0}, {}, {}});
   add_training(run, {"strong", 2, 512, {11.0}, {}, {}});
-  const auto rows = scaling_rows(measured_modes(run).front());
+  const auto rows = rows_of(run);
   CHECK(rows[1].shares.empty());
   CHECK(rows[1].efficiency);
   CHECK_FALSE(rows[1].efficiency->interval);

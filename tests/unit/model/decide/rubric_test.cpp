@@ -55,7 +55,7 @@ TEST_CASE("the rubric's verdict is 8, the cheapest 1, and the quality held", "[d
   CHECK(decision.rubric.chosen == 8);
   CHECK(decision.rubric.largest_efficient == 8);
   CHECK(decision.choice->cheapest == 1);
-  CHECK(decision.fastest == 32);
+  CHECK(decision.named.fastest == 32);
   CHECK(*decision.rubric.quality_held);
   CHECK(printed(*decision.rubric.quality_drift, 3) == "0.001");
   REQUIRE(decision.rubric.exclusions.size() == 1);
@@ -122,19 +122,27 @@ TEST_CASE("without parts no cause is named and the reason says what is missing",
   CHECK(decision.no_cause.find("compute_s") != std::string::npos);
 }
 
-TEST_CASE("the objective is time under a threshold, cost without one, time without a price",
+TEST_CASE("the objective is time under a threshold, balanced without one, cost at a price of time",
           "[decide]") {
   const auto chosen = [](const DecisionRequest& request) {
     return decide_table(assemble(strong_observations()), request).rubric.chosen;
   };
   DecisionRequest no_gate = request();
   no_gate.rubric = {};
-  CHECK(chosen(no_gate) == 1);
+  // K T^2 in units of 10^6 s^2: 13.0, 7.1, 4.1, 2.5, 1.85, 2.0.
+  CHECK(chosen(no_gate) == 16);
+  DecisionRequest clocked = no_gate;
+  clocked.metrics.prices->fixed = DollarsPerSecond(1000.0 / 3600.0);
+  CHECK(chosen(clocked) == 32);
   no_gate.metrics.prices = std::nullopt;
-  CHECK(chosen(no_gate) == 32);
+  CHECK(chosen(no_gate) == 16);
   DecisionRequest by_cost = request();
   by_cost.rubric.objective = Objective::cost;
   CHECK(chosen(by_cost) == 1);
+  const NamedCounts named = decide_table(assemble(strong_observations()), request()).named;
+  CHECK(named.cheapest == 1);
+  CHECK(named.balanced == 16);
+  CHECK(named.fastest == 32);
 }
 
 TEST_CASE("gates that cannot be judged are refused", "[decide]") {
