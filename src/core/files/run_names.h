@@ -127,17 +127,9 @@ inline constexpr const char* loss = "loss";  // mean training loss per step, equ
 inline constexpr const char* step_s =
     "step_s";  // step.training: slowest rank's duration of each step
 
-// Series of step.ledger, one point per (mode, ranks, rank), one value per step. The parts sum to
-// step_ns exactly, in whole nanoseconds.
+// Series of step.ledger, one point per (mode, ranks, rank), one value per step. The others are the
+// keys of `probe_parts` (src/core/step_ledger.h) and sum to step_ns exactly, in whole nanoseconds.
 inline constexpr const char* step_ns = "step_ns";
-inline constexpr const char* compute_ns = "compute_ns";
-inline constexpr const char* optimizer_ns = "optimizer_ns";
-inline constexpr const char* host_ns = "host_ns";
-inline constexpr const char* progress_ns =
-    "progress_ns";  // CPU that drives communication between kernels
-inline constexpr const char* exposed_transfer_ns = "exposed_transfer_ns";
-inline constexpr const char* exposed_wait_ns = "exposed_wait_ns";
-inline constexpr const char* unattributed_ns = "unattributed_ns";
 /// Followed by a rank: part of exposed_wait_ns that was spent waiting for that rank
 /// ("waited_for_ns.3").
 inline constexpr const char* waited_for_ns_prefix = "waited_for_ns.";
