@@ -351,7 +351,7 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
       Flops(2.0 * shape.m * shape.n * shape.k * tensor_chains * tensor_steps * iterations * warps);
   const int capability = bench.description().compute_capability;
   if (capability >= 90 && capability < 120) {
-    measured.warnings.push_back(
+    measured.warnings.emplace_back(
         "mma.sync does not reach the rate of this GPU's own matrix instructions (wgmma, tcgen05): "
         "no ceiling here; the products of the vendor's library are");
   }

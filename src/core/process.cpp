@@ -312,7 +312,7 @@ FactSection allowed_variables(const std::vector<std::string>& entries) {
     const std::size_t equals = entry.find('=');
     if (equals == std::string::npos || !may_record_variable(entry.substr(0, equals))) continue;
     std::string value = entry.substr(equals + 1);
-    if (value.size() > longest_value) value = value.substr(0, longest_value) + "...";
+    if (value.size() > longest_value) value.replace(longest_value, std::string::npos, "...");
     allowed[entry.substr(0, equals)] = std::move(value);
   }
   FactSection section{"environment_variables", {}};

@@ -37,7 +37,7 @@ struct KernelDifference {
 std::string shortened(std::string_view name) {
   constexpr std::size_t longest = 60;
   if (name.size() <= longest) return std::string(name);
-  return std::string(name.substr(0, longest - 3)) + "...";
+  return fmt::format("{}...", name.substr(0, longest - 3));
 }
 
 KernelDifference compare_kernels(const std::map<std::string_view, KernelPair>& kernels) {

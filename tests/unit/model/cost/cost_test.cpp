@@ -17,7 +17,7 @@ using namespace scaleworth::model;
 
 namespace {
 /// 2 USD per rank-hour, 3 per hour fixed, 1 per hour of storage, 6 for waiting, 5 once.
-BillTerms terms() {
+BillTerms four_ranks_bill() {
   return {dollars_per_hour(2),
           dollars_per_hour(3),
           dollars_per_hour(1),
@@ -28,14 +28,15 @@ BillTerms terms() {
 
 TEST_CASE("the lines of a bill add up to the cost of the job", "[cost]") {
   // 4 ranks for half an hour: 4 * 2 * .5 = 4, 3 * .5 = 1.5, .5, 5, 6 * .5 = 3; 14 together.
-  const BillLines lines = bill_lines(terms(), 4, Seconds(1800));
+  const BillLines lines = bill_lines(four_ranks_bill(), 4, Seconds(1800));
   CHECK_THAT(lines.ranks.value(), WithinRel(4.0, 1e-12));
   CHECK_THAT(lines.fixed.value(), WithinRel(1.5, 1e-12));
   CHECK_THAT(lines.storage.value(), WithinRel(0.5, 1e-12));
   CHECK_THAT(lines.egress.value(), WithinRel(5.0, 1e-12));
   CHECK_THAT(lines.waiting.value(), WithinRel(3.0, 1e-12));
   CHECK_THAT(lines.total().value(), WithinRel(14.0, 1e-12));
-  CHECK_THAT(job_cost(prices_of(terms()), 4, Seconds(1800)).value(), WithinRel(14.0, 1e-12));
+  CHECK_THAT(job_cost(prices_of(four_ranks_bill()), 4, Seconds(1800)).value(),
+             WithinRel(14.0, 1e-12));
 }
 
 TEST_CASE("the value of time acts exactly like a fixed price per hour", "[cost]") {

@@ -106,7 +106,7 @@ CpuInfo cpu(const std::string& vendor, const std::string& flags) {
 }  // namespace
 
 TEST_CASE("the core type follows the CPU's flags", "[blas]") {
-  CHECK(preferred_core_type(cpu("AuthenticAMD", std::string(avx512) + " avx512_bf16")) ==
+  CHECK(preferred_core_type(cpu("AuthenticAMD", std::string(avx512).append(" avx512_bf16"))) ==
         "Cooperlake");
   CHECK(preferred_core_type(cpu("GenuineIntel", avx512)) == "SkylakeX");
   CHECK(preferred_core_type(cpu("GenuineIntel", avx2)) == "Haswell");
