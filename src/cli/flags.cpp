@@ -135,32 +135,6 @@ probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
   return {Rank{rank}, *factor};
 }
 
-probes::GemmWork parse_shape(const std::string& text) {
-  std::array<std::int64_t, 4> numbers{0, 0, 0, 1};
-  std::size_t count = 0;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (count < numbers.size()) {
-    const auto [rest, error] = std::from_chars(at, end, numbers[count]);
-    if (error != std::errc{} || numbers[count] < 1) break;
-    ++count;
-    at = rest;
-    if (at == end || *at != ',') break;
-    ++at;
-  }
-  if (count < 3 || at != end || text.ends_with(',')) {
-    throw UserError(
-        "--shape '" + text +
-        "' is not M,N,K or M,N,K,BATCH with positive integers, for example 4096,4096,4096");
-  }
-  probes::GemmWork work;
-  work.m = numbers[0];
-  work.n = numbers[1];
-  work.k = numbers[2];
-  work.batch = numbers[3];
-  return work;
-}
-
 FlopPerSecond parse_compute_rate(const std::string& text) {
   constexpr std::array<std::pair<std::string_view, double>, 6> units{{{"GFLOP/s", 1e9},
                                                                       {"TFLOP/s", 1e12},

@@ -62,10 +62,6 @@ std::string tell(const Run& run, const TellOptions& options, const std::string& 
 /// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 take twice as long to compute.
 probes::TrainingWork::Straggler parse_straggler(const std::string& text);
 
-/// "M,N,K" or "M,N,K,BATCH", positive integers: C(M x N) = A(M x K) B(K x N), BATCH products per
-/// operation. Precision and workers are left at their defaults.
-probes::GemmWork parse_shape(const std::string& text);
-
 /// A compute rate with its unit, "95GFLOP/s" or "989 TFLOP/s"; a bare number is refused, for nobody
 /// can tell GF from TF.
 FlopPerSecond parse_compute_rate(const std::string& text);

@@ -4,6 +4,7 @@
 #include "src/cli/application.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
+#include "src/cli/measure/plan.h"
 #include "src/core/catalogue.h"
 #include "src/core/error.h"
 

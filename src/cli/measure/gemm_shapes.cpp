@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/flags.h"
 #include "src/cli/measure/plan.h"
 #include "src/core/catalogue.h"
 #include "src/core/error.h"
@@ -21,6 +20,32 @@
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
+probes::GemmWork parse_shape(const std::string& text) {
+  std::array<std::int64_t, 4> numbers{0, 0, 0, 1};
+  std::size_t count = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (count < numbers.size()) {
+    const auto [rest, error] = std::from_chars(at, end, numbers[count]);
+    if (error != std::errc{} || numbers[count] < 1) break;
+    ++count;
+    at = rest;
+    if (at == end || *at != ',') break;
+    ++at;
+  }
+  if (count < 3 || at != end || text.ends_with(',')) {
+    throw UserError(
+        "--shape '" + text +
+        "' is not M,N,K or M,N,K,BATCH with positive integers, for example 4096,4096,4096");
+  }
+  probes::GemmWork work;
+  work.m = numbers[0];
+  work.n = numbers[1];
+  work.k = numbers[2];
+  work.batch = numbers[3];
+  return work;
+}
+
 namespace {
 constexpr std::size_t most_shapes = 1000;
 constexpr std::uintmax_t most_bytes = 1 << 20;

@@ -17,6 +17,10 @@
 #include <vector>
 
 namespace scaleworth::cli {
+/// "M,N,K" or "M,N,K,BATCH", positive integers: C(M x N) = A(M x K) B(K x N), BATCH products per
+/// operation. Precision and workers are left at their defaults.
+probes::GemmWork parse_shape(const std::string& text);
+
 struct PlannedProbe {
   std::string name;
   std::string question;

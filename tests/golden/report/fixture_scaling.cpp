@@ -150,11 +150,11 @@ void add_decision(ScalingResult& result, bool price) {
     for (const StepShare& share : from.shares) {
       const bool compute = share.part == "compute" || share.part == "optimizer";
       const bool communication = share.part == "progress" || share.part == "exposed_transfer";
-      const auto part = compute                ? decide::TimePart::compute
-                        : communication        ? decide::TimePart::communication
-                        : share.part == "host" ? decide::TimePart::host
-                                               : decide::TimePart::idle;
-      auto& time = row.parts_s[static_cast<std::size_t>(part)];
+      const auto part = compute                ? PartGroup::compute
+                        : communication        ? PartGroup::communication
+                        : share.part == "host" ? PartGroup::host
+                                               : PartGroup::idle;
+      auto& time = row.parts_s[index_of(part)];
       time = time.value_or(0.0) + share.time.value();
     }
     table.rows.push_back(row);

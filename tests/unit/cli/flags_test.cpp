@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/flags.h"
+#include "src/cli/measure/plan.h"
 
 #include "src/core/error.h"
 #include "tests/catch.h"

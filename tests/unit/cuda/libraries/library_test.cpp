@@ -42,7 +42,7 @@ TEST_CASE("a missing driver names the container flag and costs every probe", "[l
 TEST_CASE("a driver library that does not tell its version is missing", "[ladder]") {
   const auto rung = gpu::driver_rung(0, runtime_13_0, "/usr/lib/libcuda.so.1");
   REQUIRE(rung.path.empty());
-  REQUIRE(mentions(rung.reason, "does not tell its version"));
+  REQUIRE(mentions(rung.reason, "does not report its version"));
 }
 
 TEST_CASE("the ladder has a rung per library, each with what is lost without it", "[ladder]") {
