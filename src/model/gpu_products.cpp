@@ -21,17 +21,17 @@ struct KnownFormat {
   const char* name;
   ElementBytes bytes;
 };
-constexpr std::array formats{KnownFormat{"fp64", {8.0, 8.0}},
-                             KnownFormat{"fp32", {4.0, 4.0}},
-                             KnownFormat{"tf32", {4.0, 4.0}},
-                             KnownFormat{"bf16", {2.0, 2.0}},
-                             KnownFormat{"fp16", {2.0, 2.0}},
-                             KnownFormat{"fp8_e4m3", {1.0, 2.0}},
-                             KnownFormat{"fp8_e5m2", {1.0, 2.0}},
-                             KnownFormat{"fp8_block", {1.0, 2.0}},
-                             KnownFormat{"int8", {1.0, 4.0}},
-                             KnownFormat{"mxfp8", {1.0, 2.0}},
-                             KnownFormat{"nvfp4", {0.5, 2.0}}};
+constexpr std::array known_formats{KnownFormat{"fp64", {8.0, 8.0}},
+                                   KnownFormat{"fp32", {4.0, 4.0}},
+                                   KnownFormat{"tf32", {4.0, 4.0}},
+                                   KnownFormat{"bf16", {2.0, 2.0}},
+                                   KnownFormat{"fp16", {2.0, 2.0}},
+                                   KnownFormat{"fp8_e4m3", {1.0, 2.0}},
+                                   KnownFormat{"fp8_e5m2", {1.0, 2.0}},
+                                   KnownFormat{"fp8_block", {1.0, 2.0}},
+                                   KnownFormat{"int8", {1.0, 4.0}},
+                                   KnownFormat{"mxfp8", {1.0, 2.0}},
+                                   KnownFormat{"nvfp4", {0.5, 2.0}}};
 
 bool accumulates_two_ways(const std::string& precision) {
   return precision == "fp8_e4m3" || precision == "fp8_e5m2";
@@ -60,10 +60,11 @@ Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
 }  // namespace
 
 std::optional<ElementBytes> element_bytes(const std::string& precision) {
-  const auto* found = std::find_if(formats.begin(), formats.end(), [&](const KnownFormat& format) {
-    return format.name == precision;
-  });
-  return found == formats.end() ? std::nullopt : std::optional(found->bytes);
+  const auto* found =
+      std::find_if(known_formats.begin(), known_formats.end(), [&](const KnownFormat& format) {
+        return format.name == precision;
+      });
+  return found == known_formats.end() ? std::nullopt : std::optional(found->bytes);
 }
 
 std::string format_text(const std::string& precision, bool fast_accumulation) {

@@ -15,7 +15,7 @@
 namespace scaleworth::probes::host {
 namespace {
 constexpr double smallest_piece_bytes = 1 << 20;
-constexpr std::int64_t granule = 8;  // doubles in 64 bytes, the widest vector
+constexpr std::int64_t vector_doubles = 8;  // doubles in 64 bytes, the widest vector
 constexpr std::int64_t page = 4096 / sizeof(double);
 constexpr double poison = -1.0;  // no kernel stores it
 constexpr std::int64_t checked_elements = 64;
@@ -134,7 +134,7 @@ Sweep stream_sweep(const MemoryWork& work, KernelShape shape) {
   const double array_bytes = work.working_set.value() / shape.arrays;
   return cut_sweep(static_cast<std::int64_t>(array_bytes / sizeof(double)),
                    static_cast<std::int64_t>(smallest_piece_bytes / sizeof(double)) / shape.arrays,
-                   granule);
+                   vector_doubles);
 }
 
 /// Pieces to visit once so that what the last cache can hold of all sets is in it.

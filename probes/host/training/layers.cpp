@@ -209,7 +209,7 @@ double cross_entropy(std::size_t rows,
 }
 
 namespace {
-constexpr float epsilon = 1e-5F;
+constexpr float norm_epsilon = 1e-5F;
 }  // namespace
 
 void layer_norm_forward(const LayerNorm& layer, const float* x, float* y) {
@@ -222,7 +222,7 @@ void layer_norm_forward(const LayerNorm& layer, const float* x, float* y) {
     const float variance =
         lane_sum(width, [in, mean](std::size_t i) { return (in[i] - mean) * (in[i] - mean); }) /
         count;
-    const float inverse = 1.0F / std::sqrt(variance + epsilon);
+    const float inverse = 1.0F / std::sqrt(variance + norm_epsilon);
     for (std::size_t i = 0; i < width; ++i) {
       out[i] = layer.gain[i] * ((in[i] - mean) * inverse) + layer.bias[i];
     }
