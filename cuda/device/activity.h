@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What ran on a GPU from when to when, as the tracer tells it.
+/// What ran on a GPU from when to when, as the tracer reports it.
 #pragma once
 
 #include "cuda/libraries/cupti.h"

@@ -87,7 +87,7 @@ class StreamHold {
   explicit StreamHold(const DeviceHealth& health);
 
   /// Everything queued on `stream` from now on waits for `release`, at most a second: should
-  /// queueing itself wait for the GPU, it goes on then, and `gave_up` tells.
+  /// queueing itself wait for the GPU, it goes on then, and `gave_up` is set.
   void hold(cudaStream_t stream);
   /// No hold: nothing. Never fails, so that it may stand in a destructor.
   void release() noexcept;

@@ -296,7 +296,7 @@ std::optional<std::string> refusal(int ordinal) {
         ordinal);
   }
   if (mode != cudaComputeModeExclusiveProcess) return std::nullopt;
-  // Only a context tells whether another program holds it.
+  // Only a context shows whether another program holds it.
   const cudaError_t status = cudaSetDevice(ordinal);
   if (status == cudaSuccess) return std::nullopt;
   cudaGetLastError();

@@ -68,7 +68,7 @@ class Workbench {
 // Why GPUs cannot be used, in words for a person.
 
 /// What it means that counting the GPUs failed with `status`. `driver` is the CUDA version that the
-/// driver supports as cudaDriverGetVersion tells it, 0 without a driver; `runtime` the one this
+/// driver supports as cudaDriverGetVersion reports it, 0 without a driver; `runtime` the one this
 /// program was built with. Skipped where there is no GPU to use, Failed where there is one and
 /// something is broken; both name the remedy.
 std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime);

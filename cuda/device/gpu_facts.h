@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// What CUDA and the kernel tell of a GPU, without NVML and without a context on it.
+// What CUDA and the kernel report of a GPU, without NVML and without a context on it.
 
 /// `ordinal` counts as CUDA does, CUDA_VISIBLE_DEVICES applied. Throws gpu::Error.
 probes::DeviceDescription describe_device(int ordinal);
@@ -42,7 +42,7 @@ int links_between(const Nvlinks& first,
                   const Nvlinks& second,
                   const std::string& second_bus_id);
 
-// The facts of one GPU, from what CUDA, the kernel and NVML told.
+// The facts of one GPU, from what CUDA, the kernel and NVML reported.
 
 /// Section "gpu N" for the ordinal N. Without NVML one fact "nvml" says why, and what only it
 /// knows is left out. Of a MIG slice: identity and sizes are the slice's, the rest the whole
@@ -53,7 +53,7 @@ FactSection gpu_section(const probes::DeviceDescription& device,
                         const Nvlinks& links,
                         const std::filesystem::path& root = "/");
 
-// What the kernel tells of a PCI device without any vendor library.
+// What the kernel reports of a PCI device without any vendor library.
 
 /// Of /sys/bus/pci/devices/<bus id>; absent what cannot be read. A node of -1 (none known) is
 /// absent.
