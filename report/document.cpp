@@ -41,9 +41,10 @@ std::string incomplete(const Run& run) {
       missing.empty() ? "Every probe was reached." : "Not reached: " + missing + ".");
 }
 
-std::vector<NextCommand> next_commands(const Run& run, const RenderOptions& options) {
-  const std::string report =
-      "scaleworth report " + (options.run_directory.empty() ? "RUN" : options.run_directory);
+std::vector<NextCommand> next_commands(const Run& run,
+                                       const model::Analysis& analysis,
+                                       const RenderOptions& options) {
+  const std::string report = "scaleworth report " + (options.input.empty() ? "RUN" : options.input);
   std::vector<NextCommand> next;
   if (!run.complete) {
     next.push_back({"scaleworth bench --suite " + (run.suite.empty() ? "quick" : run.suite),
@@ -51,7 +52,7 @@ std::vector<NextCommand> next_commands(const Run& run, const RenderOptions& opti
   } else if (run.suite == "quick") {
     next.push_back({"scaleworth bench --suite standard", "full grids, narrower intervals"});
   }
-  if (!options.assumptions.price_per_rank) {
+  if (!analysis.assumptions.price_per_rank) {
     next.push_back({report + " --price USD_PER_RANK_HOUR", "cost per million tokens"});
   }
   next.push_back({report + " --format html > report.html", "charts, in one file"});
@@ -65,24 +66,24 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   document.title = "scaleworth " + run.tool_version + ": is scaling worth it?";
   document.subtitle = subtitle(run);
   document.incomplete = incomplete(run);
-  document.verdict = judge(analysis, options.assumptions);
+  document.verdict = judge(analysis);
   std::vector<Section> sections{findings_section(analysis),
                                 training_section(analysis.scaling),
-                                decide_section(analysis.scaling, options.assumptions)};
+                                decide_section(analysis.scaling, analysis.assumptions)};
   if (analysis.roofline) {
     sections.push_back(roofline_section(*analysis.roofline));
   }
-  sections.push_back(gpu_section(analysis, options.assumptions));
+  sections.push_back(gpu_section(analysis));
   sections.push_back(collectives_section(analysis.collectives, analysis.algorithms));
   sections.push_back(machine_section(run));
-  sections.push_back(doubts_section(run, analysis));
+  sections.push_back(warnings_section(run, analysis));
   sections.push_back(unmeasured_section(run));
   for (Section& section : sections) {
     if (has_content(section)) {
       document.sections.push_back(std::move(section));
     }
   }
-  document.next = next_commands(run, options);
+  document.next = next_commands(run, analysis, options);
   return document;
 }
 
@@ -316,7 +317,7 @@ constexpr std::size_t most_findings = 6;
 Section remarks_summary(const Run& run, const model::Analysis& analysis) {
   Section section{"remarks", "", {}, {}, {}};
   for (const auto& finding : analysis.findings) {
-    if (!finding.doubt && !finding.restates && section.list.size() < most_findings) {
+    if (!finding.warning && !finding.restates && section.list.size() < most_findings) {
       section.list.push_back(finding.text);
     }
   }
@@ -357,10 +358,10 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
     std::for_each(part.tables.begin(), part.tables.end(), even_out);
   }
   document.sections = std::move(parts);
-  const std::string directory = options.run_directory.empty() ? "RUN" : options.run_directory;
+  const std::string directory = options.input.empty() ? "RUN" : options.input;
   document.next.insert(
       document.next.begin(),
-      {"scaleworth report " + directory + " --details", "every section, table, doubt and warning"});
+      {"scaleworth report " + directory + " --details", "every section, table and warning"});
   return document;
 }
 }  // namespace scaleworth::report

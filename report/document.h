@@ -25,7 +25,7 @@ struct Verdict {
 /// the doubts add. Yes where it takes more ranks than the fewest, no where it takes the fewest. The
 /// answer is unknown when there are not two counts, when the losses disagree across counts, when
 /// nothing is recommended, or when the 95 % intervals do not separate the count from the fewest.
-Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions);
+Verdict judge(const model::Analysis& analysis);
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"

@@ -49,11 +49,8 @@ Format parse_format(std::string_view name) {
   throw UserError("unknown format \"" + std::string(name) + "\": use text, md, csv, json or html");
 }
 
-std::string render(const Run& run,
-                   const model::Analysis& analysis,
-                   Format format,
-                   const RenderOptions& options) {
-  switch (format) {
+std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
+  switch (options.format) {
     case Format::markdown:
       return render_markdown(short_or_whole(run, analysis, options));
     case Format::csv:
@@ -80,33 +77,29 @@ std::vector<Chart> labelled(std::vector<Chart> charts, const std::string& curren
 }
 
 /// The unit of an amount is a cell of its own here.
-std::string csv_text(const ToldDocument& told, const std::string& currency) {
-  std::string text = csv_header(told.parameters) + csv_lines(told.whole(), told.parameters);
+std::string csv_text(const DocumentParts& parts, const std::string& currency) {
+  std::string text = csv_header(parts.parameters) + csv_lines(parts.whole(), parts.parameters);
   label_amounts(text, currency);
   return text;
 }
 }  // namespace
 
-std::string tell_document(const ToldDocument& told, const Telling& telling) {
-  const std::string& currency = telling.currency;
-  switch (telling.format) {
+std::string render_document(const DocumentParts& parts, const RenderOptions& options) {
+  const std::string& currency = options.currency;
+  switch (options.format) {
     case Format::markdown:
-      return render_markdown(labelled(told.asked(), currency));
+      return render_markdown(labelled(parts.asked(), currency));
     case Format::csv:
-      return csv_text(told, currency);
+      return csv_text(parts, currency);
     case Format::json:
-      return told.json();
+      return parts.json();
     case Format::html:
       return render_page(
-          labelled(told.whole(), currency), labelled(told.charts(), currency), told.json());
+          labelled(parts.whole(), currency), labelled(parts.charts(), currency), parts.json());
     case Format::text:
       break;
   }
-  RenderOptions text;
-  text.colour = telling.colour;
-  text.width = telling.width;
-  text.details = telling.details;
-  return render_text(labelled(told.asked(), currency), text);
+  return render_text(labelled(parts.asked(), currency), options);
 }
 
 namespace {

@@ -49,19 +49,10 @@ std::string csv_lines(const Document& document, const CsvNames& parameters);
 /// In quotation marks where the text needs them.
 std::string csv_quoted(const std::string& text);
 
-// A report that stands on no run, told in the format asked for.
-
-/// How to tell: text and Markdown a summary unless details are asked for, the others everything.
-struct Telling {
-  Format format = Format::text;
-  bool colour = false;           // ANSI colours in the text format
-  int width = 100;               // columns that the text format may fill
-  bool details = false;          // text and Markdown: everything instead of one page
-  std::string currency = "USD";  // the label of all amounts; nothing is converted
-};
+// A report in the format asked for.
 
 /// The parts of a report; made only when the format needs them.
-struct ToldDocument {
+struct DocumentParts {
   std::function<Document()> asked;    // for text and Markdown
   std::function<Document()> whole;    // for CSV and HTML
   std::function<std::string()> json;  // labelled already, by `json_text`
@@ -69,7 +60,7 @@ struct ToldDocument {
   CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
 };
 
-std::string tell_document(const ToldDocument& told, const Telling& telling);
+std::string render_document(const DocumentParts& parts, const Telling& telling);
 
 // The label of all amounts of money, where it is not USD. Nothing is converted.
 

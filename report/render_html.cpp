@@ -220,9 +220,8 @@ std::string render_page(const Document& document,
 std::string render_html(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options) {
-  return render_page(compose(run, analysis, options),
-                     make_charts(analysis, options),
-                     render_json(run, analysis, options));
+  return render_page(
+      compose(run, analysis, options), make_charts(analysis), render_json(run, analysis, options));
 }
 
 namespace {

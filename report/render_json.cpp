@@ -20,19 +20,18 @@ Json probe(const ProbeRecord& record) {
 }
 
 Json run_reference(const Run& run, const RenderOptions& options) {
-  return {
-      {"directory", options.run_directory.empty() ? Json(nullptr) : Json(options.run_directory)},
-      {"schema_version", run.schema_version},
-      {"tool_version", run.tool_version},
-      {"git_revision", run.git_revision},
-      {"started_at", run.started_at},
-      {"command_line", run.command_line},
-      {"suite", run.suite},
-      {"complete", run.complete},
-      {"interruption", run.interruption.empty() ? Json(nullptr) : Json(run.interruption)},
-      {"probes", json_array(run.probes, probe)},
-      {"warnings", run.warnings},
-      {"files", run.files}};
+  return {{"directory", options.input.empty() ? Json(nullptr) : Json(options.input)},
+          {"schema_version", run.schema_version},
+          {"tool_version", run.tool_version},
+          {"git_revision", run.git_revision},
+          {"started_at", run.started_at},
+          {"command_line", run.command_line},
+          {"suite", run.suite},
+          {"complete", run.complete},
+          {"interruption", run.interruption.empty() ? Json(nullptr) : Json(run.interruption)},
+          {"probes", json_array(run.probes, probe)},
+          {"warnings", run.warnings},
+          {"files", run.files}};
 }
 
 Json fact_value(const Fact& fact) {
@@ -70,19 +69,19 @@ const char* answer_name(Answer answer) {
 }
 
 Json finding(const model::Finding& value) {
-  return {{"text", value.text}, {"doubt", value.doubt}};
+  return {{"text", value.text}, {"warning", value.warning}};
 }
 }  // namespace
 
 std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options) {
-  const Verdict verdict = judge(analysis, options.assumptions);
+  const Verdict verdict = judge(analysis);
   Json json{{"schema_version", report_schema_version},
             {"kind", "scaleworth report"},
             {"run", run_reference(run, options)},
             {"environment", environment(run)},
-            {"assumptions", assumptions(options.assumptions)},
+            {"assumptions", assumptions(analysis.assumptions)},
             {"verdict",
              {{"worth_it", answer_name(verdict.answer)},
               {"headline", verdict.headline},

@@ -16,7 +16,9 @@ const char* format_name(Format format);
 /// Throws UserError listing the known names; "markdown" is taken for "md".
 Format parse_format(std::string_view name);
 
+/// How every report is rendered.
 struct RenderOptions {
+  Format format = Format::text;
   /// ANSI colours in the text format; the caller decides (terminal, NO_COLOR).
   bool colour = false;
   /// Columns that the text format may fill.
@@ -24,21 +26,22 @@ struct RenderOptions {
   /// Text and Markdown: every section and table instead of a summary of one page. The other formats
   /// are always complete.
   bool details = false;
-  /// The prices and peaks that the analysis was made with: they are printed beside the costs, or
-  /// how to give them.
-  model::AnalysisOptions assumptions;
-  /// The directory of the run, for the next command and as the reference in the JSON.
-  std::string run_directory;
+  /// The label of all amounts of money; nothing is converted.
+  std::string currency = "USD";
+  /// The run directory, table or recordings, as the command line names them: for the next command
+  /// and as the reference in the JSON. Empty: none.
+  std::string input;
+  /// As typed, for the next command; empty: made from `input`.
+  std::string command;
+  std::string tool_version;
+  std::string git_revision;
 };
 
 /// The report. Text and Markdown are a summary unless details are asked for, CSV holds every number
 /// (report/README.md describes it), JSON holds the analysis, HTML is one self-contained file with
 /// tables and charts.
-std::string render(const Run& run,
-                   const model::Analysis& analysis,
-                   Format format,
-                   const RenderOptions& options);
+std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options);
 
 /// Version of the JSON format's layout.
-inline constexpr int report_schema_version = 1;
+inline constexpr int report_schema_version = 2;
 }  // namespace scaleworth::report

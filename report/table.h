@@ -49,7 +49,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};  // how to read it; reasons for missing intervals
-  bool in_csv = true;                   // false: a retelling of what the CSV holds elsewhere
+  bool in_csv = true;                   // false: a repeating of what the CSV holds elsewhere
 };
 
 /// "61.3 ± 0.4 ms" or "n/a".

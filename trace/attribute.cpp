@@ -45,7 +45,7 @@ attribution::JobSize size_of(const Job& job) {
     const Origin& origin = job.recordings[place].origin;
     const std::int32_t world = origin.world_size.value_or(0);
     size.at_least = std::max({size.at_least, numbers.at(place).index + 1, world});
-    size.told = size.told || (world > 0 && origin.rank_basis == RankBasis::told);
+    size.stated = size.stated || (world > 0 && origin.rank_basis == RankBasis::stated);
   }
   return size;
 }
@@ -106,9 +106,9 @@ Attributed attribute(const Job& job) {
   result.collectives = all.waits.collectives;
   place_in_steps(all.steps, result.collectives);
   result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
-  result.culprits = find_culprits(job, all.steps, all.waits, all.alignment, result.ledger);
+  result.stragglers = find_stragglers(job, all.steps, all.waits, all.alignment, result.ledger);
   EfficiencyResult efficiency =
-      measure_efficiency(job, all.steps, all.waits, all.alignment, result.culprits);
+      measure_efficiency(job, all.steps, all.waits, all.alignment, result.stragglers);
   result.efficiency = std::move(efficiency.efficiency);
   result.efficiency_reason = std::move(efficiency.reason);
   number_ranks(RankNumbers(job), result);

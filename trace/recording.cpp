@@ -70,7 +70,7 @@ void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) 
     if (one.sender) number(*one.sender);
     if (one.last_arriver) number(*one.last_arriver);
   }
-  for (attribution::Culprit& one : result.culprits.culprits) number(one.rank);
+  for (attribution::Straggler& one : result.stragglers.stragglers) number(one.rank);
   if (result.efficiency)
     for (attribution::Efficiency::PathShare& one : result.efficiency->critical_path)
       number(one.rank);

@@ -129,7 +129,7 @@ struct StepMark {
 
 /// How far the rank of a recording is to be believed.
 enum class RankBasis : std::uint8_t {
-  told,          // by metadata, the environment or a name: the rank in the job
+  stated,        // by metadata, the environment or a name: the rank in the job
   communicator,  // place in a communicator, which need not hold the whole job
   counted,       // the reader numbered what a file holds
 };
@@ -145,7 +145,7 @@ struct Origin {
   std::optional<std::int32_t> rank;
   std::optional<std::int32_t> world_size;
   std::string rank_from;  // "distributedInfo", "file name", ..., for people
-  RankBasis rank_basis = RankBasis::told;
+  RankBasis rank_basis = RankBasis::stated;
   /// Place in the job where the tool tells it: replicas of one pipeline stage compare with each
   /// other.
   std::optional<std::int32_t> pipeline_stage;

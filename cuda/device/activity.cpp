@@ -25,7 +25,7 @@ struct FilledBuffer {
 
 /// Where CUPTI's callbacks leave their buffers. They carry no pointer of ours, and may still come
 /// when a recorder is gone, so there is one of it for the life of the process.
-class BufferDesk {
+class RecordBuffers {
  public:
   void keep(FilledBuffer buffer) {
     const std::scoped_lock lock(mutex_);
@@ -43,8 +43,9 @@ class BufferDesk {
   std::vector<FilledBuffer> filled_;
 };
 
-BufferDesk& desk() {
-  static BufferDesk* const one = new BufferDesk;  // never destroyed: CUPTI's thread outlives main
+RecordBuffers& record_buffers() {
+  static RecordBuffers* const one =
+      new RecordBuffers;  // never destroyed: CUPTI's thread outlives main
   return *one;
 }
 
@@ -60,11 +61,11 @@ void CUPTIAPI take_buffer(CUcontext context,
                           std::size_t /*size*/,
                           std::size_t valid_bytes) {
   std::size_t dropped = 0;
-  const Cupti* cupti = desk().cupti;
+  const Cupti* cupti = record_buffers().cupti;
   if (cupti != nullptr && cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) {
-    desk().dropped += static_cast<std::int64_t>(dropped);
+    record_buffers().dropped += static_cast<std::int64_t>(dropped);
   }
-  desk().keep({buffer, valid_bytes});
+  record_buffers().keep({buffer, valid_bytes});
 }
 
 void CUPTIAPI ignore_callback(void* /*user*/,
@@ -106,9 +107,9 @@ ActivityRecorder::ActivityRecorder(std::shared_ptr<const Cupti> cupti) : cupti_(
                         : ""));
   };
   need(cupti_->subscribe(&subscriber_, &ignore_callback, nullptr), "cuptiSubscribe");
-  desk().cupti = cupti_.get();
-  desk().dropped = 0;
-  discard(desk().take());
+  record_buffers().cupti = cupti_.get();
+  record_buffers().dropped = 0;
+  discard(record_buffers().take());
   need(cupti_->register_callbacks(&give_buffer, &take_buffer), "cuptiActivityRegisterCallbacks");
   recording_ = true;
   for (const CUpti_ActivityKind kind : kinds) need(cupti_->enable(kind), "cuptiActivityEnable");
@@ -124,7 +125,7 @@ void ActivityRecorder::end() noexcept {
     static_cast<void>(cupti_->flush_all(0));
   }
   recording_ = false;
-  desk().cupti = nullptr;
+  record_buffers().cupti = nullptr;
   if (subscriber_ != nullptr) static_cast<void>(cupti_->unsubscribe(subscriber_));
   subscriber_ = nullptr;
 }
@@ -135,10 +136,10 @@ RecordedActivities ActivityRecorder::stop() {
   cupti_->check(cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
   recording_ = false;
   RecordedActivities recorded;
-  const std::vector<FilledBuffer> buffers = desk().take();
+  const std::vector<FilledBuffer> buffers = record_buffers().take();
   for (const FilledBuffer& buffer : buffers) read(*cupti_, buffer, recorded);
   discard(buffers);
-  recorded.dropped += desk().dropped;
+  recorded.dropped += record_buffers().dropped;
   end();
   return recorded;
 }

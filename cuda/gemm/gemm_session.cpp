@@ -44,17 +44,17 @@ void idle(Seconds pause) {
 
 class CublasLtSession final : public probes::GemmSession {
  public:
-  CublasLtSession(const GemmGround& ground, const GemmProblem& problem)
-      : ground_(ground),
+  CublasLtSession(const GemmContext& ground, const GemmProblem& problem)
+      : context_(ground),
         problem_(problem),
         recipe_(gemm_recipe(problem.input)),
         name_(probes::gemm_problem_name(problem)),
-        operands_(ground_, recipe_, problem_),
-        product_(ground_, recipe_, problem_, operands_) {}
+        operands_(context_, recipe_, problem_),
+        product_(context_, recipe_, problem_, operands_) {}
 
   std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
     std::vector<GemmCandidate> all;
-    on_ground(ground_, "asking for algorithms for " + name_, [&] {
+    in_context(context_, "asking for algorithms for " + name_, [&] {
       const auto bytes = static_cast<std::size_t>(workspace.value());
       for (const ProposedAlgorithm& proposed : product_.propose(wanted, bytes)) {
         const std::string words = remember(proposed);
@@ -68,21 +68,21 @@ class CublasLtSession final : public probes::GemmSession {
   }
 
   void verify(const GemmCandidate& candidate) override {
-    on_ground(ground_, "verifying " + name_, [&] {
+    in_context(context_, "verifying " + name_, [&] {
       const Known& known = find(candidate);
       verify_product(
-          ground_, recipe_, problem_, operands_, product_, known.algorithm, workspace_for(known));
+          context_, recipe_, problem_, operands_, product_, known.algorithm, workspace_for(known));
     });
   }
 
   DeviceMeasured time(const GemmCandidate& candidate, const GemmPace& pace) override {
     DeviceMeasured measured;
-    on_ground(ground_, "timing " + name_, [&] {
+    in_context(context_, "timing " + name_, [&] {
       Known& known = find(candidate);
       const BatchWork work = batch_work(known, pace.regime);
       idle(pace.pause);
       measured = watched(pace.target.time_budget, [&] {
-        return ground_.timer.time(work, pace.target, batch_options(known, pace));
+        return context_.timer.time(work, pace.target, batch_options(known, pace));
       });
       known.product_s = median(measured.time_s).value_or(0.0);
     });
@@ -100,7 +100,7 @@ class CublasLtSession final : public probes::GemmSession {
   /// Short looks have no telemetry: a thread costs more than its few readings tell.
   DeviceMeasured watched(Seconds budget, const std::function<DeviceMeasured()>& measure) const {
     if (budget < shortest_watch) return measure();
-    TelemetryWatch watch(ground_.telemetry);
+    TelemetryWatch watch(context_.telemetry);
     DeviceMeasured measured = measure();
     measured.telemetry = watch.take();
     return measured;
@@ -109,7 +109,7 @@ class CublasLtSession final : public probes::GemmSession {
   /// The words for the algorithm. Some settings of an algorithm cannot be asked for: where words
   /// are equal and algorithms are not, they are numbered.
   std::string remember(const ProposedAlgorithm& proposed) {
-    const std::string plain = describe_algorithm(*ground_.library, proposed.algorithm);
+    const std::string plain = describe_algorithm(*context_.library, proposed.algorithm);
     std::string words = plain;
     for (int variant = 2;; ++variant) {
       const auto [place, added] = known_.try_emplace(words, Known{proposed});
@@ -134,7 +134,7 @@ class CublasLtSession final : public probes::GemmSession {
     if (needed > workspace_bytes_) {
       workspace_.reset();
       workspace_bytes_ = 0;
-      workspace_ = allocate_device(ground_.health, needed);
+      workspace_ = allocate_device(context_.health, needed);
       workspace_bytes_ = needed;
     }
     return needed > 0 ? workspace_.get() : nullptr;
@@ -150,7 +150,7 @@ class CublasLtSession final : public probes::GemmSession {
       return cudaSuccess;
     };
     if (regime == GemmRegime::duty_cycled) {
-      if (!fill_) fill_ = allocate_device(ground_.health, fill_bytes);
+      if (!fill_) fill_ = allocate_device(context_.health, fill_bytes);
       work.between = [this](cudaStream_t stream, int repetition) {
         const RotatingArray& d = operands_.d();
         const cudaError_t reset =
@@ -176,7 +176,7 @@ class CublasLtSession final : public probes::GemmSession {
     return options;
   }
 
-  GemmGround ground_;
+  GemmContext context_;
   GemmProblem problem_;
   const GemmRecipe& recipe_;
   std::string name_;
@@ -189,7 +189,7 @@ class CublasLtSession final : public probes::GemmSession {
 };
 }  // namespace
 
-std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmGround& ground,
+std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& ground,
                                                        const GemmProblem& problem) {
   if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
   if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
@@ -199,7 +199,7 @@ std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmGround& ground,
                     probes::number_format_name(problem.input)));
   }
   std::unique_ptr<probes::GemmSession> session;
-  on_ground(ground, "preparing " + probes::gemm_problem_name(problem), [&] {
+  in_context(ground, "preparing " + probes::gemm_problem_name(problem), [&] {
     session = std::make_unique<CublasLtSession>(ground, problem);
   });
   return session;
@@ -224,9 +224,9 @@ LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library) {
   return LtHandle(handle, {library});
 }
 
-void on_ground(const GemmGround& ground,
-               const std::string& doing,
-               const std::function<void()>& action) {
+void in_context(const GemmContext& ground,
+                const std::string& doing,
+                const std::function<void()>& action) {
   ground.health.require();
   try {
     check(cudaSetDevice(ground.health.ordinal()));

@@ -42,7 +42,7 @@ using LtPreference = LtUnique<cublasLtMatmulPreference_t, &CublasLt::preference_
 LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library);
 
 /// All of it outlives the sessions that use it. Asked by one thread at a time.
-struct GemmGround {
+struct GemmContext {
   const probes::DeviceDescription& description;
   DeviceHealth& health;
   BatchTimer& timer;
@@ -54,14 +54,14 @@ struct GemmGround {
 
 /// Runs `action` with the GPU current; failures of CUDA and of the library become ProbeFailure with
 /// the GPU, `doing` and a remedy. The GPU counts as lost when its context broke.
-void on_ground(const GemmGround& ground,
-               const std::string& doing,
-               const std::function<void()>& action);
+void in_context(const GemmContext& ground,
+                const std::string& doing,
+                const std::function<void()>& action);
 
 /// Allocates and fills the operands. What `ground` refers to must outlive the session. Throws
 /// NothingToMeasure for a product that the format cannot have, ProbeFailure naming the sizes when
 /// memory does not suffice.
-std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmGround& ground,
+std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& ground,
                                                        const probes::GemmProblem& problem);
 
 // cuBLASLt as the GPUs of a process share it, opened when the first product is asked for.

@@ -29,7 +29,7 @@ struct Factor {
 constexpr Factor one{1.0, 1.0F, 1};
 constexpr Factor zero{0.0, 0.0F, 0};
 
-LtDescriptor make_descriptor(const GemmGround& ground, const GemmRecipe& recipe) {
+LtDescriptor make_descriptor(const GemmContext& ground, const GemmRecipe& recipe) {
   cublasLtMatmulDesc_t descriptor = nullptr;
   ground.library->check(
       ground.library->matmul_descriptor_create(&descriptor, recipe.compute, recipe.scale_type));
@@ -37,7 +37,7 @@ LtDescriptor make_descriptor(const GemmGround& ground, const GemmRecipe& recipe)
 }
 
 /// Column-major without gaps; the products of a batch follow each other.
-LtLayout make_layout(const GemmGround& ground,
+LtLayout make_layout(const GemmContext& ground,
                      cudaDataType_t type,
                      std::int64_t rows,
                      std::int64_t columns,
@@ -73,15 +73,15 @@ std::size_t batch_alignment(const GemmRecipe& recipe, const probes::GemmProblem&
 template <class Value>
 void DescribedProduct::set_attribute(cublasLtMatmulDescAttributes_t attribute,
                                      const Value& value) const {
-  ground_.library->check(
-      ground_.library->matmul_descriptor_set(descriptor_.get(), attribute, &value, sizeof value));
+  context_.library->check(
+      context_.library->matmul_descriptor_set(descriptor_.get(), attribute, &value, sizeof value));
 }
 
-DescribedProduct::DescribedProduct(const GemmGround& ground,
+DescribedProduct::DescribedProduct(const GemmContext& ground,
                                    const GemmRecipe& recipe,
                                    const probes::GemmProblem& problem,
                                    const GemmOperands& operands)
-    : ground_(ground),
+    : context_(ground),
       recipe_(recipe),
       alignment_(batch_alignment(recipe, problem)),
       descriptor_(make_descriptor(ground, recipe)),
@@ -122,10 +122,10 @@ void DescribedProduct::describe_scales(const GemmOperands& operands, int set) co
 
 std::vector<ProposedAlgorithm> DescribedProduct::propose(int wanted,
                                                          std::size_t workspace_bytes) const {
-  const CublasLt& library = *ground_.library;
+  const CublasLt& library = *context_.library;
   cublasLtMatmulPreference_t raw = nullptr;
   library.check(library.preference_create(&raw));
-  const LtPreference preference(raw, {ground_.library});
+  const LtPreference preference(raw, {context_.library});
   const std::uint64_t workspace = workspace_bytes;
   library.check(library.preference_set(
       raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
@@ -139,7 +139,7 @@ std::vector<ProposedAlgorithm> DescribedProduct::propose(int wanted,
   std::vector<cublasLtMatmulHeuristicResult_t> results(
       static_cast<std::size_t>(std::max(wanted, 1)));
   int returned = 0;
-  const cublasStatus_t status = library.heuristic(ground_.handle,
+  const cublasStatus_t status = library.heuristic(context_.handle,
                                                   descriptor_.get(),
                                                   a_.get(),
                                                   b_.get(),
@@ -167,22 +167,22 @@ void DescribedProduct::enqueue(const GemmOperands& operands,
                                cudaStream_t stream) const {
   describe_scales(operands, set);
   std::byte* d = operands.d().at(set);
-  ground_.library->check(ground_.library->matmul(ground_.handle,
-                                                 descriptor_.get(),
-                                                 one.as(recipe_.scale_type),
-                                                 operands.a().at(set),
-                                                 a_.get(),
-                                                 operands.b().at(set),
-                                                 b_.get(),
-                                                 zero.as(recipe_.scale_type),
-                                                 d,
-                                                 d_.get(),
-                                                 d,
-                                                 d_.get(),
-                                                 &algorithm.algorithm,
-                                                 workspace,
-                                                 algorithm.workspace_bytes,
-                                                 stream));
+  context_.library->check(context_.library->matmul(context_.handle,
+                                                   descriptor_.get(),
+                                                   one.as(recipe_.scale_type),
+                                                   operands.a().at(set),
+                                                   a_.get(),
+                                                   operands.b().at(set),
+                                                   b_.get(),
+                                                   zero.as(recipe_.scale_type),
+                                                   d,
+                                                   d_.get(),
+                                                   d,
+                                                   d_.get(),
+                                                   &algorithm.algorithm,
+                                                   workspace,
+                                                   algorithm.workspace_bytes,
+                                                   stream));
 }
 
 namespace {
@@ -216,7 +216,7 @@ std::byte* RotatingArray::at(int set) const {
   return static_cast<std::byte*>(memory_.get()) + stride_ * static_cast<std::size_t>(set);
 }
 
-GemmOperands::GemmOperands(const GemmGround& ground,
+GemmOperands::GemmOperands(const GemmContext& ground,
                            const GemmRecipe& recipe,
                            const probes::GemmProblem& problem)
     : sets_(probes::rotating_sets(probes::gemm_footprint(problem), ground.description.l2_cache)),
@@ -238,7 +238,7 @@ GemmOperands::GemmOperands(const GemmGround& ground,
   ground.timer.wait("filling the operands of a product");
 }
 
-void GemmOperands::fill(const GemmGround& ground,
+void GemmOperands::fill(const GemmContext& ground,
                         const RotatingArray& array,
                         OperandEncoding encoding) {
   const auto numbers = array.all_bytes() * 8 / static_cast<std::size_t>(encoded_bits(encoding));

@@ -34,7 +34,7 @@ class RotatingArray {
 class GemmOperands {
  public:
   /// Fills operands and scales. Throws OutOfMemory naming the sizes, gpu::Error.
-  GemmOperands(const GemmGround& ground,
+  GemmOperands(const GemmContext& ground,
                const GemmRecipe& recipe,
                const probes::GemmProblem& problem);
   int sets() const { return sets_; }
@@ -45,7 +45,7 @@ class GemmOperands {
   const RotatingArray& b_scales() const { return b_scales_; }
 
  private:
-  void fill(const GemmGround& ground, const RotatingArray& array, OperandEncoding encoding);
+  void fill(const GemmContext& ground, const RotatingArray& array, OperandEncoding encoding);
 
   int sets_;
   std::uint64_t seed_ = 1;
@@ -68,7 +68,7 @@ class DescribedProduct {
  public:
   /// Throws NothingToMeasure when this version of the library does not know the format's scales,
   /// LibraryError otherwise.
-  DescribedProduct(const GemmGround& ground,
+  DescribedProduct(const GemmContext& ground,
                    const GemmRecipe& recipe,
                    const probes::GemmProblem& problem,
                    const GemmOperands& operands);
@@ -88,7 +88,7 @@ class DescribedProduct {
   template <class Value>
   void set_attribute(cublasLtMatmulDescAttributes_t attribute, const Value& value) const;
 
-  const GemmGround& ground_;
+  const GemmContext& context_;
   const GemmRecipe& recipe_;
   std::size_t alignment_;  // of every product of the batch, bytes
   LtDescriptor descriptor_;
@@ -103,7 +103,7 @@ class DescribedProduct {
 /// that still have it, are infinite or no numbers; then compares 32 x 32 elements, one in each
 /// stretch of rows and columns, with fp64 sums of the operands as they lie in memory. Throws
 /// ProbeFailure.
-void verify_product(const GemmGround& ground,
+void verify_product(const GemmContext& ground,
                     const GemmRecipe& recipe,
                     const probes::GemmProblem& problem,
                     const GemmOperands& operands,

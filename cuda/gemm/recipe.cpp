@@ -286,7 +286,7 @@ std::string number(int value) {
   return fmt::format("{}", value);
 }
 
-constexpr int always_said = -1;
+constexpr int always_printed = -1;
 constexpr std::array settings{
     Setting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, &tile_name, CUBLASLT_MATMUL_TILE_UNDEFINED},
     Setting{"stages",
@@ -299,7 +299,7 @@ constexpr std::array settings{
             2,
             &cluster_name,
             CUBLASLT_CLUSTER_SHAPE_AUTO},
-    Setting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, &number, always_said},
+    Setting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, &number, always_printed},
     Setting{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, &number, 0},
     Setting{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, &number, 0},
     Setting{"option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, &number, 0},

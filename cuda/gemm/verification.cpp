@@ -18,19 +18,19 @@ using HostBytes = std::vector<std::byte>;
 /// Copies of a GPU's memory; there once the stream has been waited for.
 class Fetch {
  public:
-  explicit Fetch(const GemmGround& ground) : ground_(ground) {}
+  explicit Fetch(const GemmContext& ground) : context_(ground) {}
   HostBytes bytes(const std::byte* from, std::size_t count) const {
     HostBytes copy(count);
-    check(cudaMemcpyAsync(copy.data(), from, count, cudaMemcpyDeviceToHost, ground_.stream));
-    ground_.timer.wait("fetching samples of a product");
+    check(cudaMemcpyAsync(copy.data(), from, count, cudaMemcpyDeviceToHost, context_.stream));
+    context_.timer.wait("fetching samples of a product");
     return copy;
   }
 
  private:
-  const GemmGround& ground_;
+  const GemmContext& context_;
 };
 
-void require_written(const GemmGround& ground,
+void require_written(const GemmContext& ground,
                      const GemmRecipe& recipe,
                      const GemmOperands& operands,
                      const Sentinel& sentinel) {
@@ -110,7 +110,7 @@ std::vector<double> sampled_results(const Fetch& fetch,
 }
 }  // namespace
 
-void verify_product(const GemmGround& ground,
+void verify_product(const GemmContext& ground,
                     const GemmRecipe& recipe,
                     const probes::GemmProblem& problem,
                     const GemmOperands& operands,

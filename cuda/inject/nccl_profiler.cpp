@@ -46,7 +46,7 @@ ncclResult_t begin_communicator(void** context,
   made->rank = static_cast<std::uint32_t>(rank);
   made->ranks = static_cast<std::uint32_t>(ranks);
   made->calls = std::uint64_t{session->next_communicator()} << 32U;
-  session->inbox().add(said_of_creation(*made, realtime_ns(), this_thread()));
+  session->inbox().add(report_of_creation(*made, realtime_ns(), this_thread()));
   *wanted_events = wanted_nccl_events(session->settings().nccl_channels);
   *context = made.release();
   return ncclSuccess;
@@ -56,7 +56,7 @@ ncclResult_t begin_communicator(void** context,
 }
 
 void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
-  auto said = said_of_event(context, event, realtime_ns(), this_thread());
+  auto said = report_of_event(context, event, realtime_ns(), this_thread());
   if (!said || !session.recording()) return nullptr;
   const std::uint64_t call = said->row.call;
   session.inbox().add(std::move(*said));
@@ -248,19 +248,19 @@ std::optional<std::uint64_t> element_bytes(std::string_view type) {
   return found->bytes;
 }
 
-SaidCollective said_of_creation(const NcclContext& context,
-                                std::uint64_t time_ns,
-                                std::uint32_t thread) {
-  SaidCollective said{row_of(context, time_ns, thread), "ncclCommInit", {}, {}};
+ReportedCollective report_of_creation(const NcclContext& context,
+                                      std::uint64_t time_ns,
+                                      std::uint32_t thread) {
+  ReportedCollective said{row_of(context, time_ns, thread), "ncclCommInit", {}, {}};
   said.row.fields = collective_has_ranks;
   return said;
 }
 
-std::optional<SaidCollective> said_of_event(NcclContext& context,
-                                            const NcclEvent& event,
-                                            std::uint64_t time_ns,
-                                            std::uint32_t thread) {
-  SaidCollective said{row_of(context, time_ns, thread), {}, {}, {}};
+std::optional<ReportedCollective> report_of_event(NcclContext& context,
+                                                  const NcclEvent& event,
+                                                  std::uint64_t time_ns,
+                                                  std::uint32_t thread) {
+  ReportedCollective said{row_of(context, time_ns, thread), {}, {}, {}};
   if (event.kind == nccl_event_collective) {
     const NcclCollectiveEvent& collective = event.collective;
     said.function = text(collective.function);

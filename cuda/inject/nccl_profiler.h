@@ -42,15 +42,15 @@ int wanted_nccl_events(bool channels);
 std::optional<std::uint64_t> element_bytes(std::string_view type);
 
 /// A communicator was created.
-SaidCollective said_of_creation(const NcclContext& context,
-                                std::uint64_t time_ns,
-                                std::uint32_t thread);
+ReportedCollective report_of_creation(const NcclContext& context,
+                                      std::uint64_t time_ns,
+                                      std::uint32_t thread);
 
 /// A collective or a send or receive is enqueued; absent for other events. Counts them.
-std::optional<SaidCollective> said_of_event(NcclContext& context,
-                                            const NcclEvent& event,
-                                            std::uint64_t time_ns,
-                                            std::uint32_t thread);
+std::optional<ReportedCollective> report_of_event(NcclContext& context,
+                                                  const NcclEvent& event,
+                                                  std::uint64_t time_ns,
+                                                  std::uint32_t thread);
 
 /// A network operation of the call of this number, and a channel of its kernel, as they begin.
 trace::recording::NetworkRow row_of_operation(const NcclContext& context,

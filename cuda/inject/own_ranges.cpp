@@ -42,10 +42,10 @@ void note(std::uint32_t id, MarkPhase phase, std::string name) {
   row.id = id;
   row.thread = this_thread();
   row.phase = phase;
-  session->inbox().add(SaidMark{row, std::move(name)});
+  session->inbox().add(ReportedMark{row, std::move(name)});
 }
 
-void tell_window(std::uint32_t id, const std::string* name) {
+void describe_window(std::uint32_t id, const std::string* name) {
   Session* session = Session::existing();
   if (session == nullptr || !session->window().watches_ranges()) return;
   const RangeKey key{0, 0, id};
@@ -59,14 +59,14 @@ void tell_window(std::uint32_t id, const std::string* name) {
 
 std::uint32_t open_range(const std::string& name) {
   const std::uint32_t id = next_id();
-  tell_window(id, &name);
+  describe_window(id, &name);
   note(id, MarkPhase::opened, name);
   return id;
 }
 
 void close_range(std::uint32_t id) {
   note(id, MarkPhase::closed, {});
-  tell_window(id, nullptr);
+  describe_window(id, nullptr);
 }
 
 /// What NVTX calls into must not throw; a range that memory is too short for is not told.

@@ -51,7 +51,7 @@ void complain(const std::string& line) {
 Session::Session(trace::CaptureSettings settings)
     : settings_(std::move(settings)),
       owner_(::getpid()),
-      desk_(buffer_bytes, most_waiting),
+      buffers_(buffer_bytes, most_waiting),
       window_(settings_.window) {}
 
 Session* Session::existing() {
@@ -127,8 +127,8 @@ void Session::trace_device() {
   std::string reason;
   const auto chosen = choose_cupti(settings_.cupti);
   if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen)) {
-    desk_.prepare(first_buffers);
-    const auto started = Tracer::start(*cupti, desk_, std::move(events), lines);
+    buffers_.prepare(first_buffers);
+    const auto started = Tracer::start(*cupti, buffers_, std::move(events), lines);
     if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
     if (const auto* skipped = std::get_if<Skipped>(&started)) reason = skipped->reason;
     if (const auto* failed = std::get_if<Failed>(&started)) reason = failed->reason;
@@ -159,7 +159,7 @@ void Session::follow_window(const char* why) {
     trace::recording::WindowRow row;
     row.time_ns = realtime_ns();
     row.on = open ? 1 : 0;
-    inbox_.add(SaidWindow{row, why});
+    inbox_.add(ReportedWindow{row, why});
     if (open && window_.deadline()) wake();  // the writer has to know when to stop
   }
   Tracer* tracer = tracer_;
@@ -201,7 +201,7 @@ void Session::hurry() {
 }
 
 void Session::forked() {
-  Tracer::let_go_of_desk();
+  Tracer::release_buffers();
   session_of_process = nullptr;
   process_refused = true;
   file_.abandon();
@@ -242,9 +242,9 @@ void Session::drain() {
   if (tracer == nullptr) return;
   if (!decoder_asks_) decoder_.ask(tracer->questions());
   decoder_asks_ = true;
-  while (const auto buffer = desk_.next()) {
+  while (const auto buffer = buffers_.next()) {
     drain_buffer(*buffer);
-    desk_.put_back(*buffer);
+    buffers_.put_back(*buffer);
     if (rows_of(batch_) >= rows_before_writing) write(false);
   }
 }
@@ -257,11 +257,11 @@ void Session::write(bool last) {
   if (last) trace::recording::append_end(bytes_);
   if (!file_.is_open()) return;
   const std::string failure = file_.append(bytes_);
-  if (!failure.empty()) tell_failure(failure);
+  if (!failure.empty()) print_failure(failure);
 }
 
 /// Counts what could not be written and says so, in the file as well where a few bytes still fit.
-void Session::tell_failure(const std::string& failure) {
+void Session::print_failure(const std::string& failure) {
   lost_bytes_ += bytes_.size();
   if (std::exchange(complained_of_writing_, true)) return;
   const std::string line = "the recording cannot be written: " + failure;
@@ -280,7 +280,7 @@ void Session::add_losses() {
     if (count > 0) batch_.losses.emplace_back(name, count);
   };
   if (tracer != nullptr) add("dropped_records", tracer->take_dropped());
-  add("discarded_buffer_bytes", desk_.take_discarded_bytes());
+  add("discarded_buffer_bytes", buffers_.take_discarded_bytes());
   add("unwritten_bytes", std::exchange(lost_bytes_, 0));
 }
 
@@ -334,11 +334,11 @@ void Inbox::put(std::vector<Row>& rows, Row row) {
   }
 }
 
-void Inbox::add(SaidCollective said) {
+void Inbox::add(ReportedCollective said) {
   put(collectives_, std::move(said));
 }
 
-void Inbox::add(SaidMark said) {
+void Inbox::add(ReportedMark said) {
   put(marks_, std::move(said));
 }
 
@@ -350,7 +350,7 @@ void Inbox::add(const trace::recording::ChannelRow& row) {
   put(channels_, row);
 }
 
-void Inbox::add(SaidWindow said) {
+void Inbox::add(ReportedWindow said) {
   const std::scoped_lock lock(mutex_);
   if (windows_.size() < most_of_a_kind) windows_.push_back(std::move(said));
 }
@@ -366,9 +366,9 @@ void Inbox::remark(const std::string& line) {
 void Inbox::empty_into(
     trace::recording::Batch& batch,
     const std::function<std::uint32_t(std::string_view, trace::recording::Batch&)>& name) {
-  std::vector<SaidCollective> collectives;
-  std::vector<SaidMark> marks;
-  std::vector<SaidWindow> windows;
+  std::vector<ReportedCollective> collectives;
+  std::vector<ReportedMark> marks;
+  std::vector<ReportedWindow> windows;
   {
     const std::scoped_lock lock(mutex_);
     collectives.swap(collectives_);
@@ -383,17 +383,17 @@ void Inbox::empty_into(
     remarks_.clear();
     if (dropped_ > 0) batch.losses.emplace_back("dropped_host_events", std::exchange(dropped_, 0));
   }
-  for (SaidCollective& said : collectives) {
+  for (ReportedCollective& said : collectives) {
     said.row.function = name(said.function, batch);
     said.row.algorithm = name(said.algorithm, batch);
     said.row.protocol = name(said.protocol, batch);
     batch.collectives.push_back(said.row);
   }
-  for (SaidMark& said : marks) {
+  for (ReportedMark& said : marks) {
     said.row.name = name(said.name, batch);
     batch.marks.push_back(said.row);
   }
-  for (SaidWindow& said : windows) {
+  for (ReportedWindow& said : windows) {
     said.row.why = name(said.why, batch);
     batch.windows.push_back(said.row);
   }

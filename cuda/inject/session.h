@@ -23,19 +23,19 @@
 namespace scaleworth::gpu {
 // What threads of the program leave for the writer: rows whose names are still texts.
 
-struct SaidCollective {
+struct ReportedCollective {
   trace::recording::CollectiveRow row;
   std::string function;
   std::string algorithm;
   std::string protocol;
 };
 
-struct SaidMark {
+struct ReportedMark {
   trace::recording::MarkRow row;
   std::string name;
 };
 
-struct SaidWindow {
+struct ReportedWindow {
   trace::recording::WindowRow row;
   std::string why;
 };
@@ -43,9 +43,9 @@ struct SaidWindow {
 /// Bounded: what does not fit is dropped and counted.
 class Inbox {
  public:
-  void add(SaidCollective said);
-  void add(SaidMark said);
-  void add(SaidWindow said);
+  void add(ReportedCollective said);
+  void add(ReportedMark said);
+  void add(ReportedWindow said);
   void add(const trace::recording::NetworkRow& row);
   void add(const trace::recording::ChannelRow& row);
   /// One line for people, once per text.
@@ -63,9 +63,9 @@ class Inbox {
   void put(std::vector<Row>& rows, Row row);
 
   std::mutex mutex_;
-  std::vector<SaidCollective> collectives_;
-  std::vector<SaidMark> marks_;
-  std::vector<SaidWindow> windows_;
+  std::vector<ReportedCollective> collectives_;
+  std::vector<ReportedMark> marks_;
+  std::vector<ReportedWindow> windows_;
   std::vector<trace::recording::NetworkRow> networks_;
   std::vector<trace::recording::ChannelRow> channels_;
   std::vector<std::string> remarks_;      // not written yet
@@ -191,13 +191,13 @@ class Session {
   void drain_buffer(const FilledBuffer& buffer);
   void add_losses();
   void write(bool last);
-  void tell_failure(const std::string& failure);
+  void print_failure(const std::string& failure);
   void wake() const;
   static void poke(int descriptor);
 
   const trace::CaptureSettings settings_;
   const pid_t owner_;
-  BufferDesk desk_;
+  RecordBuffers buffers_;
   Inbox inbox_;
   WindowControl window_;
   OutputFile file_;

@@ -37,14 +37,14 @@ constexpr std::array noisy_driver_calls{CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttri
                                         CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice};
 
 // CUPTI's buffer callbacks carry no pointer of ours.
-std::atomic<BufferDesk*> desk_of_process{nullptr};
+std::atomic<RecordBuffers*> process_buffers{nullptr};
 constexpr std::size_t orphan_bytes = std::size_t{8} << 20U;
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  BufferDesk* desk = desk_of_process;
-  if (desk != nullptr) {
-    *buffer = desk->give();
-    *size = desk->buffer_bytes();
+  RecordBuffers* buffers = process_buffers;
+  if (buffers != nullptr) {
+    *buffer = buffers->give();
+    *size = buffers->buffer_bytes();
   } else {
     void* memory =
         ::mmap(nullptr, orphan_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -60,9 +60,9 @@ void CUPTIAPI take_buffer(CUcontext /*context*/,
                           std::uint8_t* buffer,
                           std::size_t size,
                           std::size_t valid_bytes) {
-  BufferDesk* desk = desk_of_process;
-  if (desk != nullptr) {
-    desk->take({buffer, valid_bytes});
+  RecordBuffers* buffers = process_buffers;
+  if (buffers != nullptr) {
+    buffers->take({buffer, valid_bytes});
   } else if (buffer != nullptr) {
     ::munmap(buffer, size);
   }
@@ -83,7 +83,7 @@ void Tracer::called(void* self,
                     CUpti_CallbackDomain domain,
                     CUpti_CallbackId id,
                     const void* data) {
-  if (self == nullptr || data == nullptr || desk_of_process == nullptr) return;
+  if (self == nullptr || data == nullptr || process_buffers == nullptr) return;
   const auto& events = static_cast<Tracer*>(self)->events_;
   if (domain == CUPTI_CB_DOMAIN_NVTX) {
     if (events.range) events.range(id, *static_cast<const CUpti_NvtxData*>(data));
@@ -149,19 +149,19 @@ void Tracer::prepare(std::vector<std::string>& lines) {
 }
 
 Outcome<Tracer*> Tracer::start(std::shared_ptr<const Cupti> cupti,
-                               BufferDesk& desk,
+                               RecordBuffers& buffers,
                                TracerEvents events,
                                std::vector<std::string>& lines) {
   auto tracer = std::unique_ptr<Tracer>(new Tracer(std::move(cupti), std::move(events)));
   const std::string refusal = tracer->subscribe();
   if (!refusal.empty()) return Skipped{refusal};
-  desk_of_process = &desk;
+  process_buffers = &buffers;
   tracer->prepare(lines);
   return tracer.release();
 }
 
-void Tracer::let_go_of_desk() {
-  desk_of_process = nullptr;
+void Tracer::release_buffers() {
+  process_buffers = nullptr;
 }
 
 void Tracer::silence_noisy_calls() const {
@@ -235,14 +235,14 @@ DecoderQuestions Tracer::questions() const {
   return questions;
 }
 
-std::uint8_t* BufferDesk::new_buffer(int flags) const {
+std::uint8_t* RecordBuffers::new_buffer(int flags) const {
   void* memory = ::mmap(
       nullptr, buffer_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   return static_cast<std::uint8_t*>(memory);
 }
 
-void BufferDesk::prepare(std::size_t buffers) {
+void RecordBuffers::prepare(std::size_t buffers) {
   for (std::size_t i = 0; i < buffers; ++i) {
     std::uint8_t* buffer = new_buffer(MAP_POPULATE);
     if (buffer == nullptr) return;
@@ -251,7 +251,7 @@ void BufferDesk::prepare(std::size_t buffers) {
   }
 }
 
-std::uint8_t* BufferDesk::give() {
+std::uint8_t* RecordBuffers::give() {
   FilledBuffer taken;
   {
     const std::scoped_lock lock(mutex_);
@@ -271,7 +271,7 @@ std::uint8_t* BufferDesk::give() {
   return taken.data;
 }
 
-void BufferDesk::take(FilledBuffer buffer) {
+void RecordBuffers::take(FilledBuffer buffer) {
   if (buffer.data == nullptr) return;
   const std::scoped_lock lock(mutex_);
   if (buffer.bytes == 0) {
@@ -281,7 +281,7 @@ void BufferDesk::take(FilledBuffer buffer) {
   }
 }
 
-std::optional<FilledBuffer> BufferDesk::next() {
+std::optional<FilledBuffer> RecordBuffers::next() {
   const std::scoped_lock lock(mutex_);
   if (filled_.empty()) return std::nullopt;
   const FilledBuffer buffer = filled_.front();
@@ -289,13 +289,13 @@ std::optional<FilledBuffer> BufferDesk::next() {
   return buffer;
 }
 
-void BufferDesk::put_back(FilledBuffer buffer) {
+void RecordBuffers::put_back(FilledBuffer buffer) {
   std::memset(buffer.data, 0, buffer.bytes);
   const std::scoped_lock lock(mutex_);
   free_.push_back(buffer.data);
 }
 
-std::uint64_t BufferDesk::take_discarded_bytes() {
+std::uint64_t RecordBuffers::take_discarded_bytes() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(discarded_bytes_, 0);
 }

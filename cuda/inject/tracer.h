@@ -27,11 +27,11 @@ struct FilledBuffer {
 
 /// Used by the application's threads and CUPTI's (give, take) and the writer (next, put_back).
 /// Nothing but memory is touched under its lock.
-class BufferDesk {
+class RecordBuffers {
  public:
   /// At most `most_waiting` filled buffers wait for the writer. Those that CUPTI holds, one for
   /// each thread of the program that works with CUDA, come on top of them.
-  BufferDesk(std::size_t bytes_per_buffer, std::size_t most_waiting)
+  RecordBuffers(std::size_t bytes_per_buffer, std::size_t most_waiting)
       : buffer_bytes_(bytes_per_buffer), most_waiting_(most_waiting) {}
 
   /// Makes `buffers` of them before anybody waits for their pages.
@@ -78,11 +78,11 @@ Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named);
 /// One in a process and never destroyed: CUPTI's callbacks may come until the end.
 class Tracer {
  public:
-  /// Subscribes and registers the buffers of `desk`, which has to outlive the process. `lines`
+  /// Subscribes and registers the buffers of `buffers`, which has to outlive the process. `lines`
   /// receives what could not be had, one line each. Skipped when another tool is subscribed, which
   /// it names, or when CUPTI refuses.
   static Outcome<Tracer*> start(std::shared_ptr<const Cupti> cupti,
-                                BufferDesk& desk,
+                                RecordBuffers& buffers,
                                 TracerEvents events,
                                 std::vector<std::string>& lines);
 
@@ -96,8 +96,9 @@ class Tracer {
   DecoderQuestions questions() const;
   const Cupti& cupti() const { return *cupti_; }
 
-  /// In a forked child: buffers no longer go to the desk, whose lock another thread may have held.
-  static void let_go_of_desk();
+  /// In a forked child: buffers no longer go to the buffers, whose lock another thread may have
+  /// held.
+  static void release_buffers();
 
  private:
   Tracer(std::shared_ptr<const Cupti> cupti, TracerEvents events);

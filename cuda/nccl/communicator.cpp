@@ -43,7 +43,7 @@ void Communicator::require_healthy(const std::string& doing) const {
   const char* detail = nccl().last_error(nullptr);
   if (detail != nullptr && *detail != '\0') words += fmt::format("; {}", detail);
   const std::string what = fmt::format("{}, rank {} of {}: {}", doing, rank_, ranks_, words);
-  if (tells_lack_of_memory(state, words)) throw OutOfMemory(what);
+  if (is_lack_of_memory(state, words)) throw OutOfMemory(what);
   throw ProbeFailure(what);
 }
 
@@ -167,7 +167,7 @@ const std::vector<Event>& LocalRank::events(std::size_t count) {
 }
 
 namespace {
-constexpr std::array<std::string_view, 4> telling_words{
+constexpr std::array<std::string_view, 4> words_that_reveal{
     "out of memory", "alloc", "no space left", "creating shared memory"};
 
 OutOfMemory out_of_memory(const std::string& who, const char* what) {
@@ -180,14 +180,15 @@ std::string_view before_code(std::string_view what) {
 }
 }  // namespace
 
-bool tells_lack_of_memory(int code, std::string_view words) {
+bool is_lack_of_memory(int code, std::string_view words) {
   if (code != ncclUnhandledCudaError && code != ncclSystemError) return false;
   std::string lower(words);
   std::ranges::transform(lower, lower.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
-  return std::ranges::any_of(
-      telling_words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  return std::ranges::any_of(words_that_reveal, [&](std::string_view word) {
+    return lower.find(word) != std::string::npos;
+  });
 }
 
 void name_lack_of_memory(const std::string& who, const std::function<void()>& action) {
@@ -197,7 +198,7 @@ void name_lack_of_memory(const std::string& who, const std::function<void()>& ac
     if (error.status() != cudaErrorMemoryAllocation) throw;
     throw out_of_memory(who, error.what());
   } catch (const LibraryError& error) {
-    if (!tells_lack_of_memory(error.code(), before_code(error.what()))) throw;
+    if (!is_lack_of_memory(error.code(), before_code(error.what()))) throw;
     throw out_of_memory(who, error.what());
   }
 }

@@ -154,7 +154,7 @@ class LocalRank {
 /// system call (ncclUnhandledCudaError, ncclSystemError) that was to get memory of a GPU, of the
 /// host, or shared between processes. The words are those of the warnings in NCCL's alloc.h and
 /// shmutils.cc; other failures have the same codes.
-bool tells_lack_of_memory(int code, std::string_view words);
+bool is_lack_of_memory(int code, std::string_view words);
 
 /// Runs `action`, and throws OutOfMemory naming `who` for what it throws for lack of memory; other
 /// exceptions pass.

@@ -37,21 +37,21 @@ class Forcing {
  public:
   explicit Forcing(const CollectiveWork& work) {
     if (work.algorithm.empty()) return;
-    plugin_desk().force(CollectiveAlgorithm{work.algorithm, work.protocol});
+    plugin_state().force(CollectiveAlgorithm{work.algorithm, work.protocol});
   }
   Forcing(const Forcing&) = delete;
   Forcing& operator=(const Forcing&) = delete;
-  ~Forcing() { plugin_desk().force(std::nullopt); }
+  ~Forcing() { plugin_state().force(std::nullopt); }
 };
 
 /// What NCCL tells of a warm-up; a failure ends the watching too.
 class Watching {
  public:
-  Watching() { plugin_desk().start_watching(); }
+  Watching() { plugin_state().start_watching(); }
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
-  ~Watching() { static_cast<void>(plugin_desk().stop_watching()); }
-  NcclSaid said() const { return plugin_desk().stop_watching(); }
+  ~Watching() { static_cast<void>(plugin_state().stop_watching()); }
+  NcclReport said() const { return plugin_state().stop_watching(); }
 };
 
 std::vector<int> members_of(const CollectiveWork& work, int size) {
@@ -207,14 +207,14 @@ void NcclRankGroup::make_room() {
   }));
 }
 
-NcclSaid NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) {
+NcclReport NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) {
   communicating_ = false;
   all_well([&](Member& member) {
     member.run = std::make_unique<CollectiveRun>(
         *member.place, *member.communicator, options_.nccl, work, stop_);
   });
   communicating_ = true;
-  WarmUpNews own;
+  WarmUpResult own;
   std::mutex mutex;
   const Watching watching;
   all_well([&](Member& member) {
@@ -224,18 +224,18 @@ NcclSaid NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) 
   });
   own.said = watching.said();
   all_well([](Member& member) { member.run->verify(); });
-  WarmUpNews news;
+  WarmUpResult result;
   bool first = true;
-  for (const std::string& text : meeting_.all_gather(news_text(own))) {
-    const WarmUpNews one = news_of(text);
+  for (const std::string& text : meeting_.all_gather(warm_up_text(own))) {
+    const WarmUpResult one = parse_warm_up(text);
     if (one.operation <= Seconds(0.0)) continue;
-    if (first) news.said = one.said;
+    if (first) result.said = one.said;
     first = false;
-    news.said.refused = news.said.refused || one.said.refused;
-    news.operation = std::max(news.operation, one.operation);
+    result.said.refused = result.said.refused || one.said.refused;
+    result.operation = std::max(result.operation, one.operation);
   }
-  operation = news.operation;
-  return news.said;
+  operation = result.operation;
+  return result.said;
 }
 
 std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
@@ -257,7 +257,7 @@ std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
 CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                                           const StoppingTarget& target) {
   Seconds operation;
-  const NcclSaid said = prepare(work, operation);
+  const NcclReport said = prepare(work, operation);
   const bool forced = !work.algorithm.empty();
   if (forced && (said.refused || !said.asked)) {
     throw NothingToMeasure(

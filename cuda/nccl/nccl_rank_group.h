@@ -116,7 +116,7 @@ class NcclRankGroup final : public probes::RankGroup {
   void on_members(const Action& action);
   /// `on_members` in every process; throws everywhere what any rank threw.
   void all_well(const Action& action);
-  NcclSaid prepare(const probes::CollectiveWork& work, Seconds& operation);
+  NcclReport prepare(const probes::CollectiveWork& work, Seconds& operation);
   std::vector<double> slowest(const probes::CollectiveBatch& batch);
   probes::CollectiveMeasured measure(const probes::CollectiveWork& work,
                                      const StoppingTarget& target);

@@ -25,7 +25,7 @@ ncclResult_t start_tuning(void** context,
                           NcclLogger /*logger*/,
                           NcclNvlinkDomains* /*domains*/,
                           NcclTunerConstants* /*constants*/) {
-  *context = &plugin_desk();
+  *context = &plugin_state();
   return ncclSuccess;
 }
 
@@ -39,7 +39,7 @@ ncclResult_t tune(void* /*context*/,
                   int protocols,
                   int /*registered*/,
                   int* /*channels*/) {
-  plugin_desk().tune(bytes, reinterpret_cast<float*>(costs), algorithms, protocols);
+  plugin_state().tune(bytes, reinterpret_cast<float*>(costs), algorithms, protocols);
   return ncclSuccess;
 }
 
@@ -55,8 +55,8 @@ ncclResult_t start_profiling(void** context,
                              int /*ranks*/,
                              int /*rank*/,
                              NcclLogger /*logger*/) {
-  *context = &plugin_desk();
-  plugin_desk().offer_mask(wanted_events);
+  *context = &plugin_state();
+  plugin_state().offer_mask(wanted_events);
   return ncclSuccess;
 }
 
@@ -65,7 +65,7 @@ ncclResult_t start_event(void* /*context*/, void** handle, NcclEvent* event) {
   const NcclCollectiveEvent& collective = event->collective;
   if (event->kind == nccl_event_collective && collective.algorithm != nullptr &&
       collective.protocol != nullptr) {
-    plugin_desk().started(collective.algorithm, collective.protocol, collective.channels);
+    plugin_state().started(collective.algorithm, collective.protocol, collective.channels);
   }
   return ncclSuccess;
 }
@@ -179,13 +179,13 @@ std::string word_of_profiler(std::string_view word) {
   return std::string(word);
 }
 
-void PluginDesk::force(const std::optional<probes::CollectiveAlgorithm>& way) {
+void PluginState::force(const std::optional<probes::CollectiveAlgorithm>& way) {
   const std::scoped_lock lock(mutex_);
   forced_ = way;
   busy_ = watching_ || forced_.has_value();
 }
 
-void PluginDesk::listen(bool on) {
+void PluginState::listen(bool on) {
   watching_ = on;
   busy_ = watching_ || forced_.has_value();
   if (mask_ != nullptr) {
@@ -194,84 +194,85 @@ void PluginDesk::listen(bool on) {
   }
 }
 
-void PluginDesk::start_watching() {
+void PluginState::start_watching() {
   const std::scoped_lock lock(mutex_);
-  said_ = {};
+  report_ = {};
   listen(true);
 }
 
-NcclSaid PluginDesk::stop_watching() {
+NcclReport PluginState::stop_watching() {
   const std::scoped_lock lock(mutex_);
   listen(false);
-  return std::exchange(said_, {});
+  return std::exchange(report_, {});
 }
 
-void PluginDesk::tune(std::size_t bytes, float* costs, int rows, int columns) {
+void PluginState::tune(std::size_t bytes, float* costs, int rows, int columns) {
   if (!busy_ || bytes <= own_bytes || rows > nccl_algorithms || columns > nccl_protocols) return;
   const std::scoped_lock lock(mutex_);
   if (watching_) {
-    said_.asked = true;
-    said_.predictions = usable(costs, rows, columns);
+    report_.asked = true;
+    report_.predictions = usable(costs, rows, columns);
   }
-  if (forced_ && !prefer(*forced_, costs, rows, columns)) said_.refused = true;
+  if (forced_ && !prefer(*forced_, costs, rows, columns)) report_.refused = true;
 }
 
-void PluginDesk::started(std::string_view algorithm, std::string_view protocol, int channels) {
+void PluginState::started(std::string_view algorithm, std::string_view protocol, int channels) {
   const std::scoped_lock lock(mutex_);
   if (!watching_) return;
-  said_.ran =
+  report_.ran =
       probes::RanAlgorithm{{word_of_profiler(algorithm), word_of_profiler(protocol)}, channels};
 }
 
-void PluginDesk::offer_mask(int* mask) {
+void PluginState::offer_mask(int* mask) {
   const std::scoped_lock lock(mutex_);
   mask_ = mask;
   listen(watching_);
 }
 
-PluginDesk& plugin_desk() {
-  static PluginDesk desk;
-  return desk;
+PluginState& plugin_state() {
+  static PluginState state;
+  return state;
 }
 
 namespace {
 using nlohmann::json;
 }  // namespace
 
-std::string news_text(const WarmUpNews& news) {
+std::string warm_up_text(const WarmUpResult& result) {
   json predictions = json::array();
-  for (const probes::PredictedTime& time : news.said.predictions) {
+  for (const probes::PredictedTime& time : result.said.predictions) {
     predictions.push_back({time.way.algorithm, time.way.protocol, time.time.value()});
   }
   json ran = nullptr;
-  if (news.said.ran) {
-    ran = {news.said.ran->way.algorithm, news.said.ran->way.protocol, news.said.ran->channels};
+  if (result.said.ran) {
+    ran = {
+        result.said.ran->way.algorithm, result.said.ran->way.protocol, result.said.ran->channels};
   }
   return json{{"predictions", predictions},
               {"ran", ran},
-              {"asked", news.said.asked},
-              {"refused", news.said.refused},
-              {"operation_s", news.operation.value()}}
+              {"asked", result.said.asked},
+              {"refused", result.said.refused},
+              {"operation_s", result.operation.value()}}
       .dump();
 }
 
-WarmUpNews news_of(const std::string& text) {
+WarmUpResult parse_warm_up(const std::string& text) {
   try {
     const json object = json::parse(text);
-    WarmUpNews news;
+    WarmUpResult result;
     for (const json& entry : object.at("predictions")) {
-      news.said.predictions.push_back(
+      result.said.predictions.push_back(
           {{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()},
            Seconds(entry.at(2).get<double>())});
     }
     if (const json& ran = object.at("ran"); !ran.is_null()) {
-      news.said.ran = probes::RanAlgorithm{
+      result.said.ran = probes::RanAlgorithm{
           {ran.at(0).get<std::string>(), ran.at(1).get<std::string>()}, ran.at(2).get<int>()};
     }
-    news.said.asked = object.at("asked").get<bool>();
-    news.said.refused = object.at("refused").get<bool>();
-    news.operation = Seconds(object.at("operation_s").get<double>());
-    return news;
+    result.said.asked = object.at("asked").get<bool>();
+    result.said.refused = object.at("refused").get<bool>();
+    result.operation = Seconds(object.at("operation_s").get<double>());
+    return result;
   } catch (const json::exception&) {
     throw ProbeFailure("a rank reported its warm-up in a way that cannot be read");
   }

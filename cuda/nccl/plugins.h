@@ -42,7 +42,7 @@ const char* protocol_word(int index);   // "LL", "LL128", "Simple"
 std::string word_of_profiler(std::string_view word);
 
 /// What NCCL told while it was watched.
-struct NcclSaid {
+struct NcclReport {
   /// Usable ways of the last call, cheapest first; the times are NCCL's, not touched by forcing.
   std::vector<probes::PredictedTime> predictions;
   std::optional<probes::RanAlgorithm> ran;
@@ -51,7 +51,7 @@ struct NcclSaid {
 };
 
 /// Used by any number of threads: each rank of this process enqueues on its own.
-class PluginDesk {
+class PluginState {
  public:
   /// A call that moves no more than this is the measurement's own and neither recorded nor forced.
   static constexpr std::size_t own_bytes = 4;
@@ -60,11 +60,11 @@ class PluginDesk {
   void force(const std::optional<probes::CollectiveAlgorithm>& way);
   /// Forgets what was said and listens until `stop_watching`. Between the two the profiler is on.
   void start_watching();
-  NcclSaid stop_watching();
+  NcclReport stop_watching();
 
   /// The tuner's question. `costs`: 7 x 3 as described in tuner_interface.h.
   void tune(std::size_t bytes, float* costs, int algorithms, int protocols);
-  /// The profiler's news.
+  /// The profiler's result.
   void started(std::string_view algorithm, std::string_view protocol, int channels);
   /// NCCL reads this mask before each call.
   void offer_mask(int* mask);
@@ -77,22 +77,22 @@ class PluginDesk {
   bool watching_ = false;
   std::optional<probes::CollectiveAlgorithm> forced_;
   int* mask_ = nullptr;
-  NcclSaid said_;
+  NcclReport report_;
 };
 
 /// The one of this process: NCCL's plugin calls carry nothing by which they could find another.
-PluginDesk& plugin_desk();
+PluginState& plugin_state();
 
 // What a process learned in the warm-up, on its way to rank 0.
 
-struct WarmUpNews {
-  NcclSaid said;
+struct WarmUpResult {
+  NcclReport said;
   Seconds operation;  // slowest of the process's ranks; 0: none of its ranks took part
 };
 
-std::string news_text(const WarmUpNews& news);
+std::string warm_up_text(const WarmUpResult& result);
 /// Throws ProbeFailure for anything else than such a text.
-WarmUpNews news_of(const std::string& text);
+WarmUpResult parse_warm_up(const std::string& text);
 
 /// Samples as bytes of the doubles: processes of one job run on one kind of machine.
 std::string samples_text(const std::vector<double>& samples);

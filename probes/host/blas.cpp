@@ -222,7 +222,7 @@ void call(Function function, const GemmArguments<T>& x) {
 class OpenBlas final : public Blas {
  public:
   OpenBlas(OpenBlasLibrary library, const CpuInfo& cpu)
-      : library_(library), doubt_(core_type_doubt(library.get_corename(), cpu)) {}
+      : library_(library), warning_(core_type_warning(library.get_corename(), cpu)) {}
 
   void gemm(const GemmArguments<float>& arguments) const override {
     call(library_.sgemm, arguments);
@@ -251,11 +251,11 @@ class OpenBlas final : public Blas {
         "{}, {} kernels, {}", config.substr(0, version), library_.get_corename(), threading);
   }
 
-  std::string doubt() const override { return doubt_; }
+  std::string warning() const override { return warning_; }
 
  private:
   OpenBlasLibrary library_;
-  std::string doubt_;
+  std::string warning_;
 };
 }  // namespace
 
@@ -330,7 +330,7 @@ std::string preferred_core_type(const CpuInfo& cpu) {
   return {};
 }
 
-std::string core_type_doubt(const std::string& core_name, const CpuInfo& cpu) {
+std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu) {
   const std::string name = lower(core_name);
   // aarch64 has one vector width before SVE; "armv8" is the set for CPUs that it does not know.
   if (cpu.has("asimd")) {

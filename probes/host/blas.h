@@ -44,7 +44,7 @@ class Blas {
   /// "OpenBLAS 0.3.21, SkylakeX kernels", for the record.
   virtual std::string description() const = 0;
   /// Empty, or why its kernels are not the best for this CPU.
-  virtual std::string doubt() const = 0;
+  virtual std::string warning() const = 0;
 };
 
 /// Opens libopenblas (`path` empty: the loader's search), with OPENBLAS_CORETYPE set from CPU flags
@@ -72,7 +72,7 @@ std::string preferred_core_type(const CpuInfo& cpu);
 
 /// Empty, or what the kernels of `core_name` (as openblas_get_corename() spells it) leave unused of
 /// this CPU: "AVX2 kernels on an AVX-512 machine".
-std::string core_type_doubt(const std::string& core_name, const CpuInfo& cpu);
+std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu);
 
 // How fast does the BLAS library multiply?
 

@@ -64,8 +64,8 @@ class HostMachine final : public Machine {
     if (const auto* skipped = std::get_if<Skipped>(&opened)) return *skipped;
     if (const auto* failed = std::get_if<Failed>(&opened)) return *failed;
     const Blas& library = *std::get<std::shared_ptr<const Blas>>(opened);
-    if (library.doubt().empty()) return library.description();
-    return fmt::format("{} ({})", library.description(), library.doubt());
+    if (library.warning().empty()) return library.description();
+    return fmt::format("{} ({})", library.description(), library.warning());
   }
 
   Measured time_gemm(const GemmWork& work, const Target& target) override {

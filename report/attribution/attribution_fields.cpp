@@ -128,8 +128,8 @@ void cause_share(Fields& json, const attribution::CauseShare& share) {
   json("detail", share.detail, or_null);
 }
 
-void culprit(Fields& json, const AttributionView& view, const attribution::Culprit& one) {
-  json.named("culprit");
+void straggler(Fields& json, const AttributionView& view, const attribution::Straggler& one) {
+  json.named("straggler");
   json("rank", one.rank);
   json("waited_ns", one.waited, "By all ranks, exposed or not.");
   json("exposed_ns", one.exposed);
@@ -139,7 +139,7 @@ void culprit(Fields& json, const AttributionView& view, const attribution::Culpr
   json("lost_usd_per_hour", lost_per_hour(view, one), "Per hour of the whole job.");
   json("collectives", one.collectives, "At which it came last.");
   json("steps", one.steps, "In which it is the largest cause of waiting.");
-  json("significant", one.significant, "Beyond what the clock error allows to doubt.");
+  json("significant", one.significant, "Beyond the clock error.");
   json("cause",
        attribution::late_cause_name(one.cause),
        "Explains at least 80 % of the lateness, else undecided.");
@@ -166,12 +166,12 @@ struct Waited {
   Nanoseconds total{};
 };
 
-void culprits(Fields& json, const AttributionView& view) {
-  const auto& report = view.attribution.culprits;
+void stragglers(Fields& json, const AttributionView& view) {
+  const auto& report = view.attribution.stragglers;
   json("abstention", report.abstention, "Why nobody is named.", or_null);
   json("recurrence", recurrence_name(report.recurrence), one_of("one rank|rotating|too few steps"));
-  const auto priced = [&](Fields& one, const auto& named) { culprit(one, view, named); };
-  json.array("culprits", report.culprits, priced, "The most expensive first.");
+  const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
+  json.array("stragglers", report.stragglers, priced, "The most expensive first.");
   std::vector<Waited> matrix;
   for (std::size_t i = 0; i < report.total.size(); ++i) {
     for (std::size_t j = 0; j < report.total[i].size(); ++j) {
@@ -196,7 +196,8 @@ void culprits(Fields& json, const AttributionView& view) {
 
 void nccl_use(Fields& json, const attribution::NcclUse& use) {
   json.named("nccl_use",
-             "What NCCL told of this rank's part; null where it told nothing. Times are means over "
+             "What NCCL reported of this rank's part; null where it reported nothing. Times are "
+             "means over "
              "its network operations (one channel's sends or receives to one peer each), which run "
              "side by side.");
   json("network_operations", use.operations);
@@ -330,8 +331,8 @@ void recording(Fields& json, const attribution::RankRecording& one) {
 }
 
 void job_ranks(Fields& json, const attribution::JobSize& size) {
-  json("at_least", size.at_least, "That the recordings show or tell.");
-  json("told", size.told, "at_least is the number, by what a recording says of its job.");
+  json("at_least", size.at_least, "That the recordings show or state.");
+  json("stated", size.stated, "at_least is the number, by what a recording says of its job.");
 }
 
 void document(Fields& json, const AttributionView& view) {
@@ -359,7 +360,7 @@ void document(Fields& json, const AttributionView& view) {
              job.ledger,
              ledger,
              "Every step of every rank; the nine parts add up to end_ns - start_ns exactly.");
-  json.object("culprits", view, culprits);
+  json.object("stragglers", view, stragglers);
   json.object("collectives", job, collectives);
   json.object("efficiency", job.efficiency, efficiency);
   json("efficiency_reason", job.efficiency_reason, "Why efficiency is null.", or_null);

@@ -20,22 +20,22 @@ std::string render_attribution(const attribution::Attribution& attribution,
   const auto document = [&] {
     return options.details ? compose_attribution(view) : summarise_attribution(view);
   };
-  return tell_document({document,
-                        [&] { return compose_attribution(view); },
-                        [&] { return attribution_json(view); },
-                        [&] { return attribution_charts(view); },
-                        {"step",
-                         "rank",
-                         "waited_for",
-                         "part",
-                         "cause",
-                         "class",
-                         "kind",
-                         "way",
-                         "group",
-                         "index",
-                         "what"}},
-                       {format, options.colour, options.width, options.details});
+  return render_document({document,
+                          [&] { return compose_attribution(view); },
+                          [&] { return attribution_json(view); },
+                          [&] { return attribution_charts(view); },
+                          {"step",
+                           "rank",
+                           "waited_for",
+                           "part",
+                           "cause",
+                           "class",
+                           "kind",
+                           "way",
+                           "group",
+                           "index",
+                           "what"}},
+                         {format, options.colour, options.width, options.details});
 }
 
 namespace {
@@ -61,7 +61,7 @@ std::vector<NextCommand> next_commands(const AttributionView& view) {
   const std::string attribute =
       "scaleworth attribute " + (options.input.empty() ? "FILE..." : options.input);
   std::vector<NextCommand> next;
-  if (!options.price_per_gpu && !view.attribution.culprits.culprits.empty()) {
+  if (!options.price_per_gpu && !view.attribution.stragglers.stragglers.empty()) {
     next.push_back({attribute + " --price USD_PER_GPU_HOUR", "what the waiting costs"});
   }
   next.push_back({attribute + " --format html > report.html", "charts, in one file"});
@@ -111,7 +111,7 @@ Section remarks(const attribution::Attribution& attribution) {
 Document compose_attribution(const AttributionView& view) {
   Document document = frame(view);
   for (Section& section : std::vector<Section>{ledger_section(view),
-                                               culprits_section(view),
+                                               stragglers_section(view),
                                                collectives_section(view),
                                                efficiency_section(view),
                                                evidence_section(view)}) {
@@ -128,9 +128,9 @@ Document summarise_attribution(const AttributionView& view) {
     const std::size_t ranks = view.averages->ranks.size();
     if (ranks > 1 && ranks <= most_summary_ranks) time.tables.push_back(rank_table(view));
   }
-  Section who{"culprits", "", {}, {}, {}};
-  if (!view.attribution.culprits.culprits.empty()) {
-    who.tables.push_back(shortened(culprit_table(view), most_summary_rows));
+  Section who{"stragglers", "", {}, {}, {}};
+  if (!view.attribution.stragglers.stragglers.empty()) {
+    who.tables.push_back(shortened(straggler_table(view), most_summary_rows));
   }
   if (!view.attribution.collectives.empty()) {
     who.tables.push_back(shortened(kinds_table(view), most_summary_rows));
@@ -276,15 +276,15 @@ double counted_gpu_seconds(const AttributionView& view) {
 }
 
 std::optional<double> share_of_gpu_time(const AttributionView& view,
-                                        const attribution::Culprit& culprit) {
+                                        const attribution::Straggler& straggler) {
   const double total = counted_gpu_seconds(view);
   if (!(total > 0.0)) return std::nullopt;
-  return culprit.gpu_seconds / total;
+  return straggler.gpu_seconds / total;
 }
 
 std::optional<double> lost_per_hour(const AttributionView& view,
-                                    const attribution::Culprit& culprit) {
-  const auto share = share_of_gpu_time(view, culprit);
+                                    const attribution::Straggler& straggler) {
+  const auto share = share_of_gpu_time(view, straggler);
   const auto& price = view.options.price_per_gpu;
   if (!share || !price) return std::nullopt;
   return *share * price->value() * 3600.0 * static_cast<double>(view.averages->ranks.size());

@@ -25,7 +25,7 @@ struct AttributionOptions {
 };
 
 /// Version of the JSON format's layout (docs/attribution.schema.json).
-inline constexpr int attribution_schema_version = 1;
+inline constexpr int attribution_schema_version = 2;
 
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
 /// every table and JSON every result, of collectives the thousand with the most waiting.
@@ -94,7 +94,7 @@ inline constexpr std::size_t most_rows = 16;
 inline constexpr std::size_t most_collectives = 1000;
 
 Section ledger_section(const AttributionView& view);
-Section culprits_section(const AttributionView& view);
+Section stragglers_section(const AttributionView& view);
 Section collectives_section(const AttributionView& view);
 Section efficiency_section(const AttributionView& view);
 /// Steps, clocks, classification, recordings and remarks: how far to trust the rest.
@@ -103,7 +103,7 @@ Section evidence_section(const AttributionView& view);
 // Single tables that the summary shows too.
 Table parts_table(const AttributionView& view);
 Table rank_table(const AttributionView& view);
-Table culprit_table(const AttributionView& view);
+Table straggler_table(const AttributionView& view);
 Table kinds_table(const AttributionView& view);
 Table factors_table(const AttributionView& view);
 Table what_if_table(const AttributionView& view);
@@ -119,13 +119,13 @@ std::vector<std::size_t> listed_collectives(const attribution::Attribution& attr
 
 /// Seconds of GPU time that the averages are made of, over all ranks.
 double counted_gpu_seconds(const AttributionView& view);
-/// Of that, what the culprit cost; absent without averages.
+/// Of that, what the straggler cost; absent without averages.
 std::optional<double> share_of_gpu_time(const AttributionView& view,
-                                        const attribution::Culprit& culprit);
+                                        const attribution::Straggler& straggler);
 
-/// Dollars that the culprit costs per hour of the job; absent without a price.
+/// Dollars that the straggler costs per hour of the job; absent without a price.
 std::optional<double> lost_per_hour(const AttributionView& view,
-                                    const attribution::Culprit& culprit);
+                                    const attribution::Straggler& straggler);
 
 /// Marks the rows beyond `most_rows` as details, with a note that says so.
 void limit_rows(Table& table, const std::string& what);
@@ -165,8 +165,8 @@ std::string attribution_schema();
 
 // The first lines of an attribution's report: who or what costs most, and how sure that is.
 
-/// The headline names the culprit that is beyond the clock error and costs most, else repeats why
-/// nobody is named. The answer is `no` for a culprit, `yes` when there is surely none, else
+/// The headline names the straggler that is beyond the clock error and costs most, else repeats why
+/// nobody is named. The answer is `no` for a straggler, `yes` when there is surely none, else
 /// `unknown`.
 Verdict judge_attribution(const AttributionView& view);
 }  // namespace scaleworth::report

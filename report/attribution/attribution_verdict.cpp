@@ -10,7 +10,7 @@
 namespace scaleworth::report {
 namespace {
 using attribution::Attribution;
-using attribution::Culprit;
+using attribution::Straggler;
 
 std::string seconds(double value) {
   return format_quantity(number(value), Unit::seconds);
@@ -34,26 +34,26 @@ std::string sentence(std::string text) {
 }
 
 /// Text of the cause with its largest detail: "late host (data loading)".
-std::string cause_text(const Culprit& culprit) {
-  if (culprit.cause == attribution::LateCause::undecided) {
+std::string cause_text(const Straggler& straggler) {
+  if (straggler.cause == attribution::LateCause::undecided) {
     return "no single cause explains 80 % of its lateness";
   }
-  std::string text = std::string("cause: ") + attribution::late_cause_name(culprit.cause);
+  std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
   const auto share =
-      std::find_if(culprit.shares.begin(), culprit.shares.end(), [&](const auto& one) {
-        return one.cause == culprit.cause && !one.detail.empty();
+      std::find_if(straggler.shares.begin(), straggler.shares.end(), [&](const auto& one) {
+        return one.cause == straggler.cause && !one.detail.empty();
       });
-  return share == culprit.shares.end() ? text : text + " (" + share->detail + ")";
+  return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
 }
 
-std::string culprit_headline(const AttributionView& view, const Culprit& culprit) {
-  const double lost = culprit.exposed_per_step_ms * 1e-3;
+std::string straggler_headline(const AttributionView& view, const Straggler& straggler) {
+  const double lost = straggler.exposed_per_step_ms * 1e-3;
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
   return fmt::format("The others wait {} per step for rank {}{}; {}.",
                      seconds(lost),
-                     culprit.rank.index,
+                     straggler.rank.index,
                      step > 0.0 ? fmt::format(" ({} of the step)", percent(lost / step)) : "",
-                     cause_text(culprit));
+                     cause_text(straggler));
 }
 
 /// The largest part that is not compute, of the average step.
@@ -74,7 +74,7 @@ std::string step_line(const AveragedJob& job) {
                      percent(job.mean.share(part)));
 }
 
-/// "Host late costs most: ..." where something else costs more than waiting for the culprit.
+/// "Host late costs most: ..." where something else costs more than waiting for the straggler.
 std::string loss_headline(const AveragedJob& job, Part part) {
   std::string most;
   if (part == Part::host_late) {
@@ -93,12 +93,12 @@ std::string loss_headline(const AveragedJob& job, Part part) {
 }
 
 /// Why nobody is named; what a rank that is alone loses, nobody but itself can have caused.
-std::string nobody_named(const AttributionView& view) {
-  const std::string& reason = view.attribution.culprits.abstention;
+std::string no_straggler_named(const AttributionView& view) {
+  const std::string& reason = view.attribution.stragglers.abstention;
   std::string loss;
   if (view.attribution.recordings.size() == 1 && view.averages)
     loss = loss_headline(*view.averages, largest_loss(*view.averages)) + " ";
-  return loss + "No culprit is named: " +
+  return loss + "No straggler is named: " +
          (reason.empty() ? "no waiting is beyond the clock error." : sentence(reason));
 }
 
@@ -151,15 +151,15 @@ std::string best_what_if(const attribution::Efficiency& efficiency) {
                      seconds(in_seconds(efficiency.step_time)));
 }
 
-/// What the culprit costs in money, at the rate of the recorded steps.
-std::string cost_line(const AttributionView& view, const Culprit& culprit) {
-  const auto lost = lost_per_hour(view, culprit);
+/// What the straggler costs in money, at the rate of the recorded steps.
+std::string cost_line(const AttributionView& view, const Straggler& straggler) {
+  const auto lost = lost_per_hour(view, straggler);
   if (!lost) return "";
   return fmt::format(
       "Waiting for rank {} costs {} of the {} that an hour of the job costs.",
-      culprit.rank.index,
+      straggler.rank.index,
       format_quantity(number(*lost), Unit::dollars),
-      format_quantity(number(*lost / *share_of_gpu_time(view, culprit)), Unit::dollars));
+      format_quantity(number(*lost / *share_of_gpu_time(view, straggler)), Unit::dollars));
 }
 
 std::int64_t all_losses(const Attribution& attribution) {
@@ -173,14 +173,14 @@ std::int64_t all_losses(const Attribution& attribution) {
 
 Verdict judge_attribution(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
-  const auto& culprits = attribution.culprits.culprits;
+  const auto& stragglers = attribution.stragglers.stragglers;
   const auto worst = std::find_if(
-      culprits.begin(), culprits.end(), [](const Culprit& one) { return one.significant; });
+      stragglers.begin(), stragglers.end(), [](const Straggler& one) { return one.significant; });
   Verdict verdict;
   std::vector<std::string> lines;
-  if (worst != culprits.end()) {
+  if (worst != stragglers.end()) {
     verdict.answer = Answer::no;
-    verdict.headline = culprit_headline(view, *worst);
+    verdict.headline = straggler_headline(view, *worst);
     // A host that is late everywhere may cost more than any one rank.
     if (view.averages) {
       const Part part = largest_loss(*view.averages);
@@ -191,11 +191,11 @@ Verdict judge_attribution(const AttributionView& view) {
     }
     lines.push_back(worst->sentence);
     lines.push_back(cost_line(view, *worst));
-  } else if (attribution.culprits.finding == attribution::CulpritFinding::no_straggler) {
+  } else if (attribution.stragglers.finding == attribution::StragglerFinding::no_straggler) {
     verdict.answer = Answer::yes;
-    verdict.headline = sentence(attribution.culprits.abstention);
+    verdict.headline = sentence(attribution.stragglers.abstention);
   } else {
-    verdict.headline = nobody_named(view);
+    verdict.headline = no_straggler_named(view);
   }
   if (view.averages) lines.push_back(step_line(*view.averages));
   lines.push_back(waiting_share(attribution));

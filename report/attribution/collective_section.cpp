@@ -149,7 +149,7 @@ Table kinds_table(const AttributionView& view) {
                time_column("spread_of_ends_s", "ends apart"),
                parameter_column("way", "way"),
                time_column("network_wait_s", "network")}};
-  bool network_told = false;
+  bool network_reported = false;
   for (auto& [name, sum] : sums_by_kind(view.attribution)) {
     const double whole = sum.wait + sum.transfer;
     const bool sized = sum.with_bytes > 0;
@@ -165,7 +165,7 @@ Table kinds_table(const AttributionView& view) {
           cell_or_absent(median(sum.spread_of_ends)),
           text_or_absent(name.second),
           cell_or_absent(sum.network)}});
-    network_told = network_told || sum.network;
+    network_reported = network_reported || sum.network;
   }
   for (const std::size_t column : {2U, 3U, 4U, 6U, 8U, 10U}) table.columns[column].own_scale = true;
   drop_empty_columns(table);
@@ -174,7 +174,7 @@ Table kinds_table(const AttributionView& view) {
       "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "
       "buffer over the pure transfer. Ends apart (median): large values mean that the pairing or "
       "the clocks are wrong.");
-  if (network_told) {
+  if (network_reported) {
     table.notes.push_back(
         "Network: what NCCL's network operations waited for others than their own GPU, mean of "
         "each rank's operations, summed over ranks; a sender that came late is in it, as in the "
@@ -184,7 +184,7 @@ Table kinds_table(const AttributionView& view) {
 }
 
 Section collectives_section(const AttributionView& view) {
-  Section section{"collectives", "Collectives: waiting told from transfer", {}, {}, {}};
+  Section section{"collectives", "Collectives: waiting and transfer", {}, {}, {}};
   const auto& attribution = view.attribution;
   if (attribution.unmatched_collectives > 0) {
     section.lead.push_back(fmt::format(

@@ -123,7 +123,7 @@ Table steps_table(const AttributionView& view) {
 Table parts_table(const AttributionView& view) {
   const AveragedJob& job = *view.averages;
   const bool alone = job.ranks.size() == 1;
-  const AveragedLedger& told = alone ? job.ranks.front() : job.mean;
+  const AveragedLedger& ledger = alone ? job.ranks.front() : job.mean;
   Table table{"",
               "Where the average step goes",
               {parameter_column("part", "part"),
@@ -141,9 +141,9 @@ Table parts_table(const AttributionView& view) {
         {{name, cell(spread.mean), cell(share), cell(spread.least), cell(spread.most)}});
   };
   for (const Part part : recording_parts) {
-    row(part_name(part), told.part(part), told.share(part));
+    row(part_name(part), ledger.part(part), ledger.share(part));
   }
-  row("step", told.step, 1.0);
+  row("step", ledger.step, 1.0);
   return table;
 }
 

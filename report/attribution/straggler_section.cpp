@@ -10,8 +10,8 @@
 
 namespace scaleworth::report {
 namespace {
-using attribution::Culprit;
-using attribution::CulpritReport;
+using attribution::Straggler;
+using attribution::StragglerReport;
 
 /// Matrices of more ranks are told by their largest entries.
 constexpr std::size_t most_matrix_ranks = 16;
@@ -27,10 +27,10 @@ const char* recurrence_sentence(attribution::Recurrence recurrence) {
     case attribution::Recurrence::too_few:
       break;
   }
-  return "Too few steps to tell whether it is always the same rank.";
+  return "Too few steps to know whether it is always the same rank.";
 }
 
-Table shares_table(const CulpritReport& report) {
+Table shares_table(const StragglerReport& report) {
   Table table{"cause",
               "Why they are late: excess over the median rank since the last synchronisation",
               {parameter_column("rank", "rank"),
@@ -38,12 +38,12 @@ Table shares_table(const CulpritReport& report) {
                parameter_column("what", "detail"),
                time_column("time_s", "time"),
                measure_column("share", "of the excess", Unit::percent)}};
-  for (const Culprit& culprit : report.culprits) {
+  for (const Straggler& straggler : report.stragglers) {
     double whole = 0.0;
-    for (const auto& share : culprit.shares) whole += in_seconds(share.time);
-    for (const auto& share : culprit.shares) {
+    for (const auto& share : straggler.shares) whole += in_seconds(share.time);
+    for (const auto& share : straggler.shares) {
       const double time = in_seconds(share.time);
-      table.rows.push_back({{rank_cell(culprit.rank),
+      table.rows.push_back({{rank_cell(straggler.rank),
                              std::string(attribution::late_cause_name(share.cause)),
                              share.detail,
                              cell(time),
@@ -55,7 +55,7 @@ Table shares_table(const CulpritReport& report) {
 }
 
 Table matrix_table(const attribution::Attribution& job) {
-  const CulpritReport& report = job.culprits;
+  const StragglerReport& report = job.stragglers;
   Table table{"", "Exposed wait of each rank for each other", {parameter_column("rank", "rank")}};
   table.in_csv = false;
   for (std::size_t j = 0; j < report.exposed.size(); ++j) {
@@ -68,14 +68,14 @@ Table matrix_table(const attribution::Attribution& job) {
     }
     table.rows.push_back(std::move(row));
   }
-  table.notes.push_back("Over the steps that count, not per step. A full column is a culprit.");
+  table.notes.push_back("Over the steps that count, not per step. A full column is a straggler.");
   for (std::size_t i = 1; i < table.columns.size(); ++i) table.columns[i].own_scale = true;
   return table;
 }
 
 /// The matrix entry by entry, the largest first, for programs and for many ranks.
 Table entries_table(const attribution::Attribution& job) {
-  const CulpritReport& report = job.culprits;
+  const StragglerReport& report = job.stragglers;
   struct Entry {
     std::size_t from;
     std::size_t to;
@@ -109,9 +109,9 @@ Table entries_table(const attribution::Attribution& job) {
 }
 }  // namespace
 
-Table culprit_table(const AttributionView& view) {
+Table straggler_table(const AttributionView& view) {
   const auto& price = view.options.price_per_gpu;
-  Table table{"culprit",
+  Table table{"straggler",
               "Who is waited for",
               {parameter_column("rank", "rank"),
                time_column("exposed_wait_per_step_s", "lost per step"),
@@ -122,16 +122,16 @@ Table culprit_table(const AttributionView& view) {
                measure_column("steps", "worst in steps", Unit::count),
                measure_column("significant", "beyond clock error", Unit::plain),
                measure_column("cause", "cause", Unit::plain)}};
-  for (const Culprit& culprit : view.attribution.culprits.culprits) {
-    table.rows.push_back({{rank_cell(culprit.rank),
-                           cell(culprit.exposed_per_step_ms * 1e-3),
-                           cell_or_absent(share_of_gpu_time(view, culprit)),
-                           cell(culprit.gpu_seconds / 3600.0),
-                           cell_or_absent(lost_per_hour(view, culprit)),
-                           cell(static_cast<double>(culprit.collectives)),
-                           cell(culprit.steps),
-                           std::string(culprit.significant ? "yes" : "no"),
-                           std::string(attribution::late_cause_name(culprit.cause))}});
+  for (const Straggler& straggler : view.attribution.stragglers.stragglers) {
+    table.rows.push_back({{rank_cell(straggler.rank),
+                           cell(straggler.exposed_per_step_ms * 1e-3),
+                           cell_or_absent(share_of_gpu_time(view, straggler)),
+                           cell(straggler.gpu_seconds / 3600.0),
+                           cell_or_absent(lost_per_hour(view, straggler)),
+                           cell(static_cast<double>(straggler.collectives)),
+                           cell(straggler.steps),
+                           std::string(straggler.significant ? "yes" : "no"),
+                           std::string(attribution::late_cause_name(straggler.cause))}});
   }
   table.columns[3].detail = true;
   table.columns[4].detail = !price;
@@ -145,16 +145,17 @@ Table culprit_table(const AttributionView& view) {
   return table;
 }
 
-Section culprits_section(const AttributionView& view) {
-  const CulpritReport& report = view.attribution.culprits;
-  Section section{"culprits", "Who is waited for, and why", {}, {}, {}};
+Section stragglers_section(const AttributionView& view) {
+  const StragglerReport& report = view.attribution.stragglers;
+  Section section{"stragglers", "Who is waited for, and why", {}, {}, {}};
   if (!report.abstention.empty()) section.lead.push_back(report.abstention);
-  if (report.culprits.empty()) return section;
+  if (report.stragglers.empty()) return section;
   section.lead.push_back(recurrence_sentence(report.recurrence));
-  for (std::size_t i = 0; i < std::min<std::size_t>(report.culprits.size(), 5); ++i) {
-    if (!report.culprits[i].sentence.empty()) section.list.push_back(report.culprits[i].sentence);
+  for (std::size_t i = 0; i < std::min<std::size_t>(report.stragglers.size(), 5); ++i) {
+    if (!report.stragglers[i].sentence.empty())
+      section.list.push_back(report.stragglers[i].sentence);
   }
-  section.tables = {culprit_table(view), shares_table(report)};
+  section.tables = {straggler_table(view), shares_table(report)};
   if (report.exposed.size() <= most_matrix_ranks)
     section.tables.push_back(matrix_table(view.attribution));
   section.tables.push_back(entries_table(view.attribution));
@@ -166,7 +167,7 @@ namespace {
 using attribution::Efficiency;
 
 /// Replays that miss the measurement by more than this are printed with a warning.
-constexpr double doubtful_replay = 0.05;
+constexpr double uncertain_replay = 0.05;
 
 /// Part of the lost efficiency that is due to one factor; the shares of factors that multiply to
 /// the whole add up to 1.
@@ -279,7 +280,7 @@ Section efficiency_section(const AttributionView& view) {
       fmt::format("Window of {}{}. Waiting inside a collective never counts as useful.",
                   format_quantity(number(in_seconds(efficiency->runtime)), Unit::seconds),
                   efficiency->window.empty() ? "" : ": " + efficiency->window));
-  if (std::abs(efficiency->replay_error) > doubtful_replay) {
+  if (std::abs(efficiency->replay_error) > uncertain_replay) {
     section.lead.push_back(fmt::format(
         "The replay misses the measured time by {}: trust the order of what-ifs, not their digits.",
         format_quantity(number(std::abs(efficiency->replay_error)), Unit::percent)));

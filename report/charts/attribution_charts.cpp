@@ -85,7 +85,7 @@ Chart ledger_chart(const AttributionView& view) {
 }
 
 /// The ranks of a large matrix that take part in most of the waiting, in order.
-std::vector<std::size_t> drawn_cells(const attribution::CulpritReport& report) {
+std::vector<std::size_t> drawn_cells(const attribution::StragglerReport& report) {
   const std::size_t ranks = report.exposed.size();
   std::vector<std::int64_t> weights(ranks);
   for (std::size_t i = 0; i < ranks; ++i) {
@@ -105,8 +105,8 @@ std::vector<std::size_t> drawn_cells(const attribution::CulpritReport& report) {
 }
 
 Chart matrix_chart(const AttributionView& view) {
-  const auto& report = view.attribution.culprits;
-  Chart chart{"waits", "culprits", "Who waits for whom", "", nullptr, ""};
+  const auto& report = view.attribution.stragglers;
+  Chart chart{"waits", "stragglers", "Who waits for whom", "", nullptr, ""};
   const auto ranks = drawn_cells(report);
   std::vector<Json> rows;
   bool any = false;
@@ -143,7 +143,8 @@ Chart matrix_chart(const AttributionView& view) {
                               tooltip("for", "waits for"),
                               tooltip("time", "exposed wait (ms)", ".4~g")}}};
   chart.how_to_read =
-      "Row: who waits; column: for whom; over the steps that count. A full column is a culprit, a "
+      "Row: who waits; column: for whom; over the steps that count. A full column is a straggler, "
+      "a "
       "full row a victim.";
   return chart;
 }

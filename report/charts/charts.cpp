@@ -7,10 +7,10 @@
 #include <utility>
 
 namespace scaleworth::report {
-std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options) {
+std::vector<Chart> make_charts(const model::Analysis& analysis) {
   std::vector<Chart> charts{steps_chart(analysis),
                             speedup_chart(analysis),
-                            cost_chart(analysis, options),
+                            cost_chart(analysis),
                             roofline_chart(analysis)};
   if (!analysis.collectives.empty() || analysis.algorithms.empty()) {
     charts.push_back(collectives_chart(analysis));

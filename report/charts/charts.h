@@ -36,12 +36,12 @@ Chart steps_chart(const model::Analysis& analysis);
 /// Strong-scaling speed-up with the ideal line and each law's curve and band.
 Chart speedup_chart(const model::Analysis& analysis);
 /// Cost per million tokens by count; says how to give a price when there is none.
-Chart cost_chart(const model::Analysis& analysis, const RenderOptions& options);
+Chart cost_chart(const model::Analysis& analysis);
 
 /// All of them in page order, those of GPUs for the first of each model that has products, those of
 /// the cores' and of NCCL's collectives for what was measured. A chart
 /// without data has a reason instead of a specification.
-std::vector<Chart> make_charts(const model::Analysis& analysis, const RenderOptions& options);
+std::vector<Chart> make_charts(const model::Analysis& analysis);
 
 // Horizontal bars split into parts that add up to their length.
 

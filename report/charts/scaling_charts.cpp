@@ -148,10 +148,10 @@ Chart speedup_chart(const model::Analysis& analysis) {
   return chart;
 }
 
-Chart cost_chart(const model::Analysis& analysis, const RenderOptions& options) {
+Chart cost_chart(const model::Analysis& analysis) {
   Chart chart{"cost", "decide", "Cost per token by rank count", "", nullptr, ""};
   const ScalingResult* strong = strong_result(analysis);
-  if (!options.assumptions.price_per_rank) {
+  if (!analysis.assumptions.price_per_rank) {
     chart.missing =
         "No cost curve: no price was given. Write the report again with --price USD_PER_RANK_HOUR.";
     return chart;

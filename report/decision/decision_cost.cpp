@@ -500,12 +500,12 @@ std::string rarely(double part) {
   return part < next_to_none ? "fewer than 0.1 %" : "at most " + percent(part);
 }
 
-/// "up to 3.2 h in 95 % of runs, the fit's doubt and 1.2 % of noise from run to run in it; expected
-/// 3 h and 12.4 USD".
+/// "up to 3.2 h in 95 % of runs, the fit's uncertainty and 1.2 % of noise from run to run in it;
+/// expected 3 h and 12.4 USD".
 std::string expectation(const DecideView& view, const DeadlineForecast& forecast) {
   const PredictedCount& one = *forecast.cheapest;
   std::string text = fmt::format(
-      "up to {} in {} of runs, the fit's doubt and {:.2g} % of noise from run to run in it; "
+      "up to {} in {} of runs, the fit's uncertainty and {:.2g} % of noise from run to run in it; "
       "expected "
       "{}",
       decision_time(view, one.upper),
@@ -574,7 +574,7 @@ std::string none_line(const DecideView& view, const DeadlineForecast& forecast) 
   return fmt::format(
       "By the law none of {} to {} meets the deadline with {}: the fastest, {}, does in {} of "
       "runs. "
-      "Larger counts are too far from the measured ones to be told.",
+      "Larger counts are too far from the measured ones for a forecast.",
       forecast.from,
       forecast.to,
       percent(forecast.deadline.probability),
@@ -598,7 +598,7 @@ Json predicted_json(const PredictedCount& one) {
 }
 }  // namespace
 
-std::string doubt_of_deadline_line(const DecideView& view) {
+std::string deadline_warning_line(const DecideView& view) {
   const auto& forecast = view.decision.deadline_forecast;
   if (!forecast || !forecast->measured_in_time) return "";
   if (view.decision.rubric.chosen != forecast->measured) return "";
@@ -616,10 +616,10 @@ std::string doubt_of_deadline_line(const DecideView& view) {
 std::string forecast_line(const DecideView& view) {
   const auto& forecast = view.decision.deadline_forecast;
   if (!forecast) return "";
-  if (!forecast->not_told.empty()) {
+  if (!forecast->unavailable.empty()) {
     if (forecast->measured) return "";
-    return fmt::format("No law tells whether a count that was not measured meets the deadline: {}.",
-                       forecast->not_told);
+    return fmt::format("No law shows whether an unmeasured count meets the deadline: {}.",
+                       forecast->unavailable);
   }
   if (!forecast->cheapest) return forecast->measured ? "" : none_line(view, *forecast);
   if (forecast->measured && !cheaper_than_measured(view, *forecast)) return "";
@@ -628,23 +628,23 @@ std::string forecast_line(const DecideView& view) {
 
 Json deadline_forecast_json(const std::optional<DeadlineForecast>& forecast) {
   if (!forecast) return nullptr;
-  const bool told = forecast->not_told.empty();
-  const auto if_told = [&](Json value) { return told ? value : Json(nullptr); };
+  const bool available = forecast->unavailable.empty();
+  const auto if_available = [&](Json value) { return available ? value : Json(nullptr); };
   return {{"deadline_s", json_value(forecast->deadline.latest)},
           {"probability", json_value(forecast->deadline.probability)},
           {"cheapest_measured", json_value(forecast->measured)},
           {"cheapest_measured_in_time", json_value(forecast->measured_in_time)},
-          {"not_told", json_note(forecast->not_told)},
+          {"unavailable", json_note(forecast->unavailable)},
           {"run_noise", json_value(forecast->noise)},
           {"noise_from", noise_from(*forecast)},
-          {"looked_from", if_told(forecast->from)},
-          {"looked_to", if_told(forecast->to)},
-          {"looked_step", if_told(forecast->step)},
+          {"looked_from", if_available(forecast->from)},
+          {"looked_to", if_available(forecast->to)},
+          {"looked_step", if_available(forecast->step)},
           {"cheapest_predicted",
            forecast->cheapest ? predicted_json(*forecast->cheapest) : Json(nullptr)},
-          {"fastest", if_told(told ? predicted_json(forecast->fastest) : Json(nullptr))},
-          {"probability_at_any_count", if_told(json_value(forecast->in_time_anywhere))},
-          {"peak_count", told ? json_value(forecast->peak) : Json(nullptr)},
-          {"least_expected_s", if_told(json_value(forecast->least))}};
+          {"fastest", if_available(available ? predicted_json(forecast->fastest) : Json(nullptr))},
+          {"probability_at_any_count", if_available(json_value(forecast->in_time_anywhere))},
+          {"peak_count", available ? json_value(forecast->peak) : Json(nullptr)},
+          {"least_expected_s", if_available(json_value(forecast->least))}};
 }
 }  // namespace scaleworth::report

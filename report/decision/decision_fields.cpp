@@ -72,7 +72,7 @@ Json fit(const decide::LawReading& one) {
 
 Json spread(const decide::LawSpread& one) {
   return {{"count", one.count},
-          {"missing_folds", json_value(one.missing)},
+          {"folds_without_forecast", json_value(one.missing)},
           {"serial_share_by_fits", interval(one.by_fits)},
           {"serial_share_with_noise", interval(one.serial_share)},
           {"fits", json_array(one.readings, fit)}};
@@ -97,13 +97,13 @@ Json knees_json(const decide::KneeSet& set) {
 }
 
 Json diagnosis_json(const decide::Diagnosis& diagnosis) {
-  const auto told = [&](const decide::Remedy& one) {
+  const auto remedy = [&](const decide::Remedy& one) {
     return remedy(one, diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt);
   };
   return {{"by_law_alone", diagnosis.by_law},
           {"gaps", json_array(diagnosis.gaps, gap_json)},
           {"fits", diagnosis.spread ? spread(*diagnosis.spread) : Json(nullptr)},
-          {"remedies", json_array(diagnosis.remedies, told)}};
+          {"remedies", json_array(diagnosis.remedies, remedy)}};
 }
 
 constexpr double seconds_per_hour = 3600.0;
@@ -253,7 +253,7 @@ Json bound_row(const decide::BoundRow& row) {
           {"above", json_value(row.above)}};
 }
 
-Json outlook_point(const decide::OutlookPoint& point) {
+Json forecast_point(const decide::ForecastPoint& point) {
   return {{"count", point.count},
           {"time_s", json_value(point.time)},
           {"speedup", json_value(point.speedup)},
@@ -270,13 +270,13 @@ Json further_laws_json(const decide::FurtherLaws& laws) {
 }
 
 /// null without one.
-Json outlook_json(const std::optional<decide::Outlook>& outlook) {
-  if (!outlook) return nullptr;
-  return {{"law", outlook->law},
-          {"formula", outlook->formula},
-          {"basis", outlook->basis},
-          {"held_out_error", json_value(outlook->held_out)},
-          {"points", json_array(outlook->points, outlook_point)}};
+Json forecast_json(const std::optional<decide::LawForecast>& law_forecast) {
+  if (!law_forecast) return nullptr;
+  return {{"law", law_forecast->law},
+          {"formula", law_forecast->formula},
+          {"basis", law_forecast->basis},
+          {"held_out_error", json_value(law_forecast->held_out)},
+          {"points", json_array(law_forecast->points, forecast_point)}};
 }
 
 /// Numbers in base units, null for what is absent.
@@ -307,10 +307,10 @@ Json ledger(const decide::LedgerFacts& one) {
   return {{"count", one.count},
           {"factors", one.factors ? factors(*one.factors) : Json(nullptr)},
           {"no_factors", json_note(one.no_factors)},
-          {"culprit", json_note(one.culprit)}};
+          {"straggler", json_note(one.straggler)}};
 }
 
-/// POP factors and culprit by count, the gaps by factors and how they differ from the parts; null
+/// POP factors and straggler by count, the gaps by factors and how they differ from the parts; null
 /// without recordings.
 Json ledgers_json(const decide::Decision& decision) {
   if (decision.ledgers.empty()) return nullptr;
@@ -380,7 +380,7 @@ Json step(const decide::MarginalStep& one) {
           {"usd_per_hour_saved", json_value(one.dollars_per_hour_saved)}};
 }
 
-Json waiting(const decide::WaitingWorth& one) {
+Json waiting(const decide::ValueOfWaiting& one) {
   return {{"count", one.count}, {"from_usd_per_hour", json_value(hourly_price(one.from))}};
 }
 
@@ -459,7 +459,7 @@ Json cause(const Decision& decision) {
 
 Json loss(const decide::RowLoss& one) {
   return {{"count", one.count},
-          {"missing_folds", json_value(one.missing)},
+          {"folds_without_forecast", json_value(one.missing)},
           {"lost", parts(one.lost_s)},
           {"speedup_without_communication", json_value(one.without_communication)},
           {"speedup_without_idle", json_value(one.without_idle)}};
@@ -548,9 +548,9 @@ std::string decision_json(const DecideView& view) {
       {"laws", laws(decision)},
       {"law_evidence", law_evidence_json(decision.evidence)},
       {"further_laws", further_laws_json(decision.further)},
-      {"outlook", outlook_json(decision.outlook)},
-      {"bake_off",
-       decision.bake_off ? json_array(decision.bake_off->laws, candidate) : Json(nullptr)},
+      {"forecast", forecast_json(decision.law_forecast)},
+      {"model_selection",
+       decision.select_model ? json_array(decision.select_model->laws, candidate) : Json(nullptr)},
       {"remarks", decision.remarks}};
   return json_text(json, view.options.currency);
 }

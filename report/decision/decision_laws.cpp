@@ -53,7 +53,7 @@ void add_counts(Table& table, const DecideView& view) {
 /// The widths are linearised and mean little where the interval is wide; their ratio still ranks.
 std::string next_note(const model::NextMeasurement& next) {
   std::string text = fmt::format("Measure {} next: ", next.count);
-  if (!next.width_before) return text + "it tells the parameters apart best (D-optimal).";
+  if (!next.width_before) return text + "it separates the parameters best (D-optimal).";
   return text + fmt::format(
                     "for {} it narrows the interval of the count of least cost by {:.0f} "
                     "%, the most per USD.",
@@ -170,15 +170,15 @@ Table law_rows_table(const DecideView& view) {
   return table;
 }
 
-Table bake_off_table(const DecideView& view) {
-  Table table{"bake_off",
+Table model_selection_table(const DecideView& view) {
+  Table table{"model_selection",
               "Laws held against counts that they were not fitted to",
               {{"law", "law", Role::parameter, Unit::plain},
                decision_column("held_out_error", "mean error one count ahead", Unit::percent, 1),
                decision_column("worst_error", "worst", Unit::percent, 1),
                decision_column("residual", "residual of the fit", Unit::percent, 1)}};
-  if (!view.decision.bake_off) return table;
-  for (const model::CandidateLaw& law : view.decision.bake_off->laws) {
+  if (!view.decision.select_model) return table;
+  for (const model::CandidateLaw& law : view.decision.select_model->laws) {
     table.rows.push_back(
         {{law.name, number(law.held_out), number(law.worst), number(law.residual)}});
   }
@@ -188,10 +188,10 @@ Table bake_off_table(const DecideView& view) {
       "all others miss a count by far. The worst, from the fifth count on, is by how much the "
       "longer "
       "of measured and predicted time exceeds the other.",
-      view.decision.bake_off->forecasts,
-      view.decision.bake_off->by_forecast
+      view.decision.select_model->forecasts,
+      view.decision.select_model->by_forecast
           ? "it predicts clearly better than the usual one, whatever fits best"
-          : "the usual one, which no law that the counts can tell predicts clearly better than")};
+          : "the usual one; no law that the counts determine forecasts clearly better")};
   return table;
 }
 
@@ -201,8 +201,8 @@ Column count_column() {
 }
 }  // namespace
 
-Table outlook_table(const DecideView& view) {
-  Table table{"outlook",
+Table forecast_table(const DecideView& view) {
+  Table table{"forecast",
               "What the law that predicts best says of larger counts",
               {count_column(),
                decision_column("time_s", "time", Unit::seconds, {}),
@@ -210,9 +210,9 @@ Table outlook_table(const DecideView& view) {
                decision_column("efficiency", "efficiency", Unit::percent, 1),
                decision_column("trust", "to be trusted", Unit::plain, {})}};
   table.columns[1].digits = 4;
-  const auto& outlook = view.decision.outlook;
-  if (!outlook) return table;
-  for (const decide::OutlookPoint& point : outlook->points) {
+  const auto& law_forecast = view.decision.law_forecast;
+  if (!law_forecast) return table;
+  for (const decide::ForecastPoint& point : law_forecast->points) {
     table.rows.push_back({{number(point.count),
                            number(point.time),
                            number(point.speedup),
@@ -222,12 +222,12 @@ Table outlook_table(const DecideView& view) {
   }
   table.notes = {fmt::format(
       "{}, T(K) = {}: {}{}.",
-      outlook->law,
-      outlook->formula,
-      outlook->basis,
-      outlook->held_out ? fmt::format("; one count ahead it missed by {:.1f} % in the mean",
-                                      100.0 * *outlook->held_out)
-                        : "; nothing is left to say how far it is off")};
+      law_forecast->law,
+      law_forecast->formula,
+      law_forecast->basis,
+      law_forecast->held_out ? fmt::format("; one count ahead it missed by {:.1f} % in the mean",
+                                           100.0 * *law_forecast->held_out)
+                             : "; nothing is left to say how far it is off")};
   return table;
 }
 

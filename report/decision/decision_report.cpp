@@ -21,12 +21,13 @@ std::string render_decision(const decide::Decision& decision,
   complete.details = true;
   const DecideView whole{decision, complete};
   const DecideView asked{decision, options};
-  return tell_document({[&] { return compose_decision(asked); },
-                        [&] { return compose_decision(whole); },
-                        [&] { return decision_json(whole); },
-                        [&] { return decision_charts(whole); },
-                        {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
-                       {format, options.colour, options.width, options.details, options.currency});
+  return render_document(
+      {[&] { return compose_decision(asked); },
+       [&] { return compose_decision(whole); },
+       [&] { return decision_json(whole); },
+       [&] { return decision_charts(whole); },
+       {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
+      {format, options.colour, options.width, options.details, options.currency});
 }
 
 namespace {
@@ -122,10 +123,10 @@ Document compose_decision(const DecideView& view) {
                   all ? growth_table(view) : Table{},
                   all ? laws_table(view) : Table{},
                   all ? law_rows_table(view) : Table{},
-                  all ? outlook_table(view) : Table{},
+                  all ? forecast_table(view) : Table{},
                   all ? ring_table(view) : Table{},
                   all ? bounds_table(view) : Table{},
-                  all ? bake_off_table(view) : Table{}}),
+                  all ? model_selection_table(view) : Table{}}),
       section_of("excluded", "Excluded", {all ? exclusions_table(view) : Table{}}),
       remarks(view.decision)};
   for (Section& section : sections) {

@@ -32,7 +32,7 @@ struct DecideReportOptions {
 };
 
 /// Version of the JSON format's layout.
-inline constexpr int decision_schema_version = 1;
+inline constexpr int decision_schema_version = 2;
 
 /// The report. Text and Markdown are a summary unless details are asked for; CSV, HTML and JSON
 /// hold everything.
@@ -79,10 +79,10 @@ Table factors_table(const DecideView& view);
 Table fits_table(const DecideView& view);
 Table laws_table(const DecideView& view);
 Table law_rows_table(const DecideView& view);
-Table outlook_table(const DecideView& view);
+Table forecast_table(const DecideView& view);
 Table ring_table(const DecideView& view);
 Table bounds_table(const DecideView& view);
-Table bake_off_table(const DecideView& view);
+Table model_selection_table(const DecideView& view);
 
 /// The column that names a row by a count.
 Column count_parameter(const std::string& id = "count");
@@ -117,7 +117,7 @@ std::string remedy_line(const DecideView& view);
 std::string latency_line(const DecideView& view);
 /// For whom the ranks of the largest count wait; what factors and parts of recordings tell
 /// differently; each empty where nothing is to be told.
-std::string culprit_line(const DecideView& view);
+std::string straggler_line(const DecideView& view);
 std::string factor_line(const DecideView& view);
 /// The cheapest count on spot and, with a deadline, the cheapest that meets it surely enough.
 std::vector<std::string> spot_lines(const DecideView& view);
@@ -125,11 +125,11 @@ std::vector<std::string> spot_lines(const DecideView& view);
 std::string gives_up_line(const DecideView& view);
 /// What an hour of waiting must be worth for larger counts to be the choice, where the bill has no
 /// price per hour and the cheapest count is asked for; else empty.
-std::string waiting_worth_line(const DecideView& view);
+std::string value_of_waiting_line(const DecideView& view);
 /// That no count meets the deadline, and how near the fastest comes; else empty.
 std::string deadline_line(const DecideView& view);
 /// That one more run at the chosen count may miss the deadline; empty where it is sure enough.
-std::string doubt_of_deadline_line(const DecideView& view);
+std::string deadline_warning_line(const DecideView& view);
 /// The count that by the law meets the deadline, or that none does; empty where a measured one is
 /// hardly dearer.
 std::string forecast_line(const DecideView& view);

@@ -30,7 +30,7 @@ Table by_count(const std::string& id, const std::string& title, const DecideView
 }
 
 /// Nothing but the count: then there is nothing to tell.
-Table told(Table table) {
+Table if_any_row(Table table) {
   if (table.columns.size() < 2) table.rows.clear();
   return table;
 }
@@ -84,7 +84,7 @@ Table facts_table(const DecideView& view) {
                [&](const auto& row) { return cell_or_absent(row.facts.latency_s(name)); });
   }
   add_facts(table, rows);
-  return told(std::move(table));
+  return if_any_row(std::move(table));
 }
 
 Table parts_table(const DecideView& view) {
@@ -105,7 +105,7 @@ Table parts_table(const DecideView& view) {
                  return time ? Cell{number(*time / row.time.value.value())} : Cell{};
                });
   }
-  return told(std::move(table));
+  return if_any_row(std::move(table));
 }
 
 namespace {
@@ -131,7 +131,7 @@ Table losses_table(const DecideView& view) {
   Table table{"loss",
               "Where the missing speed-up went",
               {{"count", "count", Role::parameter, Unit::count},
-               decision_column("missing_folds", "folds missing", Unit::plain, 3)}};
+               decision_column("folds_without_forecast", "folds missing", Unit::plain, 3)}};
   for (const decide::RowLoss& loss : losses) {
     table.rows.push_back(
         {{number(loss.count), number(loss.missing)}, table.rows.size() >= most_listed});
@@ -209,16 +209,16 @@ Table factors_table(const DecideView& view) {
   return table;
 }
 
-std::string culprit_line(const DecideView& view) {
+std::string straggler_line(const DecideView& view) {
   if (const auto& straggler = view.decision.straggler) {
     return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
                        straggler->count,
                        straggler->rank,
                        format_quantity(number(straggler->cost), Unit::seconds));
   }
-  const std::string& culprit = view.decision.diagnosis.culprit;
-  if (culprit.empty()) return "";
-  return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, culprit);
+  const std::string& straggler = view.decision.diagnosis.straggler;
+  if (straggler.empty()) return "";
+  return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
 }
 
 std::string factor_line(const DecideView& view) {

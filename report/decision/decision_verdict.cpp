@@ -172,7 +172,7 @@ Verdict verdict_of(const DecideView& view, bool brief) {
     lines.push_back(rule_line(view));
     lines.push_back(level_line(decision));
     if (!brief) lines.push_back(gives_up_line(view));
-    lines.push_back(doubt_of_deadline_line(view));
+    lines.push_back(deadline_warning_line(view));
     lines.push_back(forecast_line(view));
   } else {
     verdict.answer = Answer::no;
@@ -186,13 +186,13 @@ Verdict verdict_of(const DecideView& view, bool brief) {
         fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
   }
   lines.push_back(cause_line(decision));
-  lines.push_back(culprit_line(view));
+  lines.push_back(straggler_line(view));
   lines.push_back(factor_line(view));
   if (!brief) {
     lines.push_back(latency_line(view));
     lines.push_back(remedy_line(view));
     lines.push_back(plateau_line(decision));
-    lines.push_back(waiting_worth_line(view));
+    lines.push_back(value_of_waiting_line(view));
   }
   lines.push_back(quality_line(decision));
   for (const std::string& line : spot_lines(view)) lines.push_back(line);
@@ -336,7 +336,7 @@ std::string gives_up_line(const DecideView& view) {
   return fmt::format("It gives up {} and {}.", time, money);
 }
 
-std::string waiting_worth_line(const DecideView& view) {
+std::string value_of_waiting_line(const DecideView& view) {
   constexpr std::size_t most_named = 4;
   const auto& decision = view.decision;
   const auto& worth = decision.waiting;
@@ -538,7 +538,7 @@ std::string optimum_line(const model::ScalingLaw& law, int most_measured) {
   std::string line = law.prediction ? "Predicted: " : "Fitted law: ";
   line += central == 1 ? std::string("no doubling pays")
                        : "doubling pays up to " + ranks_phrase(central);
-  line += sure < central ? fmt::format(" (surely up to {})", sure) : "";
+  line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
   if (law.fastest) {
     const bool open_end = *law.fastest == law.curve.back().ranks;
     line += fmt::format(
@@ -570,11 +570,11 @@ Answer worth_it(const decide::Decision& decision) {
                                                                            : Answer::unknown;
 }
 
-Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
+Verdict judge_scaling(const model::Analysis& analysis) {
   Verdict verdict;
   if (analysis.scaling.empty()) {
     verdict.headline =
-        "No answer: without a training step at two counts this run tells what the machine can do, "
+        "No answer: without a training step at two counts this run shows what the machine can do, "
         "not whether more of it is worth the money.";
     return verdict;
   }
@@ -587,7 +587,7 @@ Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOpti
         "Not known: not enough data, the training step was not measured at two rank counts with "
         "the same total work and without a rank slowed on purpose.";
     if (strong != analysis.scaling.end() && strong->decision) {
-      verdict.lines.push_back(culprit_line({*strong->decision, {}}));
+      verdict.lines.push_back(straggler_line({*strong->decision, {}}));
       std::erase(verdict.lines, "");
     }
     return verdict;
@@ -604,7 +604,7 @@ Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOpti
     return verdict;
   }
   DecideReportOptions options;
-  options.has_price = assumptions.price_per_rank.has_value();
+  options.has_price = analysis.assumptions.price_per_rank.has_value();
   verdict = verdict_of({*strong->decision, options}, true);
   verdict.answer = worth_it(*strong->decision);
   const char* answer = verdict.answer == Answer::yes  ? "Yes"
@@ -622,23 +622,24 @@ Verdict judge_scaling(const model::Analysis& analysis, const model::AnalysisOpti
   return verdict;
 }
 
-/// How many doubts there are; absent for none.
-std::optional<std::string> doubts_line(const model::Analysis& analysis) {
-  const auto doubts = std::count_if(analysis.findings.begin(),
-                                    analysis.findings.end(),
-                                    [](const model::Finding& finding) { return finding.doubt; });
-  if (doubts == 0) return std::nullopt;
+/// How many warnings there are; absent for none.
+std::optional<std::string> warnings_line(const model::Analysis& analysis) {
+  const auto warnings = std::count_if(
+      analysis.findings.begin(), analysis.findings.end(), [](const model::Finding& finding) {
+        return finding.warning;
+      });
+  if (warnings == 0) return std::nullopt;
   return fmt::format(
-      "{} about this measurement: read {} under Doubts before you rely on it "
+      "{} about this measurement: read {} under Warnings before you rely on it "
       "(--details).",
-      doubts == 1 ? "1 doubt" : fmt::format("{} doubts", doubts),
-      doubts == 1 ? "it" : "them");
+      warnings == 1 ? "1 doubt" : fmt::format("{} doubts", warnings),
+      warnings == 1 ? "it" : "them");
 }
 }  // namespace
 
-Verdict judge(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
-  Verdict verdict = judge_scaling(analysis, assumptions);
-  if (auto doubts = doubts_line(analysis)) verdict.lines.push_back(std::move(*doubts));
+Verdict judge(const model::Analysis& analysis) {
+  Verdict verdict = judge_scaling(analysis);
+  if (auto warnings = warnings_line(analysis)) verdict.lines.push_back(std::move(*warnings));
   return verdict;
 }
 }  // namespace scaleworth::report

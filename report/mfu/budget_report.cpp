@@ -10,15 +10,15 @@ namespace scaleworth::report {
 std::string render_budget(const model::TrainingQuestion& question,
                           const model::TrainingPlan& plan,
                           const BudgetNames& names,
-                          const Telling& telling) {
-  const BudgetView view{question, plan, names, telling.currency};
+                          const RenderOptions& options) {
+  const BudgetView view{question, plan, names, options.currency};
   const auto document = [&] { return compose_budget(view); };
-  return tell_document({document,
-                        document,
-                        [&] { return budget_json(view); },
-                        [] { return std::vector<Chart>{}; },
-                        {"law"}},
-                       telling);
+  return render_document({document,
+                          document,
+                          [&] { return budget_json(view); },
+                          [] { return std::vector<Chart>{}; },
+                          {"law"}},
+                         options);
 }
 
 namespace {

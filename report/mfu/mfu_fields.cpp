@@ -38,26 +38,27 @@ void versions(Fields& json, const Options& options, const std::string& currency)
        "converted.");
 }
 
-void put_verdict(Fields& json, const Words& told, const char* meaning) {
+void put_verdict(Fields& json, const Words& words, const char* meaning) {
   json.object(
       "verdict",
       [&](Fields& verdict) {
-        const Answer answer = told.verdict.answer;
+        const Answer answer = words.verdict.answer;
         verdict("answer",
                 answer == Answer::yes  ? "yes"
                 : answer == Answer::no ? "no"
                                        : "unknown",
                 meaning,
                 one_of("yes|no|unknown"));
-        verdict("headline", told.verdict.headline, "One sentence with its numbers.");
-        verdict("lines", told.verdict.lines);
+        verdict("headline", words.verdict.headline, "One sentence with its numbers.");
+        verdict("lines", words.verdict.lines);
       },
       "In words, as the text report says it.");
 }
 
-void put_notes(Fields& json, const Words& told) {
-  json(
-      "notes", told.notes, "What the figures mean and assume, as the text report's tables say it.");
+void put_notes(Fields& json, const Words& words) {
+  json("notes",
+       words.notes,
+       "What the figures mean and assume, as the text report's tables say it.");
 }
 
 constexpr const char* of_gpu_source = "Of the datasheet's figures; null for an unknown GPU.";
@@ -134,10 +135,10 @@ void campaign(Fields& json, const model::Campaign& one) {
   json("cost_usd", one.cost);
 }
 
-void mfu_document(Fields& json, const MfuView& view, const Words& told) {
+void mfu_document(Fields& json, const MfuView& view, const Words& words) {
   const model::TrainingUse& use = view.use;
   versions(json, view.options, view.options.currency);
-  put_verdict(json, told, "no: above the peak, which cannot be.");
+  put_verdict(json, words, "no: above the peak, which cannot be.");
   json.object("model", view.run.model, transformer);
   json.object("run", view, training_run);
   json.object(
@@ -169,7 +170,7 @@ void mfu_document(Fields& json, const MfuView& view, const Words& told) {
        "Of trained tokens; null without a price.");
   json.object(
       "training", use.campaign, campaign, "Of the tokens to train on; null where none were given.");
-  put_notes(json, told);
+  put_notes(json, words);
   json("remarks", use.remarks);
 }
 }  // namespace
@@ -240,7 +241,7 @@ void fixed_size(Fields& json, const model::FixedSize& one) {
        "The part of the budget with which the law's best pair reaches the same loss.");
 }
 
-void budget_document(Fields& json, const BudgetView& view, const Words& told) {
+void budget_document(Fields& json, const BudgetView& view, const Words& words) {
   const auto& plan = view.plan;
   versions(json, view.names, view.currency);
   json("budget_usd", view.question.dollars, "As asked; null where the budget was given in FLOPs.");
@@ -248,7 +249,7 @@ void budget_document(Fields& json, const BudgetView& view, const Words& told) {
        plan.budget,
        "FLOPs of the model that are spent: as asked, or money / price x peak x MFU.");
   put_verdict(json,
-              told,
+              words,
               "unknown: the laws are extrapolated beyond 4 times the budgets at which sizes were "
               "compared.");
   json.array("pairs", plan.pairs, pair, "The best pair of parameters and tokens by each law.");
@@ -283,7 +284,7 @@ void budget_document(Fields& json, const BudgetView& view, const Words& told) {
         own.array("laws", plan.own_size, fixed_size);
       },
       "What a given model would make of the budget; null where none was named.");
-  put_notes(json, told);
+  put_notes(json, words);
 }
 }  // namespace
 
@@ -476,12 +477,12 @@ void basis(Fields& json, const ServingView& view) {
        "ceiling_output_tokens_per_s.");
 }
 
-void serving_document(Fields& json, const ServingView& view, const Words& told) {
+void serving_document(Fields& json, const ServingView& view, const Words& words) {
   const auto& answer = view.answer;
   const auto served = [&](Fields& one, const ServedBatch& at) { batch(one, view.question, at); };
   versions(json, view.names, view.currency);
   put_verdict(json,
-              told,
+              words,
               "no: no batch fits and keeps the limits, or an API is cheaper even than the roof; "
               "unknown: cheaper than an API at the roof, but not at the least published part of "
               "it; else yes.");
@@ -507,7 +508,7 @@ void serving_document(Fields& json, const ServingView& view, const Words& told) 
        answer.chosen ? std::optional(answer.batches[*answer.chosen].point.batch) : std::nullopt,
        "The cheapest per token of those that are not excluded; null: none.");
   json.object("load", view, load);
-  put_notes(json, told);
+  put_notes(json, words);
   json("remarks", view.names.remarks);
 }
 }  // namespace

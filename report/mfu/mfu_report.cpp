@@ -21,12 +21,13 @@ std::string render_mfu(const model::TrainingRun& run,
   complete.details = true;
   const MfuView whole{run, use, complete};
   const MfuView asked{run, use, options};
-  return tell_document({[&] { return compose_mfu(asked); },
-                        [&] { return compose_mfu(whole); },
-                        [&] { return mfu_json(whole); },
-                        [&] { return mfu_charts(whole); },
-                        {"peak", "convention", "part", "tokens"}},
-                       {format, options.colour, options.width, options.details, options.currency});
+  return render_document(
+      {[&] { return compose_mfu(asked); },
+       [&] { return compose_mfu(whole); },
+       [&] { return mfu_json(whole); },
+       [&] { return mfu_charts(whole); },
+       {"peak", "convention", "part", "tokens"}},
+      {format, options.colour, options.width, options.details, options.currency});
 }
 
 namespace {

@@ -83,7 +83,7 @@ inline constexpr int budget_schema_version = 1;
 std::string render_budget(const model::TrainingQuestion& question,
                           const model::TrainingPlan& plan,
                           const BudgetNames& names,
-                          const Telling& telling);
+                          const RenderOptions& options);
 
 // What the parts of a budget's report are made from.
 
@@ -124,7 +124,7 @@ inline constexpr int serving_schema_version = 1;
 std::string render_serving(const inference::ServingQuestion& question,
                            const inference::ServingAnswer& answer,
                            const ServingNames& names,
-                           const Telling& telling);
+                           const RenderOptions& options);
 
 // What the parts of a serving report are made from.
 

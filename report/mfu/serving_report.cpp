@@ -14,15 +14,15 @@ namespace scaleworth::report {
 std::string render_serving(const inference::ServingQuestion& question,
                            const inference::ServingAnswer& answer,
                            const ServingNames& names,
-                           const Telling& telling) {
-  const ServingView asked{question, answer, names, telling.details, telling.currency};
-  const ServingView whole{question, answer, names, true, telling.currency};
-  return tell_document({[&] { return compose_serving(asked); },
-                        [&] { return compose_serving(whole); },
-                        [&] { return serving_json(whole); },
-                        [&] { return serving_charts(whole); },
-                        {"batch", "phase", "part"}},
-                       telling);
+                           const RenderOptions& options) {
+  const ServingView asked{question, answer, names, options.details, options.currency};
+  const ServingView whole{question, answer, names, true, options.currency};
+  return render_document({[&] { return compose_serving(asked); },
+                          [&] { return compose_serving(whole); },
+                          [&] { return serving_json(whole); },
+                          [&] { return serving_charts(whole); },
+                          {"batch", "phase", "part"}},
+                         options);
 }
 
 namespace {
@@ -135,7 +135,7 @@ void append_money(Table& table, const ServingView& view) {
          measure("break_even_utilisation", "break-even", Unit::percent),
          [](const ServedBatch& one) { return cell_or_absent(one.break_even); });
   table.notes.push_back(
-      "break-even: the utilisation above which the API is dearer; above 100 %, none.");
+      "break-even: the utilisation above which the API is more expensive; above 100 %, none.");
 }
 
 /// Names and figures of one part of a phase.

@@ -270,7 +270,7 @@ bool is_whole(const AlgorithmResult& result) {
 }
 
 std::string way_name(const std::string& algorithm, const std::string& protocol) {
-  return algorithm.empty() ? "not told" : algorithm + "/" + protocol;
+  return algorithm.empty() ? "unavailable" : algorithm + "/" + protocol;
 }
 
 std::string call_name(const AlgorithmResult& result) {

@@ -24,7 +24,7 @@ std::string shape_text(const model::GemmShape& shape) {
   return shape.batch == 1 ? text : fmt::format("{} x {}", text, shape.batch);
 }
 
-Section gpu_section(const model::Analysis& analysis, const model::AnalysisOptions& assumptions) {
+Section gpu_section(const model::Analysis& analysis) {
   Section section{gpu_section_id, "GPUs: what each can do, and what it loses", {}, {}, {}};
   const Gpus& gpus = analysis.gpus;
   if (gpus.empty()) {
@@ -38,7 +38,7 @@ Section gpu_section(const model::Analysis& analysis, const model::AnalysisOption
            gpu_ceiling_table(gpus),       gpu_memory_table(gpus),
            gpu_latency_table(gpus),       gpu_soft_roof_table(gpus),
            gpu_transfer_table(gpus),      gpu_matrix_table(gpus),
-           gpu_launch_table(gpus),        gpu_cost_table(gpus, assumptions),
+           gpu_launch_table(gpus),        gpu_cost_table(gpus, analysis.assumptions),
            gpu_memory_point_table(gpus),  gpu_latency_point_table(gpus),
            gpu_translation_table(gpus),   gpu_intensity_point_table(gpus),
            gpu_transfer_point_table(gpus)}) {
@@ -287,7 +287,8 @@ Table gpus_together_table(const std::optional<model::GpusTogether>& together) {
                measure("temperature", "heat", Unit::celsius),
                measure("verdict", "verdict")},
               {},
-              {"Of the others: of the median of the other GPUs. Slow: surely more than 5 % below; "
+              {"Of the others: of the median of the other GPUs. Slow: with 95 % confidence more "
+               "than 5 % below; "
                "less is normal between equal GPUs. The slowest sets the pace of a common step."}};
   table.columns[5].digits = 4;
   if (!together) {
@@ -498,7 +499,7 @@ using model::GpuResult;
 
 /// The GPU of one model that was measured most, and how many there are of it.
 struct Kind {
-  const GpuResult* told = nullptr;
+  const GpuResult* shown = nullptr;
   int count = 0;
 };
 
@@ -511,23 +512,23 @@ std::vector<Kind> kinds_of(const std::vector<GpuResult>& gpus) {
   std::vector<Kind> kinds;
   for (const GpuResult& gpu : gpus) {
     const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
-      return kind.told->identity.name == gpu.identity.name;
+      return kind.shown->identity.name == gpu.identity.name;
     });
     if (known == kinds.end()) {
       kinds.push_back({&gpu, 1});
       continue;
     }
     ++known->count;
-    if (figures(gpu) > figures(*known->told)) {
-      known->told = &gpu;
+    if (figures(gpu) > figures(*known->shown)) {
+      known->shown = &gpu;
     }
   }
   return kinds;
 }
 
-/// "2 x NVIDIA H200, told by GPU 0: 132 multiprocessors, up to 1.980 GHz, 700 W, 141 GB".
+/// "2 x NVIDIA H200, shown by GPU 0: 132 multiprocessors, up to 1.980 GHz, 700 W, 141 GB".
 std::string kind_line(const Kind& kind) {
-  const auto& gpu = kind.told->identity;
+  const auto& gpu = kind.shown->identity;
   std::string line = fmt::format("{} x {}", kind.count, gpu.name.empty() ? "GPU" : gpu.name);
   if (kind.count > 1) {
     line += fmt::format(" (figures of GPU {})", gpu.ordinal);
@@ -552,10 +553,10 @@ Section gpu_summary(const model::Analysis& analysis) {
   Section section{"gpus", "", {}, {}, {}};
   for (const Kind& kind : kinds_of(analysis.gpus)) {
     section.lead.push_back(kind_line(kind));
-    for (Table& table : std::vector<Table>{summary_products(*kind.told),
-                                           summary_own_products(*kind.told),
-                                           summary_memory(*kind.told),
-                                           summary_transfers(*kind.told, analysis.gpus)}) {
+    for (Table& table : std::vector<Table>{summary_products(*kind.shown),
+                                           summary_own_products(*kind.shown),
+                                           summary_memory(*kind.shown),
+                                           summary_transfers(*kind.shown, analysis.gpus)}) {
       if (!table.rows.empty()) {
         section.tables.push_back(std::move(table));
       }

@@ -19,7 +19,7 @@ namespace {
 /// in a sentence, so they are detail.
 Table sample_warnings(const Run& run) {
   Table table{"sample_warnings",
-              "Settings with doubtful samples",
+              "Settings with unsteady samples",
               {parameter("probe", "probe"),
                parameter("what", "warning"),
                measure("settings", "settings", Unit::count)},
@@ -72,17 +72,17 @@ std::string status_name(ProbeStatus status) {
 Section findings_section(const model::Analysis& analysis) {
   Section section{"findings", "Findings", {}, {}, {}};
   for (const auto& finding : analysis.findings) {
-    if (!finding.doubt) {
+    if (!finding.warning) {
       section.list.push_back(finding.text);
     }
   }
   return section;
 }
 
-Section doubts_section(const Run& run, const model::Analysis& analysis) {
-  Section section{"doubts", "Doubts, warnings and losses", {}, {}, {}};
+Section warnings_section(const Run& run, const model::Analysis& analysis) {
+  Section section{"warnings", "Warnings and losses", {}, {}, {}};
   for (const auto& finding : analysis.findings) {
-    if (finding.doubt) {
+    if (finding.warning) {
       section.list.push_back(finding.text);
     }
   }
@@ -118,8 +118,9 @@ Section unmeasured_section(const Run& run) {
       {}};
   for (const ProbeRecord& probe : run.probes) {
     if (probe.status != ProbeStatus::measured) {
-      const bool told = probe.status != ProbeStatus::pending || !probe.reason.empty();
-      const std::string reason = told ? probe.reason : "the run ended before: " + run.interruption;
+      const bool reasoned = probe.status != ProbeStatus::pending || !probe.reason.empty();
+      const std::string reason =
+          reasoned ? probe.reason : "the run ended before: " + run.interruption;
       table.rows.push_back({{probe.name, status_name(probe.status), reason}});
     }
   }
@@ -173,14 +174,14 @@ Table overview(const Run& run) {
   for (const FactSection& section : run.environment) {
     std::string part = words(section.name);
     const bool background = section.name == "environment_variables";
-    bool caches_told = false;
+    bool caches_reported = false;
     for (const Fact& fact : section.facts) {
       const NamedValue named = printed_fact(fact);
       const bool cache = !cache_of(fact.name).empty();
-      if (cache && caches_told) {
+      if (cache && caches_reported) {
         continue;
       }
-      caches_told = caches_told || cache;
+      caches_reported = caches_reported || cache;
       table.rows.push_back(
           {{part, cache ? "caches" : named.name, cache ? caches(section) : named.value},
            background});
@@ -221,7 +222,7 @@ Section machine_section(const Run& run) {
 
 namespace {
 /// A fact's printed value; empty when it could not be had.
-std::string told(const Run& run, const std::string& section, const std::string& name) {
+std::string fact(const Run& run, const std::string& section, const std::string& name) {
   const Fact* fact = find_fact(run, section, name);
   return fact && fact->value ? printed_fact(*fact).value : "";
 }
@@ -272,14 +273,14 @@ std::string without_trademarks(std::string name) {
 
 std::string machine_line(const Run& run) {
   std::string line;
-  append(line, without_trademarks(told(run, "cpu", "model")));
-  append(line, with(told(run, "cpu", "cores"), "cores"));
-  append(line, widest(told(run, "cpu", "isa")));
-  append(line, told(run, "memory", "total_bytes"));
-  append(line, told(run, "virtualisation", "hypervisor"));
+  append(line, without_trademarks(fact(run, "cpu", "model")));
+  append(line, with(fact(run, "cpu", "cores"), "cores"));
+  append(line, widest(fact(run, "cpu", "isa")));
+  append(line, fact(run, "memory", "total_bytes"));
+  append(line, fact(run, "virtualisation", "hypervisor"));
   std::string load;
-  append(load, after("other load", told(run, "load_during_run", "other_cpu_fraction")));
-  append(load, after("steal", told(run, "load_during_run", "steal_fraction")));
+  append(load, after("other load", fact(run, "load_during_run", "other_cpu_fraction")));
+  append(load, after("steal", fact(run, "load_during_run", "steal_fraction")));
   return line + (load.empty() ? "" : "; " + load);
 }
 

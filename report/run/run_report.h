@@ -28,11 +28,11 @@ Section training_section(const std::vector<model::ScalingResult>& scaling);
 Section decide_section(const std::vector<model::ScalingResult>& scaling,
                        const model::AnalysisOptions& assumptions);
 /// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
-Section gpu_section(const model::Analysis& analysis, const model::AnalysisOptions& assumptions);
+Section gpu_section(const model::Analysis& analysis);
 /// Findings that are results, numbered.
 Section findings_section(const model::Analysis& analysis);
-/// Doubts, warnings and losses of the run.
-Section doubts_section(const Run& run, const model::Analysis& analysis);
+/// Warnings and losses of the run.
+Section warnings_section(const Run& run, const model::Analysis& analysis);
 /// Probes that gave nothing, with reasons.
 Section unmeasured_section(const Run& run);
 

@@ -265,7 +265,7 @@ std::string law_note(const ScalingResult& result) {
 
 Section worth_summary(const model::Analysis& analysis) {
   Section section{"worth", "", {}, {}, {}};
-  Table table{"worth", "", {parameter("ranks", "Outlook")}, {}, {}};
+  Table table{"worth", "", {parameter("ranks", "Forecast")}, {}, {}};
   std::vector<int> counts;
   std::string note;
   bool extrapolated = false;

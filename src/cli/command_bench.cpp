@@ -24,11 +24,11 @@ int measure(const MeasureOptions& options, const std::vector<std::string>& argum
 }
 
 int conclude(Session& session,
-             const TellOptions& tell_options,
+             const ReportOptions& options,
              const std::optional<Interrupted>& interruption) {
-  session.write_report(tell_options);
+  session.write_report(options);
   session.close(interruption ? interruption->what() : "");
-  fmt::print("{}", tell(session.run(), tell_options, session.directory()));
+  fmt::print("{}", render_run(session.run(), options, session.directory()));
   if (!interruption) return session.exit_code();
   fmt::print(stderr,
              "scaleworth: {}; what was measured is kept in {}\n",

@@ -88,7 +88,7 @@ report::MfuReportOptions report_options(const MfuOptions& options,
 }
 }  // namespace
 
-int tell_utilisation(const MfuOptions& options) {
+int print_utilisation(const MfuOptions& options) {
   const report::Format format = report::parse_format(options.format);
   if (options.model.empty() && options.gpu.empty() && !options.peak_tflops) {
     throw UserError(
@@ -167,10 +167,10 @@ void BudgetOptions::add_to(CLI::App& command) {
 
 /// Prints the report to stdout; returns the exit code. `command` as typed, for the next one. Throws
 /// UserError.
-int tell_budget(const MfuOptions& options,
-                const BudgetOptions& budget,
-                const std::string& command) {
-  const report::Telling telling = telling_of(options);
+int print_budget(const MfuOptions& options,
+                 const BudgetOptions& budget,
+                 const std::string& command) {
+  const report::RenderOptions rendered = render_options_of(options);
   model::TrainingQuestion question;
   report::BudgetNames names;
   if (budget.usd) question.dollars = Dollars(*budget.usd);
@@ -184,18 +184,19 @@ int tell_budget(const MfuOptions& options,
   names.command = command;
   names.tool_version = tool_version();
   names.git_revision = git_revision();
-  fmt::print("{}", report::render_budget(question, model::plan_training(question), names, telling));
+  fmt::print("{}",
+             report::render_budget(question, model::plan_training(question), names, rendered));
   return exit_done;
 }
 }  // namespace
 
-report::Telling telling_of(const MfuOptions& options) {
-  report::Telling telling;
-  telling.format = report::parse_format(options.format);
-  telling.colour = colour_wanted();
-  telling.details = options.details;
-  telling.currency = options.currency;
-  return telling;
+report::RenderOptions render_options_of(const MfuOptions& options) {
+  report::RenderOptions rendered;
+  rendered.format = report::parse_format(options.format);
+  rendered.colour = colour_wanted();
+  rendered.details = options.details;
+  rendered.currency = options.currency;
+  return rendered;
 }
 
 namespace {
@@ -332,14 +333,14 @@ void refuse_unused(const CLI::App& command,
   }
 }
 
-int tell(const CLI::App& command,
-         const MfuOptions& options,
-         const ServingOptions& serving,
-         const BudgetOptions& budget,
-         const std::string& typed) {
+int run_mfu(const CLI::App& command,
+            const MfuOptions& options,
+            const ServingOptions& serving,
+            const BudgetOptions& budget,
+            const std::string& typed) {
   if (serving.asked) {
     refuse_unused(command, "what --inference costs", {"--convention", "--recompute", "--mfu"});
-    return tell_serving(options, serving, typed);
+    return print_serving(options, serving, typed);
   }
   if (budget.asked()) {
     refuse_unused(command,
@@ -351,10 +352,10 @@ int tell(const CLI::App& command,
                    "--tokens",
                    "--convention",
                    "--recompute"});
-    return tell_budget(options, budget, typed);
+    return print_budget(options, budget, typed);
   }
   refuse_unused(command, "a run, whose MFU follows from its throughput", {"--mfu"});
-  return tell_utilisation(options);
+  return print_utilisation(options);
 }
 }  // namespace
 
@@ -379,8 +380,9 @@ Command add_mfu_command(CLI::App& app) {
   command->footer(examples + app.get_footer());
   return {command, [=](const Arguments& arguments) {
             const std::string typed = typed_command(arguments);
-            return in_currency(options->currency,
-                               [&] { return tell(*command, *options, *serving, *budget, typed); });
+            return in_currency(options->currency, [&] {
+              return run_mfu(*command, *options, *serving, *budget, typed);
+            });
           }};
 }
 }  // namespace scaleworth::cli

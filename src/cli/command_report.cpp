@@ -19,16 +19,16 @@ namespace scaleworth::cli {
 namespace {
 struct ReportOptions {
   std::vector<std::string> runs;
-  TellOptions tell;
+  ReportOptions report;
 };
 
 int report_runs(const ReportOptions& options) {
-  const std::string& format = options.tell.format;
+  const std::string& format = options.report.format;
   if (options.runs.size() > 1 && (format == "html" || format == "json" || format == "csv")) {
     throw UserError("--format " + format + " is one document: report one run at a time");
   }
   for (const std::string& path : options.runs)
-    fmt::print("{}", tell(read_run(path), options.tell, path));
+    fmt::print("{}", render_run(read_run(path), options.report, path));
   return exit_done;
 }
 }  // namespace
@@ -36,9 +36,9 @@ int report_runs(const ReportOptions& options) {
 Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
-      app.add_subcommand("report", "tell a run again, in any format, on any machine");
+      app.add_subcommand("report", "print a run again, in any format, on any machine");
   command->add_option("run", options->runs, "run directories or run.json files")->required();
-  options->tell.add_to(*command);
+  options->report.add_to(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
 }
 

@@ -183,17 +183,17 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
   return result;
 }
 
-int tell_serving(const MfuOptions& options,
-                 const ServingOptions& serving,
-                 const std::string& command) {
-  const report::Telling telling = telling_of(options);
+int print_serving(const MfuOptions& options,
+                  const ServingOptions& serving,
+                  const std::string& command) {
+  const report::RenderOptions rendered = render_options_of(options);
   ServingCase asked = serving_case(options, serving);
   asked.names.command = command;
   asked.names.tool_version = tool_version();
   asked.names.git_revision = git_revision();
   fmt::print("{}",
              report::render_serving(
-                 asked.question, inference::serve(asked.question), asked.names, telling));
+                 asked.question, inference::serve(asked.question), asked.names, rendered));
   return exit_done;
 }
 

@@ -116,7 +116,7 @@ std::string why_nothing(const Recorded& recorded, const std::string& library) {
   return fmt::format(
       "nothing was recorded: no process opened the CUDA driver (no CUDA program, or none that saw "
       "a "
-      "driver), or it could not load {} (LD_DEBUG=libs tells), or it cleared its environment",
+      "driver), or it could not load {} (LD_DEBUG=libs shows why), or it cleared its environment",
       library);
 }
 
@@ -141,7 +141,7 @@ void create(const fs::path& directory) {
                               error ? error.message() : "it cannot be written"));
 }
 
-int tell_plan(const TracedEnvironment& environment, const std::vector<std::string>& command) {
+int print_plan(const TracedEnvironment& environment, const std::vector<std::string>& command) {
   for (const auto& [name, value] : environment.variables) fmt::print("{}={}\n", name, value);
   fmt::print("{}\n", fmt::join(command, " "));
   return exit_done;
@@ -163,7 +163,7 @@ int trace_program(const TraceOptions& options) {
       });
   for (const std::string& warning : environment.warnings)
     fmt::print(stderr, "scaleworth trace: {}\n", warning);
-  if (options.dry_run) return tell_plan(environment, options.command);
+  if (options.dry_run) return print_plan(environment, options.command);
   create(directory);
   const ChildEnd end = run_child(options.command, environment.variables);
   const Recorded recorded = look_at_recorded(directory, invocation);

@@ -62,7 +62,7 @@ int measure(const MeasureOptions& options, const std::vector<std::string>& argum
 
 /// Returns the exit code: 0, 1 when a probe or the disk failed, 128 + signal when interrupted.
 int conclude(Session& session,
-             const TellOptions& tell_options,
+             const ReportOptions& options,
              const std::optional<Interrupted>& interruption);
 
 // The body of `scaleworth mfu`: an architecture and a throughput in, utilisation and cost out.
@@ -90,12 +90,12 @@ struct MfuOptions {
 };
 
 /// Prints the report to stdout; returns the exit code. Throws UserError.
-int tell_utilisation(const MfuOptions& options);
+int print_utilisation(const MfuOptions& options);
 
 // How the flags of `scaleworth mfu` want a report told.
 
 /// Throws UserError for a format that is not known.
-report::Telling telling_of(const MfuOptions& options);
+report::RenderOptions render_options_of(const MfuOptions& options);
 
 // What the flags of `scaleworth mfu` name: models, GPUs, measured ceilings.
 
@@ -167,9 +167,9 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
 
 /// Prints the report to stdout; returns the exit code. `command` as typed, for the next one. Throws
 /// UserError.
-int tell_serving(const MfuOptions& options,
-                 const ServingOptions& serving,
-                 const std::string& command);
+int print_serving(const MfuOptions& options,
+                  const ServingOptions& serving,
+                  const std::string& command);
 
 // `scaleworth trace`: runs a program with the capture library in it and its children.
 

@@ -362,8 +362,9 @@ void add_input(CLI::App& command, DecideOptions& options) {
 
 void add_message(CLI::App& command, DecideOptions& options) {
   command
-      .add_option(
-          "--alpha-us", options.alpha_us, "latency of one hop, us: tells latency from bandwidth")
+      .add_option("--alpha-us",
+                  options.alpha_us,
+                  "latency of one hop, us: separates latency from bandwidth")
       ->check(CLI::PositiveNumber);
   command.add_option("--beta-gbs", options.beta_gbs, "bandwidth of one link, GB/s")
       ->check(CLI::PositiveNumber);

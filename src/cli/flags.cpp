@@ -98,14 +98,14 @@ std::string typed_command(const Arguments& arguments) {
   return text;
 }
 
-std::string tell(const Run& run, const TellOptions& options, const std::string& directory) {
+std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory) {
   report::RenderOptions render_options;
   render_options.colour = !options.plain && colour_wanted();
-  render_options.assumptions = options.analysis_options();
-  render_options.run_directory = directory;
+  render_options.format = report::parse_format(options.format);
+  render_options.input = directory;
   render_options.details = options.details;
-  const model::Analysis analysis = model::analyse(run, render_options.assumptions);
-  return report::render(run, analysis, report::parse_format(options.format), render_options);
+  const model::Analysis analysis = model::analyse(run, options.analysis_options());
+  return report::render(run, analysis, render_options);
 }
 
 namespace {

@@ -54,7 +54,7 @@ std::string typed_command(const Arguments& arguments);
 
 /// The run analysed and rendered in `options.format`. `directory` names the run in the "next" line;
 /// may be empty.
-std::string tell(const Run& run, const TellOptions& options, const std::string& directory);
+std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory);
 
 // Words on the command line that carry a number and its meaning. Each throws UserError with the
 // form expected.

@@ -26,7 +26,7 @@ std::string format_names() {
 }
 }  // namespace
 
-void TellOptions::add_to(CLI::App& app) {
+void ReportOptions::add_to(CLI::App& app) {
   app.add_option("--format", format, "what goes to stdout: text, md, csv, json or html")
       ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
       ->capture_default_str();
@@ -55,7 +55,7 @@ void TellOptions::add_to(CLI::App& app) {
       ->capture_default_str();
 }
 
-model::AnalysisOptions TellOptions::analysis_options() const {
+model::AnalysisOptions ReportOptions::analysis_options() const {
   model::AnalysisOptions options;
   if (price_usd_per_rank_hour) options.price_per_rank = dollars_per_hour(*price_usd_per_rank_hour);
   options.fixed_price = dollars_per_hour(fixed_usd_per_hour);
@@ -127,7 +127,7 @@ void MeasureOptions::add_to(CLI::App& app) {
                  "GPUs: host:port where rank 0 waits for the others, with --rank");
   add_vendor_options(app, vendor_paths);
   app.add_flag("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
-  tell.add_to(app);
+  report.add_to(app);
 }
 
 probes::RankOptions MeasureOptions::rank_options() const {

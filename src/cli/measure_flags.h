@@ -19,7 +19,7 @@ class App;
 
 namespace scaleworth::cli {
 /// How results are told: shared by the measuring commands and `report`.
-struct TellOptions {
+struct ReportOptions {
   std::string format = "text";
   std::optional<double> price_usd_per_rank_hour;
   double fixed_usd_per_hour = 0.0;
@@ -36,7 +36,7 @@ struct TellOptions {
 };
 
 struct MeasureOptions {
-  TellOptions tell;
+  ReportOptions report;
   std::string suite = "quick";
   std::string out;
   std::vector<std::string> only;  // probe names or their first word ("comm")

@@ -44,7 +44,7 @@ enum class Recurrence : std::uint8_t {
 };
 
 /// One rank for which others waited, over all steps that count.
-struct Culprit {
+struct Straggler {
   Rank rank;
   Nanoseconds waited{};   // sum over the ranks that waited for it, exposed or not
   Nanoseconds exposed{};  // of which exposed
@@ -61,19 +61,19 @@ struct Culprit {
   std::string sentence;                    // for people
 };
 
-/// What became of the search for culprits.
-enum class CulpritFinding : std::uint8_t {
+/// What became of the search for stragglers.
+enum class StragglerFinding : std::uint8_t {
   no_verdict,    // the recordings do not allow one
   no_straggler,  // they do, and nobody stands out
-  named,         // culprits are named
+  named,         // stragglers are named
 };
 
-struct CulpritReport {
-  CulpritFinding finding = CulpritFinding::no_verdict;
+struct StragglerReport {
+  StragglerFinding finding = StragglerFinding::no_verdict;
   /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
   std::vector<std::vector<Nanoseconds>> exposed;
   std::vector<std::vector<Nanoseconds>> total;
-  std::vector<Culprit> culprits;  // the most expensive first; empty: nobody
+  std::vector<Straggler> stragglers;  // the most expensive first; empty: nobody
   Recurrence recurrence = Recurrence::too_few;
   /// Why nobody is named, for people: "no verdict: ...", "no straggler: ..."; else empty.
   std::string abstention;
@@ -187,7 +187,7 @@ struct RankRecording {
 /// How many ranks the job has.
 struct JobSize {
   std::int32_t at_least = 0;  // that the recordings show or tell; 0: not asked
-  bool told = false;          // `at_least` is the number, by what a recording says of its job
+  bool stated = false;        // `at_least` is the number, by what a recording says of its job
 };
 
 /// How the steps were found, and what that means.
@@ -236,7 +236,7 @@ struct Attribution {
   std::vector<StepLedger> ledger;           // by (step, rank)
   std::vector<CollectiveWait> collectives;  // in time order
   std::int64_t unmatched_collectives = 0;   // calls whose partners are not in the recordings
-  CulpritReport culprits;
+  StragglerReport stragglers;
   std::optional<Efficiency> efficiency;  // absent with `efficiency_reason`
   std::string efficiency_reason;
 };

@@ -523,18 +523,8 @@ struct ScalingResult {
 /// One sentence for the reader, with numbers in it.
 struct Finding {
   std::string text;
-  bool doubt = false;     // a warning about the measurement rather than a result
+  bool warning = false;   // a warning about the measurement rather than a result
   bool restates = false;  // says in words what the analysis holds as rows: left out of a summary
-};
-
-struct Analysis {
-  std::optional<RooflineResult> roofline;
-  std::vector<GpuResult> gpus;  // by ordinal
-  std::optional<GpusTogether> gpus_together;
-  std::vector<CollectiveResult> collectives;
-  std::vector<AlgorithmResult> algorithms;  // of NCCL
-  std::vector<ScalingResult> scaling;
-  std::vector<Finding> findings;
 };
 
 /// Prices and peaks come from the user; nothing is guessed.
@@ -546,6 +536,17 @@ struct AnalysisOptions {
   int max_count = 64;                              // predictions reach to here
   /// --datasheets; absent: those compiled in.
   std::optional<std::vector<GpuDatasheet>> datasheets;
+};
+
+struct Analysis {
+  AnalysisOptions assumptions;
+  std::optional<RooflineResult> roofline;
+  std::vector<GpuResult> gpus;  // by ordinal
+  std::optional<GpusTogether> gpus_together;
+  std::vector<CollectiveResult> collectives;
+  std::vector<AlgorithmResult> algorithms;  // of NCCL
+  std::vector<ScalingResult> scaling;
+  std::vector<Finding> findings;
 };
 
 // From a run to everything that follows from it.

@@ -152,16 +152,16 @@ void add_contention(const GpuResult& gpu, std::vector<Finding>& findings) {
 }
 
 void add_ridge(const GpuResult& gpu, std::vector<Finding>& findings) {
-  const RidgeBatch* told = nullptr;
+  const RidgeBatch* shown = nullptr;
   for (const RidgeBatch& batch : gpu.ridge_batches) {
-    const bool whole = batch.layer == "all layers" || told == nullptr;
-    if (batch.precision == "bf16" && whole) told = &batch;
+    const bool whole = batch.layer == "all layers" || shown == nullptr;
+    if (batch.precision == "bf16" && whole) shown = &batch;
   }
-  if (told == nullptr) return;
-  const std::string what = fmt::format("GPU {}: in bf16, {}", gpu.identity.ordinal, told->layer);
+  if (shown == nullptr) return;
+  const std::string what = fmt::format("GPU {}: in bf16, {}", gpu.identity.ordinal, shown->layer);
   findings.push_back(
-      {told->tokens
-           ? fmt::format("{} are bound by memory below {:.0f} tokens.", what, *told->tokens)
+      {shown->tokens
+           ? fmt::format("{} are bound by memory below {:.0f} tokens.", what, *shown->tokens)
            : fmt::format("{} stay bound by memory at any number of tokens.", what)});
 }
 
@@ -377,7 +377,8 @@ std::string cost_sentence(const ScalingResult& scaling) {
     }
   }
   if (cost.plateau.size() > 1) {
-    text += fmt::format(" (no dearer within 1 % or the error: {})", plateau_text(cost.plateau));
+    text +=
+        fmt::format(" (no more expensive within 1 % or the error: {})", plateau_text(cost.plateau));
   }
   text += cost.fastest == cost.cheapest ? ", which is also the fastest."
                                         : fmt::format("; the fastest, {}, costs {} more.",
@@ -436,9 +437,9 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, std::vector<Fi
                                     law.not_identifiable),
                         true});
   } else if (law.prediction && law.fastest) {
-    const bool doubt = !law.reproduces_measured;
-    if (scaling.mode != "strong" || doubt) {
-      findings.push_back({predicted_sentence(scaling, law), doubt, true});
+    const bool warning = !law.reproduces_measured;
+    if (scaling.mode != "strong" || warning) {
+      findings.push_back({predicted_sentence(scaling, law), warning, true});
     }
   } else if (law.serial && law.coherency && law.fastest) {
     findings.push_back({fitted_sentence(scaling, law), false});

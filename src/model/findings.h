@@ -41,11 +41,11 @@ void add_gpu_results(const Analysis& analysis, std::vector<Finding>& findings);
 
 /// Clocks held down, lowered limits, slices, mixed models, missing telemetry, unknown peaks, and
 /// the warnings of each GPU.
-void add_gpu_doubts(const Analysis& analysis, std::vector<Finding>& findings);
+void add_gpu_warnings(const Analysis& analysis, std::vector<Finding>& findings);
 
 /// How long a replayed and a traced training step takes, of one that is neither; medians with the
 /// interval of their ratio. Throws UserError for malformed points.
 void add_step_variants(const Run& run, std::vector<Finding>& findings);
 
-void add_doubts(const Run& run, const Analysis& analysis, std::vector<Finding>& findings);
+void add_warnings(const Run& run, const Analysis& analysis, std::vector<Finding>& findings);
 }  // namespace scaleworth::model

@@ -238,12 +238,12 @@ std::optional<GpusTogether> compare_gpus(const Run& run,
   std::map<int, GpuIdentity> identities;
   std::map<std::string, std::vector<GpuPace>> by_model;
   for (const GpuResult& gpu : gpus) {
-    std::vector<std::string> told_elsewhere;
+    std::vector<std::string> printed_elsewhere;
     const auto products =
         products_of(points_of_gpu(run, fields::gpu_together, gpu.identity.ordinal),
                     gpu.identity,
                     given,
-                    told_elsewhere);
+                    printed_elsewhere);
     const auto pace = pace_of(products, gpu.identity, result.precision);
     identities[gpu.identity.ordinal] = gpu.identity;
     if (pace) by_model[gpu.identity.name].push_back(*pace);

@@ -105,10 +105,11 @@ void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
 
 std::string remainder_text(const WaterfallEvidence& known) {
   if (!known.spec_clock_hz || !known.settled_clock_hz) {
-    return "the clock is not known, so nothing can be told apart";
+    return "the clock is not known, so the losses cannot be separated";
   }
-  return known.best_kernel ? "what the figures above leave over"
-                           : "algorithm, tiles, memory: no best shape was measured to tell them";
+  return known.best_kernel
+             ? "what the figures above leave over"
+             : "algorithm, tiles, memory: no best shape was measured to separate them";
 }
 
 void check_sums(const LossWaterfall& waterfall) {
@@ -197,7 +198,7 @@ void add_waves(const GpuGemm& product,
   if (comparable) evidence.wave_efficiency = waves_of(product);
   if (!evidence.wave_efficiency) {
     evidence.wave_evidence = fmt::format(
-        "n/a, in the other steps: the run does not tell over how many multiprocessors {} ran",
+        "n/a, in the other steps: the run does not state over how many multiprocessors {} ran",
         comparable ? "the product" : "the best shape");
     return;
   }

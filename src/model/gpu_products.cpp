@@ -255,17 +255,18 @@ bool same_work(const GpuGemm& a, const GpuGemm& b) {
 }
 
 /// One product per work; of two passes the steady one.
-std::vector<GpuGemm> told_products(std::span<const GpuGemm> products) {
-  std::vector<GpuGemm> told;
+std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
+  std::vector<GpuGemm> distinct;
   for (const char* pass : {pass_steady, pass_duty_cycled}) {
     for (const GpuGemm& gemm : products) {
       if (gemm.pass != pass) continue;
-      const bool known = std::any_of(
-          told.begin(), told.end(), [&](const GpuGemm& other) { return same_work(gemm, other); });
-      if (!known) told.push_back(gemm);
+      const bool known = std::any_of(distinct.begin(), distinct.end(), [&](const GpuGemm& other) {
+        return same_work(gemm, other);
+      });
+      if (!known) distinct.push_back(gemm);
     }
   }
-  return told;
+  return distinct;
 }
 
 PlacedGemm placed(const GpuGemm& gemm) {
@@ -337,7 +338,7 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
 
 void place_products(std::span<const GpuGemm> products, GpuResult& result) {
   const Bytes beyond_l2 = result.identity.l2_cache.value_or(Bytes(0.0)) * 2.0;
-  for (const GpuGemm& gemm : told_products(products)) {
+  for (const GpuGemm& gemm : reported_products(products)) {
     const auto ceiling = measured_ceiling(products, result.ceilings, gemm.precision);
     if (!ceiling || !(gemm.bytes.value() > 0.0)) continue;
     GpuPlacement placement{placed(gemm), gemm.name, std::nullopt};
@@ -383,7 +384,7 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
     const auto ceiling = measured_ceiling(products, result.ceilings, precision);
     if (!ceiling) continue;
     std::vector<GpuGemm> layers;
-    for (const GpuGemm& gemm : told_products(products)) {
+    for (const GpuGemm& gemm : reported_products(products)) {
       // A batch of products (attention) multiplies no weights that all tokens share.
       const bool weights = gemm.family == family_own && gemm.shape.batch == 1;
       // The same weights at several token counts are one layer.

@@ -110,7 +110,8 @@ std::string describe_sharpness(const Estimate<double>& sharpness) {
   // From half the cap on the corner is within 2 % of a perfect one.
   if (!sharpness.interval || sharpness.interval->high < 0.5 * largest_sharpness) return "";
   return fmt::format(
-      "at least {:.2g}; not identifiable beyond: too few rungs at the corner to tell it from a "
+      "at least {:.2g}; not identifiable beyond: too few rungs at the corner to distinguish it "
+      "from a "
       "perfect one",
       sharpness.interval->low);
 }

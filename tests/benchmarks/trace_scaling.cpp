@@ -6,9 +6,9 @@
 /// Prints what passed and CPU time of all threads, per event, for each stage, and the peak of
 /// memory per event. Asserts nothing.
 #include "src/core/error.h"
-#include "trace/analysis/stragglers.h"
 #include "trace/analysis/efficiency/efficiency.h"
 #include "trace/analysis/ledger.h"
+#include "trace/analysis/stragglers.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -201,12 +201,12 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
   stages.push_back(timed("ledger", [&] {
     result.ledger = build_job_ledger(job, attributed.steps, attributed.waits, alignment.map);
   }));
-  stages.push_back(timed("culprits", [&] {
-    result.culprits =
-        find_culprits(job, attributed.steps, attributed.waits, alignment, result.ledger);
+  stages.push_back(timed("stragglers", [&] {
+    result.stragglers =
+        find_stragglers(job, attributed.steps, attributed.waits, alignment, result.ledger);
   }));
   stages.push_back(timed("efficiency", [&] {
-    measure_efficiency(job, attributed.steps, attributed.waits, alignment, result.culprits);
+    measure_efficiency(job, attributed.steps, attributed.waits, alignment, result.stragglers);
   }));
   double events = 0.0;
   for (const Recording& recording : job.recordings)

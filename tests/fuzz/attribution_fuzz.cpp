@@ -142,9 +142,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const StepPlan plan = find_steps(job, alignment.map);
   check_steps(plan);
   for (const auto& ledger : build_job_ledger(job, plan, waits, alignment.map)) check_sums(ledger);
-  attribution::CulpritReport culprits;
-  culprits.culprits.emplace_back();
-  culprits.culprits[0].significant = true;
-  check_efficiency(measure_efficiency(job, plan, waits, alignment, culprits));
+  attribution::StragglerReport stragglers;
+  stragglers.stragglers.emplace_back();
+  stragglers.stragglers[0].significant = true;
+  check_efficiency(measure_efficiency(job, plan, waits, alignment, stragglers));
   return 0;
 }

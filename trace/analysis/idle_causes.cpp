@@ -135,7 +135,9 @@ const HostThread* HostEvidence::thread(std::uint32_t index) const {
   return found == threads_.end() ? nullptr : &found->second;
 }
 
-bool HostEvidence::told_to_wait(std::uint32_t stream, nanoseconds after, nanoseconds until) const {
+bool HostEvidence::waits_by_request(std::uint32_t stream,
+                                    nanoseconds after,
+                                    nanoseconds until) const {
   const auto found = stream_waits_.find(stream);
   if (found == stream_waits_.end()) return false;
   const auto next = std::lower_bound(found->second.begin(), found->second.end(), after);
@@ -255,7 +257,7 @@ Part IdleDivision::rest_part(const IdleGap& gap, const HostEvent& launch, nanose
   const HostEvent* earlier =
       gap.predecessor == no_index ? nullptr : evidence_.launch(events[gap.predecessor]);
   const nanoseconds after = earlier == nullptr ? nanoseconds::min() : rank_.end(*earlier);
-  if (evidence_.told_to_wait(events[gap.next].stream, after, rank_.start(launch)))
+  if (evidence_.waits_by_request(events[gap.next].stream, after, rank_.start(launch)))
     return Part::dependency_idle;
   return Part::unattributed;
 }

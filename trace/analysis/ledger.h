@@ -135,7 +135,7 @@ class HostEvidence {
   /// threads that make no calls.
   const std::vector<HostStretch>& everywhere() const { return everywhere_; }
   /// Whether a stream was told, between two times of the host, to wait for an event.
-  bool told_to_wait(std::uint32_t stream, nanoseconds after, nanoseconds until) const;
+  bool waits_by_request(std::uint32_t stream, nanoseconds after, nanoseconds until) const;
   /// When the last host event ends; absent without any.
   std::optional<nanoseconds> last_end() const { return last_end_; }
 

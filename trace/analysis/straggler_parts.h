@@ -49,9 +49,9 @@ struct Delay {
 };
 
 struct Delays {
-  std::vector<Delay> delays;            // by arrival
-  attribution::CulpritReport matrices;  // only `exposed` and `total` are filled
-  nanoseconds largest_wait{};           // charged or not
+  std::vector<Delay> delays;              // by arrival
+  attribution::StragglerReport matrices;  // only `exposed` and `total` are filled
+  nanoseconds largest_wait{};             // charged or not
 };
 
 /// Which steps count: those that are not excluded; all, when every one is.

@@ -14,10 +14,10 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::Culprit;
-using attribution::CulpritFinding;
-using attribution::CulpritReport;
 using attribution::Recurrence;
+using attribution::Straggler;
+using attribution::StragglerFinding;
+using attribution::StragglerReport;
 
 /// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
 /// chance however cheap it is, one that costs several times as much as any other nearly so; without
@@ -51,21 +51,22 @@ class Investigation {
     bubble_ = turns_.take_off(charges_);
   }
 
-  CulpritReport report() {
-    CulpritReport report = std::move(found_.matrices);
+  StragglerReport report() {
+    StragglerReport report = std::move(found_.matrices);
     const RecurrenceCount recurrence = count_recurrence(
         charges_.by_step, stages_.units(), stages_.unit_count(), steps(), 0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
-      if (is_named(rank, recurrence)) report.culprits.push_back(describe(rank, recurrence, report));
+      if (is_named(rank, recurrence))
+        report.stragglers.push_back(describe(rank, recurrence, report));
     std::stable_sort(
-        report.culprits.begin(), report.culprits.end(), [](const Culprit& a, const Culprit& b) {
-          return a.gpu_seconds > b.gpu_seconds;
-        });
-    if (report.culprits.empty())
+        report.stragglers.begin(),
+        report.stragglers.end(),
+        [](const Straggler& a, const Straggler& b) { return a.gpu_seconds > b.gpu_seconds; });
+    if (report.stragglers.empty())
       std::tie(report.finding, report.abstention) = nobody();
     else
-      report.finding = CulpritFinding::named;
+      report.finding = StragglerFinding::named;
     return report;
   }
 
@@ -101,37 +102,37 @@ class Investigation {
     return true;
   }
 
-  Culprit describe(std::uint32_t rank,
-                   const RecurrenceCount& recurrence,
-                   const CulpritReport& report) const {
-    Culprit culprit;
-    culprit.rank = Rank{static_cast<int>(rank)};
+  Straggler describe(std::uint32_t rank,
+                     const RecurrenceCount& recurrence,
+                     const StragglerReport& report) const {
+    Straggler straggler;
+    straggler.rank = Rank{static_cast<int>(rank)};
     for (std::size_t waiting = 0; waiting < report.total.size(); ++waiting) {
-      add_bounded(culprit.waited, report.total[waiting][rank]);
-      add_bounded(culprit.exposed, report.exposed[waiting][rank]);
+      add_bounded(straggler.waited, report.total[waiting][rank]);
+      add_bounded(straggler.exposed, report.exposed[waiting][rank]);
     }
     Excess sum;
     for (std::size_t i = 0; i < found_.delays.size(); ++i) {
       if (found_.delays[i].late != rank) continue;
-      ++culprit.collectives;
+      ++straggler.collectives;
       if (excess_[i]) add_excess(sum, *excess_[i]);
     }
     // To have waited for its turn made it no later than those that waited for theirs.
     if (turns_.are_taken()) sum.waited = nanoseconds::zero();
     const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
-    culprit.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
-    culprit.gpu_seconds = charges_.cost[rank] / 1e9;
-    culprit.steps = recurrence.by_rank[rank];
-    culprit.significant =
-        culprit.waited / std::max<std::int64_t>(1, culprit.collectives) > alignment_.report.error;
-    culprit.shares = cause_shares(sum, stages_.uneven(rank), numbers_);
+    straggler.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
+    straggler.gpu_seconds = charges_.cost[rank] / 1e9;
+    straggler.steps = recurrence.by_rank[rank];
+    straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
+                            alignment_.report.error;
+    straggler.shares = cause_shares(sum, stages_.uneven(rank), numbers_);
     if (dropped_records(rank))
-      culprit.shares = {{attribution::LateCause::undecided,
-                         sum.total(),
-                         "its recording dropped records: what it did is not known whole"}};
-    culprit.cause = named_cause(culprit.shares);
-    culprit.sentence = culprit_sentence(culprit, context(rank));
-    return culprit;
+      straggler.shares = {{attribution::LateCause::undecided,
+                           sum.total(),
+                           "its recording dropped records: what it did is not known whole"}};
+    straggler.cause = named_cause(straggler.shares);
+    straggler.sentence = straggler_sentence(straggler, context(rank));
+    return straggler;
   }
 
   bool dropped_records(std::uint32_t rank) const {
@@ -171,8 +172,8 @@ class Investigation {
     return sum;
   }
 
-  std::pair<CulpritFinding, std::string> nobody() const {
-    using enum CulpritFinding;
+  std::pair<StragglerFinding, std::string> nobody() const {
+    using enum StragglerFinding;
     if (waits_.collectives.empty())
       return {no_verdict,
               "no verdict: the recordings share no communication in which ranks could be compared"};
@@ -211,13 +212,13 @@ class Investigation {
 };
 }  // namespace
 
-CulpritReport find_culprits(const Job& job,
-                            const StepPlan& steps,
-                            const Waits& waits,
-                            const Alignment& alignment,
-                            const std::vector<attribution::StepLedger>& ledger) {
+StragglerReport find_stragglers(const Job& job,
+                                const StepPlan& steps,
+                                const Waits& waits,
+                                const Alignment& alignment,
+                                const std::vector<attribution::StepLedger>& ledger) {
   if (job.recordings.size() < 2) {
-    CulpritReport report;
+    StragglerReport report;
     report.exposed.assign(job.recordings.size(), std::vector<nanoseconds>(job.recordings.size()));
     report.total = report.exposed;
     report.abstention = "one rank alone waits for no other";
@@ -288,20 +289,20 @@ std::string share_in_words(const CauseShare& share, Nanoseconds sum) {
   return text;
 }
 
-std::string cause_in_words(const Culprit& culprit) {
+std::string cause_in_words(const Straggler& straggler) {
   Nanoseconds sum{};
-  for (const CauseShare& share : culprit.shares) add_bounded(sum, share.time);
+  for (const CauseShare& share : straggler.shares) add_bounded(sum, share.time);
   if (sum <= Nanoseconds::zero())
     return "Why is not recorded: it has no earlier collective to compare from.";
-  if (culprit.cause != LateCause::undecided)
-    return fmt::format("Cause: {}.", share_in_words(culprit.shares.front(), sum));
+  if (straggler.cause != LateCause::undecided)
+    return fmt::format("Cause: {}.", share_in_words(straggler.shares.front(), sum));
   std::string text = "No single cause explains 80 %:";
   constexpr std::size_t shown = 3;
   // Smaller than that is noise of the comparison.
   const Nanoseconds least = sum / 50;
-  for (std::size_t i = 0; i < culprit.shares.size() && i < shown; ++i)
-    if (culprit.shares[i].time >= least)
-      text += (i == 0 ? " " : ", ") + share_in_words(culprit.shares[i], sum);
+  for (std::size_t i = 0; i < straggler.shares.size() && i < shown; ++i)
+    if (straggler.shares[i].time >= least)
+      text += (i == 0 ? " " : ", ") + share_in_words(straggler.shares[i], sum);
   return text + ".";
 }
 }  // namespace
@@ -314,21 +315,21 @@ std::string time_in_words(Nanoseconds time) {
   return fmt::format("{} ns", time.count());
 }
 
-std::string culprit_sentence(const Culprit& culprit, const VerdictContext& context) {
+std::string straggler_sentence(const Straggler& straggler, const VerdictContext& context) {
   const double step_seconds = static_cast<double>(context.step.count()) / 1e9;
   const double run_seconds = step_seconds * context.steps * context.ranks;
-  const double lost = run_seconds > 0.0 ? culprit.gpu_seconds / run_seconds : 0.0;
+  const double lost = run_seconds > 0.0 ? straggler.gpu_seconds / run_seconds : 0.0;
   std::string text = fmt::format(
       "Rank {}{} keeps the other GPUs waiting {} per step on average, {:.1f} % of all GPU time: "
       "{} GPU-hours in every hour of the job. It is the largest cause in {} of {} step{}.",
       context.rank.index,
       context.place,
-      time_in_words(Nanoseconds(std::llround(culprit.exposed_per_step_ms * 1e6))),
+      time_in_words(Nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))),
       100.0 * lost,
       three_digits(lost * context.ranks),
-      culprit.steps,
+      straggler.steps,
       context.steps,
       context.steps == 1 ? "" : "s");
-  return text + " " + cause_in_words(culprit) + context.caveat;
+  return text + " " + cause_in_words(straggler) + context.caveat;
 }
 }  // namespace scaleworth::trace

@@ -18,11 +18,11 @@ namespace scaleworth::trace {
 // Who held the others up, what that cost and why.
 
 /// `ledger` is that of `job`; steps that are excluded from averages do not count here either.
-attribution::CulpritReport find_culprits(const Job& job,
-                                         const StepPlan& steps,
-                                         const Waits& waits,
-                                         const Alignment& alignment,
-                                         const std::vector<attribution::StepLedger>& ledger);
+attribution::StragglerReport find_stragglers(const Job& job,
+                                             const StepPlan& steps,
+                                             const Waits& waits,
+                                             const Alignment& alignment,
+                                             const std::vector<attribution::StepLedger>& ledger);
 
 // Whether it is always the same one that is late.
 
@@ -49,9 +49,9 @@ double binomial_tail(std::int32_t hits, std::int32_t trials, double chance);
 
 // Verdicts on late ranks in sentences.
 
-/// What a sentence needs beside the culprit itself.
+/// What a sentence needs beside the straggler itself.
 struct VerdictContext {
-  Rank rank;                        // the culprit's number in the job
+  Rank rank;                        // the straggler's number in the job
   std::int32_t steps = 0;           // that count
   attribution::Nanoseconds step{};  // their mean length
   std::int32_t ranks = 0;
@@ -59,8 +59,9 @@ struct VerdictContext {
   std::string caveat;  // appended: what else must be known to read the numbers
 };
 
-/// What the culprit costs, how often, and why.
-std::string culprit_sentence(const attribution::Culprit& culprit, const VerdictContext& context);
+/// What the straggler costs, how often, and why.
+std::string straggler_sentence(const attribution::Straggler& straggler,
+                               const VerdictContext& context);
 
 /// "4.2 ms", "312 us", "1.8 s": three digits.
 std::string time_in_words(attribution::Nanoseconds time);

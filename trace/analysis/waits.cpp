@@ -64,9 +64,9 @@ Value agreed(const std::set<Value>& values) {
 
 /// Sets algorithm, protocol and channels of `wait` where all ranks that know them agree, and what
 /// each participant's network operations did. `wait` has the participants of `matched`, in order.
-void add_what_nccl_told(const Job& job,
-                        const MatchedCollective& matched,
-                        attribution::CollectiveWait& wait) {
+void add_nccl_report(const Job& job,
+                     const MatchedCollective& matched,
+                     attribution::CollectiveWait& wait) {
   std::set<std::string> algorithms;
   std::set<std::string> protocols;
   std::set<std::optional<std::int32_t>> channels;
@@ -233,7 +233,7 @@ class Splitter {
       waits_.by_rank[matched.members[i].rank].push_back(split);
     }
     describe(matched, collective, wait);
-    add_what_nccl_told(job_, matched, wait);
+    add_nccl_report(job_, matched, wait);
     waits_.collectives.push_back(std::move(wait));
   }
 

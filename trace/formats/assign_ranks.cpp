@@ -26,8 +26,8 @@ Ranks metadata_ranks(const std::vector<Recording>& recordings) {
   Ranks ranks;
   for (const Recording& recording : recordings) {
     const Origin& origin = recording.origin;
-    const bool told = origin.rank_basis != RankBasis::counted && origin.rank.value_or(-1) >= 0;
-    ranks.push_back(told ? origin.rank : std::nullopt);
+    const bool stated = origin.rank_basis != RankBasis::counted && origin.rank.value_or(-1) >= 0;
+    ranks.push_back(stated ? origin.rank : std::nullopt);
   }
   return ranks;
 }
@@ -166,7 +166,7 @@ std::int32_t job_size(const std::vector<Recording>& recordings) {
   return size;
 }
 
-void tell_missing(Job& job) {
+void describe_missing(Job& job) {
   constexpr std::int32_t most_ranks = 1 << 22;  // more is a number that is no rank
   const std::int32_t size = job_size(job.recordings);
   if (size > most_ranks || size <= static_cast<std::int32_t>(job.recordings.size())) return;
@@ -190,7 +190,7 @@ void assign_ranks(Job& job) {
       job.recordings.begin(), job.recordings.end(), [](const Recording& a, const Recording& b) {
         return a.origin.rank < b.origin.rank;
       });
-  tell_missing(job);
+  describe_missing(job);
 }
 
 namespace {

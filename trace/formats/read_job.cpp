@@ -241,7 +241,7 @@ std::vector<Result> read_all(const std::vector<FoundFile>& files, const ReadOpti
 }
 
 /// Analyses know ranks, not GPUs: what that means for a process that drives several is said.
-void tell_several_devices(Recording& recording) {
+void describe_several_devices(Recording& recording) {
   std::set<std::uint16_t> devices;
   std::uint16_t last = 0;
   for (const DeviceEvent& event : recording.device_events) {
@@ -270,20 +270,20 @@ class LeftOut {
  public:
   void add(const std::string& reason) {
     if (first_.empty()) first_ = reason;
-    if (told_.size() < most_remarks)
-      told_.push_back("left out: " + reason);
+    if (reported_.size() < most_remarks)
+      reported_.push_back("left out: " + reason);
     else
       ++more_;
   }
   const std::string& first() const { return first_; }
-  void tell(std::vector<std::string>& remarks) const {
-    remarks.insert(remarks.end(), told_.begin(), told_.end());
+  void describe(std::vector<std::string>& remarks) const {
+    remarks.insert(remarks.end(), reported_.begin(), reported_.end());
     if (more_ > 0) remarks.push_back(fmt::format("left out: {} more files", more_));
   }
 
  private:
   std::string first_;
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
   std::size_t more_ = 0;
 };
 }  // namespace
@@ -319,11 +319,11 @@ Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options)
         "or of nsys export --type sqlite",
         inputs.empty() ? "the input" : inputs.front()));
   }
-  left_out.tell(job.remarks);
+  left_out.describe(job.remarks);
   if (foreign > 0)
     job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
   split_lone_process(job, *options.rules);
-  for (Recording& recording : job.recordings) tell_several_devices(recording);
+  for (Recording& recording : job.recordings) describe_several_devices(recording);
   refuse_mixed_runs(job);
   assign_ranks(job);
   return job;

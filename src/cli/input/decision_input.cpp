@@ -106,7 +106,7 @@ using nlohmann::json;
 constexpr std::uintmax_t most_bytes = 512U << 20U;
 constexpr std::size_t longest_front = 4096;
 constexpr const char* kind = "scaleworth attribution";
-constexpr std::int64_t known_version = 1;
+constexpr std::int64_t known_version = 2;
 constexpr std::int64_t most_ranks = 1 << 22;
 /// Clocks count from 1970 at most; lengths beyond three years are none. Sums of a few fit 64 bits.
 constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
@@ -162,6 +162,10 @@ class Fields {
       refuse(fmt::format("has a {} that is neither true nor false", key));
     return value && value->get<bool>();
   }
+  /// Which of the two is there: version 1 has other words for some keys.
+  const char* either(const char* key, const char* of_version_1) const {
+    return object_.contains(of_version_1) ? of_version_1 : key;
+  }
   Fields object(const char* key) const { return {at(key), fmt::format("{}: {}", place_, key)}; }
   std::vector<Fields> objects(const char* key) const {
     const json& list = at(key);
@@ -209,16 +213,16 @@ attribution::LateCause cause_of(const Fields& fields) {
   return LateCause::undecided;
 }
 
-attribution::Culprit culprit_of(const Fields& fields) {
-  attribution::Culprit culprit;
-  culprit.rank = rank_of(fields);
-  culprit.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
-  culprit.significant = fields.flag("significant");
-  culprit.cause = cause_of(fields);
+attribution::Straggler straggler_of(const Fields& fields) {
+  attribution::Straggler straggler;
+  straggler.rank = rank_of(fields);
+  straggler.exposed_per_step_ms = fields.number("exposed_per_step_ms").value_or(0.0);
+  straggler.significant = fields.flag("significant");
+  straggler.cause = cause_of(fields);
   for (const Fields& share : fields.objects("shares")) {
-    culprit.shares.push_back({cause_of(share), Nanoseconds{}, share.text("detail")});
+    straggler.shares.push_back({cause_of(share), Nanoseconds{}, share.text("detail")});
   }
-  return culprit;
+  return straggler;
 }
 
 double factor_of(const Fields& fields, const char* key) {
@@ -283,13 +287,14 @@ Attribution parse_attribution(std::string_view text, const std::string& file) {
   if (document.find("job_ranks")) {
     const Fields size = document.object("job_ranks");
     attribution.job_size = {static_cast<std::int32_t>(size.integer("at_least", 0, most_ranks)),
-                            size.flag("told")};
+                            size.flag(size.either("stated", "told"))};
   }
   for (const Fields& ledger : document.objects("ledger")) {
     attribution.ledger.push_back(ledger_of(ledger));
   }
-  for (const Fields& culprit : document.object("culprits").objects("culprits")) {
-    attribution.culprits.culprits.push_back(culprit_of(culprit));
+  const Fields stragglers = document.object(document.either("stragglers", "culprits"));
+  for (const Fields& straggler : stragglers.objects(stragglers.either("stragglers", "culprits"))) {
+    attribution.stragglers.stragglers.push_back(straggler_of(straggler));
   }
   if (document.find("efficiency")) {
     attribution.efficiency = efficiency_of(document.object("efficiency"));

@@ -27,7 +27,7 @@
 namespace scaleworth::cli {
 namespace {
 // Contexts on all GPUs, the run directory, the report.
-constexpr Seconds telling{3.0};
+constexpr Seconds reporting{3.0};
 constexpr const char* remedy = " (probes of the cores: add --machine host)";
 
 std::vector<std::string_view> known_probes() {
@@ -84,7 +84,7 @@ Plan make_device_plan(const probes::DeviceSetting& setting,
                       const probes::Setting& rank_setting,
                       const std::vector<std::string>& only) {
   check_words(only, known_probes(), remedy);
-  Plan plan{{}, telling};
+  Plan plan{{}, reporting};
   for (const probes::DeviceProbe& probe : probes::device_probes()) {
     if (!is_asked_for(probe.name, only)) continue;
     plan.probes.push_back(
@@ -251,6 +251,6 @@ int measure_on_devices(const MeasureOptions& options,
   }
   if (!ranks.first()) return interruption ? exit_interrupted(interruption->signal()) : exit_done;
   session.run().environment.push_back(load.facts());
-  return conclude(session, options.tell, interruption);
+  return conclude(session, options.report, interruption);
 }
 }  // namespace scaleworth::cli

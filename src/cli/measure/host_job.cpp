@@ -58,7 +58,7 @@ constexpr const char* part_name = "ranks";
 
 /// Why ranks cannot be started here; absent when they can.
 std::optional<std::string> obstacle(const probes::Setting& setting, const MeasureOptions& options) {
-  if (setting.max_ranks < 2) return "one rank only: there is nobody to exchange data with";
+  if (setting.max_ranks < 2) return "one rank only: there is no other rank to exchange data with";
   const auto module = probes::host::open_mpi(options.mpi_module);
   if (const auto* skipped = std::get_if<Skipped>(&module)) return skipped->reason;
   if (const auto* failed = std::get_if<Failed>(&module)) return failed->reason;
@@ -174,7 +174,7 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
     interruption = interrupted;
   }
   session.run().environment.push_back(load.facts());
-  return conclude(session, options.tell, interruption);
+  return conclude(session, options.report, interruption);
 }
 
 void run_node_probes(Session& session,

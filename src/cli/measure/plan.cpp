@@ -13,7 +13,7 @@ namespace scaleworth::cli {
 namespace {
 // mpirun, MPI_Init and the report, on the 2-core machines this was tuned on.
 constexpr Seconds rank_start{2.0};
-constexpr Seconds telling{0.5};
+constexpr Seconds reporting{0.5};
 
 std::vector<std::string_view> known_probes() {
   std::vector<std::string_view> names;
@@ -33,7 +33,7 @@ Plan make_plan(const probes::Setting& setting,
                const std::vector<std::string>& only,
                const std::vector<probes::GemmWork>& own_gemms) {
   check_words(only, known_probes());
-  Plan plan{{}, telling};
+  Plan plan{{}, reporting};
   for (const probes::NodeProbe& probe : probes::node_probes()) {
     if (!is_asked_for(probe.name, only)) continue;
     const bool own = !own_gemms.empty() && probe.name == fields::roofline_gemm;

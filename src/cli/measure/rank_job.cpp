@@ -127,7 +127,7 @@ int end_as_rank(Session& session,
                 const MeasureOptions& options,
                 const std::optional<Interrupted>& interruption,
                 int rank) {
-  if (rank == 0 && !options.part_of_bench) return conclude(session, options.tell, interruption);
+  if (rank == 0 && !options.part_of_bench) return conclude(session, options.report, interruption);
   if (rank == 0) session.close(interruption ? interruption->what() : "");
   // Our parent reads the outcome from the run; mpirun would only comment on another code.
   if (options.part_of_bench || !interruption) return exit_done;
@@ -138,7 +138,7 @@ int end_as_rank(Session& session,
 int measure_as_rank(MeasureOptions options,
                     const std::vector<std::string>& arguments,
                     const LaunchEnvironment& launch) {
-  options.tell.plain =
+  options.report.plain =
       true;  // mpirun gives its ranks a terminal of its own, whatever stdout really is
   const MpiJob job(require_mpi(options.mpi_module));
   check_world_size(launch, job.size());

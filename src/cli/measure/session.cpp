@@ -125,10 +125,10 @@ void Session::adopt_part(const std::string& part, const std::optional<std::strin
   if (!recorder_.disk_trouble()) std::filesystem::remove(folder / run_file_name);
 }
 
-void Session::write_report(const TellOptions& options) {
-  TellOptions html = options;
+void Session::write_report(const ReportOptions& options) {
+  ReportOptions html = options;
   html.format = "html";
-  recorder_.write_file("report.html", tell(run_, html, directory()));
+  recorder_.write_file("report.html", render_run(run_, html, directory()));
 }
 
 void Session::close(const std::string& interruption) {

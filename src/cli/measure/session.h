@@ -125,7 +125,7 @@ class Session {
   void adopt_part(const std::string& part, const std::optional<std::string>& failure);
 
   /// Writes report.html beside run.json, as told with `options`.
-  void write_report(const TellOptions& options);
+  void write_report(const ReportOptions& options);
 
   /// Marks the run complete, or interrupted with `interruption`, and saves it.
   void close(const std::string& interruption);

@@ -112,7 +112,7 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
 }
 
 namespace {
-constexpr double telling_difference = 0.10;
+constexpr double noted_difference = 0.10;
 constexpr std::array all_causes{
     Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
 
@@ -133,7 +133,7 @@ std::string disagreement(const Gap& factors, const Gap& parts) {
   for (const Cause cause : all_causes) {
     const double by_factors = share_of(factors, cause);
     const double by_parts = share_of(parts, cause);
-    if (std::abs(by_factors - by_parts) <= telling_difference) continue;
+    if (std::abs(by_factors - by_parts) <= noted_difference) continue;
     text += fmt::format("{}{} {:.0f} % instead of {:.0f} %",
                         text.empty() ? "" : ", ",
                         cause_name(cause),
@@ -181,7 +181,7 @@ std::string why_no_factors(const std::vector<DecisionRow>& rows,
     const LedgerFacts* at = ledger_of(ledgers, row.count);
     if (needed && at && !at->factors) {
       return fmt::format(
-          "the cause is told from the parts of the ledger alone, because {} has no "
+          "the cause is named from the parts of the ledger alone, because {} has no "
           "POP factors: {}",
           row.count,
           at->no_factors);
@@ -196,13 +196,13 @@ void add_ledgers(Diagnosis& diagnosis,
                  const std::vector<LedgerFacts>& ledgers) {
   if (ledgers.empty() || rows.size() < 2) return;
   const int largest = rows.back().count;
-  if (const LedgerFacts* at = ledger_of(ledgers, largest)) diagnosis.culprit = at->culprit;
+  if (const LedgerFacts* at = ledger_of(ledgers, largest)) diagnosis.straggler = at->straggler;
   diagnosis.factor_gaps = factor_gaps(rows, ledgers);
   if (diagnosis.no_loss) return;
-  const bool told = !diagnosis.factor_gaps.empty() &&
-                    diagnosis.factor_gaps.back().count == largest &&
-                    !diagnosis.factor_gaps.back().losses.empty();
-  if (!told) {
+  const bool known = !diagnosis.factor_gaps.empty() &&
+                     diagnosis.factor_gaps.back().count == largest &&
+                     !diagnosis.factor_gaps.back().losses.empty();
+  if (!known) {
     diagnosis.factor_note = why_no_factors(rows, ledgers);
     return;
   }

@@ -378,7 +378,7 @@ struct Diagnosis {
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
   bool by_factors = false;       // `decisive` and `cause` are theirs
   std::string factor_note;       // where they and the parts tell different causes, or why they lack
-  std::string culprit;           // for whom the others wait at the count asked for, and why
+  std::string straggler;         // for whom the others wait at the count asked for, and why
 };
 
 /// Of measured rows. With parts the cause is theirs, at the largest count. With totals alone it is
@@ -391,9 +391,9 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::optional<MessageTerms>& message);
 
 /// Brings in what recordings tell: the gaps by POP factors, which then decide on the cause where
-/// both the baseline and the largest count have them, and the culprit there. Shares of a cause that
-/// differ from the additive parts' by more than 10 points are noted: factors follow waiting back to
-/// what it waited for, parts do not.
+/// both the baseline and the largest count have them, and the straggler there. Shares of a cause
+/// that differ from the additive parts' by more than 10 points are noted: factors follow waiting
+/// back to what it waited for, parts do not.
 void add_ledgers(Diagnosis& diagnosis,
                  const std::vector<DecisionRow>& rows,
                  const std::vector<LedgerFacts>& ledgers);

@@ -120,8 +120,8 @@ Gate deadline_gate(Seconds latest) {
 }
 
 Gate budget_gate(Dollars most, DollarsPerSecond unbilled) {
-  return {fmt::format("dearer than the budget of {:g} USD", most.value()),
-          "too dear",
+  return {fmt::format("over the budget of {:g} USD", most.value()),
+          "over budget",
           [=](const DecisionRow& row) {
             return upper(*row.cost) - unbilled * upper(row.same_work) <= most;
           }};

@@ -272,7 +272,7 @@ std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis,
     forecast.measured = row->count;
     if (noise) forecast.measured_in_time = in_time_again(*row, *noise, forecast.deadline.latest);
   }
-  forecast.not_told = basis.not_told;
+  forecast.unavailable = basis.unavailable;
   if (!basis.estimate || basis.estimate->draws.empty()) return forecast;
   const RunTimes times(*basis.estimate, *noise);
   const PredictedRows predicted(basis, times, forecast.deadline);

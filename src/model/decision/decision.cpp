@@ -52,7 +52,7 @@ void add_rubric(Decision& decision, const DecisionRequest& request) {
   for (const Exclusion& exclusion : decision.rubric.exclusions) {
     excluded.insert(excluded.end(), exclusion.counts.begin(), exclusion.counts.end());
   }
-  decision.waiting = waiting_worth(decision.rows, excluded);
+  decision.waiting = value_of_waiting(decision.rows, excluded);
 }
 
 /// Returns the estimate that the law stands on; absent without intervals.
@@ -70,10 +70,11 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision,
   }
   decision.fit = model::fit_contention(points);
   decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
-  decision.bake_off = model::bake_off(points,
-                                      decision.scaling == Scaling::weak,
-                                      informed_families(decision.scaling, request.law_inputs));
-  decision.outlook = outlook(decision.rows, decision.scaling, decision.bake_off);
+  decision.select_model =
+      model::select_model(points,
+                          decision.scaling == Scaling::weak,
+                          informed_families(decision.scaling, request.law_inputs));
+  decision.law_forecast = law_forecast(decision.rows, decision.scaling, decision.select_model);
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   model::CurveRequest curve;
@@ -88,7 +89,7 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision,
 }
 
 bool beyond_cliff(const Decision& decision) {
-  return decision.bake_off && decision.bake_off->laws.front().worst > model::cliff_error;
+  return decision.select_model && decision.select_model->laws.front().worst > model::cliff_error;
 }
 
 void add_cliff(Decision& decision) {
@@ -102,8 +103,8 @@ void add_cliff(Decision& decision) {
   decision.remarks.push_back(fmt::format(
       "no law predicts these counts from the smaller ones (the best, {}, misses one by {:.0f} "
       "%): a change of regime lies inside the table, so nothing beyond it is predicted",
-      decision.bake_off->laws.front().name,
-      100.0 * decision.bake_off->laws.front().worst));
+      decision.select_model->laws.front().name,
+      100.0 * decision.select_model->laws.front().worst));
 }
 
 void add_remarks(Decision& decision) {
@@ -142,17 +143,17 @@ KneeRequest knee_request(const DecisionRequest& request) {
   return knees;
 }
 
-/// By the law only where its curve is told: neither beyond a cliff nor with s and c mixed up.
+/// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
 void add_table_knees(Decision& decision,
                      const DecisionRequest& request,
                      const std::optional<model::ContentionEstimate>& estimate) {
-  const bool told = decision.law && !decision.law->curve.empty();
+  const bool known = decision.law && !decision.law->curve.empty();
   decision.knees =
-      table_knees(decision.rows, knee_request(request), told ? estimate : std::nullopt);
+      table_knees(decision.rows, knee_request(request), known ? estimate : std::nullopt);
 }
 
-/// Why the law's curve is not told; empty where it is.
-std::string law_not_told(const Decision& decision) {
+/// Why the law's curve is not known; empty where it is.
+std::string law_unavailable(const Decision& decision) {
   if (!decision.law) return "its intervals are left out (--no-intervals)";
   if (beyond_cliff(decision)) return "a change of regime lies inside the table";
   if (!decision.law->curve.empty()) return "";
@@ -163,10 +164,12 @@ void add_deadline_forecast(Decision& decision,
                            const DecisionRequest& request,
                            const std::optional<model::ContentionEstimate>& estimate) {
   if (decision.axis == Axis::load) return;
-  const std::string not_told = law_not_told(decision);
-  decision.deadline_forecast = forecast_deadline(
-      {decision.rows, not_told.empty() ? estimate : std::nullopt, not_told, request.metrics.prices},
-      request.rubric);
+  const std::string unavailable = law_unavailable(decision);
+  decision.deadline_forecast = forecast_deadline({decision.rows,
+                                                  unavailable.empty() ? estimate : std::nullopt,
+                                                  unavailable,
+                                                  request.metrics.prices},
+                                                 request.rubric);
 }
 
 void take_cause(Decision& decision) {

@@ -57,7 +57,7 @@ struct Decision {
   std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices
   std::vector<Sensitivity> spot_sensitivities;  // of the cheapest on spot
   RubricResult rubric;
-  std::vector<WaitingWorth> waiting;  // of the counts that pass every gate, with prices
+  std::vector<ValueOfWaiting> waiting;  // of the counts that pass every gate, with prices
   std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
   NamedCounts named;
   KneeSet knees;
@@ -74,8 +74,8 @@ struct Decision {
   std::optional<model::ContentionFit> fit;
   LawEvidence evidence;
   FurtherLaws further;
-  std::optional<Outlook> outlook;          // beyond the measured counts
-  std::optional<model::BakeOff> bake_off;  // from five counts on
+  std::optional<LawForecast> law_forecast;            // beyond the measured counts
+  std::optional<model::ModelSelection> select_model;  // from five counts on
   std::vector<std::string> remarks;
 
   const DecisionRow& row(int count) const;

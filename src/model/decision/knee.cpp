@@ -63,7 +63,8 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
     return set;
   }
   set.basis =
-      "by the rows alone, for no law is told by them; from and to are measured counts between "
+      "by the rows alone, for no law is determined by them; from and to are measured counts "
+      "between "
       "which it lies";
   set.knees = measured_knees(knee_rows(rows), request);
   return set;

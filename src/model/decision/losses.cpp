@@ -156,7 +156,7 @@ std::string reason(const DecisionRow& row, const DecisionRow& baseline) {
     return "one run each, so it may be noise: repeat both";
   }
   return "more cache or memory per unit of work, other kernels, or a baseline that ran out of "
-         "memory; parts of the time would tell which";
+         "memory; parts of the time would show which";
 }
 
 /// Counts that one reason explains.

@@ -93,7 +93,7 @@ RankMean mean_over(const std::vector<RankMean>& ranks) {
 constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
 constexpr double confidence = 0.95;
 /// Beyond this share of the step the profiler's own work is told.
-constexpr double telling_overhead = 0.02;
+constexpr double noted_overhead = 0.02;
 
 Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
   Estimate<Seconds> time{Seconds(mean), std::nullopt, steps.size()};
@@ -117,9 +117,9 @@ GroupTimes parts_of(const RankMean& mean, double slowest) {
 int count_of(const Attribution& attribution, const std::string& input) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
   const attribution::JobSize& size = attribution.job_size;
-  if (size.told || size.at_least <= recorded) return std::max(recorded, size.at_least);
+  if (size.stated || size.at_least <= recorded) return std::max(recorded, size.at_least);
   throw UserError(fmt::format(
-      "{}: {} rank{} of at least {} left recordings, and nothing tells how many the job has; give "
+      "{}: {} rank{} of at least {} left recordings, and nothing states how many the job has; give "
       "the recordings of all ranks",
       input,
       recorded,
@@ -152,7 +152,7 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
                     count.row.time.samples == 1 ? "s" : ""));
   }
   const double overhead = mean.part(Part::profiler_overhead) / count.row.time.value.value();
-  if (overhead > telling_overhead) {
+  if (overhead > noted_overhead) {
     count.remarks.push_back(
         fmt::format("{}: the profiler's own work is {:.0f} % of the step, and counts as host time",
                     count.input,
@@ -176,7 +176,7 @@ void drop_empty_parts(ScalingTable& table) {
 /// What the recordings do not tell, and whether what is assumed is doubtful.
 std::string assumed_scaling(const ScalingTable& table) {
   const std::string assumed =
-      "recordings do not tell how the work of a step grows: the same work at every count is "
+      "recordings do not state how the work of a step grows: the same work at every count is "
       "assumed "
       "(strong scaling)";
   const TableRow& first = table.rows.front();
@@ -312,24 +312,24 @@ void set_factors(LedgerFacts& ledger,
 }
 
 /// "cause: late host (data loading)".
-std::string cause_text(const attribution::Culprit& culprit) {
-  if (culprit.cause == attribution::LateCause::undecided)
+std::string cause_text(const attribution::Straggler& straggler) {
+  if (straggler.cause == attribution::LateCause::undecided)
     return "no single cause explains 80 % of it";
-  std::string text = std::string("cause: ") + attribution::late_cause_name(culprit.cause);
-  for (const attribution::CauseShare& share : culprit.shares) {
-    if (share.cause == culprit.cause && !share.detail.empty()) {
+  std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
+  for (const attribution::CauseShare& share : straggler.shares) {
+    if (share.cause == straggler.cause && !share.detail.empty()) {
       return text + " (" + share.detail + ")";
     }
   }
   return text;
 }
 
-std::string culprit_of(const Attribution& attribution) {
-  const auto& culprits = attribution.culprits.culprits;
+std::string straggler_of(const Attribution& attribution) {
+  const auto& stragglers = attribution.stragglers.stragglers;
   const auto significant = [](const auto& one) { return one.significant; };
-  const auto worst = std::find_if(culprits.begin(), culprits.end(), significant);
-  if (worst == culprits.end()) return "";
-  const auto named = std::count_if(culprits.begin(), culprits.end(), significant);
+  const auto worst = std::find_if(stragglers.begin(), stragglers.end(), significant);
+  if (worst == stragglers.end()) return "";
+  const auto named = std::count_if(stragglers.begin(), stragglers.end(), significant);
   return fmt::format("rank {}{}, {:.3g} ms of each step on average; {}",
                      worst->rank.index,
                      named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
@@ -343,7 +343,7 @@ LedgerFacts ledger_facts(const Attribution& attribution,
                          int count) {
   LedgerFacts facts;
   facts.count = count;
-  facts.culprit = culprit_of(attribution);
+  facts.straggler = straggler_of(attribution);
   set_factors(facts, attribution, ranks);
   return facts;
 }

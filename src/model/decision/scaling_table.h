@@ -87,7 +87,7 @@ struct LedgerFacts {
   double step_work = 1.0;  // of one step, over that of the smallest count
   /// For whom the others wait, how long and why: "rank 7, 5.0 ms of each step ..."; empty where
   /// nobody is named beyond doubt.
-  std::string culprit;
+  std::string straggler;
 };
 
 /// Of a job of `count` ranks, of which `ranks` are the means. The factors are those of the

@@ -125,7 +125,7 @@ const char* step_kind_name(StepKind kind) {
     case StepKind::loss:
       break;
   }
-  return "slower and dearer";
+  return "slower and more expensive";
 }
 
 std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
@@ -178,8 +178,8 @@ std::vector<Offer> offers_of(const std::vector<DecisionRow>& rows,
 }
 }  // namespace
 
-std::vector<WaitingWorth> waiting_worth(const std::vector<DecisionRow>& rows,
-                                        const std::vector<int>& excluded) {
+std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& rows,
+                                             const std::vector<int>& excluded) {
   std::vector<Offer> hull;
   for (const Offer& offer : offers_of(rows, excluded)) {
     if (!hull.empty() && hull.back().time == offer.time) continue;
@@ -192,7 +192,7 @@ std::vector<WaitingWorth> waiting_worth(const std::vector<DecisionRow>& rows,
     while (superseded()) hull.pop_back();
     hull.push_back(offer);
   }
-  std::vector<WaitingWorth> worth;
+  std::vector<ValueOfWaiting> worth;
   for (std::size_t i = 0; i < hull.size(); ++i) {
     worth.push_back(
         {hull[i].count, i == 0 ? DollarsPerSecond(0.0) : worth_of(hull[i], hull[i - 1])});

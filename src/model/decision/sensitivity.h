@@ -55,7 +55,7 @@ enum class StepKind {
   slower,  // costs time, saves money
   loss,    // costs time and money
 };
-/// "free", "paid", "slower and cheaper", "slower and dearer".
+/// "free", "paid", "slower and cheaper", "slower and more expensive".
 const char* step_kind_name(StepKind kind);
 
 struct MarginalStep {
@@ -78,7 +78,7 @@ std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows);
 
 // What an hour of waiting must be worth for each count to be the one to take.
 
-struct WaitingWorth {
+struct ValueOfWaiting {
   int count = 1;
   /// From this value of an hour of waiting on, up to that of the next.
   DollarsPerSecond from;
@@ -88,8 +88,8 @@ struct WaitingWorth {
 /// is the cheapest, from 0, the last the fastest. They are the lower convex hull of the costs over
 /// the times; a count that is on it for no v is dominated by a mixture of others. `excluded` counts
 /// take no part. Empty unless all rows have costs, or where none is left.
-std::vector<WaitingWorth> waiting_worth(const std::vector<DecisionRow>& rows,
-                                        const std::vector<int>& excluded);
+std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& rows,
+                                             const std::vector<int>& excluded);
 
 // The same curve under several ways to pay for a rank.
 
@@ -177,7 +177,7 @@ struct DeadlineForecast {
   /// Relative standard deviation of one run; absent without repeats and law.
   std::optional<double> noise;
   bool noise_measured = false;  // of repeats; otherwise with what the law misses the rows by
-  std::string not_told;         // why no law tells more: then there is nothing below
+  std::string unavailable;      // why no law tells more: then there is nothing below
   int from = 1;                 // the counts that were looked at, multiples of `step`
   int to = 1;
   int step = 1;
@@ -193,7 +193,7 @@ struct DeadlineForecast {
 struct ForecastBasis {
   const std::vector<DecisionRow>& rows;
   std::optional<model::ContentionEstimate> estimate;  // where the law is told
-  std::string not_told;                               // why not, where it is absent
+  std::string unavailable;                            // why not, where it is absent
   std::optional<model::Prices> prices;
 };
 

@@ -109,7 +109,7 @@ std::string edge_remark(const std::vector<DecisionRow>& within,
   if (!fit) {
     return fmt::format(
         "fewer than three counts lie within the domain of {} ranks: what its edge costs cannot be "
-        "told from the law, and every law mixes both kinds of links",
+        "separated from the law, and every law mixes both kinds of links",
         domain);
   }
   const double predicted =

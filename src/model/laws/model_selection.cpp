@@ -199,14 +199,16 @@ LawChoice choose_law(const std::vector<Points>& series, bool weak) {
   return choice;
 }
 
-std::optional<BakeOff> bake_off(Points points, bool weak, const std::vector<LawFamily>& further) {
+std::optional<ModelSelection> select_model(Points points,
+                                           bool weak,
+                                           const std::vector<LawFamily>& further) {
   tidy(points);
   points = thinned(points);
   if (points.size() < fewest_counts) return std::nullopt;
   std::vector<LawFamily> families = law_families();
   families.insert(families.end(), further.begin(), further.end());
   const Competition competition = compete(std::move(families), {points}, weak);
-  BakeOff result;
+  ModelSelection result;
   result.forecasts = competition.forecasts.front().size();
   result.by_forecast = competition.chosen != competition.guess;
   for (std::size_t i = 0; i < competition.families.size(); ++i) {
@@ -231,7 +233,7 @@ namespace scaleworth::decide {
 namespace {
 constexpr int multiples[] = {2, 4, 8};
 
-void add_points(Outlook& outlook,
+void add_points(LawForecast& law_forecast,
                 const std::vector<DecisionRow>& rows,
                 const model::TimeAt& time_at) {
   const DecisionRow& last = rows.back();
@@ -240,13 +242,13 @@ void add_points(Outlook& outlook,
     const std::int64_t count = std::int64_t{last.count} * multiple;
     if (count > std::numeric_limits<int>::max()) return;
     const double time = time_at(static_cast<double>(count));
-    OutlookPoint point;
+    ForecastPoint point;
     point.count = static_cast<int>(count);
     point.time = Seconds(time);
     point.speedup = baseline_s / time;
     point.efficiency = point.speedup / (last.count_ratio * multiple);
     point.far = multiple > model::farthest_extrapolation;
-    outlook.points.push_back(point);
+    law_forecast.points.push_back(point);
   }
 }
 
@@ -255,45 +257,45 @@ std::string usual_law(Scaling scaling) {
                      scaling == Scaling::weak ? "weak scaling" : "strong scaling");
 }
 
-std::string basis_of(const model::BakeOff& bake_off, Scaling scaling) {
+std::string basis_of(const model::ModelSelection& select_model, Scaling scaling) {
   const std::string counts =
-      fmt::format("{} count{}", bake_off.forecasts, bake_off.forecasts == 1 ? "" : "s");
-  return bake_off.by_forecast
+      fmt::format("{} count{}", select_model.forecasts, select_model.forecasts == 1 ? "" : "s");
+  return select_model.by_forecast
              ? fmt::format("the law that predicted {} best from the smaller ones", counts)
              : fmt::format("{}: none predicted {} clearly better from the smaller ones",
                            usual_law(scaling),
                            counts);
 }
 
-Outlook of_bake_off(const std::vector<DecisionRow>& rows,
-                    Scaling scaling,
-                    const model::BakeOff& bake_off) {
-  const model::CandidateLaw& best = bake_off.laws.front();
-  Outlook outlook{best.name, best.formula, "", best.held_out, {}};
+LawForecast of_model_selection(const std::vector<DecisionRow>& rows,
+                               Scaling scaling,
+                               const model::ModelSelection& select_model) {
+  const model::CandidateLaw& best = select_model.laws.front();
+  LawForecast law_forecast{best.name, best.formula, "", best.held_out, {}};
   if (best.worst > model::cliff_error) {
-    outlook.basis = fmt::format(
+    law_forecast.basis = fmt::format(
         "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
-    return outlook;
+    return law_forecast;
   }
-  outlook.basis = basis_of(bake_off, scaling);
-  add_points(outlook, rows, best.fitted.time);
-  return outlook;
+  law_forecast.basis = basis_of(select_model, scaling);
+  add_points(law_forecast, rows, best.fitted.time);
+  return law_forecast;
 }
 }  // namespace
 
-std::optional<Outlook> outlook(const std::vector<DecisionRow>& rows,
-                               Scaling scaling,
-                               const std::optional<model::BakeOff>& bake_off) {
+std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
+                                        Scaling scaling,
+                                        const std::optional<model::ModelSelection>& select_model) {
   if (rows.size() < 2) return std::nullopt;
-  if (bake_off) return of_bake_off(rows, scaling, *bake_off);
+  if (select_model) return of_model_selection(rows, scaling, *select_model);
   const std::vector<model::LawPoint> points = points_of_laws(rows);
   const model::LawChoice choice = model::choose_law({points}, scaling == Scaling::weak);
-  Outlook outlook{choice.family.name, choice.family.formula, "", choice.held_out, {}};
-  outlook.basis =
+  LawForecast law_forecast{choice.family.name, choice.family.formula, "", choice.held_out, {}};
+  law_forecast.basis =
       choice.by_forecast
           ? "the law that predicted the largest count best"
           : fmt::format("{}, for {} counts cannot choose one", usual_law(scaling), points.size());
-  add_points(outlook, rows, choice.family.fit(points).time);
-  return outlook;
+  add_points(law_forecast, rows, choice.family.fit(points).time);
+  return law_forecast;
 }
 }  // namespace scaleworth::decide

@@ -58,7 +58,7 @@ struct CandidateLaw {
   double worst = 0.0;
 };
 
-struct BakeOff {
+struct ModelSelection {
   std::vector<CandidateLaw> laws;  // the chosen one, then least held-out error first
   std::size_t forecasts = 0;       // that each error is a mean of
   bool by_forecast = false;        // false: no law beats the first guess clearly
@@ -97,9 +97,9 @@ LawChoice choose_law(const std::vector<std::vector<LawPoint>>& series, bool weak
 
 /// All laws of `law_families` and of `further` ones on one table, the choice as by `choose_law`
 /// first. Absent for fewer than five different counts.
-std::optional<BakeOff> bake_off(std::vector<LawPoint> points,
-                                bool weak,
-                                const std::vector<LawFamily>& further = {});
+std::optional<ModelSelection> select_model(std::vector<LawPoint> points,
+                                           bool weak,
+                                           const std::vector<LawFamily>& further = {});
 
 /// Seconds at `ranks`.
 double candidate_time(const CandidateLaw& law, int ranks);
@@ -108,7 +108,7 @@ double candidate_time(const CandidateLaw& law, int ranks);
 namespace scaleworth::decide {
 // What the law that predicts best says of counts that were not measured.
 
-struct OutlookPoint {
+struct ForecastPoint {
   int count = 1;
   Seconds time;          // of the same work
   double speedup = 1.0;  // against the rows' baseline
@@ -116,20 +116,20 @@ struct OutlookPoint {
   bool far = false;  // beyond `model::farthest_extrapolation` times the largest measured count
 };
 
-struct Outlook {
+struct LawForecast {
   std::string law;
   std::string formula;
-  std::string basis;                 // how the law was chosen
-  std::optional<double> held_out;    // mean |relative error| one count ahead; absent without any
-  std::vector<OutlookPoint> points;  // twice, four and eight times the largest; none at a cliff
+  std::string basis;                  // how the law was chosen
+  std::optional<double> held_out;     // mean |relative error| one count ahead; absent without any
+  std::vector<ForecastPoint> points;  // twice, four and eight times the largest; none at a cliff
 };
 
 /// By the bake-off's first law; without one (fewer than five counts) by `model::choose_law`, which
 /// for two counts is an assumption through both of them. Absent for one row, and without points
 /// where the best law misses a count by more than `model::cliff_error`.
-std::optional<Outlook> outlook(const std::vector<DecisionRow>& rows,
-                               Scaling scaling,
-                               const std::optional<model::BakeOff>& bake_off);
+std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
+                                        Scaling scaling,
+                                        const std::optional<model::ModelSelection>& select_model);
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {

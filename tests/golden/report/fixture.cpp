@@ -88,6 +88,7 @@ Run interrupted_run() {
 
 model::Analysis two_core_analysis(bool price) {
   model::Analysis analysis;
+  if (price) analysis.assumptions.price_per_rank = dollars_per_hour(0.048);
   analysis.roofline = roofline();
   analysis.collectives = collectives();
   analysis.scaling = scaling(price);
@@ -105,12 +106,11 @@ model::Analysis roofline_only() {
   return analysis;
 }
 
-RenderOptions options(bool price) {
+RenderOptions options(Format format, bool details) {
   RenderOptions options;
-  options.run_directory = "scaleworth-runs/2026-11-21";
-  if (price) {
-    options.assumptions.price_per_rank = dollars_per_hour(0.048);
-  }
+  options.format = format;
+  options.details = details;
+  options.input = "scaleworth-runs/2026-11-21";
   return options;
 }
 

@@ -14,14 +14,13 @@ Run interrupted_run();
 model::Analysis two_core_analysis(bool price);
 /// Only what the interrupted run could know.
 model::Analysis roofline_only();
-/// Assumptions and directory that belong to `two_core_analysis(price)`.
-RenderOptions options(bool price);
+/// With the directory of the run.
+RenderOptions options(Format format, bool details = false);
 
 /// Two GPUs, the second slowed by its power limit; every probe of GPUs measured. The analysis is
 /// that of the run's points.
 Run gpu_run();
 model::Analysis gpu_analysis();
-RenderOptions gpu_options();
 
 /// Decides on the rows of `result`, whose parts are those of their shares.
 void add_decision(model::ScalingResult& result, bool price);

@@ -104,9 +104,9 @@ CollectiveWait collective(int step, int index) {
   return one;
 }
 
-CulpritReport culprits() {
-  CulpritReport report;
-  report.finding = attribution::CulpritFinding::named;
+StragglerReport stragglers() {
+  StragglerReport report;
+  report.finding = attribution::StragglerFinding::named;
   report.exposed.assign(ranks, std::vector<Nanoseconds>(ranks));
   report.total = report.exposed;
   for (int rank = 0; rank < late; ++rank) {
@@ -115,20 +115,21 @@ CulpritReport culprits() {
   }
   report.exposed[0][1] = 35us;
   report.total[0][1] = 35us;
-  Culprit culprit;
-  culprit.rank = Rank{late};
-  culprit.waited = 3 * 4 * 4690us;
-  culprit.exposed = 3 * 4 * 3990us;
-  culprit.exposed_per_step_ms = 3.99;
-  culprit.gpu_seconds = 3 * 4 * 3.99e-3;
-  culprit.collectives = 4;
-  culprit.steps = 4;
-  culprit.significant = true;
-  culprit.cause = LateCause::host;
-  culprit.shares = {{LateCause::host, 3700us, "data loading"},
-                    {LateCause::slower_kernels, 290us, "gemm kernels +3 %"}};
-  culprit.sentence = "Rank 3 is last at 4 of 8 collectives because its host loads data for 4.2 ms.";
-  report.culprits = {culprit};
+  Straggler straggler;
+  straggler.rank = Rank{late};
+  straggler.waited = 3 * 4 * 4690us;
+  straggler.exposed = 3 * 4 * 3990us;
+  straggler.exposed_per_step_ms = 3.99;
+  straggler.gpu_seconds = 3 * 4 * 3.99e-3;
+  straggler.collectives = 4;
+  straggler.steps = 4;
+  straggler.significant = true;
+  straggler.cause = LateCause::host;
+  straggler.shares = {{LateCause::host, 3700us, "data loading"},
+                      {LateCause::slower_kernels, 290us, "gemm kernels +3 %"}};
+  straggler.sentence =
+      "Rank 3 is last at 4 of 8 collectives because its host loads data for 4.2 ms.";
+  report.stragglers = {straggler};
   report.recurrence = Recurrence::one_rank;
   return report;
 }
@@ -187,7 +188,7 @@ Attribution straggler_job() {
     for (int rank = 0; rank < ranks; ++rank) job.ledger.push_back(ledger(step, rank));
     for (int index = 0; index < 2; ++index) job.collectives.push_back(collective(step, index));
   }
-  job.culprits = culprits();
+  job.stragglers = stragglers();
   job.efficiency = efficiency();
   return job;
 }
@@ -203,7 +204,7 @@ Attribution lone_recording() {
   only.excluded = "boundary: the whole span of the recording";
   job.ledger = {only};
   job.unmatched_collectives = 7;
-  job.culprits.abstention = "one rank alone cannot tell who was late";
+  job.stragglers.abstention = "one rank alone cannot tell who was late";
   job.efficiency_reason = "one rank alone says nothing about the others.";
   job.clocks.comparable = false;
   job.clocks.reason = "there is one recording only";

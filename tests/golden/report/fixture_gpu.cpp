@@ -370,14 +370,9 @@ Run gpu_run() {
 }
 
 model::Analysis gpu_analysis() {
-  return model::analyse(gpu_run(), gpu_options().assumptions);
-}
-
-RenderOptions gpu_options() {
-  RenderOptions options;
-  options.run_directory = "scaleworth-runs/2026-11-21";
-  options.assumptions.price_per_rank = dollars_per_hour(3.5);
-  return options;
+  model::AnalysisOptions assumptions;
+  assumptions.price_per_rank = dollars_per_hour(3.5);
+  return model::analyse(gpu_run(), assumptions);
 }
 
 }  // namespace scaleworth::report::fixture

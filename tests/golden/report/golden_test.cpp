@@ -14,82 +14,72 @@ TEST_CASE("the text report of a complete run is as committed", "[golden]") {
   require_golden("complete.txt",
                  render(fixture::complete_run(),
                         fixture::two_core_analysis(true),
-                        Format::text,
-                        fixture::options(true)));
+                        fixture::options(Format::text)));
 }
 
 TEST_CASE("the detailed text report is as committed", "[golden]") {
-  RenderOptions options = fixture::options(true);
-  options.details = true;
-  require_golden(
-      "complete_details.txt",
-      render(fixture::complete_run(), fixture::two_core_analysis(true), Format::text, options));
+  require_golden("complete_details.txt",
+                 render(fixture::complete_run(),
+                        fixture::two_core_analysis(true),
+                        fixture::options(Format::text, true)));
 }
 
 TEST_CASE("the text report without a price says how to give one", "[golden]") {
   require_golden("no_price.txt",
                  render(fixture::complete_run(),
                         fixture::two_core_analysis(false),
-                        Format::text,
-                        fixture::options(false)));
+                        fixture::options(Format::text)));
 }
 
 TEST_CASE("the text report of an interrupted run says what is missing", "[golden]") {
-  require_golden("interrupted.txt",
-                 render(fixture::interrupted_run(),
-                        fixture::roofline_only(),
-                        Format::text,
-                        fixture::options(false)));
+  require_golden(
+      "interrupted.txt",
+      render(fixture::interrupted_run(), fixture::roofline_only(), fixture::options(Format::text)));
 }
 
 TEST_CASE("the Markdown report is as committed", "[golden]") {
   require_golden("complete.md",
                  render(fixture::complete_run(),
                         fixture::two_core_analysis(true),
-                        Format::markdown,
-                        fixture::options(true)));
+                        fixture::options(Format::markdown)));
 }
 
 TEST_CASE("the detailed Markdown report is as committed", "[golden]") {
-  RenderOptions options = fixture::options(true);
-  options.details = true;
-  require_golden(
-      "complete_details.md",
-      render(fixture::complete_run(), fixture::two_core_analysis(true), Format::markdown, options));
+  require_golden("complete_details.md",
+                 render(fixture::complete_run(),
+                        fixture::two_core_analysis(true),
+                        fixture::options(Format::markdown, true)));
 }
 
 TEST_CASE("the CSV report is as committed", "[golden]") {
   require_golden("complete.csv",
                  render(fixture::complete_run(),
                         fixture::two_core_analysis(true),
-                        Format::csv,
-                        fixture::options(true)));
+                        fixture::options(Format::csv)));
 }
 
 TEST_CASE("the text report of a node with GPUs is as committed", "[golden]") {
   require_golden(
       "gpus.txt",
-      render(fixture::gpu_run(), fixture::gpu_analysis(), Format::text, fixture::gpu_options()));
+      render(fixture::gpu_run(), fixture::gpu_analysis(), fixture::options(Format::text)));
 }
 
 TEST_CASE("the detailed text report of a node with GPUs is as committed", "[golden]") {
-  RenderOptions options = fixture::gpu_options();
-  options.details = true;
-  require_golden("gpus_details.txt",
-                 render(fixture::gpu_run(), fixture::gpu_analysis(), Format::text, options));
+  require_golden(
+      "gpus_details.txt",
+      render(fixture::gpu_run(), fixture::gpu_analysis(), fixture::options(Format::text, true)));
 }
 
 TEST_CASE("the Markdown report of a node with GPUs is as committed", "[golden]") {
   require_golden(
       "gpus.md",
-      render(
-          fixture::gpu_run(), fixture::gpu_analysis(), Format::markdown, fixture::gpu_options()));
+      render(fixture::gpu_run(), fixture::gpu_analysis(), fixture::options(Format::markdown)));
 }
 
 TEST_CASE("the CSV report of a node with GPUs is as committed", "[golden]") {
   require_golden(
       "gpus.csv",
-      render(fixture::gpu_run(), fixture::gpu_analysis(), Format::csv, fixture::gpu_options()));
+      render(fixture::gpu_run(), fixture::gpu_analysis(), fixture::options(Format::csv)));
 }
 
 TEST_CASE("the text report of an attribution is as committed", "[golden]") {

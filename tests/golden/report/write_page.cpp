@@ -13,7 +13,7 @@ using namespace scaleworth::report;
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "gpus") == 0) {
     std::cout << render(
-        fixture::gpu_run(), fixture::gpu_analysis(), Format::html, fixture::gpu_options());
+        fixture::gpu_run(), fixture::gpu_analysis(), fixture::options(Format::html));
     return std::cout.good() ? 0 : 1;
   }
   if (argc > 1 && std::strcmp(argv[1], "attribution") == 0) {
@@ -22,9 +22,7 @@ int main(int argc, char** argv) {
     return std::cout.good() ? 0 : 1;
   }
   const bool price = argc > 1 && std::strcmp(argv[1], "price") == 0;
-  std::cout << render(fixture::complete_run(),
-                      fixture::two_core_analysis(price),
-                      Format::html,
-                      fixture::options(price));
+  std::cout << render(
+      fixture::complete_run(), fixture::two_core_analysis(price), fixture::options(Format::html));
   return std::cout.good() ? 0 : 1;
 }

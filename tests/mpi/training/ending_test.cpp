@@ -28,7 +28,7 @@ class SpoiledBlas : public Blas {
   void gemm(const GemmArguments<double>& arguments) const override { blas().gemm(arguments); }
   int set_threads(int threads) const override { return blas().set_threads(threads); }
   std::string description() const override { return blas().description(); }
-  std::string doubt() const override { return blas().doubt(); }
+  std::string warning() const override { return blas().warning(); }
 
  private:
   mutable int products_ = 0;

@@ -11,9 +11,9 @@
 
 namespace scaleworth::sim {
 namespace {
-using attribution::CulpritFinding;
-using attribution::CulpritReport;
 using attribution::LateCause;
+using attribution::StragglerFinding;
+using attribution::StragglerReport;
 
 constexpr int seeds = 60;
 
@@ -44,9 +44,9 @@ int held(const std::function<bool(std::uint64_t)>& holds) {
   return held;
 }
 
-CulpritReport culprits_of(const PipelineTruth& truth) {
-  CulpritReport report = trace::attribute(generate_pipeline(truth)).result.culprits;
-  if (!report.culprits.empty()) UNSCOPED_INFO(report.culprits.front().sentence);
+StragglerReport stragglers_of(const PipelineTruth& truth) {
+  StragglerReport report = trace::attribute(generate_pipeline(truth)).result.stragglers;
+  if (!report.stragglers.empty()) UNSCOPED_INFO(report.stragglers.front().sentence);
   UNSCOPED_INFO(report.abstention);
   return report;
 }
@@ -54,8 +54,8 @@ CulpritReport culprits_of(const PipelineTruth& truth) {
 
 TEST_CASE("the bubbles of a balanced pipeline are charged to nobody, and named") {
   CHECK(held([](std::uint64_t seed) {
-          const CulpritReport report = culprits_of(truth_of(seed));
-          return report.culprits.empty() && report.finding == CulpritFinding::no_straggler &&
+          const StragglerReport report = stragglers_of(truth_of(seed));
+          return report.stragglers.empty() && report.finding == StragglerFinding::no_straggler &&
                  report.abstention.find("wait for their turns") != std::string::npos;
         }) > 0.98 * seeds);
 }
@@ -66,14 +66,14 @@ TEST_CASE("an uneven stage of a pipeline is named") {
           truth.stages = std::max(truth.stages, 3);
           truth.replicas = 2;
           truth.long_stage = static_cast<int>(seed) % truth.stages;
-          const CulpritReport report = culprits_of(truth);
-          if (report.culprits.empty() || !report.culprits.front().significant) return false;
+          const StragglerReport report = stragglers_of(truth);
+          if (report.stragglers.empty() || !report.stragglers.front().significant) return false;
           const bool right =
-              std::all_of(report.culprits.begin(), report.culprits.end(), [&](const auto& one) {
+              std::all_of(report.stragglers.begin(), report.stragglers.end(), [&](const auto& one) {
                 return one.rank.index / truth.replicas == *truth.long_stage;
               });
           const bool known = truth.recorder == PipelineTruth::Recorder::framework;
-          return right && (!known || report.culprits.front().cause == LateCause::pipeline_stage);
+          return right && (!known || report.stragglers.front().cause == LateCause::pipeline_stage);
         }) >= 0.95 * seeds);
 }
 
@@ -82,9 +82,9 @@ TEST_CASE("a slow GPU of a pipeline is named") {
           PipelineTruth truth = truth_of(seed);
           truth.stages = std::max(truth.stages, 3);
           truth.slow_rank = static_cast<int>(seed) % (truth.stages * truth.replicas);
-          const CulpritReport report = culprits_of(truth);
-          return report.culprits.size() == 1 && report.culprits.front().significant &&
-                 report.culprits.front().rank.index == *truth.slow_rank;
+          const StragglerReport report = stragglers_of(truth);
+          return report.stragglers.size() == 1 && report.stragglers.front().significant &&
+                 report.stragglers.front().rank.index == *truth.slow_rank;
         }) >= 0.95 * seeds);
 }
 
@@ -123,12 +123,12 @@ std::optional<Efficiency> efficiency_of(const JobTruth& truth) {
   return trace::attribute(generated.job).result.efficiency;
 }
 
-/// Error of the predicted step without the culprit against the step of the job without it.
+/// Error of the predicted step without the straggler against the step of the job without it.
 std::optional<double> prediction_error(LateCause cause, std::uint64_t seed) {
   JobTruth truth;
   truth.cause = cause;
   truth.seed = seed;
-  truth.culprit = static_cast<int>(seed % 8);
+  truth.straggler = static_cast<int>(seed % 8);
   truth.late_ns = 500e3;
   truth.clock_offset_ns = 100e3;
   const auto late = efficiency_of(truth);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
-#include "trace/analysis/stragglers.h"
 #include "trace/analysis/ledger.h"
+#include "trace/analysis/stragglers.h"
 
 #include <cmath>
 #include <functional>
@@ -10,15 +10,15 @@
 namespace scaleworth::sim {
 namespace {
 
-using attribution::CulpritReport;
 using attribution::LateCause;
 using attribution::Recurrence;
+using attribution::StragglerReport;
 
 struct Analysis {
   GeneratedJob generated;
   trace::Matching matching;
   trace::Alignment alignment;
-  CulpritReport report;
+  StragglerReport report;
 };
 
 Analysis analyse(const JobTruth& truth) {
@@ -30,7 +30,7 @@ Analysis analyse(const JobTruth& truth) {
   const trace::StepPlan steps = trace::find_steps(job, analysis.alignment.map);
   const trace::Waits waits = trace::split_waits(job, analysis.matching, analysis.alignment);
   const auto ledger = trace::build_job_ledger(job, steps, waits, analysis.alignment.map);
-  analysis.report = trace::find_culprits(job, steps, waits, analysis.alignment, ledger);
+  analysis.report = trace::find_stragglers(job, steps, waits, analysis.alignment, ledger);
   return analysis;
 }
 
@@ -51,18 +51,18 @@ JobTruth truth_of(LateCause cause, std::uint64_t seed) {
   JobTruth truth;
   truth.cause = cause;
   truth.seed = seed;
-  truth.culprit = static_cast<int>(seed % 8);
+  truth.straggler = static_cast<int>(seed % 8);
   truth.late_ns = 150e3 + 50e3 * static_cast<double>(seed % 5);
   truth.clock_offset_ns = 300e3;
   return truth;
 }
 
-bool blames(const CulpritReport& report, int rank, LateCause cause) {
-  if (report.culprits.empty()) {
+bool blames(const StragglerReport& report, int rank, LateCause cause) {
+  if (report.stragglers.empty()) {
     UNSCOPED_INFO(report.abstention);
     return false;
   }
-  const attribution::Culprit& first = report.culprits.front();
+  const attribution::Straggler& first = report.stragglers.front();
   const bool right = first.rank.index == rank && first.cause == cause && first.significant &&
                      !first.sentence.empty();
   if (!right) UNSCOPED_INFO(first.sentence);
@@ -102,9 +102,9 @@ TEST_CASE("Jobs in which nobody is late name nobody") {
     truth.kernel_noise = seed % 3 == 0 ? 0.03 : 0.01;
     truth.overlapped = seed % 2 == 0;
     truth.clock_offset_ns = 300e3;
-    const CulpritReport report = analyse(truth).report;
-    if (!report.culprits.empty()) UNSCOPED_INFO(report.culprits.front().sentence);
-    return report.culprits.empty() && !report.abstention.empty();
+    const StragglerReport report = analyse(truth).report;
+    if (!report.stragglers.empty()) UNSCOPED_INFO(report.stragglers.front().sentence);
+    return report.stragglers.empty() && !report.abstention.empty();
   });
   CHECK(silent > 0.98);
 }
@@ -112,8 +112,8 @@ TEST_CASE("Jobs in which nobody is late name nobody") {
 TEST_CASE("The same kernels running slower on one rank are found") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::slower_kernels, seed);
-          const CulpritReport report = analyse(truth).report;
-          return blames(report, truth.culprit, LateCause::slower_kernels) &&
+          const StragglerReport report = analyse(truth).report;
+          return blames(report, truth.straggler, LateCause::slower_kernels) &&
                  report.recurrence == Recurrence::one_rank;
         }) >= 0.95);
 }
@@ -121,16 +121,16 @@ TEST_CASE("The same kernels running slower on one rank are found") {
 TEST_CASE("More kernels on one rank are found") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::more_work, seed);
-          return blames(analyse(truth).report, truth.culprit, LateCause::more_work);
+          return blames(analyse(truth).report, truth.straggler, LateCause::more_work);
         }) >= 0.95);
 }
 
 TEST_CASE("A late host is found, with what it did") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::host, seed);
-          const CulpritReport report = analyse(truth).report;
-          return blames(report, truth.culprit, LateCause::host) &&
-                 report.culprits.front().shares.front().detail ==
+          const StragglerReport report = analyse(truth).report;
+          return blames(report, truth.straggler, LateCause::host) &&
+                 report.stragglers.front().shares.front().detail ==
                      (seed % 2 == 0 ? "data loading" : "garbage collection");
         }) >= 0.95);
 }
@@ -138,14 +138,14 @@ TEST_CASE("A late host is found, with what it did") {
 TEST_CASE("Longer copies are found") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::copies, seed);
-          return blames(analyse(truth).report, truth.culprit, LateCause::copies);
+          return blames(analyse(truth).report, truth.straggler, LateCause::copies);
         }) >= 0.95);
 }
 
 TEST_CASE("The profiler's own work is found") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           const JobTruth truth = truth_of(LateCause::profiler, seed);
-          return blames(analyse(truth).report, truth.culprit, LateCause::profiler);
+          return blames(analyse(truth).report, truth.straggler, LateCause::profiler);
         }) >= 0.95);
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("A longer transfer within a pair is found at the pair") {
           JobTruth truth = truth_of(LateCause::communication, seed);
           truth.pairs = true;
           // The even rank of a pair comes last.
-          return blames(analyse(truth).report, truth.culprit / 2 * 2, LateCause::communication);
+          return blames(analyse(truth).report, truth.straggler / 2 * 2, LateCause::communication);
         }) >= 0.95);
 }
 
@@ -162,14 +162,14 @@ TEST_CASE("A rank that waited itself passes the cost on to the one that it waite
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::indirect, seed);
           truth.pairs = true;
-          truth.culprit = truth.culprit / 2 * 2 + 1;
+          truth.straggler = truth.straggler / 2 * 2 + 1;
           truth.pair_extra_ns = 20e3;  // less than what the odd rank is late in a layer
           const Analysis analysis = analyse(truth);
           const auto& total = analysis.report.total;
           // Other pairs wait for the even rank, which waited for the odd one.
-          const std::size_t other = static_cast<std::size_t>((truth.culprit + 2) % 8);
-          const auto late = static_cast<std::size_t>(truth.culprit);
-          return blames(analysis.report, truth.culprit, LateCause::slower_kernels) &&
+          const std::size_t other = static_cast<std::size_t>((truth.straggler + 2) % 8);
+          const auto late = static_cast<std::size_t>(truth.straggler);
+          return blames(analysis.report, truth.straggler, LateCause::slower_kernels) &&
                  total[other][late - 1] > total[other][late];
         }) >= 0.95);
 }
@@ -178,9 +178,9 @@ TEST_CASE("An uneven pipeline stage is told from a slow rank") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::pipeline_stage, seed);
           truth.kernel_noise = 0.03;
-          const CulpritReport report = analyse(truth).report;
-          return !report.culprits.empty() && report.culprits.front().rank.index >= 6 &&
-                 report.culprits.front().cause == LateCause::pipeline_stage;
+          const StragglerReport report = analyse(truth).report;
+          return !report.stragglers.empty() && report.stragglers.front().rank.index >= 6 &&
+                 report.stragglers.front().cause == LateCause::pipeline_stage;
         }) >= 0.95);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("Late ranks are found where collectives run under kernels") {
     CHECK(share_of(50, [&](std::uint64_t seed) {
             JobTruth truth = truth_of(cause, seed);
             truth.overlapped = true;
-            return blames(analyse(truth).report, truth.culprit, cause);
+            return blames(analyse(truth).report, truth.straggler, cause);
           }) >= 0.95);
   }
 }
@@ -205,9 +205,9 @@ TEST_CASE("A culprit that changes from step to step is rotating") {
           truth.rotating = true;
           truth.late_ns = 400e3;
           truth.steps = 18;
-          const CulpritReport report = analyse(truth).report;
-          return report.recurrence == Recurrence::rotating && report.culprits.size() > 4 &&
-                 report.culprits.front().cause == LateCause::host;
+          const StragglerReport report = analyse(truth).report;
+          return report.recurrence == Recurrence::rotating && report.stragglers.size() > 4 &&
+                 report.stragglers.front().cause == LateCause::host;
         }) >= 0.95);
 }
 
@@ -216,8 +216,8 @@ TEST_CASE("Sampled recordings give no cause") {
   truth.lost_share = 0.05;
   const Analysis analysis = analyse(truth);
   CHECK(analysis.matching.unmatched > 0);
-  for (const attribution::Culprit& culprit : analysis.report.culprits)
-    CHECK(culprit.cause == LateCause::undecided);
+  for (const attribution::Straggler& straggler : analysis.report.stragglers)
+    CHECK(straggler.cause == LateCause::undecided);
 }
 
 TEST_CASE("Waiting is neither lost nor made: the matrix, the culprits and the ledger agree") {
@@ -229,8 +229,8 @@ TEST_CASE("Waiting is neither lost nor made: the matrix, the culprits and the le
       CHECK(analysis.report.exposed[waiting][late] <= analysis.report.total[waiting][late]);
       if (waiting == late) CHECK(analysis.report.total[waiting][late].count() == 0);
     }
-  for (const attribution::Culprit& culprit : analysis.report.culprits)
-    CHECK(culprit.exposed <= culprit.waited);
+  for (const attribution::Straggler& straggler : analysis.report.stragglers)
+    CHECK(straggler.exposed <= straggler.waited);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class Generator {
   bool guilty(int rank, LateCause cause) const {
     if (truth_.cause != cause) return false;
     if (cause == LateCause::pipeline_stage) return rank * 4 / truth_.ranks == 3;
-    return rank == (truth_.rotating ? (truth_.culprit + step_) % truth_.ranks : truth_.culprit);
+    return rank == (truth_.rotating ? (truth_.straggler + step_) % truth_.ranks : truth_.straggler);
   }
 
   void begin_step(int rank) {
@@ -108,7 +108,7 @@ class Generator {
   }
 
   void compute_layer(int rank, int layer) {
-    // An indirect culprit is a slow one whose partner of the pair is the last of all.
+    // An indirect straggler is a slow one whose partner of the pair is the last of all.
     const bool slow = guilty(rank, LateCause::slower_kernels) ||
                       guilty(rank, LateCause::indirect) || guilty(rank, LateCause::pipeline_stage);
     const double sum = 380e3 * truth_.layers;

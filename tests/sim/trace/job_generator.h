@@ -19,8 +19,8 @@ struct JobTruth {
   double kernel_noise = 0.01;  // relative sigma of every kernel's duration
 
   attribution::LateCause cause = attribution::LateCause::undecided;  // undecided: nobody is late
-  int culprit = 0;
-  /// Another rank is the culprit in every step: (culprit + step) mod ranks.
+  int straggler = 0;
+  /// Another rank is the straggler in every step: (straggler + step) mod ranks.
   bool rotating = false;
   double late_ns = 0.0;       // per step
   double transfer_ns = 50e3;  // of an all-reduce, when everybody has come

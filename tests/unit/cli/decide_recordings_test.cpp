@@ -51,7 +51,7 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
   const decide::Decision decision = decide_on([](int ranks) {
     sim::JobTruth truth = quiet(ranks);
     truth.cause = ranks > 1 ? LateCause::host : LateCause::undecided;
-    truth.culprit = ranks - 1;
+    truth.straggler = ranks - 1;
     truth.late_ns = 400e3 * (ranks - 1);
     return truth;
   });
@@ -60,7 +60,7 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
   for (const auto& [name, share] : decision.cause->mixture) UNSCOPED_INFO(name << ' ' << share);
   CHECK(decision.cause->owner == "host");
   CHECK(decision.cause_count == 8);
-  CHECK(decision.diagnosis.culprit.find("rank 7") != std::string::npos);
+  CHECK(decision.diagnosis.straggler.find("rank 7") != std::string::npos);
   // The parts charge the others' waiting as idle.
   CHECK(decision.diagnosis.factor_note.find("idle") != std::string::npos);
 }
@@ -73,21 +73,21 @@ TEST_CASE("recordings of jobs with slower transfers decide for communication", "
   });
   REQUIRE(decision.cause);
   CHECK(decision.cause->owner == "communication");
-  CHECK(decision.diagnosis.culprit.empty());
+  CHECK(decision.diagnosis.straggler.empty());
 }
 
 TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[decide]") {
   const decide::Decision decision = decide_on([](int ranks) {
     sim::JobTruth truth = quiet(ranks);
     truth.cause = ranks > 1 ? LateCause::slower_kernels : LateCause::undecided;
-    truth.culprit = ranks / 2;
+    truth.straggler = ranks / 2;
     truth.late_ns = 150e3 * (ranks - 1);
     return truth;
   });
   REQUIRE(decision.cause);
   CHECK(decision.cause->owner == "idle");
-  CHECK(decision.diagnosis.culprit.find("rank 4") != std::string::npos);
-  CHECK(decision.diagnosis.culprit.find("the same kernels run slower") != std::string::npos);
+  CHECK(decision.diagnosis.straggler.find("rank 4") != std::string::npos);
+  CHECK(decision.diagnosis.straggler.find("the same kernels run slower") != std::string::npos);
 }
 
 TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "[decide]") {
@@ -105,8 +105,18 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   REQUIRE(read.ledger.factors);
   CHECK(read.ledger.factors->host == direct.ledger.factors->host);
   CHECK(read.ledger.factors->useful == direct.ledger.factors->useful);
-  CHECK(!read.ledger.culprit.empty());
-  CHECK(read.ledger.culprit == direct.ledger.culprit);
+  CHECK(!read.ledger.straggler.empty());
+  std::string older = text;  // with the words of version 1
+  for (const auto& [word, before] : {std::pair{"\"schema_version\": 2", "\"schema_version\": 1"},
+                                     std::pair{"\"stragglers\"", "\"culprits\""},
+                                     std::pair{"\"stated\"", "\"told\""}}) {
+    for (std::size_t at = 0; (at = older.find(word, at)) != std::string::npos;)
+      older.replace(at, std::string_view(word).size(), before);
+  }
+  CHECK(
+      decide::attributed_count(cli::parse_attribution(older, "job.json"), "job").ledger.straggler ==
+      direct.ledger.straggler);
+  CHECK(read.ledger.straggler == direct.ledger.straggler);
   CHECK(read.remarks == direct.remarks);
 }
 
@@ -125,8 +135,8 @@ TEST_CASE("attributions in JSON stand beside recordings, and are refused where t
     other.replace(other.find(from, after), from.size(), to);
     return message_of<UserError>([&] { cli::parse_attribution(other, "job.json"); });
   };
-  CHECK(changed("\"schema_version\": 1", "\"schema_version\": 2") ==
-        "job.json has schema version 2, and this program knows 1 at most; write it again with "
+  CHECK(changed("\"schema_version\": 2", "\"schema_version\": 3") ==
+        "job.json has schema version 3, and this program knows 2 at most; write it again with "
         "scaleworth attribute --format json");
   CHECK(changed("scaleworth attribution", "another thing").find("is no attribution") !=
         std::string::npos);

@@ -46,9 +46,9 @@ AnalysisOptions priced() {
   return options;
 }
 
-bool says(const Analysis& analysis, const std::string& text, bool doubt) {
+bool says(const Analysis& analysis, const std::string& text, bool warning) {
   return std::any_of(analysis.findings.begin(), analysis.findings.end(), [&](const Finding& f) {
-    return f.doubt == doubt && f.text.find(text) != std::string::npos;
+    return f.warning == warning && f.text.find(text) != std::string::npos;
   });
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a run with nothing measured gives an empty analysis and its doubts", 
   CHECK(analysis.collectives.empty());
   CHECK(analysis.scaling.empty());
   REQUIRE(analysis.findings.size() == 1);
-  CHECK(analysis.findings.front().doubt);
+  CHECK(analysis.findings.front().warning);
 }
 
 TEST_CASE("a negative price is refused", "[analyse]") {

@@ -22,9 +22,9 @@ std::vector<LawPoint> points(const std::vector<int>& counts, Time time) {
 
 TEST_CASE("a law that generated the times predicts them exactly", "[scaling]") {
   const auto result =
-      bake_off(points({1, 2, 4, 8, 16, 32, 64},
-                      [](int k) { return 100.0 * (0.05 + 0.95 / k + 0.002 * (k - 1)); }),
-               false);
+      select_model(points({1, 2, 4, 8, 16, 32, 64},
+                          [](int k) { return 100.0 * (0.05 + 0.95 / k + 0.002 * (k - 1)); }),
+                   false);
   REQUIRE(result);
   CHECK(result->forecasts == 4);
   CHECK(result->by_forecast);
@@ -36,8 +36,8 @@ TEST_CASE("a law that generated the times predicts them exactly", "[scaling]") {
 }
 
 TEST_CASE("logarithmic growth at work per rank is told from linear growth", "[scaling]") {
-  const auto result =
-      bake_off(points({1, 2, 4, 8, 16, 32}, [](int k) { return 10.0 + 0.3 * std::log2(k); }), true);
+  const auto result = select_model(
+      points({1, 2, 4, 8, 16, 32}, [](int k) { return 10.0 + 0.3 * std::log2(k); }), true);
   REQUIRE(result);
   CHECK(result->laws.front().name == "constant and logarithm");
   CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.3, 1e-9));
@@ -65,7 +65,7 @@ TEST_CASE("the normal form of a constant rate has no term", "[scaling]") {
 
 TEST_CASE("a power of the count is found", "[scaling]") {
   const auto result =
-      bake_off(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }), false);
+      select_model(points({1, 2, 4, 8, 16}, [](int k) { return 5.0 * std::pow(k, -0.83); }), false);
   REQUIRE(result);
   CHECK(result->laws.front().name == "power loss");
   CHECK_THAT(result->laws.front().fitted.coefficients[1], WithinAbs(0.17, 1e-9));
@@ -74,9 +74,9 @@ TEST_CASE("a power of the count is found", "[scaling]") {
 TEST_CASE("communication that is known competes with the other laws", "[scaling]") {
   const auto ring = [](double k) { return 0.3 * (k - 1.0) + 2.0 * (k - 1.0) / k; };
   const auto result =
-      bake_off(points({1, 2, 4, 8, 16, 32}, [&](int k) { return 40.0 / k + 1.0 + ring(k); }),
-               false,
-               {informed_family(ring)});
+      select_model(points({1, 2, 4, 8, 16, 32}, [&](int k) { return 40.0 / k + 1.0 + ring(k); }),
+                   false,
+                   {informed_family(ring)});
   REQUIRE(result);
   const auto& laws = result->laws;
   const auto informed = std::find_if(laws.begin(), laws.end(), [](const CandidateLaw& law) {
@@ -128,7 +128,7 @@ TEST_CASE("a law of three terms is chosen from fewer counts where the others see
   const std::vector<double> seconds{800.0, 430.0, 260.0, 206.0, 235.0};
   std::size_t at = 0;
   const auto peaked = points({1, 2, 4, 8, 16}, [&](int) { return seconds[at++]; });
-  const auto result = bake_off(peaked, false);
+  const auto result = select_model(peaked, false);
   REQUIRE(result);
   CHECK(result->laws.front().name == "contention-coherency");
   CHECK(result->laws.front().worst < cliff_error);
@@ -136,7 +136,7 @@ TEST_CASE("a law of three terms is chosen from fewer counts where the others see
 
 TEST_CASE("a cliff is beyond every law", "[scaling]") {
   // Ideal to 8, then each doubling takes twice as long: the last micro-batch is used up.
-  const auto result = bake_off(
+  const auto result = select_model(
       points({1, 2, 4, 8, 16, 32, 64}, [](int k) { return k <= 8 ? 64.0 / k : 8.0 * (k / 8); }),
       false);
   REQUIRE(result);
@@ -144,14 +144,15 @@ TEST_CASE("a cliff is beyond every law", "[scaling]") {
 }
 
 TEST_CASE("fewer than five counts are judged by no forecast", "[scaling]") {
-  CHECK_FALSE(bake_off(points({1, 2, 4, 8}, [](int k) { return 8.0 / k; }), false));
-  CHECK_THROWS_AS(bake_off(points({1, 2, 4, 8, 16}, [](int) { return 0.0; }), false), UserError);
+  CHECK_FALSE(select_model(points({1, 2, 4, 8}, [](int k) { return 8.0 / k; }), false));
+  CHECK_THROWS_AS(select_model(points({1, 2, 4, 8, 16}, [](int) { return 0.0; }), false),
+                  UserError);
 }
 
 TEST_CASE("a long table is thinned to its ends", "[scaling]") {
   std::vector<LawPoint> rows;
   for (int k = 1; k <= 20000; ++k) rows.push_back({k, 5.0 + 100.0 / k, std::nullopt});
-  const auto result = bake_off(rows, false);
+  const auto result = select_model(rows, false);
   REQUIRE(result);
   CHECK(result->forecasts == 20);
   CHECK_THAT(result->laws.front().held_out, WithinAbs(0.0, 1e-6));

@@ -63,8 +63,8 @@ inline void add_ledger(Run& run, const TrainingPoint& at, int rank) {
   point.samples[fields::step_ns] =
       constant(times.compute + times.optimizer + times.host + times.progress + times.transfer +
                times.wait + times.unattributed);
-  for (const auto& [culprit, ms] : times.waited_for) {
-    point.samples[fields::waited_for_ns_prefix + std::to_string(culprit)] = constant(ms);
+  for (const auto& [straggler, ms] : times.waited_for) {
+    point.samples[fields::waited_for_ns_prefix + std::to_string(straggler)] = constant(ms);
   }
   probe(run, fields::step_ledger).points.push_back(point);
 }

@@ -103,17 +103,18 @@ TEST_CASE("ranks that share a GPU have no bandwidth and are labelled in every ta
 
 TEST_CASE("no result of GPUs makes no table and no entry", "[algorithms]") {
   CHECK(algorithm_tables({}).empty());
-  CHECK_FALSE(contains(render({}, {}, Format::json, {}), "\"nccl\""));
+  CHECK_FALSE(contains(render({}, {}, {Format::json}), "\"nccl\""));
 }
 
 TEST_CASE("every format tells of NCCL's collectives", "[algorithms]") {
   model::Analysis analysis;
   analysis.algorithms = {switched()};
-  RenderOptions details;
-  details.details = true;
-  CHECK(contains(render({}, analysis, Format::text, details), "NVLS/Simple"));
-  CHECK(contains(render({}, analysis, Format::csv, details), "nccl_predictions,library_error,"));
-  const auto json = nlohmann::json::parse(render({}, analysis, Format::json, {}));
+  const auto text = [&](Format format) {
+    return render({}, analysis, fixture::options(format, true));
+  };
+  CHECK(contains(text(Format::text), "NVLS/Simple"));
+  CHECK(contains(text(Format::csv), "nccl_predictions,library_error,"));
+  const auto json = nlohmann::json::parse(text(Format::json));
   CHECK(json.at("nccl").at(0).at("regimes").at(0).at("algorithm") == "NVLS");
   CHECK(json.at("nccl").at(0).at("chosen").at(0).at("ran").at("protocol") == "Simple");
 }
@@ -210,14 +211,14 @@ TEST_CASE("a hostile fact stays text in every part of the page", "[html]") {
   Run run = fixture::complete_run();
   run.environment[0].facts[0].value = Value{std::string("</script><script>alert(1)</script>")};
   const std::string page =
-      render(run, fixture::two_core_analysis(true), Format::html, fixture::options(true));
+      render(run, fixture::two_core_analysis(true), fixture::options(Format::html));
   REQUIRE(page.find("<script>alert(1)") == std::string::npos);
 }
 
 TEST_CASE("every format renders an empty run", "[report]") {
   for (const Format format :
        {Format::text, Format::markdown, Format::csv, Format::json, Format::html}) {
-    REQUIRE_FALSE(render(Run{}, model::Analysis{}, format, RenderOptions{}).empty());
+    REQUIRE_FALSE(render(Run{}, model::Analysis{}, {format}).empty());
   }
 }
 
@@ -225,7 +226,7 @@ TEST_CASE("the JSON report parses, has its version and null for what is absent",
   model::Analysis analysis = fixture::two_core_analysis(false);
   analysis.roofline->ceilings[0].cpu_share = std::nan("");
   const auto json = nlohmann::json::parse(
-      render(fixture::complete_run(), analysis, Format::json, fixture::options(false)));
+      render(fixture::complete_run(), analysis, fixture::options(Format::json)));
   REQUIRE(json["schema_version"] == report_schema_version);
   REQUIRE(json["run"]["directory"] == "scaleworth-runs/2026-11-21");
   REQUIRE(json["roofline"]["ceilings"][0]["cpu_share"].is_null());
@@ -237,7 +238,7 @@ TEST_CASE("the JSON report parses, has its version and null for what is absent",
 TEST_CASE("text that is not UTF-8 does not break the JSON report", "[json]") {
   Run run = fixture::complete_run();
   run.warnings = {"bad \xff byte"};
-  const std::string text = render(run, model::Analysis{}, Format::json, fixture::options(false));
+  const std::string text = render(run, model::Analysis{}, fixture::options(Format::json));
   REQUIRE(nlohmann::json::parse(text)["run"]["warnings"].size() == 1);
 }
 

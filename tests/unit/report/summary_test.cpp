@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
 #include "report/document.h"
+#include "report/names.h"
 #include "report/render.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
@@ -15,9 +15,9 @@ using namespace scaleworth::report;
 namespace {
 
 std::string text(bool details, bool price = false) {
-  RenderOptions options = fixture::options(price);
-  options.details = details;
-  return render(fixture::complete_run(), fixture::two_core_analysis(price), Format::text, options);
+  return render(fixture::complete_run(),
+                fixture::two_core_analysis(price),
+                fixture::options(Format::text, details));
 }
 
 std::set<std::string> numbers(const std::string& report) {
@@ -87,7 +87,7 @@ TEST_CASE("the summary marks extrapolated counts and names what was not measured
 TEST_CASE("a finding that tables show is left out of the summary", "[summary]") {
   model::Analysis analysis;
   analysis.findings = {{"told in words only", false}, {"told by a table", false, true}};
-  const std::string summary = render({}, analysis, Format::text, {});
+  const std::string summary = render({}, analysis, {});
   CHECK(summary.find("told in words only") != std::string::npos);
   CHECK(summary.find("told by a table") == std::string::npos);
 }

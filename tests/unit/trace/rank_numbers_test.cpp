@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/recording.h"
-
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
 #include "trace/attribute.h"
+#include "trace/recording.h"
 
 #include <algorithm>
 
@@ -20,7 +19,7 @@ Job ranks_of(const std::vector<std::optional<std::int32_t>>& ranks) {
 Job with_gaps() {
   sim::JobTruth truth;
   truth.cause = attribution::LateCause::slower_kernels;
-  truth.culprit = 5;
+  truth.straggler = 5;
   truth.late_ns = 400e3;
   Job job = sim::generate_job(truth).job;
   for (const int missing : {6, 4, 2}) job.recordings.erase(job.recordings.begin() + missing);
@@ -66,16 +65,16 @@ TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
     CHECK(ranks_in(one.participants) == all);
     CHECK(one.last_arriver.value_or(Rank{5}) == Rank{5});
   }
-  REQUIRE(result.culprits.culprits.size() == 1);
-  CHECK(result.culprits.finding == attribution::CulpritFinding::named);
-  const attribution::Culprit& culprit = result.culprits.culprits.front();
-  CHECK(culprit.rank == Rank{5});
-  CHECK_THAT(culprit.sentence, Catch::StartsWith("Rank 5 keeps"));
+  REQUIRE(result.stragglers.stragglers.size() == 1);
+  CHECK(result.stragglers.finding == attribution::StragglerFinding::named);
+  const attribution::Straggler& straggler = result.stragglers.stragglers.front();
+  CHECK(straggler.rank == Rank{5});
+  CHECK_THAT(straggler.sentence, Catch::StartsWith("Rank 5 keeps"));
   REQUIRE(result.efficiency.has_value());
   CHECK(result.efficiency->what_if.front().change == "without rank 5's lateness");
   CHECK(result.efficiency->critical_path.front().rank == Rank{5});
   CHECK(rank_at(result, 3) == Rank{5});
-  CHECK(result.culprits.exposed[0][3].count() > 0);
+  CHECK(result.stragglers.exposed[0][3].count() > 0);
   CHECK(std::find(result.remarks.begin(), result.remarks.end(), "rank 3: its clock was set") !=
         result.remarks.end());
 }

@@ -90,9 +90,9 @@ TEST_CASE("Recordings without sense are taken apart without loss") {
                                    })));
     }
     const StepPlan steps = find_steps(job, alignment.map);
-    const auto report = find_culprits(
+    const auto report = find_stragglers(
         job, steps, waits, alignment, build_job_ledger(job, steps, waits, alignment.map));
-    REQUIRE(report.culprits.empty() != report.abstention.empty());
+    REQUIRE(report.stragglers.empty() != report.abstention.empty());
   }
 }
 
@@ -174,25 +174,25 @@ TEST_CASE("The clocks of the eight ranks of one host agree within microseconds",
   }
 }
 
-attribution::CulpritReport culprits_of(const Job& job) {
+attribution::StragglerReport stragglers_of(const Job& job) {
   const Matching matching = match_collectives(job);
   const Alignment alignment = align_clocks(job, matching);
   const StepPlan steps = find_steps(job, alignment.map);
   const Waits waits = split_waits(job, matching, alignment);
-  return find_culprits(
+  return find_stragglers(
       job, steps, waits, alignment, build_job_ledger(job, steps, waits, alignment.map));
 }
 
 TEST_CASE("The DLRM step is late by its ranks 7, 5 and 4, and a boundary step", "[golden]") {
   const std::optional<Job> job = read_shared("dlrm_8xv100");
   if (!job) return;
-  const attribution::CulpritReport report = culprits_of(*job);
-  REQUIRE_FALSE(report.culprits.empty());
-  CHECK(report.culprits[0].rank == Rank{7});
+  const attribution::StragglerReport report = stragglers_of(*job);
+  REQUIRE_FALSE(report.stragglers.empty());
+  CHECK(report.stragglers[0].rank == Rank{7});
   CHECK(report.recurrence == attribution::Recurrence::too_few);
-  for (const attribution::Culprit& culprit : report.culprits) {
-    CHECK(culprit.sentence.find("fit for averages (boundary") != std::string::npos);
-    UNSCOPED_INFO(culprit.sentence);
+  for (const attribution::Straggler& straggler : report.stragglers) {
+    CHECK(straggler.sentence.find("fit for averages (boundary") != std::string::npos);
+    UNSCOPED_INFO(straggler.sentence);
   }
   // All waiting, but for what lies below the clock error.
   nanoseconds charged{};
@@ -206,9 +206,9 @@ TEST_CASE("Of two processes the one that looks innocent is named", "[golden]") {
   const std::optional<Job> job = read_shared("nsys_2gpu_before.sqlite");
   if (!job) return;
   // Rank 0 spends twice as long in NCCL, because it waits for rank 1.
-  const attribution::CulpritReport report = culprits_of(*job);
-  REQUIRE(report.culprits.size() == 1);
-  CHECK(report.culprits[0].rank == Rank{1});
+  const attribution::StragglerReport report = stragglers_of(*job);
+  REQUIRE(report.stragglers.size() == 1);
+  CHECK(report.stragglers[0].rank == Rank{1});
   CHECK(report.exposed[0][1] > 4 * report.exposed[1][0]);
 }
 
@@ -218,19 +218,19 @@ TEST_CASE("The last pipeline stage is the cause of the job that is known for it"
   Job job;
   job.recordings = read_timeline(*open_byte_source(*path), built_in_timelines().at(0));
   for (Recording& recording : job.recordings) classify(recording, RuleTable::built_in());
-  const attribution::CulpritReport report = culprits_of(job);
-  REQUIRE(report.culprits.size() == 2);
+  const attribution::StragglerReport report = stragglers_of(job);
+  REQUIRE(report.stragglers.size() == 2);
   CHECK(report.recurrence == attribution::Recurrence::one_rank);
-  for (const attribution::Culprit& culprit : report.culprits) {
-    CHECK(job.recordings.at(static_cast<std::size_t>(culprit.rank.index)).origin.pipeline_stage ==
+  for (const attribution::Straggler& straggler : report.stragglers) {
+    CHECK(job.recordings.at(static_cast<std::size_t>(straggler.rank.index)).origin.pipeline_stage ==
           3);
-    CHECK(culprit.cause == attribution::LateCause::pipeline_stage);
-    CHECK(culprit.sentence.find("no single GPU is to blame") != std::string::npos);
+    CHECK(straggler.cause == attribution::LateCause::pipeline_stage);
+    CHECK(straggler.sentence.find("no single GPU is to blame") != std::string::npos);
   }
   // Without the long stage the published replay is 1.18 times as fast: 15 % of the time.
   const double steps_ms = 2214.4 * 8;
   const double lost_ms =
-      (report.culprits[0].gpu_seconds + report.culprits[1].gpu_seconds) * 1e3 / 32;
+      (report.stragglers[0].gpu_seconds + report.stragglers[1].gpu_seconds) * 1e3 / 32;
   CHECK(lost_ms / steps_ms > 0.15);
   CHECK(lost_ms / steps_ms < 0.35);
 }

@@ -20,8 +20,8 @@ using attribution::Efficiency;
 
 /// A replay that misses the recording by more than this does not know what depended on what.
 constexpr double largest_replay_error = 0.10;
-/// Culprits whose lateness is taken away, one by one.
-constexpr std::size_t most_culprits = 3;
+/// Stragglers whose lateness is taken away, one by one.
+constexpr std::size_t most_stragglers = 3;
 
 /// A window without steps may hold a whole recording; so many pieces of GPU work
 /// and their launches take about 10 GB.
@@ -150,17 +150,17 @@ Change without_transfer_and_host() {
   return change;
 }
 
-void ask_about_culprits(const Efficiency& result,
-                        const Job& job,
-                        const attribution::CulpritReport& culprits,
-                        std::vector<Question>& questions) {
+void ask_about_stragglers(const Efficiency& result,
+                          const Job& job,
+                          const attribution::StragglerReport& stragglers,
+                          std::vector<Question>& questions) {
   std::size_t asked = 0;
   bool evened = false;
-  for (const attribution::Culprit& culprit : culprits.culprits) {
-    if (!culprit.significant || asked++ >= most_culprits) continue;
-    const auto rank = static_cast<std::size_t>(culprit.rank.index);
+  for (const attribution::Straggler& straggler : stragglers.stragglers) {
+    if (!straggler.significant || asked++ >= most_stragglers) continue;
+    const auto rank = static_cast<std::size_t>(straggler.rank.index);
     const auto& stage = job.recordings[rank].origin.pipeline_stage;
-    if (culprit.cause == attribution::LateCause::pipeline_stage && stage) {
+    if (straggler.cause == attribution::LateCause::pipeline_stage && stage) {
       if (!std::exchange(evened, true)) questions.push_back(even_stages(result, job));
       continue;
     }
@@ -175,10 +175,10 @@ void ask_about_culprits(const Efficiency& result,
 /// `transfer_floor`: see largest_transfer.
 std::vector<Question> questions_of(const Efficiency& result,
                                    const Job& job,
-                                   const attribution::CulpritReport& culprits,
+                                   const attribution::StragglerReport& stragglers,
                                    double transfer_floor) {
   std::vector<Question> questions;
-  ask_about_culprits(result, job, culprits, questions);
+  ask_about_stragglers(result, job, stragglers, questions);
   const double least = largest_useful(result);
   questions.push_back({"with transfers that take no time", without_transfer(), least});
   Change hidden;
@@ -225,7 +225,7 @@ EfficiencyResult measure_efficiency(const Job& job,
                                     const StepPlan& steps,
                                     const Waits& waits,
                                     const Alignment& alignment,
-                                    const attribution::CulpritReport& culprits) {
+                                    const attribution::StragglerReport& stragglers) {
   const std::string reason = why_not(job, alignment);
   if (!reason.empty()) return {std::nullopt, reason};
   const auto windows = choose_windows(job, steps, alignment.map);
@@ -248,7 +248,7 @@ EfficiencyResult measure_efficiency(const Job& job,
   }
   if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
   const std::vector<Question> questions =
-      questions_of(result, job, culprits, largest_transfer(waits, *windows));
+      questions_of(result, job, stragglers, largest_transfer(waits, *windows));
   std::vector<Change> changes = {without_transfer(), without_transfer_and_host()};
   for (const Question& question : questions) changes.push_back(question.replay);
   const Predictor predictor(runs, std::move(changes));

@@ -35,7 +35,7 @@ EfficiencyResult measure_efficiency(const Job& job,
                                     const StepPlan& steps,
                                     const Waits& waits,
                                     const Alignment& alignment,
-                                    const attribution::CulpritReport& culprits);
+                                    const attribution::StragglerReport& stragglers);
 
 // How long the recorded steps would have taken with something changed.
 

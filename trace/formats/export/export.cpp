@@ -105,10 +105,10 @@ void export_verdict(const Attributed& attributed,
                     const Selection& selection,
                     ExportWriter& writer) {
   std::vector<std::string> sentences;
-  for (const attribution::Culprit& culprit : attributed.result.culprits.culprits)
-    if (!culprit.sentence.empty()) sentences.push_back(culprit.sentence);
-  if (!attributed.result.culprits.abstention.empty())
-    sentences.push_back(attributed.result.culprits.abstention);
+  for (const attribution::Straggler& straggler : attributed.result.stragglers.stragglers)
+    if (!straggler.sentence.empty()) sentences.push_back(straggler.sentence);
+  if (!attributed.result.stragglers.abstention.empty())
+    sentences.push_back(attributed.result.stragglers.abstention);
   if (sentences.empty()) return;
   constexpr std::size_t most_sentences = 5;
   sentences.resize(std::min(sentences.size(), most_sentences));
@@ -191,10 +191,10 @@ TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) 
   return {start, start + length};
 }
 
-std::string tell_narrowed(TimeInterval window,
-                          TimeInterval wanted,
-                          nanoseconds origin,
-                          std::uint64_t most_bytes) {
+std::string describe_narrowed(TimeInterval window,
+                              TimeInterval wanted,
+                              nanoseconds origin,
+                              std::uint64_t most_bytes) {
   return fmt::format(
       "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
       "choose a window, ranks or a larger limit",
@@ -222,7 +222,8 @@ ExportCounts export_timeline(const Job& job,
     auto counts = write(source, path, all.start, options.most_bytes, written);
     if (counts) {
       if (selection.window.end - selection.window.start < wanted.end - wanted.start)
-        counts->narrowed = tell_narrowed(selection.window, wanted, all.start, options.most_bytes);
+        counts->narrowed =
+            describe_narrowed(selection.window, wanted, all.start, options.most_bytes);
       return *counts;
     }
     if (selection.window.end - selection.window.start <= shortest_window)

@@ -376,14 +376,14 @@ Arrows::Arrows(const Job& job, const Attributed& attributed, const Selection& se
   for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
     for (const CommunicationSplit& split : waits.by_rank[rank]) {
       if (!split.known || !split.waited_for || !events_shown.contain(rank, split)) continue;
-      const auto culprit = static_cast<std::size_t>(split.waited_for->index);
-      if (culprit >= shown.size() || culprit == rank) continue;
-      const auto& events = shown[culprit];
+      const auto straggler = static_cast<std::size_t>(split.waited_for->index);
+      if (straggler >= shown.size() || straggler == rank) continue;
+      const auto& events = shown[straggler];
       const auto from = std::lower_bound(
           events.begin(), events.end(), std::pair(split.collective, std::uint32_t{0}));
       if (from == events.end() || from->first != split.collective) continue;
       ++number;
-      by_rank_[culprit].out.emplace_back(from->second, number);
+      by_rank_[straggler].out.emplace_back(from->second, number);
       by_rank_[rank].in.emplace_back(split.event, number);
     }
   }

@@ -124,8 +124,8 @@ NcclEvent all_reduce(std::size_t count, const char* type) {
 TEST_CASE("collectives of a communicator are numbered, their bytes counted", "[capture]") {
   NcclContext context;
   context.communicator = 5;
-  REQUIRE(said_of_event(context, all_reduce(1, "ncclFloat32"), 10, 3)->row.sequence == 0);
-  const auto second = said_of_event(context, all_reduce(1000, "ncclBfloat16"), 20, 3);
+  REQUIRE(report_of_event(context, all_reduce(1, "ncclFloat32"), 10, 3)->row.sequence == 0);
+  const auto second = report_of_event(context, all_reduce(1000, "ncclBfloat16"), 20, 3);
   REQUIRE(second->row.sequence == 1);
   REQUIRE(second->row.bytes == 2000);  // 1000 elements of 2 bytes
   REQUIRE(second->row.channels == 24);
@@ -135,7 +135,7 @@ TEST_CASE("collectives of a communicator are numbered, their bytes counted", "[c
 
 TEST_CASE("bytes of a type that is not known are absent", "[capture]") {
   NcclContext context;
-  const auto said = said_of_event(context, all_reduce(1, "ncclFloat4"), 10, 3);
+  const auto said = report_of_event(context, all_reduce(1, "ncclFloat4"), 10, 3);
   REQUIRE((said->row.fields & collective_has_bytes) == 0);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a send knows its peer and takes no number", "[capture]") {
   NcclEvent event{};
   event.kind = nccl_event_point_to_point;
   event.point_to_point = {"Send", nullptr, "ncclUint8", 64, 6, 2, nullptr};
-  const auto said = said_of_event(context, event, 10, 3);
+  const auto said = report_of_event(context, event, 10, 3);
   REQUIRE(said->row.peer == 6);
   REQUIRE(said->row.bytes == 64);
   REQUIRE((said->row.fields & collective_has_sequence) == 0);
@@ -155,7 +155,7 @@ TEST_CASE("other events of NCCL are passed over", "[capture]") {
   NcclContext context;
   NcclEvent event{};
   event.kind = 1;
-  REQUIRE_FALSE(said_of_event(context, event, 10, 3));
+  REQUIRE_FALSE(report_of_event(context, event, 10, 3));
 }
 
 RankFacts facts_of(const std::map<std::string, std::string>& variables) {
@@ -182,7 +182,7 @@ TEST_CASE("names of the inbox become numbers, remarks stand once", "[capture]") 
   Inbox inbox;
   NameIndex names;
   const auto number = [&](std::string_view text, Batch& to) { return names.intern(text, to); };
-  inbox.add(SaidMark{{.time_ns = 4, .phase = MarkPhase::opened}, "step 1"});
+  inbox.add(ReportedMark{{.time_ns = 4, .phase = MarkPhase::opened}, "step 1"});
   inbox.remark("once");
   inbox.remark("once");
   Batch batch;

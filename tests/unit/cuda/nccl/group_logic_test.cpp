@@ -34,12 +34,12 @@ TEST_CASE("in place, a gathering rank sends its own block and a scattering one k
 }
 
 TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
-  WarmUpNews news;
+  WarmUpResult news;
   news.operation = Seconds(12e-6);
   news.said.asked = true;
   news.said.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
   news.said.ran = RanAlgorithm{{"Ring", "LL"}, 4};
-  const WarmUpNews read = news_of(news_text(news));
+  const WarmUpResult read = parse_warm_up(warm_up_text(news));
   CHECK(read.operation == news.operation);
   CHECK(read.said.asked);
   CHECK_FALSE(read.said.refused);
@@ -47,9 +47,9 @@ TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
   CHECK(read.said.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
   CHECK(read.said.predictions[1].time == Seconds(25e-6));
   CHECK(read.said.ran->channels == 4);
-  CHECK_FALSE(news_of(news_text({})).said.ran);
-  CHECK_THROWS_AS(news_of("{}"), ProbeFailure);
-  CHECK_THROWS_AS(news_of("nonsense"), ProbeFailure);
+  CHECK_FALSE(parse_warm_up(warm_up_text({})).said.ran);
+  CHECK_THROWS_AS(parse_warm_up("{}"), ProbeFailure);
+  CHECK_THROWS_AS(parse_warm_up("nonsense"), ProbeFailure);
 }
 
 TEST_CASE("the slowest rank counts for each repetition, one that slept for none", "[nccl]") {
@@ -62,20 +62,20 @@ TEST_CASE("the slowest rank counts for each repetition, one that slept for none"
 }
 
 TEST_CASE("a lack of memory is told from other failures of the same code", "[nccl]") {
-  CHECK(tells_lack_of_memory(ncclUnhandledCudaError,
-                             "unhandled cuda error; Cuda failure 2 'out of memory'"));
-  CHECK(tells_lack_of_memory(ncclUnhandledCudaError, "Failed to CUDA calloc async 10485760 bytes"));
-  CHECK(tells_lack_of_memory(
+  CHECK(is_lack_of_memory(ncclUnhandledCudaError,
+                          "unhandled cuda error; Cuda failure 2 'out of memory'"));
+  CHECK(is_lack_of_memory(ncclUnhandledCudaError, "Failed to CUDA calloc async 10485760 bytes"));
+  CHECK(is_lack_of_memory(
       ncclSystemError,
       "Error while creating shared memory segment /dev/shm/nccl-Fr8s (size 9637888)"));
-  CHECK_FALSE(tells_lack_of_memory(ncclSystemError,
-                                   "Error while attaching to shared memory segment "
-                                   "/dev/shm/nccl-Fr8s (size 0), error: No such file or directory "
-                                   "(2)"));
-  CHECK(tells_lack_of_memory(ncclSystemError, "Call to ibv_reg_mr failed: Cannot allocate memory"));
-  CHECK_FALSE(tells_lack_of_memory(ncclSystemError, "socketProgress: Connection closed by peer"));
-  CHECK_FALSE(tells_lack_of_memory(ncclUnhandledCudaError, "Cuda failure 719"));
-  CHECK_FALSE(tells_lack_of_memory(ncclInvalidUsage, "out of memory"));
+  CHECK_FALSE(is_lack_of_memory(ncclSystemError,
+                                "Error while attaching to shared memory segment "
+                                "/dev/shm/nccl-Fr8s (size 0), error: No such file or directory "
+                                "(2)"));
+  CHECK(is_lack_of_memory(ncclSystemError, "Call to ibv_reg_mr failed: Cannot allocate memory"));
+  CHECK_FALSE(is_lack_of_memory(ncclSystemError, "socketProgress: Connection closed by peer"));
+  CHECK_FALSE(is_lack_of_memory(ncclUnhandledCudaError, "Cuda failure 719"));
+  CHECK_FALSE(is_lack_of_memory(ncclInvalidUsage, "out of memory"));
 }
 
 TEST_CASE("failures for lack of memory become OutOfMemory with the rank, others pass", "[nccl]") {

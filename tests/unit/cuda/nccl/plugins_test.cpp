@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The plugins as NCCL would call them, on fabricated tables.
 #include "cuda/nccl/plugins.h"
+
 #include "tests/catch.h"
 
 #include <array>
@@ -29,7 +30,7 @@ Table some_table() {
 void ask(Table& table, std::size_t bytes = 1024) {
   int channels = 0;
   const ncclResult_t status =
-      ncclTunerPlugin_v5.get_collective_info(&plugin_desk(),
+      ncclTunerPlugin_v5.get_collective_info(&plugin_state(),
                                              NcclFunction::all_reduce,
                                              bytes,
                                              1,
@@ -50,15 +51,15 @@ void tell(const char* algorithm, const char* protocol, std::uint8_t channels) {
   event.collective.channels = channels;
   event.collective.count = 256;
   void* handle = &event;
-  REQUIRE(ncclProfiler_v5.start_event(&plugin_desk(), &handle, &event) == ncclSuccess);
+  REQUIRE(ncclProfiler_v5.start_event(&plugin_state(), &handle, &event) == ncclSuccess);
   REQUIRE(handle == nullptr);
 }
 
 /// Leaves the desk as it was found.
 struct Quiet {
   ~Quiet() {
-    plugin_desk().force(std::nullopt);
-    plugin_desk().stop_watching();
+    plugin_state().force(std::nullopt);
+    plugin_state().stop_watching();
   }
 };
 
@@ -66,10 +67,10 @@ struct Quiet {
 
 TEST_CASE("the usable cells are recorded in seconds, cheapest first", "[nccl]") {
   const Quiet quiet;
-  plugin_desk().start_watching();
+  plugin_state().start_watching();
   Table table = some_table();
   ask(table);
-  const NcclSaid said = plugin_desk().stop_watching();
+  const NcclReport said = plugin_state().stop_watching();
   REQUIRE(said.asked);
   REQUIRE(said.predictions.size() == 4);
   CHECK(said.predictions[0].way == probes::CollectiveAlgorithm{"Ring", "LL"});
@@ -81,44 +82,44 @@ TEST_CASE("the usable cells are recorded in seconds, cheapest first", "[nccl]") 
 
 TEST_CASE("forcing makes one cell free and leaves the others and the record alone", "[nccl]") {
   const Quiet quiet;
-  plugin_desk().start_watching();
-  plugin_desk().force(probes::CollectiveAlgorithm{"NVLS", "Simple"});
+  plugin_state().start_watching();
+  plugin_state().force(probes::CollectiveAlgorithm{"NVLS", "Simple"});
   Table table = some_table();
   ask(table);
   Table expected = some_table();
   expected[4][2] = 0.0F;
   CHECK(table == expected);
-  const NcclSaid said = plugin_desk().stop_watching();
+  const NcclReport said = plugin_state().stop_watching();
   CHECK_FALSE(said.refused);
   CHECK_THAT(said.predictions.back().time.value(), WithinRel(25e-6, 1e-6));
 }
 
 TEST_CASE("a cell that NCCL cannot use is never forced", "[nccl]") {
   const Quiet quiet;
-  plugin_desk().start_watching();
-  plugin_desk().force(probes::CollectiveAlgorithm{"Ring", "LL128"});
+  plugin_state().start_watching();
+  plugin_state().force(probes::CollectiveAlgorithm{"Ring", "LL128"});
   Table table = some_table();
   ask(table);
   CHECK(table == some_table());
-  CHECK(plugin_desk().stop_watching().refused);
+  CHECK(plugin_state().stop_watching().refused);
 }
 
 TEST_CASE("the small all-reduce that aligns ranks is neither forced nor recorded", "[nccl]") {
   const Quiet quiet;
-  plugin_desk().start_watching();
-  plugin_desk().force(probes::CollectiveAlgorithm{"Ring", "Simple"});
+  plugin_state().start_watching();
+  plugin_state().force(probes::CollectiveAlgorithm{"Ring", "Simple"});
   Table table = some_table();
-  ask(table, PluginDesk::own_bytes);
+  ask(table, PluginState::own_bytes);
   CHECK(table == some_table());
-  CHECK_FALSE(plugin_desk().stop_watching().asked);
+  CHECK_FALSE(plugin_state().stop_watching().asked);
 }
 
 TEST_CASE("what ran is told in the tuner's words", "[nccl]") {
   const Quiet quiet;
-  plugin_desk().start_watching();
+  plugin_state().start_watching();
   tell("COLLNET_DIRECT", "SIMPLE", 3);
   tell("NVLS_TREE", "SIMPLE", 16);
-  const NcclSaid said = plugin_desk().stop_watching();
+  const NcclReport said = plugin_state().stop_watching();
   REQUIRE(said.ran);
   CHECK(said.ran->way == probes::CollectiveAlgorithm{"NVLSTree", "Simple"});
   CHECK(said.ran->channels == 16);
@@ -131,13 +132,13 @@ TEST_CASE("the profiler is on while watched only", "[nccl]") {
   REQUIRE(ncclProfiler_v5.init(&context, 1, &mask, "", 1, 2, 0, nullptr) == ncclSuccess);
   CHECK(context != nullptr);
   CHECK(mask == 0);
-  plugin_desk().start_watching();
+  plugin_state().start_watching();
   CHECK(mask == 2);
-  plugin_desk().stop_watching();
+  plugin_state().stop_watching();
   CHECK(mask == 0);
   tell("RING", "LL", 1);
-  CHECK_FALSE(plugin_desk().stop_watching().ran);
-  plugin_desk().offer_mask(nullptr);
+  CHECK_FALSE(plugin_state().stop_watching().ran);
+  plugin_state().offer_mask(nullptr);
 }
 
 TEST_CASE("both plugins are found in this program as NCCL looks for them", "[nccl]") {

@@ -172,7 +172,7 @@ TEST_CASE("POP factors of recordings decide on the cause, and say where the part
       {with_factors(2, 1.0, 0.8, 0.9), with_factors(8, 1.0, 0.4, 0.9)}, Scaling::weak);
   table.rows.back().time = {Seconds(0.02), std::nullopt, 1};
   table.rows.back().parts_s[index_of(PartGroup::idle)] = 0.0114;
-  table.ledgers.back().culprit = "rank 7, 5 ms of each step";
+  table.ledgers.back().straggler = "rank 7, 5 ms of each step";
   const Decision decision = decide_table(table, {});
   REQUIRE(decision.cause);
   CHECK(decision.cause->owner == "host");
@@ -182,7 +182,7 @@ TEST_CASE("POP factors of recordings decide on the cause, and say where the part
              WithinRel(0.010, 1e-9));  // half of 20 ms
   CHECK(mentions(decision.diagnosis.factor_note,
                  "idle 100 % instead of 0 %, host 0 % instead of 100 %"));
-  CHECK(decision.diagnosis.culprit == "rank 7, 5 ms of each step");
+  CHECK(decision.diagnosis.straggler == "rank 7, 5 ms of each step");
 }
 
 TEST_CASE("without factors at the baseline the parts decide, and it is said why", "[decide]") {

@@ -46,7 +46,7 @@ TEST_CASE("between two measured counts the law names the cheapest that meets the
           "[decide]") {
   // 12 takes 103.9 s, 11 takes 111.1 s: of a deadline of 108 s the first is the cheapest.
   const DeadlineForecast found = forecast(scaled(), by(108.0));
-  CHECK(found.not_told.empty());
+  CHECK(found.unavailable.empty());
   CHECK(found.measured == 16);
   REQUIRE(found.cheapest.has_value());
   CHECK(found.cheapest->count == 12);
@@ -132,15 +132,15 @@ TEST_CASE("the noise of one run is that of the repeats, not that of their median
 
 TEST_CASE("a law that is not told predicts no count, and says why", "[decide]") {
   const std::vector<Observation> few{observation(1, 100), observation(2, 55), observation(4, 30)};
-  CHECK(forecast(few, by(20.0)).not_told.find("3 counts measured") != std::string::npos);
+  CHECK(forecast(few, by(20.0)).unavailable.find("3 counts measured") != std::string::npos);
   DecisionRequest without = by(20.0);
   without.intervals = false;
-  CHECK_FALSE(forecast(scaled(), without).not_told.empty());
+  CHECK_FALSE(forecast(scaled(), without).unavailable.empty());
   // Twice as slow beyond 8: no law foresees it.
   std::vector<Observation> cliff = scaled();
   cliff[4].time_s = 300.0;
   cliff[5].time_s = 290.0;
-  CHECK_FALSE(forecast(cliff, by(20.0)).not_told.empty());
+  CHECK_FALSE(forecast(cliff, by(20.0)).unavailable.empty());
 }
 
 TEST_CASE("a probability outside 0 to 1 is refused", "[decide]") {
@@ -161,7 +161,7 @@ TEST_CASE("one more run at a measured count may miss the deadline that the first
     }
   }
   const DeadlineForecast found = forecast(rows, by(50.5));
-  CHECK_FALSE(found.not_told.empty());
+  CHECK_FALSE(found.unavailable.empty());
   CHECK(found.measured == 2);
   CHECK_THAT(*found.noise, WithinRel(0.0141421, 1e-5));
   // t = 0.01 / (0.0141421 sqrt(3/2)) = 0.577350: P(T < t) on two degrees is
@@ -189,7 +189,7 @@ TEST_CASE("an hour of waiting says by its worth which count to take", "[decide]"
   // USD .1, .11, .152, .232; 4 to 8 saves 9 s for .08: 32 USD/h; 2 to 4 17 s for .042: 8.894.
   const auto rows =
       priced({observation(1, 100), observation(2, 55), observation(4, 38), observation(8, 29)});
-  const auto worth = waiting_worth(rows, {});
+  const auto worth = value_of_waiting(rows, {});
   REQUIRE(worth.size() == 4);
   CHECK(worth[0].count == 1);
   CHECK(worth[0].from.value() == 0.0);
@@ -205,12 +205,12 @@ TEST_CASE("a count that others beat at every worth is never the choice", "[decid
   // 2 is dearer than 1 for little speed, 8 slower than 4.
   const auto rows =
       priced({observation(1, 100), observation(2, 95), observation(4, 30), observation(8, 31)});
-  const auto worth = waiting_worth(rows, {});
+  const auto worth = value_of_waiting(rows, {});
   REQUIRE(worth.size() == 2);
   CHECK(worth[1].count == 4);
-  CHECK(waiting_worth(rows, {4}).back().count == 8);
-  CHECK(waiting_worth(rows, {1, 2, 4, 8}).empty());
-  CHECK(waiting_worth(decision_rows(assemble({observation(1, 9)}), {}), {}).empty());
+  CHECK(value_of_waiting(rows, {4}).back().count == 8);
+  CHECK(value_of_waiting(rows, {1, 2, 4, 8}).empty());
+  CHECK(value_of_waiting(decision_rows(assemble({observation(1, 9)}), {}), {}).empty());
 }
 
 TEST_CASE("the choice by worth is the least of cost and waiting at every worth", "[decide]") {
@@ -221,7 +221,7 @@ TEST_CASE("the choice by worth is the least of cost and waiting at every worth",
                             observation(6, 22),
                             observation(8, 15),
                             observation(16, 14)});
-  const auto worth = waiting_worth(rows, {});
+  const auto worth = value_of_waiting(rows, {});
   for (double value = 0.0; value < 0.1; value += 1e-4) {  // USD per second
     const auto total = [value](const DecisionRow& row) {
       return row.cost->value.value() + value * row.same_work.value.value();

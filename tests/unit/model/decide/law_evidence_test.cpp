@@ -117,16 +117,16 @@ TEST_CASE("an optimum beyond four times the largest count carries a warning", "[
 TEST_CASE("the law that predicts best is carried on to larger counts, far ones marked",
           "[decide]") {
   const Decision decision = decide_table(assemble(strong_observations()), {});
-  REQUIRE(decision.bake_off);
-  REQUIRE(decision.outlook);
-  CHECK(decision.outlook->law == decision.bake_off->laws.front().name);
-  REQUIRE(decision.outlook->points.size() == 3);
-  const OutlookPoint& next = decision.outlook->points[0];
+  REQUIRE(decision.select_model);
+  REQUIRE(decision.law_forecast);
+  CHECK(decision.law_forecast->law == decision.select_model->laws.front().name);
+  REQUIRE(decision.law_forecast->points.size() == 3);
+  const ForecastPoint& next = decision.law_forecast->points[0];
   CHECK(next.count == 64);
   CHECK_FALSE(next.far);
   CHECK_THAT(next.efficiency, WithinRel(3600.0 / next.time.value() / 64.0, 1e-9));
-  CHECK_FALSE(decision.outlook->points[1].far);
-  CHECK(decision.outlook->points[2].far);
+  CHECK_FALSE(decision.law_forecast->points[1].far);
+  CHECK(decision.law_forecast->points[2].far);
 }
 
 TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
@@ -135,19 +135,19 @@ TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
     rows.push_back(observation(k, k <= 8 ? 64.0 / k : 8.0 * (k / 8)));
   }
   const Decision decision = decide_table(assemble(rows), {});
-  REQUIRE(decision.outlook);
-  CHECK(decision.outlook->points.empty());
-  CHECK(decision.outlook->basis.find("no law") != std::string::npos);
+  REQUIRE(decision.law_forecast);
+  CHECK(decision.law_forecast->points.empty());
+  CHECK(decision.law_forecast->basis.find("no law") != std::string::npos);
 }
 
 TEST_CASE("two rows are carried on by the usual law without a claim on its error", "[decide]") {
   const Decision decision =
       decide_table(assemble({observation(1, 100.0), observation(2, 60.0)}), {});
-  REQUIRE(decision.outlook);
-  CHECK(decision.outlook->law == "Amdahl");
-  CHECK_FALSE(decision.outlook->held_out);
+  REQUIRE(decision.law_forecast);
+  CHECK(decision.law_forecast->law == "Amdahl");
+  CHECK_FALSE(decision.law_forecast->held_out);
   // 100 = a + b, 60 = a/2 + b: a = 80, b = 20; T(4) = 40.
-  CHECK_THAT(decision.outlook->points[0].time.value(), WithinRel(40.0, 1e-9));
+  CHECK_THAT(decision.law_forecast->points[0].time.value(), WithinRel(40.0, 1e-9));
 }
 
 TEST_CASE("weak scaling is fitted by Gustafson's law as well", "[decide]") {

@@ -277,7 +277,7 @@ TEST_CASE("without a clock nothing but the whole loss is known", "[gpu][waterfal
   const LossWaterfall waterfall = loss_waterfall(evidence);
   CHECK(names(waterfall) == std::vector<std::string>{"clock basis", "unexplained"});
   CHECK_THAT(*waterfall.steps[1].factor, WithinRel(95.0 / 125.0, 1e-12));
-  CHECK(waterfall.steps[1].evidence == "the clock is not known, so nothing can be told apart");
+  CHECK(waterfall.steps[1].evidence == "the clock is not known, so the losses cannot be separated");
 }
 
 TEST_CASE("without the maximum clock the clock is one step", "[gpu][waterfall]") {

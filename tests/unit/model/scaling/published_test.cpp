@@ -198,7 +198,7 @@ TEST_CASE("MaxText on up to 32 slices is predicted from four by a logarithmic lo
 TEST_CASE("the cliff of the best layouts at 64 nodes is beyond every law and flagged",
           "[scaling]") {
   for (const Points& points : data_set("nanotron").series) {
-    const auto result = bake_off(points, false);
+    const auto result = select_model(points, false);
     REQUIRE(result);
     CHECK(result->laws.front().worst > cliff_error);
   }
@@ -208,7 +208,7 @@ TEST_CASE("published tables without a cliff are not flagged", "[scaling]") {
   for (const DataSet& set : data_sets()) {
     if (set.name == "nanotron") continue;
     for (const Points& points : set.series) {
-      const auto result = bake_off(points, set.weak);
+      const auto result = select_model(points, set.weak);
       if (!result) continue;
       INFO(set.name << " is off by " << result->laws.front().worst);
       CHECK(result->laws.front().worst < cliff_error);

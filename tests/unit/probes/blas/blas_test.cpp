@@ -120,17 +120,18 @@ TEST_CASE("a CPU without AVX2 or with half of AVX-512 gets no kernels it cannot 
 }
 
 TEST_CASE("kernels narrower than the machine raise a doubt", "[blas]") {
-  CHECK(core_type_doubt("Haswell", cpu("AuthenticAMD", avx512)) ==
+  CHECK(core_type_warning("Haswell", cpu("AuthenticAMD", avx512)) ==
         "AVX2 kernels on an AVX-512 machine");
-  CHECK(core_type_doubt("Prescott", cpu("GenuineIntel", avx2)) == "SSE kernels on an AVX2 machine");
-  CHECK(core_type_doubt("Zen", cpu("AuthenticAMD", avx2)).empty());
-  CHECK(core_type_doubt("Cooperlake", cpu("GenuineIntel", avx512)).empty());
+  CHECK(core_type_warning("Prescott", cpu("GenuineIntel", avx2)) ==
+        "SSE kernels on an AVX2 machine");
+  CHECK(core_type_warning("Zen", cpu("AuthenticAMD", avx2)).empty());
+  CHECK(core_type_warning("Cooperlake", cpu("GenuineIntel", avx512)).empty());
 }
 
 TEST_CASE("only the generic set is doubted on aarch64", "[blas]") {
   const CpuInfo graviton = parse_cpuinfo("Features : fp asimd sve\n");
-  CHECK(core_type_doubt("armv8", graviton) == "generic ARMv8 kernels on an SVE machine");
-  CHECK(core_type_doubt("neoversev1", graviton).empty());
+  CHECK(core_type_warning("armv8", graviton) == "generic ARMv8 kernels on an SVE machine");
+  CHECK(core_type_warning("neoversev1", graviton).empty());
 }
 
 namespace {
@@ -236,7 +237,7 @@ class SpoilingBlas final : public Blas {
   void gemm(const GemmArguments<double>& x) const override { multiply(x); }
   int set_threads(int threads) const override { return threads; }
   std::string description() const override { return "spoiling"; }
-  std::string doubt() const override { return {}; }
+  std::string warning() const override { return {}; }
 
  private:
   template <class T>

@@ -16,7 +16,7 @@ class PlainBlas : public probes::host::Blas {
   }
   int set_threads(int) const override { return 1; }
   std::string description() const override { return "plain"; }
-  std::string doubt() const override { return {}; }
+  std::string warning() const override { return {}; }
 
  private:
   template <class T>

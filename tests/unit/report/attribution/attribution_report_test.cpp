@@ -107,12 +107,12 @@ TEST_CASE("the verdict names the significant culprit and its cause", "[attributi
 
 TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
   auto job = fixture::straggler_job();
-  job.culprits.culprits[0].significant = false;
-  job.culprits.abstention = "the clock error of 5 ms exceeds the effect";
+  job.stragglers.stragglers[0].significant = false;
+  job.stragglers.abstention = "the clock error of 5 ms exceeds the effect";
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, average(job)});
   REQUIRE(verdict.answer == Answer::unknown);
-  REQUIRE(verdict.headline == "No culprit is named: The clock error of 5 ms exceeds the effect.");
+  REQUIRE(verdict.headline == "No straggler is named: The clock error of 5 ms exceeds the effect.");
 }
 
 TEST_CASE("what a lone recording loses leads its verdict, and what nobody can split is said",
@@ -120,9 +120,10 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
   const auto job = fixture::lone_recording();
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, average(job)});
-  REQUIRE(verdict.headline ==
-          "Exposed wait costs most: 4.00 ms of each step of 20.0 ms (20.0 %). No culprit is named: "
-          "One rank alone cannot tell who was late.");
+  REQUIRE(
+      verdict.headline ==
+      "Exposed wait costs most: 4.00 ms of each step of 20.0 ms (20.0 %). No straggler is named: "
+      "One rank alone cannot tell who was late.");
   REQUIRE(std::count(verdict.lines.begin(),
                      verdict.lines.end(),
                      "7 of 7 communication kernels have no partner in these recordings: what they "
@@ -140,9 +141,9 @@ TEST_CASE("a few communication kernels without partners do not reach the verdict
 
 TEST_CASE("no straggler is an answer of its own", "[attribution]") {
   auto job = fixture::straggler_job();
-  job.culprits = {};
-  job.culprits.finding = attribution::CulpritFinding::no_straggler;
-  job.culprits.abstention = "no straggler: nobody is late by more than 5 us";
+  job.stragglers = {};
+  job.stragglers.finding = attribution::StragglerFinding::no_straggler;
+  job.stragglers.abstention = "no straggler: nobody is late by more than 5 us";
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, average(job)});
   REQUIRE(verdict.answer == Answer::yes);
@@ -155,9 +156,9 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
   for (auto& one : job.recordings) number(one.rank);
   for (auto& one : job.clocks.ranks) number(one.rank);
   for (auto& one : job.ledger) number(one.rank);
-  for (auto& one : job.culprits.culprits) number(one.rank);
+  for (auto& one : job.stragglers.stragglers) number(one.rank);
   const json document = as_json(job);
-  REQUIRE(document["culprits"]["matrix"][1]["waited_for"] == 70);
+  REQUIRE(document["stragglers"]["matrix"][1]["waited_for"] == 70);
   REQUIRE(document["ledger"][0]["waited_for"][0]["rank"] == 70);
   auto options = fixture::attribution_options();
   options.details = true;
@@ -176,9 +177,9 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
 
 TEST_CASE("what a culprit costs follows from its share of the GPUs' time", "[attribution]") {
   // 3 ranks * 4 steps * 3.99 ms of 4 ranks * 4 steps * 20 ms = 0.14963; 4 GPUs at 2.5 USD/h.
-  const json culprit = as_json(fixture::straggler_job())["culprits"]["culprits"][0];
-  REQUIRE_THAT(culprit["share_of_gpu_time"].get<double>(), WithinRel(0.149625, 1e-9));
-  REQUIRE_THAT(culprit["lost_usd_per_hour"].get<double>(), WithinRel(1.49625, 1e-9));
+  const json straggler = as_json(fixture::straggler_job())["stragglers"]["stragglers"][0];
+  REQUIRE_THAT(straggler["share_of_gpu_time"].get<double>(), WithinRel(0.149625, 1e-9));
+  REQUIRE_THAT(straggler["lost_usd_per_hour"].get<double>(), WithinRel(1.49625, 1e-9));
 }
 
 TEST_CASE("the JSON follows the published schema, whole and abstaining", "[attribution]") {
@@ -196,7 +197,7 @@ TEST_CASE("the schema of the JSON names exactly the members that are written", "
 TEST_CASE("the schema check of an attribution sees a renamed member", "[attribution]") {
   json document = as_json(fixture::straggler_job());
   document["ledger"][0]["compute_us"] = 1;
-  document["culprits"]["culprits"][0].erase("rank");
+  document["stragglers"]["stragglers"][0].erase("rank");
   REQUIRE(SchemaChecker(schema()).check(document) ==
           "/culprits/culprits/* breaks rank\n/ledger/*/compute_us breaks additionalProperties\n");
 }

@@ -103,7 +103,7 @@ TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
   rows.resize(3);
   const json untold = as_json(decide::decide_table(decide::assemble(rows), request));
   CHECK(problems(untold) == "");
-  CHECK(untold["deadline_forecast"]["not_told"].is_string());
+  CHECK(untold["deadline_forecast"]["unavailable"].is_string());
   CHECK(untold["deadline_forecast"]["run_noise"].is_null());
   CHECK(untold["deadline_forecast"]["fastest"].is_null());
 }

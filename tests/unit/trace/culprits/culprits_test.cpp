@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/unit/trace/collectives/small_jobs.h"
+#include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 #include "trace/analysis/stragglers.h"
-#include "trace/analysis/ledger.h"
 
 #include <random>
 
@@ -168,7 +168,7 @@ TEST_CASE("Times in words have three digits") {
 }
 
 /// Two ranks, `count` all-reduces of 10 us each 1 ms; rank 1 computes `late` longer every time.
-attribution::CulpritReport two_ranks(int late, int error, std::string_view excluded) {
+attribution::StragglerReport two_ranks(int late, int error, std::string_view excluded) {
   Job job = job_of(2);
   StepPlan steps;
   steps.by_rank.resize(2);
@@ -186,42 +186,43 @@ attribution::CulpritReport two_ranks(int late, int error, std::string_view exclu
   Alignment alignment{ClockMap(2), {}, {}};
   alignment.report.error = nanoseconds(error);
   const Waits waits = split_waits(job, match_collectives(job), alignment);
-  return find_culprits(
+  return find_stragglers(
       job, steps, waits, alignment, build_job_ledger(job, steps, waits, alignment.map));
 }
 
 TEST_CASE("Who waited for whom, what it costs and why, for a job written down by hand") {
-  const attribution::CulpritReport report = two_ranks(100'000, 1000, "");
+  const attribution::StragglerReport report = two_ranks(100'000, 1000, "");
   CHECK(report.exposed[0][1] == nanoseconds(800'000));
   CHECK(report.total[0][1] == nanoseconds(800'000));
   CHECK(report.exposed[1][0] == nanoseconds(0));
-  REQUIRE(report.culprits.size() == 1);
-  const attribution::Culprit& culprit = report.culprits[0];
-  CHECK(culprit.rank == Rank{1});
-  CHECK_THAT(culprit.exposed_per_step_ms, WithinAbs(0.1, 1e-9));
-  CHECK_THAT(culprit.gpu_seconds, WithinAbs(800e-6, 1e-12));
-  CHECK(culprit.collectives == 8);
-  CHECK(culprit.steps == 8);
-  CHECK(culprit.significant);
-  CHECK(culprit.cause == LateCause::slower_kernels);
+  REQUIRE(report.stragglers.size() == 1);
+  const attribution::Straggler& straggler = report.stragglers[0];
+  CHECK(straggler.rank == Rank{1});
+  CHECK_THAT(straggler.exposed_per_step_ms, WithinAbs(0.1, 1e-9));
+  CHECK_THAT(straggler.gpu_seconds, WithinAbs(800e-6, 1e-12));
+  CHECK(straggler.collectives == 8);
+  CHECK(straggler.steps == 8);
+  CHECK(straggler.significant);
+  CHECK(straggler.cause == LateCause::slower_kernels);
   CHECK(report.recurrence == Recurrence::one_rank);
   CHECK(report.abstention.empty());
   // 0.1 ms of 2 * 1 ms.
-  CHECK(culprit.sentence.find("5.0 % of all GPU time: 0.10 GPU-hours in every hour") !=
+  CHECK(straggler.sentence.find("5.0 % of all GPU time: 0.10 GPU-hours in every hour") !=
         std::string::npos);
-  CHECK(culprit.sentence.find("equal kernels take +20.0 %") != std::string::npos);
+  CHECK(straggler.sentence.find("equal kernels take +20.0 %") != std::string::npos);
 }
 
 TEST_CASE("Steps that are all excluded are used, and the verdict says so") {
-  const attribution::CulpritReport report = two_ranks(100'000, 1000, "boundary: profiling starts");
-  REQUIRE(report.culprits.size() == 1);
-  CHECK(report.culprits[0].sentence.find("fit for averages (boundary: profiling starts)") !=
+  const attribution::StragglerReport report =
+      two_ranks(100'000, 1000, "boundary: profiling starts");
+  REQUIRE(report.stragglers.size() == 1);
+  CHECK(report.stragglers[0].sentence.find("fit for averages (boundary: profiling starts)") !=
         std::string::npos);
 }
 
 TEST_CASE("Lateness below the clock error is no straggler") {
-  const attribution::CulpritReport report = two_ranks(12'000, 40'000, "");
-  CHECK(report.culprits.empty());
+  const attribution::StragglerReport report = two_ranks(12'000, 40'000, "");
+  CHECK(report.stragglers.empty());
   CHECK(report.abstention ==
         "no straggler: the largest lateness, 12.0 us, is below the clock error of 40.0 us");
 }
@@ -232,7 +233,7 @@ TEST_CASE("One rank has nobody to wait for") {
   StepPlan steps;
   steps.by_rank.resize(1);
   const Waits waits = split_waits(job, match_collectives(job), alignment);
-  CHECK(find_culprits(job, steps, waits, alignment, {}).abstention.find("waits for no other") !=
+  CHECK(find_stragglers(job, steps, waits, alignment, {}).abstention.find("waits for no other") !=
         std::string::npos);
 }
 

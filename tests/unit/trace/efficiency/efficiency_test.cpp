@@ -119,9 +119,9 @@ TEST_CASE("work is spread evenly over the stages of an uneven pipeline", "[effic
   SmallJob job = uneven_pair();
   for (int rank = 0; rank < 2; ++rank)
     job.job().recordings[static_cast<std::size_t>(rank)].origin.pipeline_stage = rank;
-  auto culprits = blame(1);
-  culprits.culprits[0].cause = attribution::LateCause::pipeline_stage;
-  const EfficiencyResult result = job.measure(culprits);
+  auto stragglers = blame(1);
+  stragglers.stragglers[0].cause = attribution::LateCause::pipeline_stage;
+  const EfficiencyResult result = job.measure(stragglers);
   REQUIRE(result.efficiency);
   const auto& all = result.efficiency->what_if;
   const auto even = std::find_if(all.begin(), all.end(), [](const Efficiency::WhatIf& one) {
@@ -142,9 +142,9 @@ TEST_CASE("a rank that alone has work in the window keeps nobody waiting", "[eff
 }
 
 TEST_CASE("a culprit that may be chance is not taken away", "[efficiency]") {
-  auto culprits = blame(1);
-  culprits.culprits[0].significant = false;
-  const EfficiencyResult result = uneven_pair().measure(culprits);
+  auto stragglers = blame(1);
+  stragglers.stragglers[0].significant = false;
+  const EfficiencyResult result = uneven_pair().measure(stragglers);
   for (const auto& change : require(result).what_if)
     REQUIRE(change.change.find("lateness") == std::string::npos);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
-#include "trace/analysis/efficiency/replay.h"
 #include "trace/analysis/efficiency/efficiency.h"
+#include "trace/analysis/efficiency/replay.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +51,7 @@ class Replays {
     truth.ranks = 4;
     truth.steps = 10;
     truth.cause = attribution::LateCause::slower_kernels;
-    truth.culprit = 3;
+    truth.straggler = 3;
     truth.late_ns = 200e3;
     return sim::generate_job(truth).job;
   }

@@ -108,8 +108,8 @@ class SmallJob {
     return waits_;
   }
 
-  EfficiencyResult measure(const attribution::CulpritReport& culprits = {}) {
-    return measure_efficiency(job_, steps_, waits(), alignment_, culprits);
+  EfficiencyResult measure(const attribution::StragglerReport& stragglers = {}) {
+    return measure_efficiency(job_, steps_, waits(), alignment_, stragglers);
   }
 
   /// Length of the first run of steps in microseconds under a change.
@@ -132,12 +132,12 @@ class SmallJob {
   std::map<std::size_t, std::vector<Place>> members_;
 };
 
-inline attribution::CulpritReport blame(int rank) {
-  attribution::CulpritReport report;
-  attribution::Culprit culprit;
-  culprit.rank = Rank{rank};
-  culprit.significant = true;
-  report.culprits.push_back(culprit);
+inline attribution::StragglerReport blame(int rank) {
+  attribution::StragglerReport report;
+  attribution::Straggler straggler;
+  straggler.rank = Rank{rank};
+  straggler.significant = true;
+  report.stragglers.push_back(straggler);
   return report;
 }
 

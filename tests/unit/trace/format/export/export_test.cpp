@@ -195,10 +195,10 @@ TEST_CASE("Culprits stand over the whole window", "[export]") {
   const TestFolder folder;
   Job job = small_job();
   Attributed all = attributed(job);
-  attribution::Culprit culprit;
-  culprit.sentence = "rank 1 keeps the others waiting";
-  all.result.culprits.culprits = {culprit};
+  attribution::Straggler straggler;
+  straggler.sentence = "rank 1 keeps the others waiting";
+  all.result.stragglers.stragglers = {straggler};
   export_timeline(job, all, folder.file("a.pftrace"));
   const PerfettoFile file(folder.file("a.pftrace"));
-  CHECK(track_of(file, "scaleworth", "verdict").front().name == culprit.sentence);
+  CHECK(track_of(file, "scaleworth", "verdict").front().name == straggler.sentence);
 }
