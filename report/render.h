@@ -60,7 +60,7 @@ struct DocumentParts {
   CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
 };
 
-std::string render_document(const DocumentParts& parts, const Telling& telling);
+std::string render_document(const DocumentParts& parts, const RenderOptions& options);
 
 // The label of all amounts of money, where it is not USD. Nothing is converted.
 

@@ -20,22 +20,23 @@ std::string render_attribution(const attribution::Attribution& attribution,
   const auto document = [&] {
     return options.details ? compose_attribution(view) : summarise_attribution(view);
   };
-  return render_document({document,
-                          [&] { return compose_attribution(view); },
-                          [&] { return attribution_json(view); },
-                          [&] { return attribution_charts(view); },
-                          {"step",
-                           "rank",
-                           "waited_for",
-                           "part",
-                           "cause",
-                           "class",
-                           "kind",
-                           "way",
-                           "group",
-                           "index",
-                           "what"}},
-                         {format, options.colour, options.width, options.details});
+  return render_document(
+      {document,
+       [&] { return compose_attribution(view); },
+       [&] { return attribution_json(view); },
+       [&] { return attribution_charts(view); },
+       {"step",
+        "rank",
+        "waited_for",
+        "part",
+        "cause",
+        "class",
+        "kind",
+        "way",
+        "group",
+        "index",
+        "what"}},
+      {format, options.colour, options.width, options.details, "USD", {}, {}, {}, {}});
 }
 
 namespace {

@@ -97,13 +97,13 @@ Json knees_json(const decide::KneeSet& set) {
 }
 
 Json diagnosis_json(const decide::Diagnosis& diagnosis) {
-  const auto remedy = [&](const decide::Remedy& one) {
+  const auto one_remedy = [&](const decide::Remedy& one) {
     return remedy(one, diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt);
   };
   return {{"by_law_alone", diagnosis.by_law},
           {"gaps", json_array(diagnosis.gaps, gap_json)},
           {"fits", diagnosis.spread ? spread(*diagnosis.spread) : Json(nullptr)},
-          {"remedies", json_array(diagnosis.remedies, remedy)}};
+          {"remedies", json_array(diagnosis.remedies, one_remedy)}};
 }
 
 constexpr double seconds_per_hour = 3600.0;

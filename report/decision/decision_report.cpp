@@ -27,7 +27,7 @@ std::string render_decision(const decide::Decision& decision,
        [&] { return decision_json(whole); },
        [&] { return decision_charts(whole); },
        {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
-      {format, options.colour, options.width, options.details, options.currency});
+      {format, options.colour, options.width, options.details, options.currency, {}, {}, {}, {}});
 }
 
 namespace {

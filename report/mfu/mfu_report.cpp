@@ -27,7 +27,7 @@ std::string render_mfu(const model::TrainingRun& run,
        [&] { return mfu_json(whole); },
        [&] { return mfu_charts(whole); },
        {"peak", "convention", "part", "tokens"}},
-      {format, options.colour, options.width, options.details, options.currency});
+      {format, options.colour, options.width, options.details, options.currency, {}, {}, {}, {}});
 }
 
 namespace {

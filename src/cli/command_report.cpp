@@ -17,12 +17,12 @@
 
 namespace scaleworth::cli {
 namespace {
-struct ReportOptions {
+struct ReportedRuns {
   std::vector<std::string> runs;
   ReportOptions report;
 };
 
-int report_runs(const ReportOptions& options) {
+int report_runs(const ReportedRuns& options) {
   const std::string& format = options.report.format;
   if (options.runs.size() > 1 && (format == "html" || format == "json" || format == "csv")) {
     throw UserError("--format " + format + " is one document: report one run at a time");
@@ -34,7 +34,7 @@ int report_runs(const ReportOptions& options) {
 }  // namespace
 
 Command add_report_command(CLI::App& app) {
-  auto options = std::make_shared<ReportOptions>();
+  auto options = std::make_shared<ReportedRuns>();
   CLI::App* command =
       app.add_subcommand("report", "print a run again, in any format, on any machine");
   command->add_option("run", options->runs, "run directories or run.json files")->required();
