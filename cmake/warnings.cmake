@@ -64,10 +64,6 @@ function(scaleworth_precompile name)
       <fmt/ranges.h>)
   endif()
   # g++ 12 no longer knows system headers as such when they were precompiled, and warns of its own std::string.
-<<<<<<< Updated upstream
   target_compile_options(
     ${name} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
-=======
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
->>>>>>> Stashed changes
 endfunction()
