@@ -99,7 +99,7 @@ SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank) {
         left_out->value() / mebibyte,
         memory_per_rank.value() / mebibyte);
   }
-  shuffle_alike(plan.settings);
+  in_random_order(plan.settings, collective_order_seed);
   return plan;
 }
 

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,18 +16,6 @@
 namespace scaleworth::probes {
 namespace {
 constexpr const char* timings_file = "collectives.csv";
-
-std::vector<std::string> timing_header() {
-  return {"collective",
-          "mode",
-          "ranks",
-          "message_bytes",
-          "operations",
-          "iteration",
-          "rank",
-          "start_ns",
-          "end_ns"};
-}
 
 std::vector<std::vector<std::string>> timing_rows(const CollectiveWork& work,
                                                   const CollectiveMeasured& measured) {
@@ -48,11 +35,25 @@ std::vector<std::vector<std::string>> timing_rows(const CollectiveWork& work,
   return rows;
 }
 
-Point make_point(const CollectiveWork& work, CollectiveMeasured measured) {
+std::string title(const CollectiveWork& work) {
+  return fmt::format("{} of {:.0f} B on {} ranks",
+                     collective_name(work.collective),
+                     work.message.value(),
+                     work.ranks);
+}
+
+Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite) {
+  Seconds sum{0.0};
+  for (const CollectiveWork& work : works) sum += expected_time(work, suite);
+  return sum;
+}
+}  // namespace
+
+Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
   Point point;
-  point.parameters = {{fields::collective, std::string(collective_name(work.collective))},
-                      {fields::mode, std::string(collective_mode_name(work.mode))},
-                      {fields::ranks, std::int64_t{work.ranks}},
+  point.parameters = {{fields::collective, collective_name(work.collective)},
+                      {fields::mode, collective_mode_name(work.mode)},
+                      {fields::ranks, work.ranks},
                       {fields::message_bytes, static_cast<std::int64_t>(measured.message.value())}};
   point.samples = {{fields::time_s, std::move(measured.time_s)}};
   point.stop_reason = std::move(measured.stop_reason);
@@ -60,21 +61,10 @@ Point make_point(const CollectiveWork& work, CollectiveMeasured measured) {
   return point;
 }
 
-std::string title(const CollectiveWork& work) {
-  return fmt::format("{} of {:.0f} B on {} ranks",
-                     collective_name(work.collective),
-                     work.message.value(),
-                     work.ranks);
-}
-}  // namespace
-
 Seconds estimate_collectives(const Setting& setting) {
   const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
-  Seconds sum{0.0};
-  for (const auto& work : plan_sweep(setting.suite, setting.max_ranks, memory).settings) {
-    sum += expected_time(work, setting.suite);
-  }
-  return sum;
+  return expected_time(plan_sweep(setting.suite, setting.max_ranks, memory).settings,
+                       setting.suite);
 }
 
 void measure_collectives(RankGroup& group,
@@ -83,34 +73,34 @@ void measure_collectives(RankGroup& group,
                          Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
   const SweepPlan plan = plan_sweep(setting.suite, group.size(), group.available_memory_per_rank());
-  const auto on_rank_0 = [&](const std::function<void()>& action) {
-    group.together([&] {
-      if (group.rank() == Rank{0}) action();
-    });
-  };
-  on_rank_0([&] {
+  group.on_rank_0([&] {
     if (!plan.left_out.empty()) recorder.warn(plan.left_out);
   });
-  Seconds total{0.0};
-  for (const CollectiveWork& work : plan.settings) total += expected_time(work, setting.suite);
+  const Seconds total = expected_time(plan.settings, setting.suite);
   Seconds done{0.0};
   for (const CollectiveWork& work : plan.settings) {
-    on_rank_0([&] { recorder.progress(done / total, title(work)); });
+    group.on_rank_0([&] { recorder.progress(done / total, title(work)); });
     CollectiveMeasured measured = group.time_collective(work, sweep_target(work, setting.suite));
-    on_rank_0([&] {
-      recorder.add_rows(timings_file, timing_header(), timing_rows(work, measured));
-      recorder.add(make_point(work, std::move(measured)));
+    group.on_rank_0([&] {
+      recorder.add_rows(timings_file,
+                        {"collective",
+                         "mode",
+                         "ranks",
+                         "message_bytes",
+                         "operations",
+                         "iteration",
+                         "rank",
+                         "start_ns",
+                         "end_ns"},
+                        timing_rows(work, measured));
+      recorder.add(collective_point(work, std::move(measured)));
     });
     done += expected_time(work, setting.suite);
   }
 }
 
 namespace {
-constexpr double batch_s = 0.02;
-constexpr int most_repetitions = 50;
-constexpr double block_s = 1e-3;
 constexpr int least_operations = 2;
-constexpr int most_operations = 100;
 
 int clamp_count(double count, int low, int high) {
   return static_cast<int>(
@@ -129,8 +119,8 @@ CollectiveBatch CollectiveBatch::of(const std::string& text) {
   if (first.ec == std::errc() && first.ptr != end && *first.ptr == ' ') {
     const auto second = std::from_chars(first.ptr + 1, end, batch.operations);
     if (second.ec == std::errc() && second.ptr == end && batch.repetitions >= 0 &&
-        batch.repetitions <= most_repetitions && batch.operations >= 1 &&
-        batch.operations <= most_operations) {
+        batch.repetitions <= PacerLimits{}.repetitions && batch.operations >= 1 &&
+        batch.operations <= PacerLimits{}.operations) {
       return batch;
     }
   }
@@ -139,11 +129,12 @@ CollectiveBatch CollectiveBatch::of(const std::string& text) {
 
 CollectivePacer::CollectivePacer(CollectiveMode mode,
                                  const StoppingTarget& target,
-                                 Seconds operation)
-    : target_(target), rule_(target) {
+                                 Seconds operation,
+                                 const PacerLimits& limits)
+    : target_(target), limits_(limits), rule_(target) {
   const double operation_s = std::max(1e-7, operation.value());
   if (mode != CollectiveMode::isolated) {
-    operations_ = clamp_count(block_s / operation_s, least_operations, most_operations);
+    operations_ = clamp_count(limits_.block_s / operation_s, least_operations, limits_.operations);
   }
   repetition_s_ = operation_s * operations_;
 }
@@ -151,8 +142,8 @@ CollectivePacer::CollectivePacer(CollectiveMode mode,
 CollectiveBatch CollectivePacer::next() const {
   const std::size_t taken = rule_.samples().size();
   if (rule_.finished() || taken >= target_.maximum_samples) return {0, operations_};
-  const auto left = std::min<std::size_t>(target_.maximum_samples - taken, most_repetitions);
-  return {clamp_count(batch_s / repetition_s_, 1, static_cast<int>(left)), operations_};
+  const auto left = std::min<std::size_t>(target_.maximum_samples - taken, limits_.repetitions);
+  return {clamp_count(limits_.batch_s / repetition_s_, 1, static_cast<int>(left)), operations_};
 }
 
 void CollectivePacer::add(const std::vector<double>& slowest) {
@@ -164,6 +155,11 @@ void CollectivePacer::add(const std::vector<double>& slowest) {
   if (!slowest.empty()) {
     repetition_s_ = std::max(1e-7, sum_s / static_cast<double>(slowest.size()) * operations_);
   }
+}
+
+void CollectivePacer::add(const std::vector<double>& slowest, Seconds repetition) {
+  for (const double time_s : slowest) rule_.add(Seconds(time_s), repetition);
+  repetition_s_ = repetition.value();
 }
 
 namespace {

@@ -12,10 +12,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace scaleworth::probes {
@@ -45,8 +43,6 @@ StoppingTarget sweep_target(const CollectiveWork& work, Suite suite);
 /// shared memory on one node named in the source.
 Seconds expected_time(const CollectiveWork& work, Suite suite);
 
-// How many elements a collective moves for a message of so many bytes.
-
 /// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
 /// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the
 /// other collectives.
@@ -63,10 +59,8 @@ struct MessageShape {
 /// unless `message` is positive and `ranks` at least 2.
 MessageShape message_shape(Collective collective, Bytes message, int ranks);
 
-// Sizes of a sweep that turned out to be too large for the memory.
-
 /// A limit for each line of the sweep: settings of a topology that differ in size only. A way that
-/// finds no room for its own buffers tells nothing about the others.
+/// finds no room for its own buffers says nothing about the others.
 class SizeLimits {
  public:
   /// `work` found no memory: neither does what is as large or larger.
@@ -86,17 +80,11 @@ class SizeLimits {
   std::map<std::string, Limit> limits_;  // by the line's name
 };
 
-// A random order that is the same on every rank and in every run.
+/// For in_random_order: ranks must agree on the order.
+inline constexpr std::uint64_t collective_order_seed = 20241;
 
-/// std::shuffle is free to differ between standard libraries, and ranks must agree on the order.
-template <class T>
-void shuffle_alike(std::vector<T>& items) {
-  constexpr std::uint64_t order_seed = 20241;
-  std::mt19937_64 random(order_seed);
-  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
-}
-
-// The probe comm.collectives: time against message size for six collectives at each rank count.
+/// Parameters collective, mode, ranks and message_bytes, series time_s.
+Point collective_point(const CollectiveWork& work, CollectiveMeasured measured);
 
 Seconds estimate_collectives(const Setting& setting);
 
@@ -121,23 +109,36 @@ struct CollectiveBatch {
   static CollectiveBatch of(const std::string& text);
 };
 
+/// Between batches ranks look for Ctrl-C and at the budget. The defaults are those of GPUs, whose
+/// event clock is good to half a microsecond.
+struct PacerLimits {
+  double batch_s = 0.02;
+  int repetitions = 50;   // of a batch at most
+  double block_s = 1e-3;  // shortest repetition that is not isolated
+  int operations = 100;   // of such a repetition at most; at least 2
+};
+
 class CollectivePacer {
  public:
   /// `operation`: about the time of one, from the warm-up. Isolated repetitions are one operation
-  /// each; others as many as fill a millisecond, at least 2, so that the event clock's half
-  /// microsecond does not matter.
-  CollectivePacer(CollectiveMode mode, const StoppingTarget& target, Seconds operation);
+  /// each.
+  CollectivePacer(CollectiveMode mode,
+                  const StoppingTarget& target,
+                  Seconds operation,
+                  const PacerLimits& limits = {});
 
-  /// A batch lasts about 20 ms: between batches ranks look for Ctrl-C and at the budget.
   CollectiveBatch next() const;
   /// Seconds of one operation for each repetition of the batch that `next` gave, the slowest
   /// rank's.
   void add(const std::vector<double>& slowest);
+  /// The same where a repetition takes `repetition` with what lies around it.
+  void add(const std::vector<double>& slowest, Seconds repetition);
   const StoppingRule& rule() const { return rule_; }
   int operations() const { return operations_; }
 
  private:
   StoppingTarget target_;
+  PacerLimits limits_;
   StoppingRule rule_;
   int operations_ = 1;
   double repetition_s_;

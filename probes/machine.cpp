@@ -1,79 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The printed names of the enumerations in machine.h and ranks.h.
+/// The printed names of the enumerations in machine.h and ranks.h, in the order of each.
 #include "probes/machine.h"
 
 #include "probes/ranks.h"
+#include "src/core/error.h"
+
+#include <array>
 
 namespace scaleworth::probes {
+namespace {
+template <class Names, class Enumeration>
+const char* name_of(const Names& names, Enumeration value) {
+  return names.at(static_cast<std::size_t>(value));
+}
+}  // namespace
+
 const char* precision_name(Precision precision) {
-  return precision == Precision::fp32 ? "fp32" : "fp64";
+  return name_of(std::array{"fp32", "fp64"}, precision);
 }
 
 const char* memory_kernel_name(MemoryKernel kernel) {
-  switch (kernel) {
-    case MemoryKernel::read:
-      return "read";
-    case MemoryKernel::write:
-      return "write";
-    case MemoryKernel::copy:
-      return "copy";
-    case MemoryKernel::triad:
-      return "triad";
-  }
-  return "unknown";
+  return name_of(std::array{"read", "write", "copy", "triad"}, kernel);
 }
 
 const char* collective_name(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce:
-      return "all_reduce";
-    case Collective::all_gather:
-      return "all_gather";
-    case Collective::reduce_scatter:
-      return "reduce_scatter";
-    case Collective::all_to_all:
-      return "all_to_all";
-    case Collective::broadcast:
-      return "broadcast";
-    case Collective::send_receive:
-      return "send_receive";
-    case Collective::reduce:
-      return "reduce";
-    case Collective::gather:
-      return "gather";
-    case Collective::scatter:
-      return "scatter";
-  }
-  return "unknown";
+  return name_of(std::array{"all_reduce",
+                            "all_gather",
+                            "reduce_scatter",
+                            "all_to_all",
+                            "broadcast",
+                            "send_receive",
+                            "reduce",
+                            "gather",
+                            "scatter"},
+                 collective);
 }
 
 const char* collective_mode_name(CollectiveMode mode) {
-  switch (mode) {
-    case CollectiveMode::isolated:
-      return "isolated";
-    case CollectiveMode::back_to_back:
-      return "back_to_back";
-    case CollectiveMode::graph:
-      return "graph";
-  }
-  return "unknown";
+  return name_of(std::array{"isolated", "back_to_back", "graph"}, mode);
 }
 
 const char* link_kind_name(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::same_gpu:
-      return "same GPU";
-    case LinkKind::nvlink:
-      return "NVLink";
-    case LinkKind::peer:
-      return "PCIe peer";
-    case LinkKind::through_host:
-      return "through host";
-    case LinkKind::network:
-      return "network";
-    case LinkKind::unknown:
-      break;
-  }
-  return "unknown link";
+  return name_of(
+      std::array{"same GPU", "NVLink", "PCIe peer", "through host", "network", "unknown link"},
+      kind);
+}
+
+std::string require_library(const Outcome<std::string>& library) {
+  if (const auto* skipped = std::get_if<Skipped>(&library)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&library)) throw ProbeFailure(failed->reason);
+  return std::get<std::string>(library);
 }
 }  // namespace scaleworth::probes

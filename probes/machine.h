@@ -108,6 +108,10 @@ class Machine {
   virtual void release_memory() {}
 };
 
+/// The name of a machine's `library`. Throws NothingToMeasure or ProbeFailure with the reason where
+/// there is none.
+std::string require_library(const Outcome<std::string>& library);
+
 // Where a probe puts what it measured, point by point, so that an interruption loses nothing.
 
 class Recorder {

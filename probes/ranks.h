@@ -105,9 +105,9 @@ struct CollectiveMeasured {
   std::vector<std::string> warnings{};
   int operations_per_timing = 1;  // not isolated: operations between a timing's start and end
   /// Every way that the library could have taken, on every rank, so that all draw the same
-  /// conclusion; empty where it has no say or does not tell.
+  /// conclusion; empty where it does not report them.
   std::vector<PredictedTime> predictions{};
-  std::optional<RanAlgorithm> ran{};  // absent where the library does not tell
+  std::optional<RanAlgorithm> ran{};  // absent where the library does not report it
 };
 
 /// A decoder-only transformer (pre-norm, full attention, GELU MLP of 4 x width, untied output
@@ -196,19 +196,23 @@ class RankGroup {
   virtual CollectiveMeasured time_collective(const CollectiveWork& work,
                                              const StoppingTarget& target) = 0;
   virtual TrainingMeasured train(const TrainingWork& work) = 0;
-  /// What lies between the ranks; empty where it makes no difference that could be told.
+  /// What lies between the ranks; empty where no difference can be seen.
   virtual RankLinks links() const { return {}; }
   /// True when several ranks share one GPU: for plumbing, no figure is one of an interconnect.
   virtual bool shared_gpu() const { return false; }
-  /// What this group cannot tell, and why; empty for nothing.
+  /// What this group cannot report, and why; empty for nothing.
   virtual std::string note() const { return {}; }
   /// Runs `action`, which asks nothing of the group, on every rank. When it throws on one rank it
   /// throws on all: there the same exception, elsewhere ProbeFailure naming the rank (Interrupted
   /// for a signal). For what only one rank does, such as writing down results.
   virtual void together(const std::function<void()>& action) { action(); }
+  /// `together`, of rank 0 alone.
+  void on_rank_0(const std::function<void()>& action) {
+    together([&] {
+      if (rank() == Rank{0}) action();
+    });
+  }
 };
-
-// The same action for several GPUs or ranks of one process at the same time.
 
 struct AtOnce {
   std::vector<std::exception_ptr> failures;  // by index, null where the action returned

@@ -10,8 +10,6 @@
 #include <array>
 
 namespace scaleworth::probes {
-// The table of node probes, in the order in which they run.
-
 std::span<const NodeProbe> node_probes() {
   static constexpr std::array probes{
       NodeProbe{fields::roofline_compute,
@@ -39,8 +37,6 @@ std::span<const NodeProbe> node_probes() {
 }
 
 namespace {
-// The table of the probes of a group of ranks, in the order of measurement.
-
 constexpr std::array probes{
     RankProbe{fields::comm_collectives,
               "How long do six collectives take at each message size and rank count?",
@@ -56,8 +52,6 @@ constexpr std::array probes{
 std::span<const RankProbe> rank_probes() {
   return probes;
 }
-
-// The table of the probes of ranks on GPUs, in the order of measurement.
 
 std::span<const RankProbe> device_rank_probes() {
   static const std::array probes{

@@ -37,7 +37,7 @@ std::string hello(const RendezvousOptions& options) {
   return fmt::format("{}\n{}\n{}\n{}", greeting, options.token, options.size, options.rank);
 }
 
-/// The rank in a hello that differs from ours in nothing else; absent for any other.
+/// The rank in a hello that differs from this rank's in nothing else; absent for any other.
 std::optional<int> rank_in(const std::string& message, const RendezvousOptions& options) {
   const std::string common = fmt::format("{}\n{}\n{}\n", greeting, options.token, options.size);
   if (!message.starts_with(common)) return std::nullopt;
@@ -48,17 +48,10 @@ std::optional<int> rank_in(const std::string& message, const RendezvousOptions& 
   return rank;
 }
 
-void put_number(std::string& text, std::size_t number) {
-  text += std::to_string(number) + '\n';
-}
-
 /// Several messages as one: each with its length in front.
 std::string pack(const std::vector<std::string>& parts) {
   std::string packed;
-  for (const std::string& part : parts) {
-    put_number(packed, part.size());
-    packed += part;
-  }
+  for (const std::string& part : parts) packed += fmt::format("{}\n{}", part.size(), part);
   return packed;
 }
 
@@ -132,7 +125,7 @@ void Rendezvous::give_up_on(const std::vector<int>& missing) {
     try {
       if (socket) socket.send(text, steady_clock::now() + hello_limit);
     } catch (const ConnectionLost&) {
-      // It is told by the closing of the connection instead.
+      // The closing of the connection shows it instead.
     }
   }
   throw ProbeFailure(text);
@@ -150,7 +143,7 @@ void Rendezvous::welcome(Socket socket, Deadline deadline) {
       sockets_[static_cast<std::size_t>(*rank)] = std::move(socket);
     }
   } catch (const ConnectionLost&) {
-    // A stranger, or a rank that died: if it was one of ours it will be missed.
+    // A stranger, or a rank that died: if it was one of this job it will be missed.
   }
 }
 
@@ -232,11 +225,11 @@ void Rendezvous::agree(const RankTrouble& own) {
     const char* end = all[rank].data() + all[rank].size();
     const char* rest = std::from_chars(all[rank].data(), end, signal).ptr;
     if (signal != 0) throw Interrupted(signal);
-    const std::string said =
+    const std::string text =
         fmt::format("rank {}: {}", rank, all[rank].substr(all[rank].find('\n') + 1));
     const bool of_memory = std::string_view(rest, end).starts_with(" memory\n");
     std::string& first = of_memory ? no_memory : failure;
-    if (first.empty()) first = said;
+    if (first.empty()) first = text;
   }
   if (!no_memory.empty()) throw OutOfMemory(no_memory);
   if (!failure.empty()) throw ProbeFailure(failure);

@@ -63,7 +63,7 @@ Socket listen_on(const std::string& host, int port);
 /// The next connection; absent when none came before `deadline`.
 std::optional<Socket> accept_from(const Socket& listener, Deadline deadline);
 
-/// Tries until somebody listens there. Absent when nobody did before `deadline`. Throws UserError
+/// Tries until a process listens there. Absent when none did before `deadline`. Throws UserError
 /// when the host's name is unknown.
 std::optional<Socket> connect_to(const std::string& host, int port, Deadline deadline);
 
@@ -95,7 +95,7 @@ RankTrouble rank_trouble(const std::function<void()>& action);
 class Rendezvous {
  public:
   /// Returns when all have arrived. Throws ProbeFailure naming the ranks that never did (rank 0),
-  /// or the address at which nobody answered, or why rank 0 sent this one away; UserError for a
+  /// or the address that gave no answer, or why rank 0 sent this one away; UserError for a
   /// port that is taken.
   explicit Rendezvous(RendezvousOptions options);
 

@@ -19,10 +19,11 @@ namespace scaleworth::probes {
 /// 1 and, where there are more, all workers.
 std::vector<int> worker_counts(const Setting& setting);
 
-Pace compute_pace(Suite suite);
-Pace memory_pace(Suite suite);
-Pace latency_pace(Suite suite);
-Pace intensity_pace(Suite suite);
+inline constexpr SuitePace compute_pace{{Seconds(0.1), 9}, {Seconds(0.4), 20}};
+inline constexpr SuitePace memory_pace{{Seconds(0.03), 9}, {Seconds(0.12), 15}};
+inline constexpr SuitePace latency_pace{{Seconds(0.05), 9}, {Seconds(0.15), 15}};
+inline constexpr SuitePace intensity_pace{{Seconds(0.06), 9}, {Seconds(0.25), 15}};
+inline constexpr SuitePace gemm_pace{{Seconds(0.13), 7}, {Seconds(0.35), 9}};
 
 /// Bytes per worker from which streams go: 4 KiB, then by a constant factor up to 4 times the last
 /// cache divided by the workers, or less where memory is short: `workers` workers use at most an
@@ -49,23 +50,10 @@ constexpr double effective_workers(int workers) {
   return static_cast<double>(std::min(workers, 8));
 }
 
-/// Writing fresh pages.
-constexpr BytesPerSecond first_touch_rate(int workers) {
-  return BytesPerSecond(2.5e9 * effective_workers(workers));
-}
-
 /// Streaming through memory.
 constexpr BytesPerSecond sweep_rate(int workers) {
   return BytesPerSecond(10e9 * effective_workers(workers));
 }
-
-/// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
-constexpr BytesPerSecond cycle_write_rate() {
-  return BytesPerSecond(64.0 / 40e-9);
-}
-
-// Which matrix products stand for the work of training and inference, and how long timing them
-// takes.
 
 /// A product and why it is asked for:
 ///   square   m = n = k: from overhead to the library's best rate
@@ -89,15 +77,12 @@ std::vector<GemmShape> gemm_plan(const Setting& setting);
 /// Products of the families that do not fit a quarter of the available memory.
 std::size_t gemm_shapes_left_out(const Setting& setting);
 
-Pace gemm_pace(Suite suite);
-
 /// Expected time of one shape: filling and checking its operands, and samples, of which at least
 /// `minimum_samples` are taken however long a product lasts.
 Seconds gemm_time(const GemmWork& work, const Pace& pace);
 
-// The probes of one node's roofline: compute ceilings, memory and latency curves, the intensity
-// ladder. Each `measure_` asks the machine along a plan and records one point per setting (names
-// in src/core/files/run_names.h); each `estimate_` adds up the same plan.
+// Each `measure_` asks the machine along a plan and records one point per setting (names in
+// src/core/files/run_names.h); each `estimate_` adds up the same plan.
 
 /// Every isa x {fp32, fp64} x {1, all} workers: the ceilings.
 void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder);
@@ -116,8 +101,6 @@ Seconds estimate_latency(const Setting& setting);
 /// workers.
 void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder);
 Seconds estimate_intensity(const Setting& setting);
-
-// Matrix products by the machine's library, as points to be placed under the roof.
 
 /// All families of gemm_plan.h. Throws NothingToMeasure with the reason when the machine has no
 /// GEMM library.

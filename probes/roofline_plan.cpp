@@ -33,22 +33,6 @@ std::vector<int> worker_counts(const Setting& setting) {
   return {1, setting.workers};
 }
 
-Pace compute_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.1), 9} : Pace{Seconds(0.4), 20};
-}
-
-Pace memory_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.03), 9} : Pace{Seconds(0.12), 15};
-}
-
-Pace latency_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.05), 9} : Pace{Seconds(0.15), 15};
-}
-
-Pace intensity_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.06), 9} : Pace{Seconds(0.25), 15};
-}
-
 std::vector<Bytes> working_sets(const Setting& setting, int workers) {
   const double memory = available_share * setting.available_memory.value() / workers;
   const double largest = whole_kibibytes(std::min(wished_total(setting) / workers, memory));
@@ -229,11 +213,6 @@ std::vector<GemmShape> gemm_plan(const Setting& setting) {
 
 std::size_t gemm_shapes_left_out(const Setting& setting) {
   return all_shapes(setting).size() - gemm_plan(setting).size();
-}
-
-Pace gemm_pace(Suite suite) {
-  if (suite == Suite::quick) return {Seconds(0.13), 7};
-  return {Seconds(0.35), 9};
 }
 
 Seconds gemm_time(const GemmWork& work, const Pace& pace) {

@@ -16,10 +16,36 @@
 
 namespace scaleworth::probes {
 namespace {
+/// Writing fresh pages.
+BytesPerSecond first_touch_rate(int workers) {
+  return BytesPerSecond(2.5e9 * effective_workers(workers));
+}
+
+/// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
+constexpr BytesPerSecond cycle_write_rate{64.0 / 40e-9};
+
+std::int64_t whole_bytes(Bytes bytes) {
+  return std::llround(bytes.value());
+}
+
+void warn_of_shortage(const Setting& setting, const std::vector<int>& counts, Recorder& recorder) {
+  for (const int workers : counts) {
+    if (const auto shortage = memory_shortage(setting, workers)) recorder.warn(*shortage);
+  }
+}
+
+/// What is recorded of one setting besides its samples.
+struct SettingFacts {
+  std::string name;  // in progress
+  std::map<std::string, Value> parameters;
+  std::map<std::string, double> amounts{};
+};
+
 /// Samples wall_s and cpu_s, amounts flops, bytes and bytes_real (those that are not zero).
-Point point_of(std::map<std::string, Value> parameters, const Measured& measured) {
+Point point_of(SettingFacts facts, const Measured& measured) {
   Point point;
-  point.parameters = std::move(parameters);
+  point.parameters = std::move(facts.parameters);
+  point.amounts = std::move(facts.amounts);
   if (measured.flops.value() > 0.0) point.amounts[fields::flops] = measured.flops.value();
   if (measured.bytes.value() > 0.0) {
     point.amounts[fields::bytes] = measured.bytes.value();
@@ -31,22 +57,36 @@ Point point_of(std::map<std::string, Value> parameters, const Measured& measured
   point.warnings = measured.samples.warnings;
   return point;
 }
+
+/// Asks `ask(work)` along `works` and records a point per setting with what `describe(work)` says
+/// of it.
+template <class Work, class Describe, class Ask>
+void measure_plan(const std::vector<Work>& works,
+                  Recorder& recorder,
+                  const Describe& describe,
+                  const Ask& ask) {
+  double done = 0.0;
+  for (const Work& work : works) {
+    SettingFacts facts = describe(work);
+    recorder.progress(done++ / static_cast<double>(works.size()), facts.name);
+    recorder.add(point_of(std::move(facts), ask(work)));
+  }
+}
 }  // namespace
 
 void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder) {
-  const std::vector<FmaWork> works = compute_plan(setting, machine.isas());
   const Target target = target_of(compute_pace(setting.suite));
-  double done = 0.0;
-  for (const FmaWork& work : works) {
-    recorder.progress(
-        done++ / static_cast<double>(works.size()),
-        fmt::format("{} {}, {} workers", work.isa, precision_name(work.precision), work.workers));
-    const Measured measured = machine.time_fma(work, target);
-    recorder.add(point_of({{fields::isa, work.isa},
-                           {fields::precision, std::string(precision_name(work.precision))},
-                           {fields::workers, std::int64_t{work.workers}}},
-                          measured));
-  }
+  measure_plan(
+      compute_plan(setting, machine.isas()),
+      recorder,
+      [](const FmaWork& work) {
+        const char* precision = precision_name(work.precision);
+        return SettingFacts{fmt::format("{} {}, {} workers", work.isa, precision, work.workers),
+                            {{fields::isa, work.isa},
+                             {fields::precision, precision},
+                             {fields::workers, work.workers}}};
+      },
+      [&](const FmaWork& work) { return machine.time_fma(work, target); });
 }
 
 Seconds estimate_compute(const Setting& setting) {
@@ -56,40 +96,47 @@ Seconds estimate_compute(const Setting& setting) {
 }
 
 namespace {
-/// The library's name; throws when there is none.
-std::string require_library(Machine& machine) {
-  Outcome<std::string> library = machine.gemm_library();
-  if (const auto* skipped = std::get_if<Skipped>(&library)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&library)) throw ProbeFailure(failed->reason);
-  return std::get<std::string>(library);
-}
-
 void measure_shapes(Machine& machine,
                     const std::vector<GemmShape>& shapes,
                     Suite suite,
                     Recorder& recorder) {
-  const std::string library = require_library(machine);
+  const std::string library = require_library(machine.gemm_library());
   const Target target = target_of(gemm_pace(suite));
-  double done = 0.0;
-  for (const auto& [family, work] : shapes) {
-    recorder.progress(done++ / static_cast<double>(shapes.size()),
-                      fmt::format("{} {} x {} x {}, batch {}, {} workers",
-                                  precision_name(work.precision),
-                                  work.m,
-                                  work.n,
-                                  work.k,
-                                  work.batch,
-                                  work.workers));
-    recorder.add(point_of({{fields::family, family},
-                           {fields::library, library},
-                           {fields::precision, std::string(precision_name(work.precision))},
-                           {fields::m, work.m},
-                           {fields::n, work.n},
-                           {fields::k, work.k},
-                           {fields::batch, work.batch},
-                           {fields::workers, std::int64_t{work.workers}}},
-                          machine.time_gemm(work, target)));
-  }
+  measure_plan(
+      shapes,
+      recorder,
+      [&](const GemmShape& shape) {
+        const GemmWork& work = shape.work;
+        const char* precision = precision_name(work.precision);
+        return SettingFacts{fmt::format("{} {} x {} x {}, batch {}, {} workers",
+                                        precision,
+                                        work.m,
+                                        work.n,
+                                        work.k,
+                                        work.batch,
+                                        work.workers),
+                            {{fields::family, shape.family},
+                             {fields::library, library},
+                             {fields::precision, precision},
+                             {fields::m, work.m},
+                             {fields::n, work.n},
+                             {fields::k, work.k},
+                             {fields::batch, work.batch},
+                             {fields::workers, work.workers}}};
+      },
+      [&](const GemmShape& shape) { return machine.time_gemm(shape.work, target); });
+}
+
+Seconds time_of(const std::vector<GemmShape>& shapes, Suite suite) {
+  Seconds total{};
+  for (const GemmShape& shape : shapes) total += gemm_time(shape.work, gemm_pace(suite));
+  return total;
+}
+
+std::vector<GemmShape> own_shapes(const std::vector<GemmWork>& works) {
+  std::vector<GemmShape> shapes;
+  for (const GemmWork& work : works) shapes.push_back({"free", work});
+  return shapes;
 }
 }  // namespace
 
@@ -108,49 +155,38 @@ void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder) 
 }
 
 Seconds estimate_gemm(const Setting& setting) {
-  Seconds total{};
-  for (const GemmShape& shape : gemm_plan(setting)) {
-    total += gemm_time(shape.work, gemm_pace(setting.suite));
-  }
-  return total;
+  return time_of(gemm_plan(setting), setting.suite);
 }
 
 void measure_gemm_shapes(Machine& machine,
                          const std::vector<GemmWork>& works,
                          Suite suite,
                          Recorder& recorder) {
-  std::vector<GemmShape> shapes;
-  for (const GemmWork& work : works) shapes.push_back({"free", work});
-  measure_shapes(machine, shapes, suite, recorder);
+  measure_shapes(machine, own_shapes(works), suite, recorder);
 }
 
 Seconds estimate_gemm_shapes(const std::vector<GemmWork>& works, Suite suite) {
-  Seconds total{};
-  for (const GemmWork& work : works) total += gemm_time(work, gemm_pace(suite));
-  return total;
+  return time_of(own_shapes(works), suite);
 }
 
 void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder) {
-  for (const int workers : worker_counts(setting)) {
-    if (const auto shortage = memory_shortage(setting, workers)) recorder.warn(*shortage);
-  }
-  const std::vector<IntensityWork> works = intensity_plan(setting);
+  warn_of_shortage(setting, worker_counts(setting), recorder);
   const Target target = target_of(intensity_pace(setting.suite));
-  double done = 0.0;
-  for (const IntensityWork& work : works) {
-    recorder.progress(done++ / static_cast<double>(works.size()),
-                      fmt::format("{} FMAs per {} element, {} workers",
-                                  work.fma_per_element,
-                                  precision_name(work.precision),
-                                  work.workers));
-    const Measured measured = machine.time_intensity(work, target);
-    recorder.add(
-        point_of({{fields::precision, std::string(precision_name(work.precision))},
-                  {fields::workers, std::int64_t{work.workers}},
-                  {fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}},
-                  {fields::fma_per_element, std::int64_t{work.fma_per_element}}},
-                 measured));
-  }
+  measure_plan(
+      intensity_plan(setting),
+      recorder,
+      [](const IntensityWork& work) {
+        const char* precision = precision_name(work.precision);
+        return SettingFacts{fmt::format("{} FMAs per {} element, {} workers",
+                                        work.fma_per_element,
+                                        precision,
+                                        work.workers),
+                            {{fields::precision, precision},
+                             {fields::workers, work.workers},
+                             {fields::working_set_bytes, whole_bytes(work.working_set)},
+                             {fields::fma_per_element, work.fma_per_element}}};
+      },
+      [&](const IntensityWork& work) { return machine.time_intensity(work, target); });
   machine.release_memory();
 }
 
@@ -167,52 +203,48 @@ Seconds estimate_intensity(const Setting& setting) {
 }
 
 void measure_latency(Machine& machine, const Setting& setting, Recorder& recorder) {
-  if (const auto shortage = memory_shortage(setting, 1)) recorder.warn(*shortage);
-  const std::vector<LatencyWork> works = latency_plan(setting);
+  warn_of_shortage(setting, {1}, recorder);
   const Target target = target_of(latency_pace(setting.suite));
-  double done = 0.0;
-  for (const LatencyWork& work : works) {
-    recorder.progress(done++ / static_cast<double>(works.size()),
-                      fmt::format("loads within {:.0f} KiB", work.working_set.value() / 1024.0));
-    Point point = point_of(
-        {{fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}}},
-        machine.time_latency(work, target));
-    point.amounts[fields::accesses] = 1.0;
-    recorder.add(std::move(point));
-  }
+  measure_plan(
+      latency_plan(setting),
+      recorder,
+      [](const LatencyWork& work) {
+        return SettingFacts{
+            fmt::format("loads within {:.0f} KiB", work.working_set.value() / 1024.0),
+            {{fields::working_set_bytes, whole_bytes(work.working_set)}},
+            {{fields::accesses, 1.0}}};
+      },
+      [&](const LatencyWork& work) { return machine.time_latency(work, target); });
   machine.release_memory();
 }
 
 Seconds estimate_latency(const Setting& setting) {
   Seconds total = working_sets(setting, 1).back() / first_touch_rate(1);
   for (const LatencyWork& work : latency_plan(setting)) {
-    total += time_per_setting(latency_pace(setting.suite)) + work.working_set / cycle_write_rate();
+    total += time_per_setting(latency_pace(setting.suite)) + work.working_set / cycle_write_rate;
   }
   return total;
 }
 
 void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder) {
-  for (const int workers : worker_counts(setting)) {
-    if (const auto shortage = memory_shortage(setting, workers)) recorder.warn(*shortage);
-  }
-  const std::vector<MemoryWork> works = memory_plan(setting);
+  warn_of_shortage(setting, worker_counts(setting), recorder);
   const Target target = target_of(memory_pace(setting.suite));
-  double done = 0.0;
-  for (const MemoryWork& work : works) {
-    recorder.progress(done++ / static_cast<double>(works.size()),
-                      fmt::format("{}{} of {:.0f} KiB, {} workers",
-                                  memory_kernel_name(work.kernel),
-                                  work.nontemporal ? " (non-temporal)" : "",
-                                  work.working_set.value() / 1024.0,
-                                  work.workers));
-    const Measured measured = machine.time_memory(work, target);
-    recorder.add(point_of(
-        {{fields::kernel, std::string(memory_kernel_name(work.kernel))},
-         {fields::nontemporal, work.nontemporal},
-         {fields::workers, std::int64_t{work.workers}},
-         {fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}}},
-        measured));
-  }
+  measure_plan(
+      memory_plan(setting),
+      recorder,
+      [](const MemoryWork& work) {
+        const char* kernel = memory_kernel_name(work.kernel);
+        return SettingFacts{fmt::format("{}{} of {:.0f} KiB, {} workers",
+                                        kernel,
+                                        work.nontemporal ? " (non-temporal)" : "",
+                                        work.working_set.value() / 1024.0,
+                                        work.workers),
+                            {{fields::kernel, kernel},
+                             {fields::nontemporal, work.nontemporal},
+                             {fields::workers, work.workers},
+                             {fields::working_set_bytes, whole_bytes(work.working_set)}}};
+      },
+      [&](const MemoryWork& work) { return machine.time_memory(work, target); });
   machine.release_memory();
 }
 

@@ -13,15 +13,11 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// How thorough a run is.
-
 /// quick: under a minute, coarse grids. standard: about four minutes, six on a GPU, the full grids.
 enum class Suite { quick, standard };
 const char* suite_name(Suite suite);
 /// Throws UserError listing the known names.
 Suite parse_suite(const std::string& name);
-
-// How long one setting of a probe is sampled, and what that costs.
 
 struct Pace {
   Seconds budget;               // the stopping rule's
@@ -29,11 +25,18 @@ struct Pace {
 };
 StoppingTarget target_of(const Pace& pace);
 
+/// The pace of a probe in each suite.
+struct SuitePace {
+  Pace quick;
+  Pace standard;
+  constexpr const Pace& operator()(Suite suite) const {
+    return suite == Suite::quick ? quick : standard;
+  }
+};
+
 /// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
 /// quiet machine, at 100 % otherwise) and the calibration before them.
 Seconds time_per_setting(const Pace& pace);
-
-// The order in which the settings of a probe are measured.
 
 /// Shuffles `works`, the same way every time, so that a drift of the machine becomes noise along
 /// every axis instead of an effect of size.

@@ -21,8 +21,6 @@ Outcome<Devices> open_devices(const VendorPaths& /*paths*/) {
   return Skipped{way_out};
 }
 
-// Ranks on GPUs in a build without CUDA: the answer names the way out.
-
 Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& /*paths*/,
                                                       const DeviceGroupRequest& /*request*/) {
   return Skipped{"this build has no CUDA layer; build the preset 'cuda' on a machine with nvcc"};

@@ -75,7 +75,7 @@ int calibrate_repetitions(BatchRunner& runner, const BatchOptions& options) {
   while (true) {
     const double time = run_once(runner, repetitions).time.value();
     if (time >= options.batch.value() || repetitions >= options.maximum_repetitions) break;
-    // One repetition is dearer than many in a row; a factor of ten keeps that error small.
+    // One repetition is slower than many in a row; a factor of ten keeps that error small.
     const double needed = std::ceil(repetitions * options.batch.value() / time);
     const double bounded = std::min(needed, 10.0 * repetitions);
     repetitions = std::clamp(

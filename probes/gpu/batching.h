@@ -69,7 +69,7 @@ DeviceMeasured sample_batches(BatchRunner& runner,
 
 // The clock of multiprocessors from two readings of their cycle counters.
 
-/// What one multiprocessor wrote; slot i belongs to multiprocessor i. `batch` tells whether the
+/// What one multiprocessor wrote; slot i belongs to multiprocessor i. `batch` shows whether the
 /// slot was written for this batch or is left over from an earlier one.
 struct ClockStamp {
   std::uint64_t nanoseconds = 0;  // the GPU's global timer
@@ -84,8 +84,6 @@ std::optional<double> clock_between(std::span<const ClockStamp> before,
                                     std::span<const ClockStamp> after,
                                     std::uint64_t batch);
 
-// A random order in which one thread visits all of many places and returns.
-
 /// next[i] is the place after place i: one cycle through all `count` places, each such cycle
 /// equally likely, the same for the same seed. Sattolo's algorithm (Information Processing Letters
 /// 22, 1986). `count` at least 1.
@@ -95,8 +93,6 @@ std::vector<std::uint32_t> random_cycle(std::uint32_t count, std::uint64_t seed)
 std::uint32_t place_after(const std::vector<std::uint32_t>& next,
                           std::uint32_t start,
                           std::uint64_t steps);
-
-// A setting measured on a GPU as a point of the record.
 
 /// `parameters` and the GPU's ordinal; series wall_s, and clock_hz and telemetry_* where there are
 /// any; amounts flops and bytes where not zero. A telemetry reading of which the driver refused a

@@ -33,7 +33,6 @@ enum class StreamScope { device, multiprocessor, shared };
 /// persistent: a grid of a few blocks per multiprocessor that loops; one_shot: one block per piece.
 enum class StreamGrid { persistent, one_shot };
 const char* stream_scope_name(StreamScope scope);
-const char* stream_grid_name(StreamGrid grid);
 
 /// How the kernel walks: 16-byte accesses, `unroll` independent ones per thread and turn.
 struct StreamVariant {
@@ -42,8 +41,8 @@ struct StreamVariant {
   int unroll = 4;           // 1, 2, 4 or 8
   bool streaming = false;   // cache-streaming loads and stores
 };
-std::string stream_variant_name(
-    const StreamVariant& variant);  // "persistent, 512 threads, 4 x 16 B"
+/// "persistent, 512 threads, 4 at once".
+std::string stream_variant_name(const StreamVariant& variant);
 
 /// read: s += a[i]; write: a[i] = s; copy: a[i] = b[i]; triad: a[i] = b[i] + s c[i].
 /// Shared memory and L1 have read only.
@@ -129,10 +128,8 @@ struct GemmPace {
   Target target;
 };
 
-// What is known of a GPU before anything is measured on it.
-
 /// `ordinal` counts the GPUs that this process sees (CUDA_VISIBLE_DEVICES applied); the UUID is the
-/// GPU's identity. An optional is absent where the driver does not tell.
+/// GPU's identity. An optional is absent where the driver does not report it.
 struct DeviceDescription {
   int ordinal = 0;
   std::string name;
@@ -172,12 +169,6 @@ struct Telemetry {
   std::string missing;  // why there are no readings, or none after some moment; else empty
 };
 
-/// The names of the bits set in a mask of NVML clock-event reasons: "power cap" (0x4), "hardware
-/// slowdown" (0x8), "sync boost" (0x10), "thermal, software" (0x20), "thermal, hardware" (0x40),
-/// "power brake" (0x80), "display clocks" (0x100), "idle" (0x1), "application clocks" (0x2); others
-/// as "reason 0x...".
-std::vector<std::string> clock_event_reason_names(std::int64_t mask);
-
 /// Samples of one operation. A sample is the time between two events on the GPU around a batch of
 /// operations, divided by their number; the batch lasts long enough for the event clock (20 ms
 /// where the operation can be repeated so often).
@@ -209,9 +200,9 @@ class GemmSession {
 
 /// One GPU. Every question throws ProbeFailure when the operation breaks (wrong result, a call that
 /// failed; the message says which): OutOfMemory, GpuLost (after a time-out too) where that is why;
-/// NothingToMeasure with the reason for what
-/// this GPU does not have, Interrupted on Ctrl-C. Devices may be asked at the same time by
-/// one thread each.
+/// NothingToMeasure with the reason for
+/// what this GPU does not have, Interrupted on Ctrl-C. Devices may be asked at the same time by one
+/// thread each.
 class Device {
  public:
   virtual ~Device() = default;

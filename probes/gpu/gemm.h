@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace scaleworth::probes {
 /// The product that is being measured and why.
 struct GemmSubject {
   DeviceDescription device;
-  std::string library;  // as Device::gemm_library tells
+  std::string library;  // of Device::gemm_library
   std::string family;   // "search" | "cube" | "own"
   std::string name;     // that the user gave; empty otherwise
   GemmProblem problem;
@@ -41,8 +42,6 @@ Point gemm_point(const GemmSubject& subject,
                  GemmRegime regime,
                  const GemmCandidate& candidate,
                  const DeviceMeasured& measured);
-
-// The fastest correct algorithm of a library for one matrix product.
 
 struct SearchEffort {
   int wanted = 64;              // proposals within 32 MiB of workspace
@@ -66,6 +65,9 @@ struct AlgorithmChoice {
   std::optional<double> tuning_headroom() const;
 };
 
+/// One sample that lasts about `sample`.
+GemmPace one_sample(Seconds sample, Seconds warm_up);
+
 /// Coarse pass over everything the library proposes; then the best few, verified, in turn (arms
 /// measured one after another drift apart by more than they differ). A candidate that breaks,
 /// computes a wrong result or passes the greatest possible rate is dropped with a warning. Throws
@@ -75,8 +77,6 @@ AlgorithmChoice search_algorithm(GemmSession& session,
                                  const GemmSubject& subject,
                                  const SearchEffort& effort,
                                  Recorder& recorder);
-
-// Waiting until clock and power of a busy GPU have settled.
 
 struct SettleRule {
   Seconds minimum{3.0};
@@ -113,7 +113,8 @@ class SettleWatch {
     SettlePiece piece;
   };
   static std::optional<double> value(Series series, const SettlePiece& piece);
-  bool in_window(const Ended& ended) const;
+  /// The pieces that ended within the window.
+  std::span<const Ended> window() const;
   /// The clock where every piece of the window has one, else the rate.
   Series speed() const;
   /// Relative change over the window; absent while it is not full or for a missing series.
@@ -126,8 +127,6 @@ class SettleWatch {
 
 /// Runs the product without gaps until the watch is content.
 SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule);
-
-// Which matrix products are measured on a GPU, how thoroughly, and how long that takes.
 
 /// One number format as it is measured.
 struct GemmFormat {
@@ -157,29 +156,15 @@ struct GemmEffort {
 GemmEffort gemm_effort(Suite suite, bool leading);
 bool is_leading(const GemmFormat& format);
 
-/// The burst lasts this long: clocks fall within a few hundred milliseconds.
-inline constexpr Seconds burst_time{0.1};
-/// A product that lasts longer than this is left out of the cubes.
-inline constexpr Seconds longest_product{0.1};
-
-/// GPUs by kind (same name, multiprocessors and memory), by index, in the order of the node.
+/// GPUs by kind (`kind_of`), by index, in the order of the node.
 std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices);
-/// The first GPU of each kind.
-std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices);
-
 /// Expected time of one format on one GPU, of one of the user's products, and of a short search.
 Seconds format_time(const GemmEffort& effort, Suite suite);
 Seconds own_product_time(const GemmEffort& effort);
 Seconds search_time(const SearchEffort& effort);
 
-// What is known of a matrix product before anyone is asked: its work, its memory, and which sides
-// its format allows.
-
 /// 2 m n k per product of the batch.
 Flops gemm_flops(const GemmProblem& problem);
-
-/// Bytes of one element of D: 8 for fp64; 4 for fp32, tf32 and int8 (int32); 2 otherwise.
-double output_element_bytes(NumberFormat input);
 
 /// A, B and D of the whole batch once, block scales left out.
 Bytes gemm_footprint(const GemmProblem& problem);
@@ -193,17 +178,11 @@ int rotating_sets(Bytes footprint, Bytes l2_cache);
 Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache);
 
 /// Why the product cannot be asked in its format, with the nearest larger shape that can; absent
-/// when it can. 8-bit and narrower formats need sides of whole 16-byte rows, block scales whole
-/// blocks along k.
+/// when it can.
 std::optional<std::string> shape_objection(const GemmProblem& problem);
 
 /// "bf16 4096 x 4096 x 8192", with batch and accumulation where they matter.
 std::string gemm_problem_name(const GemmProblem& problem);
-
-// One opened product and the passes that are timed with its best algorithm.
-
-/// The library's name. Throws NothingToMeasure or ProbeFailure with the reason when there is none.
-std::string require_gemm_library(Device& device);
 
 /// A product with its operands in place and its algorithm chosen.
 class ChosenGemm {
@@ -245,7 +224,7 @@ std::optional<double> flops_per_clock(NumberFormat format, int compute_capabilit
 std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, NumberFormat format);
 
 /// Why `rate` cannot be: it exceeds greatest_rate by more than 0.5 %. Absent when it can, or when
-/// nobody knows.
+/// the limit is unknown.
 std::optional<std::string> impossible_rate(const DeviceDescription& device,
                                            NumberFormat format,
                                            FlopPerSecond rate);
@@ -284,8 +263,8 @@ struct ShapeFound {
 
 /// Starts from the squarest full grids of 1, 2 and 4 waves at k = 8192, then coordinate descent
 /// over k (4096 to 16384), the number of waves (1 to 8), and the grid that fills them, until three
-/// moves in a row gain less than 0.5 %, or a limit is reached. `measure` tells the rate of a shape,
-/// nothing where it cannot be had; no shape is tried twice.
+/// moves in a row gain less than 0.5 %, or a limit is reached. `measure` returns the rate of a
+/// shape, nothing where it cannot be had; no shape is tried twice.
 ShapeFound search_shape(
     const ShapeLimits& limits,
     const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/gemm.h"
+#include "probes/gpu/roofline.h"
 #include "src/core/error.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -18,6 +18,8 @@ constexpr Seconds open_time{0.1};
 /// Loading the kernel of a candidate at its first call.
 constexpr Seconds load_time{0.01};
 constexpr Seconds verify_time{0.05};
+/// Clocks fall within a few hundred milliseconds.
+constexpr Seconds burst_time{0.1};
 /// Proposals that libraries really give, of those asked for.
 constexpr int usual_proposals = 32;
 constexpr Seconds duty_cycled_time{0.15};
@@ -89,14 +91,10 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
 }
 
 std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices) {
-  const auto kind = [&](std::size_t index) {
-    const DeviceDescription& device = devices[index];
-    return std::tuple(device.name, device.multiprocessors, device.memory.value());
-  };
   std::vector<std::vector<std::size_t>> kinds;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& equal) {
-      return kind(equal.front()) == kind(i);
+    const auto known = std::ranges::find_if(kinds, [&](const auto& equal) {
+      return kind_of(devices[equal.front()]) == kind_of(devices[i]);
     });
     if (known == kinds.end()) {
       kinds.push_back({i});
@@ -105,12 +103,6 @@ std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescr
     }
   }
   return kinds;
-}
-
-std::vector<std::size_t> representative_devices(const std::vector<DeviceDescription>& devices) {
-  std::vector<std::size_t> chosen;
-  for (const auto& equal : device_kinds(devices)) chosen.push_back(equal.front());
-  return chosen;
 }
 
 Seconds search_time(const SearchEffort& effort) {
@@ -139,28 +131,6 @@ Seconds own_product_time(const GemmEffort& effort) {
 namespace {
 constexpr double mebibyte = 1024.0 * 1024.0;
 
-/// Multiples that the sides must be of.
-struct Granularity {
-  std::int64_t outer = 1;  // m and n
-  std::int64_t inner = 1;  // k
-};
-
-Granularity granularity(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp8_e4m3:
-    case NumberFormat::fp8_e5m2:
-    case NumberFormat::int8:
-      return {16, 16};
-    case NumberFormat::fp8_block:
-      return {16, 128};
-    case NumberFormat::mxfp8:
-    case NumberFormat::nvfp4:
-      return {32, 32};
-    default:
-      return {};
-  }
-}
-
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -169,19 +139,6 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
 Flops gemm_flops(const GemmProblem& problem) {
   return Flops(2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                static_cast<double>(problem.k) * static_cast<double>(problem.batch));
-}
-
-double output_element_bytes(NumberFormat input) {
-  switch (input) {
-    case NumberFormat::fp64:
-      return 8.0;
-    case NumberFormat::fp32:
-    case NumberFormat::tf32:
-    case NumberFormat::int8:
-      return 4.0;
-    default:
-      return 2.0;
-  }
 }
 
 Bytes gemm_footprint(const GemmProblem& problem) {
@@ -250,19 +207,12 @@ std::unique_ptr<GemmSession> opened(Device& device, const GemmProblem& problem) 
 }
 }  // namespace
 
-std::string require_gemm_library(Device& device) {
-  Outcome<std::string> library = device.gemm_library();
-  if (const auto* skipped = std::get_if<Skipped>(&library)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&library)) throw ProbeFailure(failed->reason);
-  return std::get<std::string>(library);
-}
-
 GemmPace duty_cycled_pace(Seconds time) {
-  GemmPace pace;
-  pace.regime = GemmRegime::duty_cycled;
-  pace.target = {
-      .relative_half_width = 0.0, .minimum_samples = 7, .maximum_samples = 50, .time_budget = time};
-  return pace;
+  return {.regime = GemmRegime::duty_cycled,
+          .target = {.relative_half_width = 0.0,
+                     .minimum_samples = 7,
+                     .maximum_samples = 50,
+                     .time_budget = time}};
 }
 
 ChosenGemm::ChosenGemm(Device& device,
@@ -284,16 +234,16 @@ Point ChosenGemm::timed(const std::string& pass, const GemmPace& pace, const std
 }
 
 Point ChosenGemm::burst(Seconds pause) {
-  GemmPace pace;
-  pace.pause = pause;
-  pace.target = {.relative_half_width = 0.0, .minimum_samples = 5, .time_budget = burst_time};
-  return timed("burst", pace);
+  return timed(
+      "burst",
+      {.pause = pause,
+       .target = {.relative_half_width = 0.0, .minimum_samples = 5, .time_budget = burst_time}});
 }
 
 Point ChosenGemm::steady(const std::string& pass, const SettleRule& rule, Seconds time) {
   const SettleWatch watch = settle(*session_, choice_.best, rule);
-  GemmPace pace;
-  pace.target = {.relative_half_width = 0.0, .minimum_samples = 7, .time_budget = time};
+  const GemmPace pace{
+      .target = {.relative_half_width = 0.0, .minimum_samples = 7, .time_budget = time}};
   Point point = timed(pass, pace, watch.explanation());
   if (!watch.settled()) point.warnings.push_back(watch.explanation());
   return point;

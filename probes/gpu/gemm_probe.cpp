@@ -22,33 +22,226 @@
 
 namespace scaleworth::probes {
 namespace {
-// Everything that is measured of one number format on one GPU.
+constexpr double mebibyte = 1024.0 * 1024.0;
+constexpr int trial_proposals = 6;
+constexpr Seconds trial_pick{0.002};
+constexpr Seconds trial_budget{0.05};
+/// Then it is not the shapes.
+constexpr int most_failed_trials = 3;
+/// A product that lasts longer than this is left out of the cubes.
+constexpr Seconds longest_product{0.1};
 
+/// Takes the share that is done.
+using Progress = std::function<void(double done, const std::string& what)>;
+
+/// Runs `action` for the product `what`. Returns why the product could not be measured, which is
+/// also a warning; empty when it could. Throws GpuLost.
+std::string attempt(const std::string& what,
+                    Recorder& recorder,
+                    const std::function<void()>& action) {
+  std::string failure;
+  try {
+    action();
+    return {};
+  } catch (const NothingToMeasure& reason) {
+    failure = fmt::format("n/a: {}: {}", what, reason.what());
+  } catch (const GpuLost&) {
+    throw;
+  } catch (const ProbeFailure& broken) {
+    failure = fmt::format("{} left out: {}", what, broken.what());
+  }
+  recorder.warn(failure);
+  return failure;
+}
+
+ProductShape cube(std::int64_t side) {
+  return {side, side, side};
+}
+
+/// Settles within one window of half of `time`.
+SettleRule short_rule(SettleRule rule, Seconds time) {
+  rule.minimum = rule.window = 0.5 * time;
+  rule.maximum = time;
+  return rule;
+}
+
+/// The fastest of a few proposals in one short sample each; absent when all break.
+std::optional<GemmCandidate> fastest(GemmSession& session) {
+  std::optional<GemmCandidate> best;
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const GemmCandidate& candidate :
+       session.candidates(trial_proposals, Bytes(32.0 * mebibyte))) {
+    check_interrupt();
+    const DeviceMeasured measured =
+        session.time(candidate, one_sample(trial_pick, 0.5 * trial_pick));
+    const double time = median(measured.time_s).value_or(best_s);
+    if (time >= best_s) continue;
+    best = candidate;
+    best_s = time;
+  }
+  return best;
+}
+
+/// Everything that is measured of one number format on one GPU.
 class FormatMeasurement {
  public:
-  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Recorder& recorder);
+  FormatMeasurement(Device& device, const GemmFormat& format, Suite suite, Recorder& recorder)
+      : device_(device),
+        format_(format),
+        effort_(gemm_effort(suite, is_leading(format))),
+        suite_(suite),
+        library_(require_library(device.gemm_library())),
+        recorder_(recorder) {}
 
-  /// Cubes, then the best shape. A product that cannot be had is a warning. Throws GpuLost.
-  void run(const std::function<void(const std::string&)>& progress);
-  /// Why the last product could not be had; empty when all could.
+  /// Cubes, then the best shape. A product that cannot be measured is a warning. Throws GpuLost.
+  void run(const Progress& progress) {
+    const std::string name = number_format_name(format_.input);
+    const int capability = device_.description().compute_capability;
+    if (!greatest_rate(device_.description(), format_.input)) {
+      recorder_.warn(
+          fmt::format("{}: results are not checked against the greatest possible rate, which is "
+                      "unknown for compute capability {}.{}",
+                      name,
+                      capability / 10,
+                      capability % 10));
+    }
+    progress(0.0, name + ": cubes");
+    measure_cubes();
+    if (rate_ <= 0.0) return;
+    progress(0.5, name + ": best shape");
+    measure_best_shape();
+  }
+  /// Why the last product could not be measured; empty when all could.
   const std::string& last_failure() const { return last_failure_; }
 
  private:
-  GemmSubject subject(const std::string& family, const ProductShape& shape) const;
+  GemmProblem problem(const ProductShape& shape) const {
+    GemmProblem result;
+    result.input = format_.input;
+    result.fast_accumulation = format_.fast_accumulation;
+    result.m = shape.m;
+    result.n = shape.n;
+    result.k = shape.k;
+    return result;
+  }
+
+  GemmSubject subject(const std::string& family, const ProductShape& shape) const {
+    return {device_.description(), library_, family, {}, problem(shape)};
+  }
+
   std::unique_ptr<ChosenGemm> chosen(const std::string& family,
                                      const ProductShape& shape,
-                                     const SearchEffort& effort);
-  /// Whether `action` got through; what it lacked is a warning otherwise.
-  bool attempt(const GemmProblem& problem, const std::function<void()>& action);
-  bool fits(const ProductShape& shape) const;
-  bool takes_too_long(const ProductShape& shape) const;
+                                     const SearchEffort& effort) {
+    auto gemm = std::make_unique<ChosenGemm>(device_, subject(family, shape), effort, recorder_);
+    rate_ = gemm->best_rate().value();
+    return gemm;
+  }
 
-  void measure_cubes();
-  void measure_reference(ChosenGemm& cube);
-  void measure_brief(const ProductShape& shape);
-  void measure_best_shape();
+  bool attempt(const ProductShape& shape, const std::function<void()>& action) {
+    const std::string failure =
+        probes::attempt(gemm_problem_name(problem(shape)), recorder_, action);
+    if (!failure.empty()) last_failure_ = failure;
+    return failure.empty();
+  }
+
+  /// At the rate of the last product measured; 0 before the first.
+  double expected_s(const ProductShape& shape) const {
+    return rate_ > 0.0 ? gemm_flops(problem(shape)).value() / rate_ : 0.0;
+  }
+  bool takes_too_long(const ProductShape& shape) const {
+    return expected_s(shape) > longest_product.value();
+  }
+
+  void measure_reference(ChosenGemm& gemm) {
+    recorder_.add(gemm.burst(effort_.pause));
+    recorder_.add(gemm.steady("steady", effort_.settle, effort_.steady));
+    recorder_.add(gemm.duty_cycled());
+  }
+
+  /// The chip is warm from the reference: half a second shows whether it still is.
+  void measure_warm(ChosenGemm& gemm) {
+    const SettleRule rule = short_rule(effort_.settle, effort_.brief_steady);
+    recorder_.add(gemm.steady("steady", rule, effort_.brief_steady));
+  }
+
+  void measure_brief(const ProductShape& shape) {
+    if (takes_too_long(shape)) {
+      recorder_.warn(fmt::format("{} left out: one product would last {:.2g} s",
+                                 gemm_problem_name(problem(shape)),
+                                 expected_s(shape)));
+      return;
+    }
+    attempt(shape, [&] { measure_warm(*chosen("cube", shape, effort_.brief)); });
+  }
+
+  void measure_cubes() {
+    // The small cube shows how long the large ones would last.
+    std::unique_ptr<ChosenGemm> small;
+    attempt(cube(4096), [&] { small = chosen("cube", cube(4096), effort_.brief); });
+    if (!small) return;
+    if (takes_too_long(cube(8192))) {
+      measure_brief(cube(8192));
+      measure_reference(*small);
+      return;
+    }
+    const bool reached = attempt(
+        cube(8192), [&] { measure_reference(*chosen("cube", cube(8192), effort_.reference)); });
+    if (!reached) {
+      measure_reference(*small);
+      return;
+    }
+    measure_warm(*small);
+    small.reset();
+    if (suite_ == Suite::standard) measure_brief(cube(16384));
+  }
+
   /// Duty-cycled rate of the best of a few proposals, not verified.
-  std::optional<FlopPerSecond> trial(const ProductShape& shape);
+  std::optional<FlopPerSecond> trial(const ProductShape& shape) {
+    const GemmSubject tried = subject("search", shape);
+    std::optional<FlopPerSecond> rate;
+    const bool tried_it = attempt(shape, [&] {
+      const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
+      const std::optional<GemmCandidate> candidate = fastest(*session);
+      if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
+      const GemmPace pace = duty_cycled_pace(trial_budget);
+      const DeviceMeasured measured = session->time(*candidate, pace);
+      recorder_.add(gemm_point(tried, "coarse", pace.regime, *candidate, measured));
+      const std::optional<double> time = median(measured.time_s);
+      if (!time) return;
+      const FlopPerSecond reached = gemm_rate(tried.problem, *time);
+      if (!impossible_rate(tried.device, format_.input, reached)) rate = reached;
+    });
+    failed_trials_ = tried_it ? 0 : failed_trials_ + 1;
+    return rate;
+  }
+
+  void measure_best_shape() {
+    const auto start = std::chrono::steady_clock::now();
+    const DeviceDescription& device = device_.description();
+    const ShapeLimits limits{
+        .multiprocessors = device.multiprocessors,
+        .trials = effort_.shape_trials,
+        .out_of_time =
+            [&] {
+              const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+              return failed_trials_ >= most_failed_trials ||
+                     spent.count() > effort_.shape_search.value();
+            },
+        .fits =
+            [&](const ProductShape& shape) {
+              const Bytes needed = gemm_memory(problem(shape), device.l2_cache);
+              return needed <= device_.available_memory() && !takes_too_long(shape);
+            }};
+    const ShapeFound found =
+        search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
+    if (!found.best) return;
+    attempt(*found.best, [&] {
+      Point point = chosen("search", *found.best, effort_.best_shape)->duty_cycled();
+      point.stop_reason +=
+          fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
+      recorder_.add(std::move(point));
+    });
+  }
 
   Device& device_;
   GemmFormat format_;
@@ -61,7 +254,7 @@ class FormatMeasurement {
   int failed_trials_ = 0;  // in a row
 };
 
-/// Keeps count of what was recorded, so that a probe whose every product failed fails.
+/// Counts what was recorded, so that a probe whose every product failed fails.
 class CountingRecorder final : public Recorder {
  public:
   explicit CountingRecorder(Recorder& inner) : inner_(inner) {}
@@ -90,120 +283,86 @@ class CountingRecorder final : public Recorder {
 };
 
 /// A piece of the probe that is measured on one GPU as a whole: a format, or one of the user's
-/// products. `progress` takes the share of the piece that is done.
+/// products.
 struct Job {
-  using Progress = std::function<void(double done, const std::string& what)>;
   std::string name;
-  /// Returns why a product could not be had; empty when all could. Throws GpuLost.
+  /// Returns why a product could not be measured; empty when all could. Throws GpuLost.
   std::function<std::string(Device&, const Progress&)> measure;
 };
-
-Job format_job(const GemmFormat& format, Suite suite, Recorder& recorder) {
-  return {number_format_name(format.input), [=, &recorder](Device& device, const auto& progress) {
-            FormatMeasurement measurement(device, format, suite, recorder);
-            double done = 0.0;
-            measurement.run([&](const std::string& what) {
-              progress(done, what);
-              done += 0.5;
-            });
-            return measurement.last_failure();
-          }};
-}
-
-std::string measure_own(Device& device,
-                        const DeviceSetting::NamedProblem& own,
-                        Suite suite,
-                        Recorder& recorder) {
-  const GemmEffort effort = gemm_effort(suite, false);
-  const std::string what = gemm_problem_name(own.problem);
-  std::string failure;
-  try {
-    ChosenGemm gemm(
-        device,
-        {device.description(), require_gemm_library(device), "own", own.name, own.problem},
-        effort.reference,
-        recorder);
-    recorder.add(gemm.steady("steady", effort.settle, effort.steady));
-    return {};
-  } catch (const NothingToMeasure& reason) {
-    failure = fmt::format("n/a: {} {}: {}", own.name, what, reason.what());
-  } catch (const GpuLost&) {
-    throw;
-  } catch (const ProbeFailure& broken) {
-    failure = fmt::format("{} {} left out: {}", own.name, what, broken.what());
-  }
-  recorder.warn(failure);
-  return failure;
-}
 
 std::vector<Job> jobs_for(const DeviceDescription& device,
                           const DeviceSetting& setting,
                           Recorder& recorder) {
+  const Suite suite = setting.suite;
   std::vector<Job> jobs;
   for (const DeviceSetting::NamedProblem& own : setting.own_problems) {
-    const Suite suite = setting.suite;
-    jobs.push_back({own.name, [=, &recorder](Device& on, const auto& progress) {
-                      progress(0.0, own.name + " " + gemm_problem_name(own.problem));
-                      return measure_own(on, own, suite, recorder);
+    jobs.push_back({own.name, [=, &recorder](Device& on, const Progress& progress) {
+                      const GemmEffort effort = gemm_effort(suite, false);
+                      const std::string what = own.name + " " + gemm_problem_name(own.problem);
+                      progress(0.0, what);
+                      return attempt(what, recorder, [&] {
+                        const std::string library = require_library(on.gemm_library());
+                        ChosenGemm gemm(on,
+                                        {on.description(), library, "own", own.name, own.problem},
+                                        effort.reference,
+                                        recorder);
+                        recorder.add(gemm.steady("steady", effort.settle, effort.steady));
+                      });
                     }});
   }
   if (!jobs.empty()) return jobs;
-  for (const GemmFormat& format : gemm_formats(setting.suite, device.compute_capability)) {
-    jobs.push_back(format_job(format, setting.suite, recorder));
+  for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
+    jobs.push_back(
+        {number_format_name(format.input), [=, &recorder](Device& on, const Progress& progress) {
+           FormatMeasurement measurement(on, format, suite, recorder);
+           measurement.run(progress);
+           return measurement.last_failure();
+         }});
   }
   return jobs;
 }
 
+struct KindResult {
+  std::string failure;     // the last one; empty for none
+  bool cut_short = false;  // no GPU was left for a job
+};
+
 /// The jobs of one kind of GPU. Where a GPU is lost, the next equal one begins the job anew in
 /// which that happened and goes on.
-class KindMeasurement {
- public:
-  KindMeasurement(std::vector<Device*> equal, std::vector<Job> jobs, Recorder& recorder)
-      : equal_(std::move(equal)), jobs_(std::move(jobs)), recorder_(recorder) {}
-
-  /// `progress` takes the share of this kind that is done.
-  void run(const Job::Progress& progress) {
-    for (std::size_t i = 0; i < equal_.size() && next_ < jobs_.size(); ++i) {
-      try {
-        measure_on(*equal_[i], progress);
-        equal_[i]->release_memory();
-      } catch (const GpuLost& lost) {
-        last_failure_ = lost.what();
-        if (!cut_short()) return;  // only its memory was still to be given back
-        const bool last = i + 1 == equal_.size();
-        recorder_.warn(last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
-                                          lost.what(),
-                                          jobs_[next_].name)
-                            : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
-                                          lost.what(),
-                                          equal_[i + 1]->description().ordinal,
-                                          jobs_[next_].name));
+KindResult measure_kind(const std::vector<Device*>& equal,
+                        const std::vector<Job>& jobs,
+                        Recorder& recorder,
+                        const Progress& progress) {
+  KindResult result;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < equal.size() && next < jobs.size(); ++i) {
+    Device& device = *equal[i];
+    const auto show = [&](double done, const std::string& what) {
+      progress((static_cast<double>(next) + done) / static_cast<double>(jobs.size()),
+               fmt::format("gpu {}: {}", device.description().ordinal, what));
+    };
+    try {
+      for (; next < jobs.size(); ++next) {
+        const std::string failure = jobs[next].measure(device, show);
+        if (!failure.empty()) result.failure = failure;
       }
+      device.release_memory();
+    } catch (const GpuLost& lost) {
+      result.failure = lost.what();
+      if (next == jobs.size()) break;  // only its memory was still to be given back
+      const bool last = i + 1 == equal.size();
+      recorder.warn(last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
+                                       lost.what(),
+                                       jobs[next].name)
+                         : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
+                                       lost.what(),
+                                       equal[i + 1]->description().ordinal,
+                                       jobs[next].name));
     }
   }
-  /// Whether no GPU was left for a job.
-  bool cut_short() const { return next_ < jobs_.size(); }
-  const std::string& last_failure() const { return last_failure_; }
-
- private:
-  void measure_on(Device& device, const Job::Progress& progress) {
-    const auto count = static_cast<double>(jobs_.size());
-    for (; next_ < jobs_.size(); ++next_) {
-      const std::string failure =
-          jobs_[next_].measure(device, [&](double done, const std::string& what) {
-            progress((static_cast<double>(next_) + done) / count,
-                     fmt::format("gpu {}: {}", device.description().ordinal, what));
-          });
-      if (!failure.empty()) last_failure_ = failure;
-    }
-  }
-
-  std::vector<Device*> equal_;
-  std::vector<Job> jobs_;
-  Recorder& recorder_;
-  std::size_t next_ = 0;
-  std::string last_failure_;
-};
+  result.cut_short = next < jobs.size();
+  return result;
+}
 }  // namespace
 
 void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
@@ -220,14 +379,14 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     std::vector<Device*> equal;
     for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
-    KindMeasurement kind(
-        equal, jobs_for(setting.devices[kinds[i].front()], setting, counted), counted);
-    kind.run([&](double done, const std::string& what) {
-      const double share = (static_cast<double>(i) + done) / static_cast<double>(kinds.size());
-      recorder.progress(share, what);
-    });
-    if (!kind.last_failure().empty()) last_failure = kind.last_failure();
-    cut_short = cut_short || kind.cut_short();
+    const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, counted);
+    const KindResult kind =
+        measure_kind(equal, jobs, counted, [&](double done, const std::string& what) {
+          const double share = (static_cast<double>(i) + done) / static_cast<double>(kinds.size());
+          recorder.progress(share, what);
+        });
+    if (!kind.failure.empty()) last_failure = kind.failure;
+    cut_short = cut_short || kind.cut_short;
   }
   const bool nothing = counted.points() == 0 && !last_failure.empty();
   if (nothing || cut_short) throw ProbeFailure(last_failure);
@@ -235,14 +394,14 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
 
 Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
   Seconds total{};
-  for (const std::size_t index : representative_devices(setting.devices)) {
+  for (const auto& equal : device_kinds(setting.devices)) {
+    const int capability = setting.devices[equal.front()].compute_capability;
     if (!setting.own_problems.empty()) {
       total += static_cast<double>(setting.own_problems.size()) *
                own_product_time(gemm_effort(setting.suite, false));
       continue;
     }
-    for (const GemmFormat& format :
-         gemm_formats(setting.suite, setting.devices[index].compute_capability)) {
+    for (const GemmFormat& format : gemm_formats(setting.suite, capability)) {
       total += format_time(gemm_effort(setting.suite, is_leading(format)), setting.suite);
     }
   }
@@ -260,7 +419,7 @@ Seconds contention_window(Suite suite) {
   return suite == Suite::quick ? Seconds(0.5) : Seconds(1.2);
 }
 
-SettleRule short_rule(Suite suite) {
+SettleRule contention_rule(Suite suite) {
   const Seconds window = 0.5 * contention_window(suite);
   return {.minimum = window, .maximum = 2.0 * contention_window(suite), .window = window};
 }
@@ -275,12 +434,11 @@ std::vector<int> multiprocessor_counts(const DeviceDescription& device, Suite su
   return counts;
 }
 
-GemmProblem contended_problem(const DeviceDescription& device, int multiprocessors) {
+/// The cube by which GPUs are compared, in the first format of the quick suite.
+GemmProblem reference_cube(const DeviceDescription& device) {
   GemmProblem problem;
   problem.input = gemm_formats(Suite::quick, device.compute_capability).front().input;
   problem.m = problem.n = problem.k = 8192;
-  // The full count is the undisturbed case: no target is set, as every other product is measured.
-  problem.multiprocessors = multiprocessors == device.multiprocessors ? 0 : multiprocessors;
   return problem;
 }
 }  // namespace
@@ -288,14 +446,16 @@ GemmProblem contended_problem(const DeviceDescription& device, int multiprocesso
 void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   Device& device = *devices.at(0);
   const DeviceDescription& description = device.description();
-  const std::string library = require_gemm_library(device);
+  const std::string library = require_library(device.gemm_library());
   SearchEffort effort = gemm_effort(setting.suite, false).brief;
   effort.recorded = false;
   const std::vector<int> counts = multiprocessor_counts(description, setting.suite);
   std::string last_failure;
   std::size_t reached = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const GemmProblem problem = contended_problem(description, counts[i]);
+    GemmProblem problem = reference_cube(description);
+    // All is the undisturbed case: no target is set, as every other product is measured.
+    problem.multiprocessors = counts[i] == description.multiprocessors ? 0 : counts[i];
     recorder.progress(static_cast<double>(i) / static_cast<double>(counts.size()),
                       fmt::format("{} on {} of {} multiprocessors",
                                   gemm_problem_name(problem),
@@ -303,8 +463,8 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
                                   description.multiprocessors));
     try {
       ChosenGemm gemm(device, {description, library, "cube", {}, problem}, effort, recorder);
-      recorder.add(
-          gemm.steady("contention", short_rule(setting.suite), contention_window(setting.suite)));
+      recorder.add(gemm.steady(
+          "contention", contention_rule(setting.suite), contention_window(setting.suite)));
       ++reached;
     } catch (const ProbeFailure& failure) {
       last_failure = failure.what();
@@ -316,219 +476,17 @@ void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Reco
 
 Seconds estimate_gpu_contention(const DeviceSetting& setting) {
   if (setting.devices.empty()) return Seconds(0.0);
-  const SearchEffort effort = gemm_effort(setting.suite, false).brief;
-  const Seconds each =
-      search_time(effort) + short_rule(setting.suite).minimum + contention_window(setting.suite);
+  const Seconds each = search_time(gemm_effort(setting.suite, false).brief) +
+                       contention_rule(setting.suite).minimum + contention_window(setting.suite);
   return static_cast<double>(multiprocessor_counts(setting.devices.front(), setting.suite).size()) *
          each;
 }
 
 namespace {
-constexpr double mebibyte = 1024.0 * 1024.0;
-constexpr int trial_proposals = 6;
-constexpr Seconds trial_pick{0.002};
-constexpr Seconds trial_budget{0.05};
-/// Then it is not the shapes.
-constexpr int most_failed_trials = 3;
-
-ProductShape cube(std::int64_t side) {
-  return {side, side, side};
-}
-
-/// The fastest of a few proposals in one short sample each; absent when all break.
-std::optional<GemmCandidate> fastest(GemmSession& session) {
-  GemmPace pace;
-  pace.warm_up = 0.5 * trial_pick;
-  pace.target = {.relative_half_width = 0.0,
-                 .minimum_samples = 1,
-                 .maximum_samples = 1,
-                 .time_budget = trial_pick};
-  std::optional<GemmCandidate> best;
-  double best_s = std::numeric_limits<double>::infinity();
-  for (const GemmCandidate& candidate :
-       session.candidates(trial_proposals, Bytes(32.0 * mebibyte))) {
-    check_interrupt();
-    const double time = median(session.time(candidate, pace).time_s).value_or(best_s);
-    if (time >= best_s) continue;
-    best = candidate;
-    best_s = time;
-  }
-  return best;
-}
-
-FormatMeasurement::FormatMeasurement(Device& device,
-                                     const GemmFormat& format,
-                                     Suite suite,
-                                     Recorder& recorder)
-    : device_(device),
-      format_(format),
-      effort_(gemm_effort(suite, is_leading(format))),
-      suite_(suite),
-      library_(require_gemm_library(device)),
-      recorder_(recorder) {}
-
-GemmSubject FormatMeasurement::subject(const std::string& family, const ProductShape& shape) const {
-  GemmProblem problem;
-  problem.input = format_.input;
-  problem.fast_accumulation = format_.fast_accumulation;
-  problem.m = shape.m;
-  problem.n = shape.n;
-  problem.k = shape.k;
-  return {device_.description(), library_, family, {}, problem};
-}
-
-std::unique_ptr<ChosenGemm> FormatMeasurement::chosen(const std::string& family,
-                                                      const ProductShape& shape,
-                                                      const SearchEffort& effort) {
-  auto gemm = std::make_unique<ChosenGemm>(device_, subject(family, shape), effort, recorder_);
-  rate_ = gemm->best_rate().value();
-  return gemm;
-}
-
-bool FormatMeasurement::attempt(const GemmProblem& problem, const std::function<void()>& action) {
-  try {
-    action();
-    return true;
-  } catch (const NothingToMeasure& reason) {
-    last_failure_ = fmt::format("n/a: {}: {}", gemm_problem_name(problem), reason.what());
-  } catch (const GpuLost&) {
-    throw;
-  } catch (const ProbeFailure& failure) {
-    last_failure_ = fmt::format("{} left out: {}", gemm_problem_name(problem), failure.what());
-  }
-  recorder_.warn(last_failure_);
-  return false;
-}
-
-bool FormatMeasurement::fits(const ProductShape& shape) const {
-  const GemmProblem problem = subject("search", shape).problem;
-  return gemm_memory(problem, device_.description().l2_cache) <= device_.available_memory();
-}
-
-bool FormatMeasurement::takes_too_long(const ProductShape& shape) const {
-  const GemmProblem problem = subject("cube", shape).problem;
-  return rate_ > 0.0 && gemm_flops(problem).value() / rate_ > longest_product.value();
-}
-
-void FormatMeasurement::measure_reference(ChosenGemm& cube) {
-  recorder_.add(cube.burst(effort_.pause));
-  recorder_.add(cube.steady("steady", effort_.settle, effort_.steady));
-  recorder_.add(cube.duty_cycled());
-}
-
-void FormatMeasurement::measure_brief(const ProductShape& shape) {
-  if (takes_too_long(shape)) {
-    recorder_.warn(fmt::format("{} left out: one product would last {:.2g} s",
-                               gemm_problem_name(subject("cube", shape).problem),
-                               gemm_flops(subject("cube", shape).problem).value() / rate_));
-    return;
-  }
-  attempt(subject("cube", shape).problem, [&] {
-    // The chip is warm from the reference: half a second shows whether it still is.
-    SettleRule rule = effort_.settle;
-    rule.minimum = rule.window = 0.5 * effort_.brief_steady;
-    rule.maximum = effort_.brief_steady;
-    recorder_.add(
-        chosen("cube", shape, effort_.brief)->steady("steady", rule, effort_.brief_steady));
-  });
-}
-
-void FormatMeasurement::measure_cubes() {
-  // The small cube tells how long the large ones would last.
-  std::unique_ptr<ChosenGemm> small;
-  attempt(subject("cube", cube(4096)).problem,
-          [&] { small = chosen("cube", cube(4096), effort_.brief); });
-  if (!small) return;
-  if (takes_too_long(cube(8192))) {
-    measure_brief(cube(8192));
-    measure_reference(*small);
-    return;
-  }
-  const bool reached = attempt(subject("cube", cube(8192)).problem, [&] {
-    measure_reference(*chosen("cube", cube(8192), effort_.reference));
-  });
-  if (!reached) {
-    measure_reference(*small);
-    return;
-  }
-  SettleRule rule = effort_.settle;
-  rule.minimum = rule.window = 0.5 * effort_.brief_steady;
-  rule.maximum = effort_.brief_steady;
-  recorder_.add(small->steady("steady", rule, effort_.brief_steady));
-  small.reset();
-  if (suite_ == Suite::standard) measure_brief(cube(16384));
-}
-
-std::optional<FlopPerSecond> FormatMeasurement::trial(const ProductShape& shape) {
-  const GemmSubject tried = subject("search", shape);
-  std::optional<FlopPerSecond> rate;
-  const bool tried_it = attempt(tried.problem, [&] {
-    const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
-    const std::optional<GemmCandidate> candidate = fastest(*session);
-    if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
-    const GemmPace pace = duty_cycled_pace(trial_budget);
-    const DeviceMeasured measured = session->time(*candidate, pace);
-    recorder_.add(gemm_point(tried, "coarse", pace.regime, *candidate, measured));
-    const std::optional<double> time = median(measured.time_s);
-    if (!time) return;
-    const FlopPerSecond reached = gemm_rate(tried.problem, *time);
-    if (!impossible_rate(tried.device, format_.input, reached)) rate = reached;
-  });
-  failed_trials_ = tried_it ? 0 : failed_trials_ + 1;
-  return rate;
-}
-
-void FormatMeasurement::measure_best_shape() {
-  const auto start = std::chrono::steady_clock::now();
-  const ShapeLimits limits{
-      .multiprocessors = device_.description().multiprocessors,
-      .trials = effort_.shape_trials,
-      .out_of_time =
-          [&] {
-            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-            return failed_trials_ >= most_failed_trials ||
-                   spent.count() > effort_.shape_search.value();
-          },
-      .fits = [&](const ProductShape& shape) { return fits(shape) && !takes_too_long(shape); }};
-  const ShapeFound found =
-      search_shape(limits, [&](const ProductShape& shape) { return trial(shape); });
-  if (!found.best) return;
-  attempt(subject("search", *found.best).problem, [&] {
-    Point point = chosen("search", *found.best, effort_.best_shape)->duty_cycled();
-    point.stop_reason +=
-        fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
-    recorder_.add(std::move(point));
-  });
-}
-
-void FormatMeasurement::run(const std::function<void(const std::string&)>& progress) {
-  const std::string name = number_format_name(format_.input);
-  if (!greatest_rate(device_.description(), format_.input)) {
-    recorder_.warn(
-        fmt::format("{}: results are not checked against the greatest possible rate, which is "
-                    "unknown for compute capability {}.{}",
-                    name,
-                    device_.description().compute_capability / 10,
-                    device_.description().compute_capability % 10));
-  }
-  progress(name + ": cubes");
-  measure_cubes();
-  if (rate_ <= 0.0) return;
-  progress(name + ": best shape");
-  measure_best_shape();
-}
-
 // Whether GPUs of a node are equally fast, and what they cost each other in power and heat.
 
 Seconds together_time(Suite suite) {
   return suite == Suite::quick ? Seconds(1.0) : Seconds(5.0);
-}
-
-GemmSubject subject_of(Device& device) {
-  GemmProblem problem;
-  problem.input = gemm_formats(Suite::quick, device.description().compute_capability).front().input;
-  problem.m = problem.n = problem.k = 8192;
-  return {device.description(), require_gemm_library(device), "cube", {}, problem};
 }
 
 using Prepared = std::vector<std::unique_ptr<ChosenGemm>>;
@@ -541,18 +499,25 @@ Prepared measure_alone(Devices& devices,
   Prepared prepared;
   double done = 0.0;
   for (const std::unique_ptr<Device>& device : devices) {
-    const int ordinal = device->description().ordinal;
+    const DeviceDescription& description = device->description();
+    const auto leave_out = [&](const std::exception& reason) {
+      recorder.warn(fmt::format("gpu {} left out: {}", description.ordinal, reason.what()));
+    };
     recorder.progress(0.8 * done++ / static_cast<double>(devices.size()),
-                      fmt::format("gpu {} alone", ordinal));
+                      fmt::format("gpu {} alone", description.ordinal));
     try {
-      auto gemm =
-          std::make_unique<ChosenGemm>(*device, subject_of(*device), effort.brief, recorder);
+      const std::string library = require_library(device->gemm_library());
+      auto gemm = std::make_unique<ChosenGemm>(
+          *device,
+          GemmSubject{description, library, "cube", {}, reference_cube(description)},
+          effort.brief,
+          recorder);
       recorder.add(gemm->steady("alone", effort.settle, time));
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
-      recorder.warn(fmt::format("gpu {} left out: {}", ordinal, failure.what()));
+      leave_out(failure);
     } catch (const NothingToMeasure& reason) {
-      recorder.warn(fmt::format("gpu {} left out: {}", ordinal, reason.what()));
+      leave_out(reason);
     }
   }
   return prepared;
@@ -573,11 +538,17 @@ void rethrow(const std::vector<std::exception_ptr>& failures, const Prepared& pr
   }
   if (broken) throw ProbeFailure(*broken);
 }
+}  // namespace
 
-void measure_together(Prepared& prepared,
-                      const GemmEffort& effort,
-                      Seconds time,
-                      Recorder& recorder) {
+void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
+  if (devices.size() < 2) throw NothingToMeasure("one GPU: there is no other to run together with");
+  require_library(devices.front()->gemm_library());
+  GemmEffort effort = gemm_effort(setting.suite, true);
+  effort.brief.recorded = false;
+  const Seconds time = together_time(setting.suite);
+  Prepared prepared = measure_alone(devices, effort, time, recorder);
+  if (prepared.size() < 2) throw ProbeFailure("fewer than two GPUs can run the product");
+  recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
   std::vector<std::optional<Point>> points(prepared.size());
   const AtOnce done = run_at_once(prepared.size(), [&](std::size_t i) {
     points[i] = prepared[i]->steady("together", effort.settle, time);
@@ -586,19 +557,6 @@ void measure_together(Prepared& prepared,
     if (point) recorder.add(std::move(*point));
   }
   rethrow(done.failures, prepared);
-}
-}  // namespace
-
-void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  if (devices.size() < 2) throw NothingToMeasure("one GPU: there is no other to run together with");
-  require_gemm_library(*devices.front());
-  GemmEffort effort = gemm_effort(setting.suite, true);
-  effort.brief.recorded = false;
-  const Seconds time = together_time(setting.suite);
-  Prepared prepared = measure_alone(devices, effort, time, recorder);
-  if (prepared.size() < 2) throw ProbeFailure("fewer than two GPUs can run the product");
-  recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
-  measure_together(prepared, effort, time, recorder);
 }
 
 Seconds estimate_gpu_together(const DeviceSetting& setting) {

@@ -38,21 +38,10 @@ void append(DeviceMeasured& all, DeviceMeasured turn) {
     all.clock_hz.clear();
   }
   for (std::string& warning : turn.warnings) {
-    const auto known = std::find(all.warnings.begin(), all.warnings.end(), warning);
-    if (known == all.warnings.end()) all.warnings.push_back(std::move(warning));
+    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
   }
   all.flops = turn.flops;
   all.bytes = turn.bytes;
-}
-
-GemmPace one_sample(Seconds sample, Seconds warm_up) {
-  GemmPace pace;
-  pace.warm_up = warm_up;
-  pace.target = {.relative_half_width = 0.0,
-                 .minimum_samples = 1,
-                 .maximum_samples = 1,
-                 .time_budget = sample};
-  return pace;
 }
 
 class AlgorithmSearch {
@@ -75,10 +64,8 @@ class AlgorithmSearch {
     if (effort_.large_workspace) {
       const auto within_less = static_cast<int>(all.size());
       for (GemmCandidate& more : session_.candidates(effort_.wanted, Bytes(256.0 * mebibyte))) {
-        const bool known = std::any_of(all.begin(), all.end(), [&](const GemmCandidate& other) {
-          return other.description == more.description;
-        });
-        if (known) continue;
+        const auto same = std::ranges::find(all, more.description, &GemmCandidate::description);
+        if (same != all.end()) continue;
         more.heuristic_rank += within_less;
         all.push_back(std::move(more));
       }
@@ -151,9 +138,7 @@ class AlgorithmSearch {
       spent += std::max(1.5 * effort_.coarse, 3.0 * Seconds(entry.median_s()));
       if (possible(entry)) all.push_back(std::move(entry));
     }
-    std::stable_sort(all.begin(), all.end(), [](const Timed& a, const Timed& b) {
-      return a.median_s() < b.median_s();
-    });
+    std::ranges::stable_sort(all, {}, &Timed::median_s);
     return all;
   }
 
@@ -229,6 +214,14 @@ class AlgorithmSearch {
 };
 }  // namespace
 
+GemmPace one_sample(Seconds sample, Seconds warm_up) {
+  return {.warm_up = warm_up,
+          .target = {.relative_half_width = 0.0,
+                     .minimum_samples = 1,
+                     .maximum_samples = 1,
+                     .time_budget = sample}};
+}
+
 std::optional<double> AlgorithmChoice::tuning_headroom() const {
   if (!default_s || best_s <= 0.0) return std::nullopt;
   return *default_s / best_s - 1.0;
@@ -270,14 +263,14 @@ std::optional<double> SettleWatch::value(Series series, const SettlePiece& piece
   return 1.0 / piece.product_s;
 }
 
-bool SettleWatch::in_window(const Ended& ended) const {
-  return ended.end_s > elapsed_.value() - rule_.window.value() - 1e-9;
+std::span<const SettleWatch::Ended> SettleWatch::window() const {
+  const double begin_s = elapsed_.value() - rule_.window.value() - 1e-9;
+  return {std::ranges::upper_bound(pieces_, begin_s, {}, &Ended::end_s), pieces_.end()};
 }
 
 SettleWatch::Series SettleWatch::speed() const {
-  const bool counted = std::ranges::all_of(pieces_, [&](const Ended& ended) {
-    return !in_window(ended) || ended.piece.clock_hz.has_value();
-  });
+  const bool counted = std::ranges::all_of(
+      window(), [](const Ended& ended) { return ended.piece.clock_hz.has_value(); });
   return counted ? Series::clock : Series::rate;
 }
 
@@ -287,17 +280,15 @@ std::optional<double> SettleWatch::change(Series series) const {
   double sum_y = 0.0;
   double sum_tt = 0.0;
   double sum_ty = 0.0;
-  for (const Ended& ended : pieces_) {
-    if (!in_window(ended)) continue;
-    const std::optional<double> read = value(series, ended.piece);
-    if (!read) return std::nullopt;
+  for (const Ended& ended : window()) {
+    const std::optional<double> y = value(series, ended.piece);
+    if (!y) return std::nullopt;
     const double t = ended.end_s - elapsed_.value();
-    const double y = *read;
     count += 1.0;
     sum_t += t;
-    sum_y += y;
+    sum_y += *y;
     sum_tt += t * t;
-    sum_ty += t * y;
+    sum_ty += t * *y;
   }
   const double determinant = count * sum_tt - sum_t * sum_t;
   if (elapsed_ < rule_.window || determinant <= 0.0 || sum_y == 0.0) return std::nullopt;
@@ -330,8 +321,8 @@ std::string SettleWatch::explanation() const {
 SettleWatch settle(GemmSession& session, const GemmCandidate& candidate, const SettleRule& rule) {
   SettleWatch watch(rule);
   const Seconds piece = rule.window / static_cast<double>(pieces_per_window);
-  GemmPace pace;
-  pace.target = {.relative_half_width = 0.0, .minimum_samples = 1, .time_budget = piece};
+  const GemmPace pace{
+      .target = {.relative_half_width = 0.0, .minimum_samples = 1, .time_budget = piece}};
   while (!watch.finished()) {
     check_interrupt();
     const DeviceMeasured measured = session.time(candidate, pace);
@@ -383,48 +374,24 @@ namespace {
 /// Event and clock readings together are better than this.
 constexpr double tolerated_excess = 1.005;
 
-/// Absent numbers are 0.
 struct ClockFlops {
   int compute_capability;
-  double bf16, fp8, int8, tf32, fp32, fp64, fp4;
+  std::array<double, all_number_formats.size()> by_format;  // 0 where unknown
 };
-constexpr std::array known{ClockFlops{80, 2048, 0, 4096, 1024, 128, 128, 0},
-                           ClockFlops{89, 1024, 2048, 2048, 512, 256, 0, 0},
-                           ClockFlops{90, 4096, 8192, 8192, 2048, 256, 256, 0},
-                           ClockFlops{100, 8192, 16384, 0, 4096, 256, 0, 32768}};
-
-double flops_of(const ClockFlops& row, NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      return row.fp64;
-    case NumberFormat::fp32:
-      return row.fp32;
-    case NumberFormat::tf32:
-      return row.tf32;
-    case NumberFormat::bf16:
-    case NumberFormat::fp16:
-      return row.bf16;
-    case NumberFormat::fp8_e4m3:
-    case NumberFormat::fp8_e5m2:
-    case NumberFormat::fp8_block:
-    case NumberFormat::mxfp8:
-      return row.fp8;
-    case NumberFormat::int8:
-      return row.int8;
-    case NumberFormat::nvfp4:
-      return row.fp4;
-  }
-  return 0.0;
-}
+// fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2, fp8_block, int8, mxfp8, nvfp4.
+constexpr std::array clock_flops{
+    ClockFlops{80, {128, 128, 1024, 2048, 2048, 0, 0, 0, 4096, 0, 0}},
+    ClockFlops{89, {0, 256, 512, 1024, 1024, 2048, 2048, 2048, 2048, 2048, 0}},
+    ClockFlops{90, {256, 256, 2048, 4096, 4096, 8192, 8192, 8192, 8192, 8192, 0}},
+    ClockFlops{100, {0, 256, 4096, 8192, 8192, 16384, 16384, 16384, 0, 16384, 32768}}};
 }  // namespace
 
 std::optional<double> flops_per_clock(NumberFormat format, int compute_capability) {
-  for (const ClockFlops& row : known) {
-    if (row.compute_capability != compute_capability) continue;
-    const double flops = flops_of(row, format);
-    if (flops > 0.0) return flops;
-  }
-  return std::nullopt;
+  const auto* row =
+      std::ranges::find(clock_flops, compute_capability, &ClockFlops::compute_capability);
+  if (row == clock_flops.end()) return std::nullopt;
+  const double flops = row->by_format.at(static_cast<std::size_t>(format));
+  return flops > 0.0 ? std::optional(flops) : std::nullopt;
 }
 
 std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, NumberFormat format) {

@@ -14,8 +14,6 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// Which groups of ranks are worth measuring on their own: those whose path differs.
-
 struct RankTopology {
   std::string name;          // "all ranks", "pair, NVLink", "NUMA node 1", ...
   std::vector<int> members;  // at least two, ascending
@@ -30,9 +28,6 @@ struct RankTopology {
 ///   the ranks of a NUMA node, one per size from 3.
 /// Without knowledge of links (`links` empty): all ranks. Empty below two ranks.
 std::vector<RankTopology> topologies(const RankLinks& links, int size);
-
-// Which collectives, sizes, modes and algorithms of NCCL a suite measures, and how long that
-// takes.
 
 /// What a plan is made from.
 struct NcclPlanning {
@@ -79,8 +74,6 @@ std::optional<Bytes> wire_bytes(Collective collective,
                                 const std::string& algorithm,
                                 Bytes message,
                                 int ranks);
-
-// The probe comm.nccl: collectives of GPUs by topology, size, mode and algorithm.
 
 /// `setting.max_ranks` GPUs, `setting.available_memory` of one of them. As for one topology that
 /// NCCL offers seven ways for an all_reduce.

@@ -77,7 +77,7 @@ class Settings {
   }
 
   std::vector<CollectiveWork> shuffled() {
-    shuffle_alike(works_);
+    in_random_order(works_, collective_order_seed);
     return std::move(works_);
   }
 
@@ -97,16 +97,9 @@ void add_variants(Settings& settings, const Grid& coarse, Suite suite) {
     collectives.insert(collectives.end(), {Collective::all_gather, Collective::reduce_scatter});
   }
   for (const Collective collective : collectives) {
-    CollectiveWork work;
-    work.collective = collective;
-    work.mode = CollectiveMode::graph;
-    settings.add(work, coarse);
-    work.mode = CollectiveMode::isolated;
-    work.in_place = true;
-    settings.add(work, coarse);
-    work.in_place = false;
-    work.registered = true;
-    settings.add(work, coarse);
+    settings.add({.collective = collective, .mode = CollectiveMode::graph}, coarse);
+    settings.add({.collective = collective, .in_place = true}, coarse);
+    settings.add({.collective = collective, .registered = true}, coarse);
   }
 }
 }  // namespace
@@ -119,24 +112,21 @@ std::vector<CollectiveWork> plan_choice(const RankTopology& topology,
   const Grid coarse{quick ? 4 : 2, largest};
   const Grid variants{coarse.step, std::min(largest_of_variants, largest)};
   Settings settings(topology, planning);
-  CollectiveWork work;
   if (!is_whole(topology)) {
     std::vector<Collective> collectives{Collective::all_reduce, Collective::send_receive};
     if (!quick) {
       collectives.insert(collectives.end(), {Collective::all_gather, Collective::reduce_scatter});
     }
     for (const Collective collective : collectives) {
-      work.collective = collective;
-      settings.add(work, coarse);
+      settings.add({.collective = collective}, coarse);
     }
     return settings.shuffled();
   }
   for (const Collective collective : nccl_collectives) {
-    work.collective = collective;
-    work.mode = CollectiveMode::isolated;
-    settings.add(work, collective == Collective::all_reduce ? fine : coarse);
-    work.mode = CollectiveMode::back_to_back;
-    if (!quick || collective == Collective::all_reduce) settings.add(work, variants);
+    const bool all_reduce = collective == Collective::all_reduce;
+    settings.add({.collective = collective}, all_reduce ? fine : coarse);
+    if (quick && !all_reduce) continue;
+    settings.add({.collective = collective, .mode = CollectiveMode::back_to_back}, variants);
   }
   if (!planning.shared_gpu) add_variants(settings, variants, planning.suite);
   return settings.shuffled();
@@ -150,11 +140,8 @@ std::vector<CollectiveWork> plan_forced(const RankTopology& topology,
   Settings settings(topology, planning);
   for (const auto& [collective, offered] : ways) {
     for (const CollectiveAlgorithm& way : offered) {
-      CollectiveWork work;
-      work.collective = collective;
-      work.algorithm = way.algorithm;
-      work.protocol = way.protocol;
-      settings.add(work, grid);
+      settings.add({.collective = collective, .algorithm = way.algorithm, .protocol = way.protocol},
+                   grid);
     }
   }
   return settings.shuffled();
@@ -186,23 +173,11 @@ Seconds nccl_team_time(int ranks) {
 
 namespace {
 /// In messages; absent where it is not known.
-std::optional<double> ring_share(Collective collective, double others) {
-  switch (collective) {
-    case Collective::all_reduce:
-      return 2.0 * others;
-    case Collective::all_gather:
-    case Collective::reduce_scatter:
-      return others;
-    case Collective::broadcast:
-    case Collective::reduce:
-      return 1.0;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::optional<double> share(Collective collective, const std::string& algorithm, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
+  const bool all_reduce = collective == Collective::all_reduce;
+  const bool gathers =
+      collective == Collective::all_gather || collective == Collective::reduce_scatter;
   switch (collective) {
     case Collective::all_to_all:
     case Collective::gather:
@@ -213,13 +188,13 @@ std::optional<double> share(Collective collective, const std::string& algorithm,
     default:
       break;
   }
-  if (algorithm == "Ring" || algorithm == "PAT") return ring_share(collective, others);
-  const bool all_reduce = collective == Collective::all_reduce;
+  if (algorithm == "Ring" || algorithm == "PAT") {
+    if (all_reduce) return 2.0 * others;
+    return gathers ? others : 1.0;
+  }
   if (algorithm == "Tree" && all_reduce) return 2.0;
-  if (algorithm != "NVLS") return std::nullopt;
-  if (all_reduce) return 1.0 + 1.0 / ranks;
-  if (collective == Collective::all_gather || collective == Collective::reduce_scatter) return 1.0;
-  return std::nullopt;
+  if (algorithm != "NVLS" || !(all_reduce || gathers)) return std::nullopt;
+  return all_reduce ? 1.0 + 1.0 / ranks : 1.0;
 }
 }  // namespace
 

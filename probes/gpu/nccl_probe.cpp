@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <set>
 #include <string>
@@ -44,18 +43,14 @@ std::string title(const CollectiveWork& work, const RankTopology& topology) {
 Point make_point(const CollectiveWork& work,
                  const RankTopology& topology,
                  bool shared_gpu,
-                 CollectiveMeasured measured) {
-  Point point;
-  point.parameters = {{fields::collective, std::string(collective_name(work.collective))},
-                      {fields::mode, std::string(collective_mode_name(work.mode))},
-                      {fields::ranks, std::int64_t{work.ranks}},
-                      {fields::message_bytes, static_cast<std::int64_t>(measured.message.value())},
-                      {fields::topology, topology.name},
-                      {fields::algorithm, work.algorithm},
-                      {fields::protocol, work.protocol},
-                      {fields::in_place, work.in_place},
-                      {fields::registered, work.registered},
-                      {fields::shared_gpu, shared_gpu}};
+                 const CollectiveMeasured& measured) {
+  Point point = collective_point(work, measured);
+  point.parameters[fields::topology] = topology.name;
+  point.parameters[fields::algorithm] = work.algorithm;
+  point.parameters[fields::protocol] = work.protocol;
+  point.parameters[fields::in_place] = work.in_place;
+  point.parameters[fields::registered] = work.registered;
+  point.parameters[fields::shared_gpu] = shared_gpu;
   std::string algorithm = work.algorithm;
   if (measured.ran) {
     algorithm = measured.ran->way.algorithm;
@@ -69,9 +64,6 @@ Point make_point(const CollectiveWork& work,
   for (const PredictedTime& predicted : measured.predictions) {
     point.amounts[fields::predicted_s_prefix + way_name(predicted.way)] = predicted.time.value();
   }
-  point.samples = {{fields::time_s, std::move(measured.time_s)}};
-  point.stop_reason = std::move(measured.stop_reason);
-  point.warnings = std::move(measured.warnings);
   return point;
 }
 
@@ -96,17 +88,11 @@ class Sweep {
   }
 
  private:
-  /// Among ranks that share a GPU there is no path to tell apart.
+  /// Among ranks that share a GPU there are no different paths.
   std::vector<RankTopology> choose_topologies() const {
     std::vector<RankTopology> all = topologies(group_.links(), group_.size());
     if (group_.shared_gpu()) all.resize(1);
     return all;
-  }
-
-  void on_rank_0(const std::function<void()>& action) {
-    group_.together([&] {
-      if (group_.rank() == Rank{0}) action();
-    });
   }
 
   void measure(const RankTopology& topology,
@@ -115,7 +101,7 @@ class Sweep {
                double part) {
     for (std::size_t i = 0; i < works.size(); ++i) {
       const double done = static_cast<double>(i) / static_cast<double>(works.size());
-      on_rank_0([&] { recorder_.progress(begin + part * done, title(works[i], topology)); });
+      group_.on_rank_0([&] { recorder_.progress(begin + part * done, title(works[i], topology)); });
       measure_one(topology, works[i]);
     }
   }
@@ -137,26 +123,20 @@ class Sweep {
     }
     without_memory_ = 0;
     if (work.algorithm.empty()) remember(work, measured.predictions);
-    on_rank_0([&] {
-      recorder_.add(make_point(work, topology, group_.shared_gpu(), std::move(measured)));
-    });
+    group_.on_rank_0(
+        [&] { recorder_.add(make_point(work, topology, group_.shared_gpu(), measured)); });
   }
 
   void remember(const CollectiveWork& work, const std::vector<PredictedTime>& predictions) {
-    const bool forced =
-        std::find(forced_collectives.begin(), forced_collectives.end(), work.collective) !=
-        forced_collectives.end();
-    if (!forced) return;
+    if (std::ranges::count(forced_collectives, work.collective) == 0) return;
     std::vector<CollectiveAlgorithm>& ways = offered_[work.collective];
     for (const PredictedTime& predicted : predictions) {
-      if (std::find(ways.begin(), ways.end(), predicted.way) == ways.end()) {
-        ways.push_back(predicted.way);
-      }
+      if (std::ranges::count(ways, predicted.way) == 0) ways.push_back(predicted.way);
     }
   }
 
   void report_left_out() {
-    on_rank_0([&] {
+    group_.on_rank_0([&] {
       if (left_out_ > 0) {
         recorder_.warn(
             fmt::format("{} settings were left out, the first because: {}", left_out_, reason_));
@@ -227,15 +207,15 @@ class Chooser {
   Chooser(const RankLinks& links, int size) : links_(links), size_(size) {}
 
   std::vector<RankTopology> choose() {
-    std::vector<int> all(static_cast<std::size_t>(size_));
-    std::iota(all.begin(), all.end(), 0);
-    add("all ranks", all);
-    if (links_.link.size() != all.size() || links_.node.size() != all.size() ||
-        links_.numa.size() != all.size()) {
+    add("all ranks", ranks_that([](int) { return true; }));
+    const auto ranks = static_cast<std::size_t>(size_);
+    if (links_.link.size() != ranks || links_.node.size() != ranks || links_.numa.size() != ranks) {
       return std::move(chosen_);
     }
-    if (alike()) add_first_ranks();
-    add_first_node();
+    for (int count = 2; alike() && count < size_; count *= 2) {
+      add(fmt::format("first {} ranks", count), ranks_that([&](int rank) { return rank < count; }));
+    }
+    add("one node", ranks_that([&](int rank) { return node(rank) == node(0); }));
     add_pairs();
     add_islands();
     add_numa_nodes();
@@ -249,6 +229,15 @@ class Chooser {
   int node(int rank) const { return links_.node[static_cast<std::size_t>(rank)]; }
   const std::optional<int>& numa(int rank) const {
     return links_.numa[static_cast<std::size_t>(rank)];
+  }
+
+  template <class Predicate>
+  std::vector<int> ranks_that(const Predicate& belongs) const {
+    std::vector<int> members;
+    for (int rank = 0; rank < size_; ++rank) {
+      if (belongs(rank)) members.push_back(rank);
+    }
+    return members;
   }
 
   PairClass class_of(int a, int b) const {
@@ -270,22 +259,6 @@ class Chooser {
       for (int b = a + 1; b < size_; ++b) classes.insert(class_of(a, b));
     }
     return classes.size() == 1;
-  }
-
-  void add_first_ranks() {
-    for (int count = 2; count < size_; count *= 2) {
-      std::vector<int> members(static_cast<std::size_t>(count));
-      std::iota(members.begin(), members.end(), 0);
-      add(fmt::format("first {} ranks", count), members);
-    }
-  }
-
-  void add_first_node() {
-    std::vector<int> members;
-    for (int rank = 0; rank < size_; ++rank) {
-      if (node(rank) == node(0)) members.push_back(rank);
-    }
-    add("one node", members);
   }
 
   void add_pairs() {
@@ -311,21 +284,18 @@ class Chooser {
     for (int first = 0; first < size_; ++first) {
       std::vector<int> island{first};
       for (int rank = first + 1; rank < size_; ++rank) {
-        const bool linked = std::all_of(island.begin(), island.end(), [&](int member) {
+        const bool linked = std::ranges::all_of(island, [&](int member) {
           return node(member) == node(rank) && link(member, rank).kind == LinkKind::nvlink;
         });
         if (linked) island.push_back(rank);
       }
       // A part of an island that was found from an earlier rank is none of its own.
-      const bool part = std::any_of(islands.begin(), islands.end(), [&](const auto& other) {
-        return std::includes(other.begin(), other.end(), island.begin(), island.end());
-      });
+      const bool part = std::ranges::any_of(
+          islands, [&](const auto& other) { return std::ranges::includes(other, island); });
       if (part || island.size() < 3) continue;
       // One stands for all of its size.
-      const bool first_of_size =
-          std::none_of(islands.begin(), islands.end(), [&](const auto& other) {
-            return other.size() == island.size();
-          });
+      const bool first_of_size = std::ranges::none_of(
+          islands, [&](const auto& other) { return other.size() == island.size(); });
       if (first_of_size) add(fmt::format("NVLink island of {}", island.size()), island);
       islands.push_back(std::move(island));
     }
@@ -334,12 +304,9 @@ class Chooser {
   void add_numa_nodes() {
     std::set<std::size_t> sizes;
     for (int first = 0; first < size_; ++first) {
-      std::vector<int> members;
-      for (int rank = 0; rank < size_; ++rank) {
-        if (node(rank) == node(first) && numa(first) && numa(rank) == numa(first)) {
-          members.push_back(rank);
-        }
-      }
+      const std::vector<int> members = ranks_that([&](int rank) {
+        return node(rank) == node(first) && numa(first) && numa(rank) == numa(first);
+      });
       if (members.size() < 3 || !sizes.insert(members.size()).second) continue;
       add(fmt::format("NUMA node {}", *numa(first)), members);
     }

@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -11,26 +12,28 @@
 namespace scaleworth::probes {
 namespace {
 struct FormatFacts {
-  NumberFormat format;
   const char* name;
   double bytes;
+  double output_bytes;
+  Granularity granularity;
   int from_capability;
   int to_capability;
+  int significant_bits;  // of a multiply-add of the CUDA cores; 0: there is none
 };
 
 constexpr int any = 1000;
 // In the order of the enumeration.
-constexpr std::array facts{FormatFacts{NumberFormat::fp64, "fp64", 8.0, 0, any},
-                           FormatFacts{NumberFormat::fp32, "fp32", 4.0, 0, any},
-                           FormatFacts{NumberFormat::tf32, "tf32", 4.0, 80, any},
-                           FormatFacts{NumberFormat::bf16, "bf16", 2.0, 80, any},
-                           FormatFacts{NumberFormat::fp16, "fp16", 2.0, 70, any},
-                           FormatFacts{NumberFormat::fp8_e4m3, "fp8_e4m3", 1.0, 89, any},
-                           FormatFacts{NumberFormat::fp8_e5m2, "fp8_e5m2", 1.0, 89, any},
-                           FormatFacts{NumberFormat::fp8_block, "fp8_block", 1.0, 90, 90},
-                           FormatFacts{NumberFormat::int8, "int8", 1.0, 75, any},
-                           FormatFacts{NumberFormat::mxfp8, "mxfp8", 1.0, 100, any},
-                           FormatFacts{NumberFormat::nvfp4, "nvfp4", 0.5, 100, any}};
+constexpr std::array facts{FormatFacts{"fp64", 8.0, 8.0, {1, 1}, 0, any, 53},
+                           FormatFacts{"fp32", 4.0, 4.0, {1, 1}, 0, any, 24},
+                           FormatFacts{"tf32", 4.0, 4.0, {1, 1}, 80, any, 0},
+                           FormatFacts{"bf16", 2.0, 2.0, {1, 1}, 80, any, 8},
+                           FormatFacts{"fp16", 2.0, 2.0, {1, 1}, 70, any, 11},
+                           FormatFacts{"fp8_e4m3", 1.0, 2.0, {16, 16}, 89, any, 0},
+                           FormatFacts{"fp8_e5m2", 1.0, 2.0, {16, 16}, 89, any, 0},
+                           FormatFacts{"fp8_block", 1.0, 2.0, {16, 128}, 90, 90, 0},
+                           FormatFacts{"int8", 1.0, 4.0, {16, 16}, 75, any, 0},
+                           FormatFacts{"mxfp8", 1.0, 2.0, {32, 32}, 100, any, 0},
+                           FormatFacts{"nvfp4", 0.5, 2.0, {32, 32}, 100, any, 0}};
 static_assert(facts.size() == all_number_formats.size());
 
 const FormatFacts& facts_of(NumberFormat format) {
@@ -43,14 +46,21 @@ const char* number_format_name(NumberFormat format) {
 }
 
 std::optional<NumberFormat> parse_number_format(std::string_view name) {
-  for (const FormatFacts& entry : facts) {
-    if (name == entry.name) return entry.format;
-  }
-  return std::nullopt;
+  const auto* found = std::ranges::find(facts, name, &FormatFacts::name);
+  if (found == facts.end()) return std::nullopt;
+  return static_cast<NumberFormat>(found - facts.begin());
 }
 
 double element_bytes(NumberFormat format) {
   return facts_of(format).bytes;
+}
+
+double output_element_bytes(NumberFormat format) {
+  return facts_of(format).output_bytes;
+}
+
+Granularity granularity(NumberFormat format) {
+  return facts_of(format).granularity;
 }
 
 bool has_format(NumberFormat format, int compute_capability) {
@@ -60,19 +70,10 @@ bool has_format(NumberFormat format, int compute_capability) {
 
 namespace {
 int significant_bits(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      return 53;
-    case NumberFormat::fp32:
-      return 24;
-    case NumberFormat::fp16:
-      return 11;
-    case NumberFormat::bf16:
-      return 8;
-    default:
-      throw NothingToMeasure(fmt::format("the CUDA cores have no fused multiply-add in {}",
-                                         number_format_name(format)));
-  }
+  const int bits = facts_of(format).significant_bits;
+  if (bits > 0) return bits;
+  throw NothingToMeasure(
+      fmt::format("the CUDA cores have no fused multiply-add in {}", number_format_name(format)));
 }
 
 /// To nearest even, as the default rounding mode of nearbyint.

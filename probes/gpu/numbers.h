@@ -42,6 +42,15 @@ const char* number_format_name(NumberFormat format);  // "fp64", "fp8_e4m3", ...
 std::optional<NumberFormat> parse_number_format(std::string_view name);
 /// Of one element in memory, scales left out; nvfp4: 0.5.
 double element_bytes(NumberFormat format);
+/// Of one element of a product's output: 8 for fp64; 4 for fp32, tf32 and int8 (int32); else 2.
+double output_element_bytes(NumberFormat format);
+/// Multiples that the sides of a product must be of: 8-bit and narrower formats need rows of whole
+/// 16 bytes, block scales whole blocks along k.
+struct Granularity {
+  std::int64_t outer = 1;  // m and n
+  std::int64_t inner = 1;  // k
+};
+Granularity granularity(NumberFormat format);
 /// Whether the format has tensor-core products at this compute capability (10 major + minor): bf16
 /// from 80, tf32 from 80, fp64 as tensor from 80, fp8 from 89, fp8_block 90, mxfp8 and nvfp4 from
 /// 100. What the library then supports is known only when asked.

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace scaleworth::probes {
@@ -34,8 +35,8 @@ std::string kind_of(const DeviceDescription& description);
 /// Standard suite: every GPU in full. Quick: the first in full and a glance at the others. For
 /// estimates: nine tenths of each GPU's memory are taken for available.
 std::vector<PlannedDevice> planned_devices(const DeviceSetting& setting);
-/// The same with what is really available now; a GPU that is lost cannot tell, and fails when asked
-/// for more than that.
+/// The same with what is really available now; a GPU that is lost reports none, and fails when
+/// asked for more than that.
 std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceSetting& setting);
 
 /// Says that the GPUs after the first get a `glance` ("fp32 only") or nothing (empty `glance`);
@@ -55,12 +56,6 @@ std::string size_name(Bytes size);
 /// What `device` says is available, or `presumed` where it is lost.
 Bytes available_or(const Device& device, Bytes presumed);
 
-// What is asked of a GPU's arithmetic: ceilings in registers, the ladder of intensities, launches.
-
-Pace device_compute_pace(Suite suite);
-Pace device_intensity_pace(Suite suite);
-Pace device_launch_pace(Suite suite);
-
 /// Every format with an FMA of the CUDA cores, then every one with a tensor-core product, fp8
 /// where it has an instruction for all warps (8.9, 12.0 and later); a glance is fp32 on the CUDA
 /// cores.
@@ -74,24 +69,11 @@ std::vector<LadderWork> device_intensity_plan(const PlannedDevice& planned);
 /// Nothing for a glance.
 std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned);
 
-// Which pointer chases are asked of a GPU.
-
-Pace device_latency_pace(Suite suite);
-
 /// In random order: one node per line of 128 bytes over sets from 4 KiB to the larger of 4 times
 /// the L2 cache and 256 MiB, or a quarter of the available memory; standard suite: and one node per
 /// 2 MiB from 64 MiB to half of the available memory, in which the reach of the TLBs shows. A
 /// glance is the largest set by lines.
 std::vector<ChaseWork> chase_plan(const PlannedDevice& planned);
-
-/// Building the cycle on the host.
-Seconds chase_preparation(const ChaseWork& work);
-
-// Which streams are asked of a GPU's memory, and by which kernels: pilots choose, the sweep uses
-// what they chose.
-
-Pace pilot_pace(Suite suite);
-Pace device_memory_pace(Suite suite);
 
 /// Whether the arrays of a sweep lie in the L2 cache or beyond it: the best kernel differs.
 enum class Region { cache, memory };
@@ -117,12 +99,11 @@ class VariantChoice {
   StreamVariant best(MemoryKernel kernel, Region region, bool streaming) const;
 
  private:
-  struct Seen {
-    StreamWork work;
-    Region region;
+  struct Fastest {
+    StreamVariant variant;
     BytesPerSecond rate;
   };
-  std::vector<Seen> seen_;
+  std::map<std::tuple<MemoryKernel, Region, bool>, Fastest> fastest_;  // bool: streaming
 };
 
 /// Every kernel over every set, in random order, by the region's best variant with default caching,
@@ -137,13 +118,12 @@ std::optional<StreamWork> whole_memory_work(const PlannedDevice& planned,
                                             const VariantChoice& choice);
 
 /// What the memory's bus moves by its clock and width, two transfers a clock; 1 TB/s where the
-/// driver does not tell. For estimates only.
+/// driver does not report it. For estimates only.
 BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
 
-// The probes of a GPU's roofline that need no library: compute ceilings, memory and latency
-// curves, the intensity ladder, transfers, launches. Each `measure_` asks the devices along a plan
-// and records one point per setting (names in src/core/files/run_names.h); each `estimate_` adds up
-// the same plan. A GPU that breaks does not end the measuring of the others.
+// Each `measure_` asks the devices along a plan and records one point per setting (names in
+// src/core/files/run_names.h); each `estimate_` adds up the same plan. A GPU that breaks does not
+// end the measuring of the others.
 
 /// Every format of the CUDA cores, and of the tensor cores in registers.
 void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
@@ -169,8 +149,6 @@ Seconds estimate_device_transfer(const DeviceSetting& setting);
 /// The three kinds of launch.
 void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
 Seconds estimate_device_launch(const DeviceSetting& setting);
-
-// Asks the GPUs of a node one setting after another and goes on when one of them breaks.
 
 /// A setting that breaks becomes a warning with the GPU's ordinal; a GPU that breaks twice in a row
 /// is asked nothing more in this walk, so that the time-outs of a lost one do not add up.
@@ -199,29 +177,6 @@ class DeviceWalk {
   std::string first_absence_;
 };
 
-/// Walks through plans[i] on devices[i]; `name` names a setting, `measure` returns its point.
-template <class Work, class Name, class Measure>
-void walk_plans(Devices& devices,
-                const std::vector<std::vector<Work>>& plans,
-                Recorder& recorder,
-                const Name& name,
-                const Measure& measure) {
-  std::size_t settings = 0;
-  for (const auto& plan : plans) settings += plan.size();
-  DeviceWalk walk(recorder, settings);
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    for (const Work& work : plans[i]) {
-      walk.ask(*devices[i], name(work), [&] { recorder.add(measure(*devices[i], work)); });
-    }
-    walk.release(*devices[i]);
-  }
-  walk.finish();
-}
-
-// Which transfers are asked of a GPU: with the host, inside it, with its peers.
-
-Pace transfer_pace(Suite suite);
-
 /// Host to GPU and back, in random order: pinned by copy engine and by kernel, pageable by copy
 /// engine, from 4 KiB to 1 GiB (64 MiB in the quick suite and for GPUs after the first of a kind)
 /// or a quarter of the available memory; both directions at once at the larger sizes; from and to
@@ -238,9 +193,4 @@ std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& p
 /// standard suite with several GPUs, else nothing. One row per direction, one work per GPU.
 std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDevice>& planned);
 
-/// Mapping, locking, filling and checking the host's memory, for estimates.
-Seconds transfer_preparation(const TransferWork& work);
-
-/// One operation, for estimates: links at the generation that GPUs of this age have.
-Seconds presumed_transfer_time(const TransferWork& work, const DeviceDescription& asked);
 }  // namespace scaleworth::probes

@@ -110,18 +110,6 @@ Bytes ladder_set(const PlannedDevice& planned) {
 }
 }  // namespace
 
-Pace device_compute_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.4), 14} : Pace{Seconds(1.2), 40};
-}
-
-Pace device_intensity_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.2), 7} : Pace{Seconds(0.45), 15};
-}
-
-Pace device_launch_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.2), 9} : Pace{Seconds(0.6), 20};
-}
-
 std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {
   if (planned.part == Part::glance) return {{NumberFormat::fp32, false}};
   const int capability = planned.description.compute_capability;
@@ -188,18 +176,17 @@ double wished_largest(const DeviceDescription& description) {
   return std::max(cache_multiple * description.l2_cache.value(), least_largest_set);
 }
 
-std::vector<StreamVariant> quick_variants(bool streaming) {
-  if (streaming) {
+std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
+  if (suite == Suite::quick && streaming) {
     return {{StreamGrid::persistent, 512, 4, true}, {StreamGrid::one_shot, 512, 4, true}};
   }
-  return {usual,
-          {StreamGrid::persistent, 1024, 4, false},
-          {StreamGrid::persistent, 512, 8, false},
-          {StreamGrid::one_shot, 256, 4, false},
-          {StreamGrid::one_shot, 512, 4, false}};
-}
-
-std::vector<StreamVariant> all_variants(bool streaming) {
+  if (suite == Suite::quick) {
+    return {usual,
+            {StreamGrid::persistent, 1024, 4, false},
+            {StreamGrid::persistent, 512, 8, false},
+            {StreamGrid::one_shot, 256, 4, false},
+            {StreamGrid::one_shot, 512, 4, false}};
+  }
   std::vector<StreamVariant> variants;
   for (const StreamGrid grid : {StreamGrid::persistent, StreamGrid::one_shot}) {
     for (const int threads : {256, 512, 1024}) {
@@ -207,10 +194,6 @@ std::vector<StreamVariant> all_variants(bool streaming) {
     }
   }
   return variants;
-}
-
-std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
-  return suite == Suite::quick ? quick_variants(streaming) : all_variants(streaming);
 }
 
 /// Around the L1 cache, which shares its memory with what a kernel declares as shared.
@@ -225,7 +208,7 @@ std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
     sets.push_back(std::max(1.0, std::round(wished / turn.value())) * turn);
   }
   // Small memories leave fewer sets.
-  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  sets.erase(std::ranges::unique(sets).begin(), sets.end());
   return sets;
 }
 
@@ -245,14 +228,6 @@ void add_device_scope(const PlannedDevice& planned,
   }
 }
 }  // namespace
-
-Pace pilot_pace(Suite /*suite*/) {
-  return {Seconds(0.06), 3};
-}
-
-Pace device_memory_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.18), 6} : Pace{Seconds(0.35), 12};
-}
 
 std::vector<Bytes> device_sets(const PlannedDevice& planned) {
   const double factor = planned.suite == Suite::quick ? 2.0 : std::sqrt(2.0);
@@ -305,19 +280,14 @@ std::vector<StreamWork> pilot_plan(const PlannedDevice& planned) {
 }
 
 void VariantChoice::saw(const StreamWork& work, Region region, BytesPerSecond rate) {
-  seen_.push_back({work, region, rate});
+  const auto [fastest, first] = fastest_.try_emplace({work.kernel, region, work.variant.streaming},
+                                                     Fastest{work.variant, rate});
+  if (!first && rate > fastest->second.rate) fastest->second = {work.variant, rate};
 }
 
 StreamVariant VariantChoice::best(MemoryKernel kernel, Region region, bool streaming) const {
-  const Seen* best = nullptr;
-  for (const Seen& candidate : seen_) {
-    if (candidate.work.kernel != kernel || candidate.region != region ||
-        candidate.work.variant.streaming != streaming) {
-      continue;
-    }
-    if (best == nullptr || candidate.rate > best->rate) best = &candidate;
-  }
-  if (best != nullptr) return best->work.variant;
+  const auto fastest = fastest_.find({kernel, region, streaming});
+  if (fastest != fastest_.end()) return fastest->second.variant;
   StreamVariant variant = usual;
   variant.streaming = streaming;
   return variant;

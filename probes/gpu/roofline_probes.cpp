@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,22 +72,64 @@ void DeviceWalk::note(int gpu, const std::string& what, const std::string& reaso
 }
 
 namespace {
-// The measuring of a GPU's arithmetic and launches.
-
+constexpr double kibibyte = 1024.0;
+constexpr double mebibyte = 1024.0 * kibibyte;
 // For estimates.
 constexpr Seconds one_kernel{1e-3};
 constexpr Seconds one_launch{4e-6};
 
-const char* unit_name(const DeviceFma& work) {
-  return work.tensor ? "tensor cores" : "cuda cores";
+constexpr SuitePace compute_pace{{Seconds(0.4), 14}, {Seconds(1.2), 40}};
+constexpr SuitePace intensity_pace{{Seconds(0.2), 7}, {Seconds(0.45), 15}};
+constexpr SuitePace launch_pace{{Seconds(0.2), 9}, {Seconds(0.6), 20}};
+constexpr SuitePace latency_pace{{Seconds(0.2), 7}, {Seconds(0.26), 9}};
+constexpr SuitePace memory_pace{{Seconds(0.18), 6}, {Seconds(0.35), 12}};
+constexpr Pace pilot_pace{Seconds(0.06), 3};
+
+/// What is recorded of one setting besides its samples.
+struct SettingFacts {
+  std::string name;  // in progress and warnings
+  std::map<std::string, Value> parameters;
+  std::map<std::string, double> amounts{};
+};
+
+std::int64_t whole_bytes(Bytes bytes) {
+  return std::llround(bytes.value());
 }
 
-/// plan(one GPU) of every GPU.
-template <class Plan>
-auto plans_of(const std::vector<PlannedDevice>& planned, const Plan& plan) {
+/// Asks `ask(device, work, target)` along `plan(GPU)` on every GPU and records a point per setting
+/// with what `describe(work)` says of it. `glance` as of warn_of_glance.
+template <class Plan, class Describe, class Ask>
+void measure_plan(Devices& devices,
+                  const DeviceSetting& setting,
+                  Recorder& recorder,
+                  const Plan& plan,
+                  const SuitePace& pace,
+                  const std::string& glance,
+                  const Describe& describe,
+                  const Ask& ask) {
+  const std::vector<PlannedDevice> planned = planned_devices(devices, setting);
+  warn_of_glance(planned, glance, recorder);
+  const Target target = target_of(pace(setting.suite));
   std::vector<decltype(plan(planned.front()))> plans;
-  for (const PlannedDevice& device : planned) plans.push_back(plan(device));
-  return plans;
+  std::size_t settings = 0;
+  for (const PlannedDevice& device : planned) {
+    settings += plans.emplace_back(plan(device)).size();
+  }
+  DeviceWalk walk(recorder, settings);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    Device& device = *devices[i];
+    for (const auto& work : plans[i]) {
+      const SettingFacts facts = describe(work);
+      walk.ask(device, facts.name, [&] {
+        Point point =
+            device_point(device.description().ordinal, facts.parameters, ask(device, work, target));
+        point.amounts.insert(facts.amounts.begin(), facts.amounts.end());
+        recorder.add(std::move(point));
+      });
+    }
+    walk.release(device);
+  }
+  walk.finish();
 }
 
 template <class Plan>
@@ -100,79 +144,76 @@ Seconds time_of(const DeviceSetting& setting,
 }  // namespace
 
 void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  const auto planned = planned_devices(devices, setting);
-  warn_of_glance(planned, "fp32 on the CUDA cores", recorder);
-  const Target target = target_of(device_compute_pace(setting.suite));
-  walk_plans(
+  measure_plan(
       devices,
-      plans_of(planned, &device_compute_plan),
+      setting,
       recorder,
+      &device_compute_plan,
+      compute_pace,
+      "fp32 on the CUDA cores",
       [](const DeviceFma& work) {
-        return fmt::format("{} on the {}", number_format_name(work.format), unit_name(work));
+        const char* unit = work.tensor ? "tensor cores" : "cuda cores";
+        const char* format = number_format_name(work.format);
+        return SettingFacts{
+            fmt::format("{} on the {}", format, unit),
+            {{fields::isa, unit}, {fields::precision, format}, {fields::workers, 1}}};
       },
-      [&](Device& device, const DeviceFma& work) {
-        return device_point(device.description().ordinal,
-                            {{fields::isa, std::string(unit_name(work))},
-                             {fields::precision, std::string(number_format_name(work.format))},
-                             {fields::workers, std::int64_t{1}}},
-                            device.time_fma(work, target));
+      [](Device& device, const DeviceFma& work, const Target& target) {
+        return device.time_fma(work, target);
       });
 }
 
 Seconds estimate_device_compute(const DeviceSetting& setting) {
-  return time_of(setting, &device_compute_plan, device_compute_pace(setting.suite), one_kernel);
+  return time_of(setting, &device_compute_plan, compute_pace(setting.suite), one_kernel);
 }
 
 void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  const auto planned = planned_devices(devices, setting);
-  warn_of_glance(planned, "", recorder);
-  const Target target = target_of(device_intensity_pace(setting.suite));
-  walk_plans(
+  measure_plan(
       devices,
-      plans_of(planned, &device_intensity_plan),
+      setting,
       recorder,
+      &device_intensity_plan,
+      intensity_pace,
+      "",
       [](const LadderWork& work) {
-        return fmt::format(
-            "{} FMAs per {} element", work.fma_per_element, number_format_name(work.format));
+        const char* format = number_format_name(work.format);
+        return SettingFacts{fmt::format("{} FMAs per {} element", work.fma_per_element, format),
+                            {{fields::precision, format},
+                             {fields::workers, 1},
+                             {fields::working_set_bytes, whole_bytes(work.working_set)},
+                             {fields::fma_per_element, work.fma_per_element}}};
       },
-      [&](Device& device, const LadderWork& work) {
-        return device_point(
-            device.description().ordinal,
-            {{fields::precision, std::string(number_format_name(work.format))},
-             {fields::workers, std::int64_t{1}},
-             {fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}},
-             {fields::fma_per_element, std::int64_t{work.fma_per_element}}},
-            device.time_ladder(work, target));
+      [](Device& device, const LadderWork& work, const Target& target) {
+        return device.time_ladder(work, target);
       });
 }
 
 Seconds estimate_device_intensity(const DeviceSetting& setting) {
-  return time_of(setting, &device_intensity_plan, device_intensity_pace(setting.suite), one_kernel);
+  return time_of(setting, &device_intensity_plan, intensity_pace(setting.suite), one_kernel);
 }
 
 void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  const auto planned = planned_devices(devices, setting);
-  warn_of_glance(planned, "", recorder);
-  const Target target = target_of(device_launch_pace(setting.suite));
-  walk_plans(
+  measure_plan(
       devices,
-      plans_of(planned, &device_launch_plan),
+      setting,
       recorder,
-      [](LaunchKind kind) { return std::string(launch_kind_name(kind)); },
-      [&](Device& device, LaunchKind kind) {
-        return device_point(device.description().ordinal,
-                            {{fields::launch, std::string(launch_kind_name(kind))}},
-                            device.time_launch(kind, target));
+      &device_launch_plan,
+      launch_pace,
+      "",
+      [](LaunchKind kind) {
+        const char* name = launch_kind_name(kind);
+        return SettingFacts{name, {{fields::launch, name}}};
+      },
+      [](Device& device, LaunchKind kind, const Target& target) {
+        return device.time_launch(kind, target);
       });
 }
 
 Seconds estimate_device_launch(const DeviceSetting& setting) {
-  return time_of(setting, &device_launch_plan, device_launch_pace(setting.suite), one_launch);
+  return time_of(setting, &device_launch_plan, launch_pace(setting.suite), one_launch);
 }
 
 namespace {
-constexpr double kibibyte = 1024.0;
-constexpr double mebibyte = 1024.0 * kibibyte;
 constexpr Bytes line{128.0};
 constexpr Bytes page{2.0 * mebibyte};
 constexpr double smallest_set = 4.0 * kibibyte;
@@ -194,11 +235,13 @@ std::vector<ChaseWork> chases(double smallest, double largest, double factor, By
   works.push_back({whole(largest), stride});
   return works;
 }
-}  // namespace
 
-Pace device_latency_pace(Suite suite) {
-  return suite == Suite::quick ? Pace{Seconds(0.2), 7} : Pace{Seconds(0.26), 9};
+/// Building the cycle on the host.
+Seconds chase_preparation(const ChaseWork& work) {
+  constexpr double node_s = 20e-9;  // a swap at a random place
+  return Seconds(work.working_set / work.stride * node_s);
 }
+}  // namespace
 
 std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
   const double wished =
@@ -209,41 +252,30 @@ std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
   if (planned.part == Part::glance) return {works.back()};
   const double paged = paged_memory_share * planned.available.value();
   if (planned.suite == Suite::standard && paged >= smallest_paged_set) {
-    for (const ChaseWork& work : chases(smallest_paged_set, paged, 2.0, page)) {
-      works.push_back(work);
-    }
+    std::ranges::copy(chases(smallest_paged_set, paged, 2.0, page), std::back_inserter(works));
   }
   in_random_order(works);
   return works;
 }
 
-Seconds chase_preparation(const ChaseWork& work) {
-  constexpr double node_s = 20e-9;  // a swap at a random place
-  return Seconds(work.working_set / work.stride * node_s);
-}
-
 void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  const auto planned = planned_devices(devices, setting);
-  warn_of_glance(planned, "the latency of memory", recorder);
-  std::vector<std::vector<ChaseWork>> plans;
-  for (const PlannedDevice& device : planned) plans.push_back(chase_plan(device));
-  const Target target = target_of(device_latency_pace(setting.suite));
-  walk_plans(
+  measure_plan(
       devices,
-      plans,
+      setting,
       recorder,
+      &chase_plan,
+      latency_pace,
+      "the latency of memory",
       [](const ChaseWork& work) {
-        return fmt::format(
-            "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride));
+        return SettingFacts{
+            fmt::format(
+                "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride)),
+            {{fields::working_set_bytes, whole_bytes(work.working_set)},
+             {fields::stride_bytes, whole_bytes(work.stride)}},
+            {{fields::accesses, 1.0}}};
       },
-      [&](Device& device, const ChaseWork& work) {
-        Point point = device_point(
-            device.description().ordinal,
-            {{fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}},
-             {fields::stride_bytes, std::int64_t{std::llround(work.stride.value())}}},
-            device.time_chase(work, target));
-        point.amounts[fields::accesses] = 1.0;
-        return point;
+      [](Device& device, const ChaseWork& work, const Target& target) {
+        return device.time_chase(work, target);
       });
 }
 
@@ -251,7 +283,7 @@ Seconds estimate_device_latency(const DeviceSetting& setting) {
   Seconds total{};
   for (const PlannedDevice& planned : planned_devices(setting)) {
     for (const ChaseWork& work : chase_plan(planned)) {
-      total += device_setting_time(device_latency_pace(setting.suite)) + chase_preparation(work);
+      total += device_setting_time(latency_pace(setting.suite)) + chase_preparation(work);
     }
   }
   return total;
@@ -275,16 +307,15 @@ Point point_of(const Device& device,
                const char* pass,
                const DeviceMeasured& measured) {
   const DeviceDescription& gpu = device.description();
-  Point point = device_point(
-      gpu.ordinal,
-      {{fields::kernel, std::string(memory_kernel_name(work.kernel))},
-       {fields::scope, std::string(stream_scope_name(work.scope))},
-       {fields::variant, stream_variant_name(work.variant)},
-       {fields::nontemporal, work.variant.streaming},
-       {fields::workers, std::int64_t{1}},
-       {fields::pass, std::string(pass)},
-       {fields::working_set_bytes, std::int64_t{std::llround(work.working_set.value())}}},
-      measured);
+  Point point = device_point(gpu.ordinal,
+                             {{fields::kernel, memory_kernel_name(work.kernel)},
+                              {fields::scope, stream_scope_name(work.scope)},
+                              {fields::variant, stream_variant_name(work.variant)},
+                              {fields::nontemporal, work.variant.streaming},
+                              {fields::workers, 1},
+                              {fields::pass, pass},
+                              {fields::working_set_bytes, whole_bytes(work.working_set)}},
+                             measured);
   if (work.scope != StreamScope::device) {
     point.parameters[fields::multiprocessors] = std::int64_t{gpu.multiprocessors};
   }
@@ -306,13 +337,13 @@ class MemoryProbe {
   void measure(Device& device, PlannedDevice planned) {
     if (const auto shortage = device_memory_shortage(planned)) recorder_.warn(*shortage);
     VariantChoice& choice = choices_[kind_of(planned.description)];
-    const Target brief = target_of(pilot_pace(planned.suite));
+    const Target brief = target_of(pilot_pace);
     for (const StreamWork& work : pilot_plan(planned)) {
       if (const auto rate = ask(device, work, "pilot", brief)) {
         choice.saw(work, region_of(planned, work.working_set), *rate);
       }
     }
-    const Target target = target_of(device_memory_pace(planned.suite));
+    const Target target = target_of(memory_pace(planned.suite));
     for (const StreamWork& work : sweep_plan(planned, choice)) ask(device, work, "sweep", target);
     walk_.release(device);
     planned.available = available_or(device, planned.available);
@@ -381,9 +412,9 @@ Seconds time_of(const PlannedDevice& planned) {
   const VariantChoice choice;
   Seconds total{};
   for (const StreamWork& work : pilot_plan(planned)) {
-    total += time_of(planned, work, pilot_pace(planned.suite));
+    total += time_of(planned, work, pilot_pace);
   }
-  const Pace pace = device_memory_pace(planned.suite);
+  const Pace pace = memory_pace(planned.suite);
   for (const StreamWork& work : sweep_plan(planned, choice)) total += time_of(planned, work, pace);
   if (const auto whole = whole_memory_work(planned, choice))
     total += time_of(planned, *whole, pace);

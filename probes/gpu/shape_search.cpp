@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -63,8 +64,8 @@ class Descent {
 
   ShapeFound run() {
     start();
-    if (best_rate_ > 0.0) descend();
-    return result();
+    if (found_.best) descend();
+    return found_;
   }
 
  private:
@@ -74,7 +75,7 @@ class Descent {
     for (const int waves : {1, 2, 4}) {
       const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, waves);
       if (grids.empty()) continue;
-      improves({waves, *std::min_element(grids.begin(), grids.end(), squarer), start_k});
+      improves({waves, *std::ranges::min_element(grids, squarer), start_k});
     }
   }
 
@@ -83,11 +84,12 @@ class Descent {
         &Descent::along_k, &Descent::along_waves, &Descent::along_grids};
     int dull = 0;
     for (std::size_t turn = 0; dull < dull_moves && !ended(); ++turn) {
-      const double before = best_rate_;
+      const FlopPerSecond before = found_.rate;
       walk(coordinates.at(turn % coordinates.size()));
-      dull = best_rate_ < (1.0 + dull_gain) * before ? dull + 1 : 0;
+      dull = found_.rate < (1.0 + dull_gain) * before ? dull + 1 : 0;
     }
-    if (stop_reason_.empty()) stop_reason_ = "three moves in a row gained less than 0.5 %";
+    if (found_.stop_reason.empty())
+      found_.stop_reason = "three moves in a row gained less than 0.5 %";
   }
 
   /// As far as it improves, in the first direction that does.
@@ -123,7 +125,7 @@ class Descent {
          next.waves += direction) {
       const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, next.waves);
       if (grids.empty()) continue;
-      next.grid = *std::min_element(grids.begin(), grids.end(), nearer);
+      next.grid = *std::ranges::min_element(grids, nearer);
       return next;
     }
     return std::nullopt;
@@ -131,7 +133,7 @@ class Descent {
 
   std::optional<Place> along_grids(const Place& place, int direction) const {
     const std::vector<TileGrid> grids = full_grids(limits_.multiprocessors, place.waves);
-    const auto here = std::find(grids.begin(), grids.end(), place.grid);
+    const auto here = std::ranges::find(grids, place.grid);
     if (here == grids.end()) return std::nullopt;
     const auto index = here - grids.begin() + direction;
     if (index < 0 || index >= static_cast<std::ptrdiff_t>(grids.size())) return std::nullopt;
@@ -141,45 +143,35 @@ class Descent {
   }
 
   bool ended() {
-    if (stop_reason_.empty() && trials_ >= limits_.trials) {
-      stop_reason_ = fmt::format("{} shapes tried", trials_);
+    std::string& reason = found_.stop_reason;
+    if (reason.empty() && found_.trials >= limits_.trials) {
+      reason = fmt::format("{} shapes tried", found_.trials);
     }
-    if (stop_reason_.empty() && limits_.out_of_time()) {
-      stop_reason_ = fmt::format("time limit after {} shapes", trials_);
+    if (reason.empty() && limits_.out_of_time()) {
+      reason = fmt::format("time limit after {} shapes", found_.trials);
     }
-    return !stop_reason_.empty();
+    return !reason.empty();
   }
 
   /// Tries the place unless that has been done; makes it the best when it is faster.
   bool improves(const Place& place) {
     const ProductShape shape = shape_of(place);
     if (tried_.contains(shape) || !limits_.fits(shape) || ended()) return false;
-    ++trials_;
-    const std::optional<FlopPerSecond> rate = measure_(shape);
-    tried_[shape] = rate ? rate->value() : 0.0;
-    if (tried_[shape] <= best_rate_) return false;
+    ++found_.trials;
+    tried_.insert(shape);
+    const FlopPerSecond rate = measure_(shape).value_or(FlopPerSecond(0.0));
+    if (rate <= found_.rate) return false;
     best_ = place;
-    best_rate_ = tried_[shape];
+    found_.best = shape;
+    found_.rate = rate;
     return true;
-  }
-
-  ShapeFound result() const {
-    ShapeFound found;
-    found.trials = trials_;
-    found.stop_reason = stop_reason_;
-    if (best_rate_ <= 0.0) return found;
-    found.best = shape_of(best_);
-    found.rate = FlopPerSecond(best_rate_);
-    return found;
   }
 
   const ShapeLimits& limits_;
   const std::function<std::optional<FlopPerSecond>(const ProductShape&)>& measure_;
-  std::map<ProductShape, double> tried_;
+  std::set<ProductShape> tried_;
   Place best_;
-  double best_rate_ = 0.0;
-  std::size_t trials_ = 0;
-  std::string stop_reason_;
+  ShapeFound found_;
 };
 }  // namespace
 
@@ -191,9 +183,7 @@ std::vector<TileGrid> full_grids(int multiprocessors, int waves) {
     if (tiles % rows == 0 && elongation(grid) <= std::log2(greatest_aspect)) grids.push_back(grid);
   }
   const std::optional<TileGrid> squarest = squarest_nearly_full(tiles);
-  if (squarest && std::find(grids.begin(), grids.end(), *squarest) == grids.end()) {
-    grids.push_back(*squarest);
-  }
+  if (squarest && std::ranges::count(grids, *squarest) == 0) grids.push_back(*squarest);
   std::sort(grids.begin(), grids.end(), [](const TileGrid& a, const TileGrid& b) {
     return a.rows * b.columns < b.rows * a.columns;
   });

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <dlfcn.h>
@@ -30,36 +31,23 @@ enum CblasTranspose : int { cblas_no_transpose = 111, cblas_transpose = 112 };
 /// Prototypes of cblas.h for the LP64 build (32-bit int dimensions). The library stays loaded until
 /// the process ends: its threads cannot be stopped safely.
 struct OpenBlasLibrary {
-  using Sgemm = void (*)(CblasOrder,
-                         CblasTranspose,
-                         CblasTranspose,
-                         int m,
-                         int n,
-                         int k,
-                         float alpha,
-                         const float* a,
-                         int lda,
-                         const float* b,
-                         int ldb,
-                         float beta,
-                         float* c,
-                         int ldc);
-  using Dgemm = void (*)(CblasOrder,
-                         CblasTranspose,
-                         CblasTranspose,
-                         int m,
-                         int n,
-                         int k,
-                         double alpha,
-                         const double* a,
-                         int lda,
-                         const double* b,
-                         int ldb,
-                         double beta,
-                         double* c,
-                         int ldc);
-  Sgemm sgemm = nullptr;
-  Dgemm dgemm = nullptr;
+  template <class T>
+  using Gemm = void (*)(CblasOrder,
+                        CblasTranspose,
+                        CblasTranspose,
+                        int m,
+                        int n,
+                        int k,
+                        T alpha,
+                        const T* a,
+                        int lda,
+                        const T* b,
+                        int ldb,
+                        T beta,
+                        T* c,
+                        int ldc);
+  Gemm<float> sgemm = nullptr;
+  Gemm<double> dgemm = nullptr;
   void (*set_num_threads)(int) = nullptr;
   int (*get_num_threads)() = nullptr;
   int (*get_parallel)() = nullptr;  // 0 sequential, 1 own threads, 2 OpenMP
@@ -110,26 +98,21 @@ Outcome<void*> open_first(const std::vector<std::string>& names) {
   return Skipped{fmt::format("cannot open OpenBLAS ({}): {}", first_error, remedy)};
 }
 
-template <class Function>
-bool find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  return function != nullptr;
-}
-
-/// The name of the first function that the library lacks, empty when it has all.
+/// Finds all functions; the name of the first one that the library lacks, empty for none.
 std::string find_all(void* handle, OpenBlasLibrary& library) {
-  if (!find(handle, "cblas_sgemm", library.sgemm)) return "cblas_sgemm";
-  if (!find(handle, "cblas_dgemm", library.dgemm)) return "cblas_dgemm";
-  if (!find(handle, "openblas_set_num_threads", library.set_num_threads)) {
-    return "openblas_set_num_threads";
-  }
-  if (!find(handle, "openblas_get_num_threads", library.get_num_threads)) {
-    return "openblas_get_num_threads";
-  }
-  if (!find(handle, "openblas_get_parallel", library.get_parallel)) return "openblas_get_parallel";
-  if (!find(handle, "openblas_get_config", library.get_config)) return "openblas_get_config";
-  if (!find(handle, "openblas_get_corename", library.get_corename)) return "openblas_get_corename";
-  return {};
+  std::string missing;
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    if (function == nullptr && missing.empty()) missing = name;
+  };
+  find("cblas_sgemm", library.sgemm);
+  find("cblas_dgemm", library.dgemm);
+  find("openblas_set_num_threads", library.set_num_threads);
+  find("openblas_get_num_threads", library.get_num_threads);
+  find("openblas_get_parallel", library.get_parallel);
+  find("openblas_get_config", library.get_config);
+  find("openblas_get_corename", library.get_corename);
+  return missing;
 }
 
 /// Opens the library: `path` if given, else the loader's search for libopenblas.so.0, else Debian's
@@ -160,24 +143,8 @@ Outcome<OpenBlasLibrary> load_openblas(const std::string& path, const std::strin
 }
 
 constexpr double mebibyte = 1024.0 * 1024.0;
-/// 0.3.21 of Debian 12 maps 38 MiB for itself and 128 MiB at the first product of each thread, plus
-/// a stack of 8 MiB for each thread it starts (VmSize, x86-64). When the mapping fails it tries
-/// again for ever, so a process with too little room must never call it.
+/// 0.3.21 of Debian 12 maps 38 MiB for itself (VmSize, x86-64).
 constexpr double library_room = 40.0 * mebibyte;
-constexpr double room_per_thread = 144.0 * mebibyte;
-
-/// Throws ProbeFailure when a resource limit leaves less room than that.
-void require_room(double bytes, const std::string& purpose) {
-  const auto left = limited_address_space();
-  if (left && left->value() < bytes) {
-    throw ProbeFailure(
-        fmt::format("{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} "
-                    "MiB: raise them (ulimit -v, ulimit -d)",
-                    purpose,
-                    bytes / mebibyte,
-                    left->value() / mebibyte));
-  }
-}
 
 int blas_integer(std::int64_t value, const char* name) {
   if (value < 0) throw std::invalid_argument(fmt::format("GEMM with {} = {}", name, value));
@@ -234,8 +201,9 @@ class OpenBlas final : public Blas {
   int set_threads(int threads) const override {
     if (threads < 1) throw std::invalid_argument("BLAS with less than one thread");
     const int more = threads - library_.get_num_threads();
-    if (more > 0)
-      require_room(more * room_per_thread, fmt::format("OpenBLAS on {} threads", threads));
+    if (more > 0) {
+      require_room(more * room_per_blas_thread, fmt::format("OpenBLAS on {} threads", threads));
+    }
     library_.set_num_threads(threads);
     return library_.get_parallel() == 0 ? 1 : library_.get_num_threads();
   }
@@ -259,9 +227,20 @@ class OpenBlas final : public Blas {
 };
 }  // namespace
 
+void require_room(double bytes, const std::string& purpose) {
+  const auto left = limited_address_space();
+  if (!left || left->value() >= bytes) return;
+  throw ProbeFailure(
+      fmt::format("{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} MiB: "
+                  "raise them (ulimit -v, ulimit -d)",
+                  purpose,
+                  bytes / mebibyte,
+                  left->value() / mebibyte));
+}
+
 Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path) {
   try {
-    require_room(library_room + room_per_thread, "OpenBLAS");
+    require_room(library_room + room_per_blas_thread, "OpenBLAS");
   } catch (const ProbeFailure& no_room) {
     return Skipped{no_room.what()};
   }
@@ -302,15 +281,12 @@ Width width_of(const CpuInfo& cpu) {
 }
 
 Width width_of(const std::string& core_name) {
-  const auto* set =
-      std::find_if(wide_sets.begin(), wide_sets.end(), [&](const KernelSet& candidate) {
-        return candidate.name == core_name;
-      });
+  const auto* set = std::ranges::find(wide_sets, core_name, &KernelSet::name);
   return set == wide_sets.end() ? Width::sse : set->width;
 }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) {
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
   return text;

@@ -49,14 +49,17 @@ class Blas {
 
 /// Opens libopenblas (`path` empty: the loader's search), with OPENBLAS_CORETYPE set from CPU flags
 /// unless the user set it; it starts with one thread. Skipped names the Debian package to install,
-/// or the resource limit that leaves no room (OpenBLAS maps 128 MiB per calling thread and would
-/// retry for ever). `gemm` from several threads needs that room for each.
+/// or the resource limit that leaves no room. `gemm` from several threads needs room for each.
 Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path = {});
 
-// Which of OpenBLAS's kernel sets fits a CPU, judged by the CPU's flags instead of its model
-// number.
+/// What OpenBLAS maps at the first product of each thread: 128 MiB, and a stack of 8 MiB for each
+/// thread that it starts (0.3.21 of Debian 12, x86-64). When the mapping fails it tries again for
+/// ever, so a process with too little room must never call it.
+inline constexpr double room_per_blas_thread = 144.0 * 1024.0 * 1024.0;
+/// Throws ProbeFailure when a resource limit leaves less than `bytes` of address space.
+void require_room(double bytes, const std::string& purpose);
 
-/// The value for OPENBLAS_CORETYPE, empty to leave the choice to the library.
+/// The value for OPENBLAS_CORETYPE by the CPU's flags, empty to leave the choice to the library.
 ///
 /// OpenBLAS compares family and model numbers and takes a CPU that it does not know for an old one:
 /// 0.3.21 runs AVX2 kernels on Zen 5 (OpenMathLib/OpenBLAS issue 6029). By flags: AVX-512 with bf16
@@ -74,8 +77,6 @@ std::string preferred_core_type(const CpuInfo& cpu);
 /// this CPU: "AVX2 kernels on an AVX-512 machine".
 std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu);
 
-// How fast does the BLAS library multiply?
-
 /// C = A B with A, B uniform in [-1, 1), beta = 0. One operation is all `batch` products:
 ///   flops       2 m n k batch
 ///   bytes       (m k + k n + m n) sizeof element batch: the compulsory traffic, A and B read and C
@@ -89,16 +90,14 @@ std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu);
 /// the library's own threads, which it neither pins nor reports: their CPU time is the whole
 /// process's (CLOCK_PROCESS_CPUTIME_ID), spinning while they wait included.
 ///
-/// After sampling, the first, middle and last product are compared with a reference (gemm_check.h).
-/// Throws ProbeFailure for a wrong result, no memory, or more workers than CPUs; UserError for
-/// dimensions that the library cannot count or the reference cannot verify (past 2^31 - 1; k past
-/// 2^23 in fp32); Interrupted between samples.
+/// After sampling, the first, middle and last product are compared with a reference
+/// (find_mismatch). Throws ProbeFailure for a wrong result, no memory, or more workers than CPUs;
+/// UserError for dimensions that the library cannot count or the reference cannot verify (past 2^31
+/// - 1; k past 2^23 in fp32); Interrupted between samples.
 Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target);
 
 /// Memory that the operands of `work` take.
 Bytes gemm_footprint(const GemmWork& work);
-
-// The matrices of one product, filled with random numbers.
 
 /// A (m x k) and B (k x n) hold independent uniform numbers in [-1, 1) drawn from `seed`, C (m x n)
 /// NaN, so that an element that the product never wrote is found. Rows are contiguous.
@@ -122,8 +121,6 @@ class GemmOperands {
 
 extern template class GemmOperands<float>;
 extern template class GemmOperands<double>;
-
-// Is a computed product right, beyond rounding?
 
 /// An element of C that rounding cannot explain.
 struct GemmMismatch {

@@ -67,11 +67,15 @@ std::vector<Fact> frequency_facts(const CpuInfo& cpu,
 namespace {
 constexpr double shortest_watch_s = 1.0;
 constexpr double impossible_excess = 0.05;  // beyond what ticks and late accounting explain
-constexpr std::array names{"cpu_busy_fraction",
-                           "own_cpu_fraction",
-                           "other_cpu_fraction",
-                           "steal_fraction",
-                           "watched_cpu_seconds"};
+struct LoadFact {
+  const char* name;
+  const char* source;
+};
+constexpr std::array load{LoadFact{"cpu_busy_fraction", "/proc/stat"},
+                          LoadFact{"own_cpu_fraction", "getrusage(2)"},
+                          LoadFact{"other_cpu_fraction", "/proc/stat less getrusage(2)"},
+                          LoadFact{"steal_fraction", "/proc/stat"},
+                          LoadFact{"watched_cpu_seconds", "/proc/stat"}};
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -85,7 +89,7 @@ double used_by(__rusage_who who) {
 
 std::vector<Fact> absent(const std::string& reason) {
   std::vector<Fact> facts;
-  for (const char* name : names) facts.push_back({name, std::nullopt, reason});
+  for (const LoadFact& entry : load) facts.push_back({entry.name, std::nullopt, reason});
   return facts;
 }
 }  // namespace
@@ -114,11 +118,9 @@ std::vector<Fact> load_facts(const LoadReading& start, const LoadReading& end, d
                           std::max(0.0, busy - own) / total,
                           (end.machine->steal_s - start.machine->steal_s) / total,
                           total};
-  const std::array sources{
-      "/proc/stat", "getrusage(2)", "/proc/stat less getrusage(2)", "/proc/stat", "/proc/stat"};
   std::vector<Fact> facts;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    facts.push_back({names[i], Value(values[i]), sources[i]});
+  for (std::size_t i = 0; i < load.size(); ++i) {
+    facts.push_back({load[i].name, Value(values[i]), load[i].source});
   }
   return facts;
 }

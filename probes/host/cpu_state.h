@@ -23,20 +23,15 @@ struct CpuidFacts {
 /// (Documentation/virt/kvm/x86/cpuid.rst; 0x40000010 is VMware's and KVM's timing leaf).
 CpuidFacts read_cpuid();
 
-// The clock that figures per cycle refer to, and how far to trust it.
-
 /// Facts base_frequency_hz, maximum_frequency_hz and frequency_basis. The base is, in this order:
 /// `cpufreq`/base_frequency (kHz; Intel's driver), CPUID leaf 0x16, the time-stamp counter's rate
 /// (which is near the nominal clock), the median "cpu MHz" of /proc/cpuinfo (on a virtual machine
 /// the nominal clock, else the clock of the moment). The maximum is cpufreq's cpuinfo_max_freq or
-/// CPUID's; neither is the clock at which vector code runs, which only a measurement tells.
+/// CPUID's; neither is the clock at which vector code runs, which only a measurement shows.
 std::vector<Fact> frequency_facts(
     const CpuInfo& cpu,
     const CpuidFacts& cpuid,
     const std::string& cpufreq = "/sys/devices/system/cpu/cpu0/cpufreq");
-
-// Who else used this machine while a run measured: the difference between a slow host and a busy
-// one.
 
 /// CPU time of the machine and of this program at one moment.
 struct LoadReading {

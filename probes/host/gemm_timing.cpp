@@ -24,9 +24,7 @@ namespace scaleworth::probes::host {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-/// OpenBLAS maps a buffer of 128 MiB for each thread that calls it and never returns without it.
 constexpr double mebibyte = 1024.0 * 1024.0;
-constexpr double buffer_per_caller = 144.0 * mebibyte;
 /// Of a dimension: the library's 32-bit int. Of k in fp32: half of where the rounding bound of
 /// gemm_check.h ends.
 constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 1;
@@ -171,16 +169,7 @@ void require_possible(const GemmWork& work) {
                                    memory.value->value() / mebibyte,
                                    memory.source));
   }
-  const auto left = limited_address_space();
-  const double needed = work.workers * buffer_per_caller + operands;
-  if (left && left->value() < needed) {
-    throw ProbeFailure(
-        fmt::format("{} needs {:.0f} MiB of address space and the resource limits leave {:.0f} "
-                    "MiB: raise them (ulimit -v, ulimit -d)",
-                    name_of(work),
-                    needed / mebibyte,
-                    left->value() / mebibyte));
-  }
+  require_room(work.workers * room_per_blas_thread + operands, name_of(work));
 }
 
 template <class T>

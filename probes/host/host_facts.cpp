@@ -15,51 +15,59 @@
 #include <unistd.h>
 
 namespace scaleworth::probes::host {
-Fact fact(const std::string& name,
-          const std::optional<Value>& value,
-          const std::string& source,
-          const std::string& otherwise) {
-  return {name, value, value ? source : otherwise};
-}
-
-Fact fact(const std::string& name, const Limit<Bytes>& limit) {
-  if (!limit.value) return {name, std::nullopt, limit.source};
-  return {name, Value(static_cast<std::int64_t>(limit.value->value())), limit.source};
-}
-
-std::vector<FactSection> host_facts() {
-  const CpuInfo cpu = read_cpuinfo();
-  const CpuidFacts cpuid = read_cpuid();
-  const Outcome<Topology> topology = read_topology();
-  const MemoryInfo memory = read_meminfo();
-  const CgroupLimits cgroup =
-      read_cgroup_limits(read_text("/proc/self/cgroup").value_or(std::string()));
-  return {cpu_section(cpu, cpuid, topology),
-          memory_section(memory),
-          limits_section(topology, memory, cgroup),
-          virtualisation_section(cpu, cpuid),
-          software_section()};
-}
-
 namespace {
 constexpr const char* cpuinfo_source = "/proc/cpuinfo";
 
-/// x86 names, then aarch64's, as /proc/cpuinfo spells them.
+/// x86 names, then aarch64's, as /proc/cpuinfo spells them, in the order in which they appeared.
 constexpr std::array<std::string_view, 20> extensions{
     "sse2",     "sse4_2",   "avx",      "f16c",     "fma",         "avx2",        "avx512f",
     "avx512dq", "avx512bw", "avx512vl", "avx_vnni", "avx512_vnni", "avx512_bf16", "avx512_fp16",
     "amx_bf16", "amx_int8", "asimd",    "asimdhp",  "sve",         "sve2"};
 
-Fact text_fact(const char* name, const std::string& value, const char* reason) {
-  return fact(
-      name, value.empty() ? std::nullopt : std::optional(Value(value)), cpuinfo_source, reason);
+template <class T>
+Value value_of(const T& reading) {
+  return reading;
 }
 
-Fact count_fact(const char* name, int count) {
-  return fact(name,
-              count > 0 ? std::optional(Value(std::int64_t{count})) : std::nullopt,
-              "hwloc",
-              "hwloc sees none here");
+Value value_of(Bytes bytes) {
+  return static_cast<std::int64_t>(bytes.value());
+}
+
+/// An optional reading: its source when present, `otherwise` when absent.
+template <class T>
+Fact fact(const std::string& name,
+          const std::optional<T>& reading,
+          const std::string& source,
+          const std::string& otherwise) {
+  if (!reading) return {name, std::nullopt, otherwise};
+  return {name, value_of(*reading), source};
+}
+
+/// A limit's value, or the reason that its source gives.
+template <class T>
+Fact fact(const std::string& name, const Limit<T>& limit) {
+  return fact(name, limit.value, limit.source, limit.source);
+}
+
+std::optional<std::string> unless_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(std::string(text));
+}
+
+std::optional<int> unless_zero(int count) {
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+std::string one_line(const std::string& file) {
+  return std::string(trim(read_text(file, 256).value_or(std::string())));
+}
+
+/// Of the extensions that matter to kernels and libraries: "sse2 avx avx2 fma avx512f ...".
+std::string isa_summary(const CpuInfo& cpu) {
+  std::vector<std::string_view> present;
+  std::ranges::copy_if(extensions, std::back_inserter(present), [&](std::string_view extension) {
+    return cpu.has(extension);
+  });
+  return fmt::format("{}", fmt::join(present, " "));
 }
 
 /// `nth`: how many caches of this level and kind came before; CPUs with two sorts of cores have
@@ -68,52 +76,43 @@ void append_cache(std::vector<Fact>& facts, const Cache& cache, std::size_t nth)
   std::string name = cache.kind == "unified" ? fmt::format("l{}_cache", cache.level)
                                              : fmt::format("l{}_{}_cache", cache.level, cache.kind);
   if (nth > 0) name += fmt::format("_sort_{}", nth + 1);
-  facts.push_back({name + "_bytes", Value(static_cast<std::int64_t>(cache.size.value())), "hwloc"});
+  facts.push_back({name + "_bytes", value_of(cache.size), "hwloc"});
   facts.push_back(
-      fact(name + "_line_bytes",
-           cache.line_bytes ? std::optional(Value(std::int64_t{*cache.line_bytes})) : std::nullopt,
-           "hwloc",
-           "hwloc does not know the line size"));
-  facts.push_back({name + "_shared_by_cpus", Value(std::int64_t{cache.shared_by_cpus}), "hwloc"});
-  facts.push_back({name + "_count", Value(std::int64_t{cache.count}), "hwloc"});
+      fact(name + "_line_bytes", cache.line_bytes, "hwloc", "hwloc does not know the line size"));
+  facts.push_back({name + "_shared_by_cpus", value_of(cache.shared_by_cpus), "hwloc"});
+  facts.push_back({name + "_count", value_of(cache.count), "hwloc"});
 }
 
 void append_topology(std::vector<Fact>& facts, const Topology& topology) {
-  facts.push_back(count_fact("sockets", topology.sockets));
-  facts.push_back(count_fact("cores", topology.cores));
-  facts.push_back(count_fact("logical_cpus", topology.logical_cpus));
-  const bool known = topology.cores > 0;
-  facts.push_back(
-      fact("threads_per_core",
-           known ? std::optional(Value(static_cast<double>(topology.logical_cpus) / topology.cores))
-                 : std::nullopt,
-           "hwloc; a virtual machine can hide that two CPUs are threads of one core",
-           "hwloc sees no cores here"));
-  facts.push_back(count_fact("numa_nodes", topology.numa_nodes));
+  const auto add_count = [&](const char* name, int count) {
+    facts.push_back(fact(name, unless_zero(count), "hwloc", "hwloc sees none here"));
+  };
+  add_count("sockets", topology.sockets);
+  add_count("cores", topology.cores);
+  add_count("logical_cpus", topology.logical_cpus);
+  std::optional<double> threads;
+  if (topology.cores > 0) threads = static_cast<double>(topology.logical_cpus) / topology.cores;
+  facts.push_back(fact("threads_per_core",
+                       threads,
+                       "hwloc; a virtual machine can hide that two CPUs are threads of one core",
+                       "hwloc sees no cores here"));
+  add_count("numa_nodes", topology.numa_nodes);
   if (topology.caches.empty()) facts.push_back({"caches", std::nullopt, "hwloc sees none here"});
   for (auto cache = topology.caches.begin(); cache != topology.caches.end(); ++cache) {
-    const auto alike = [&](const Cache& other) {
+    const auto nth = std::count_if(topology.caches.begin(), cache, [&](const Cache& other) {
       return other.level == cache->level && other.kind == cache->kind;
-    };
-    const auto nth = std::count_if(topology.caches.begin(), cache, alike);
+    });
     append_cache(facts, *cache, static_cast<std::size_t>(nth));
   }
 }
 }  // namespace
 
-std::string isa_summary(const CpuInfo& cpu) {
-  std::string summary;
-  for (const std::string_view extension : extensions) {
-    if (!cpu.has(extension)) continue;
-    if (!summary.empty()) summary += ' ';
-    summary += extension;
-  }
-  return summary;
-}
-
 FactSection cpu_section(const CpuInfo& cpu,
                         const CpuidFacts& cpuid,
                         const Outcome<Topology>& topology) {
+  const auto text_fact = [](const char* name, const std::string& text, const char* otherwise) {
+    return fact(name, unless_empty(text), cpuinfo_source, otherwise);
+  };
   std::vector<Fact> facts{
       text_fact("model", cpu.model_name, "/proc/cpuinfo names no model"),
       text_fact("vendor", cpu.vendor, "/proc/cpuinfo names no vendor"),
@@ -125,15 +124,28 @@ FactSection cpu_section(const CpuInfo& cpu,
       facts.push_back({name, std::nullopt, skipped->reason});
     }
   }
-  for (Fact& clock : frequency_facts(cpu, cpuid)) facts.push_back(std::move(clock));
+  std::ranges::move(frequency_facts(cpu, cpuid), std::back_inserter(facts));
   return {"cpu", std::move(facts)};
 }
 
 namespace {
-constexpr const char* meminfo_source = "/proc/meminfo";
-
-Fact bytes_fact(const char* name, const std::optional<Bytes>& bytes) {
-  return fact(name, {bytes, bytes ? meminfo_source : "/proc/meminfo has no such line"});
+FactSection memory_section(const MemoryInfo& memory) {
+  const auto of_meminfo = [](const char* name, const auto& reading) {
+    return fact(name, reading, "/proc/meminfo", "/proc/meminfo has no such line");
+  };
+  std::optional<std::int64_t> pages;
+  if (memory.huge_pages_reserved) pages = static_cast<std::int64_t>(*memory.huge_pages_reserved);
+  const std::string policy_file = "/sys/kernel/mm/transparent_hugepage/enabled";
+  return {"memory",
+          {of_meminfo("total_bytes", memory.total),
+           of_meminfo("available_bytes", memory.available),
+           of_meminfo("swap_bytes", memory.swap_total),
+           of_meminfo("huge_page_bytes", memory.huge_page_size),
+           of_meminfo("huge_pages_reserved", pages),
+           fact("transparent_huge_pages",
+                chosen_word(read_text(policy_file).value_or(std::string())),
+                policy_file,
+                fmt::format("{} cannot be read", policy_file))}};
 }
 
 Fact resource_fact(const char* name, int resource) {
@@ -145,43 +157,18 @@ Fact resource_fact(const char* name, int resource) {
   return {name, Value(static_cast<std::int64_t>(limit.rlim_cur)), "getrlimit(2)"};
 }
 
-Fact quota_fact(const Limit<double>& quota) {
-  if (!quota.value) return {"cpu_quota_cpus", std::nullopt, quota.source};
-  return {"cpu_quota_cpus", Value(*quota.value), quota.source};
-}
-}  // namespace
-
-FactSection memory_section(const MemoryInfo& memory) {
-  const std::string policy_file = "/sys/kernel/mm/transparent_hugepage/enabled";
-  const auto policy = chosen_word(read_text(policy_file).value_or(std::string()));
-  const auto pages = memory.huge_pages_reserved;
-  return {"memory",
-          {bytes_fact("total_bytes", memory.total),
-           bytes_fact("available_bytes", memory.available),
-           bytes_fact("swap_bytes", memory.swap_total),
-           bytes_fact("huge_page_bytes", memory.huge_page_size),
-           fact("huge_pages_reserved",
-                pages ? std::optional(Value(static_cast<std::int64_t>(*pages))) : std::nullopt,
-                meminfo_source,
-                "/proc/meminfo has no such line"),
-           fact("transparent_huge_pages",
-                policy ? std::optional(Value(*policy)) : std::nullopt,
-                policy_file,
-                fmt::format("{} cannot be read", policy_file))}};
-}
-
 FactSection limits_section(const Outcome<Topology>& topology,
                            const MemoryInfo& memory,
                            const CgroupLimits& cgroup) {
-  const auto affinity = affinity_cpus();
+  const std::optional<int> affinity = affinity_cpus();
   const WorkerLimit workers = worker_limit(topology, affinity, cgroup.cpus);
   return {"limits",
-          {{"workers", Value(std::int64_t{workers.workers}), workers.reason},
+          {{"workers", value_of(workers.workers), workers.reason},
            fact("affinity_cpus",
-                affinity ? std::optional(Value(std::int64_t{*affinity})) : std::nullopt,
+                affinity,
                 "sched_getaffinity(2)",
                 "the kernel does not report the affinity mask"),
-           quota_fact(cgroup.cpus),
+           fact("cpu_quota_cpus", cgroup.cpus),
            fact("memory_left_bytes",
                 memory_left(memory, cgroup.memory_remaining, limited_address_space())),
            fact("cgroup_memory_limit_bytes", cgroup.memory),
@@ -189,7 +176,6 @@ FactSection limits_section(const Outcome<Topology>& topology,
            resource_fact("data_limit_bytes", RLIMIT_DATA)}};
 }
 
-namespace {
 Fact kernel_fact() {
   utsname names{};
   if (uname(&names) != 0) return {"kernel", std::nullopt, "uname(2) failed"};
@@ -204,7 +190,7 @@ Fact system_fact() {
   const std::string text = read_text(file).value_or(std::string());
   constexpr std::string_view key = "PRETTY_NAME=";
   for (const std::string_view line : lines(text)) {
-    if (line.substr(0, key.size()) != key) continue;
+    if (!line.starts_with(key)) continue;
     std::string_view name = trim(line.substr(key.size()));
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
       name = name.substr(1, name.size() - 2);
@@ -213,8 +199,8 @@ Fact system_fact() {
   }
   return {"operating_system", std::nullopt, file + " has no PRETTY_NAME"};
 }
-}  // namespace
 
+/// Kernel, C library, compiler, operating system.
 FactSection software_section() {
   return {"software",
           {kernel_fact(),
@@ -225,26 +211,18 @@ FactSection software_section() {
            {"compiler", Value(std::string(__VERSION__)), "__VERSION__ of the build"}}};
 }
 
-namespace {
-struct Known {
-  std::string_view signature;
-  std::string_view name;
-};
 /// CPUID leaf 0x40000000 of common hypervisors (Linux arch/x86/kernel/cpu/hypervisor.c and the
 /// vendors' manuals).
-constexpr std::array known_hypervisors{Known{"KVMKVMKVM", "KVM"},
-                                       Known{"Linux KVM Hv", "KVM (Hyper-V emulation)"},
-                                       Known{"Microsoft Hv", "Hyper-V"},
-                                       Known{"VMwareVMware", "VMware"},
-                                       Known{"XenVMMXenVMM", "Xen"},
-                                       Known{"bhyve bhyve ", "bhyve"},
-                                       Known{"TCGTCGTCGTCG", "QEMU (emulated)"},
-                                       Known{"prl hyperv  ", "Parallels"},
-                                       Known{"ACRNACRNACRN", "ACRN"}};
-
-std::string one_line(const std::string& file) {
-  return std::string(trim(read_text(file, 256).value_or(std::string())));
-}
+constexpr std::pair<std::string_view, std::string_view> known_hypervisors[] = {
+    {"KVMKVMKVM", "KVM"},
+    {"Linux KVM Hv", "KVM (Hyper-V emulation)"},
+    {"Microsoft Hv", "Hyper-V"},
+    {"VMwareVMware", "VMware"},
+    {"XenVMMXenVMM", "Xen"},
+    {"bhyve bhyve ", "bhyve"},
+    {"TCGTCGTCGTCG", "QEMU (emulated)"},
+    {"prl hyperv  ", "Parallels"},
+    {"ACRNACRNACRN", "ACRN"}};
 
 /// On x86 the hypervisor answers CPUID; elsewhere it shows itself in /sys or by the firmware's
 /// maker.
@@ -255,16 +233,8 @@ Fact hypervisor_fact(const CpuInfo& cpu, const CpuidFacts& cpuid) {
   if (const std::string type = one_line("/sys/hypervisor/type"); !type.empty()) {
     return {"hypervisor", Value(type), "/sys/hypervisor/type"};
   }
-  if (cpu.has("hypervisor")) return {"hypervisor", Value(std::string("unknown")), "/proc/cpuinfo"};
+  if (cpu.has("hypervisor")) return {"hypervisor", Value(std::string("unknown")), cpuinfo_source};
   return {"hypervisor", std::nullopt, "none seen by CPUID, /sys/hypervisor or /proc/cpuinfo"};
-}
-
-Fact product_fact(const char* name, const std::string& file) {
-  const std::string text = one_line(file);
-  return fact(name,
-              text.empty() ? std::nullopt : std::optional(Value(text)),
-              file,
-              file + " cannot be read");
 }
 
 Fact container_fact() {
@@ -276,28 +246,40 @@ Fact container_fact() {
   return {"container", std::nullopt, "no mark of a known container runtime"};
 }
 
-Fact steal_fact() {
-  const auto times = read_machine_times();
-  if (!times || times->total_s() <= 0.0) {
-    return {"steal_fraction_since_boot", std::nullopt, "/proc/stat cannot be read"};
-  }
-  return {"steal_fraction_since_boot", Value(times->steal_s / times->total_s()), "/proc/stat"};
-}
-}  // namespace
-
-std::string hypervisor_name(const std::string& signature) {
-  for (const Known& known : known_hypervisors) {
-    if (known.signature == signature) return std::string(known.name);
-  }
-  return signature;
-}
-
+/// The hypervisor's name, container, and steal time since boot.
 FactSection virtualisation_section(const CpuInfo& cpu, const CpuidFacts& cpuid) {
+  const auto product_fact = [](const char* name, const std::string& file) {
+    return fact(name, unless_empty(one_line(file)), file, file + " cannot be read");
+  };
+  std::optional<double> steal;
+  if (const auto times = read_machine_times(); times && times->total_s() > 0.0) {
+    steal = times->steal_s / times->total_s();
+  }
   return {"virtualisation",
           {hypervisor_fact(cpu, cpuid),
            product_fact("system_vendor", "/sys/class/dmi/id/sys_vendor"),
            product_fact("system_product", "/sys/class/dmi/id/product_name"),
            container_fact(),
-           steal_fact()}};
+           fact("steal_fraction_since_boot", steal, "/proc/stat", "/proc/stat cannot be read")}};
+}
+}  // namespace
+
+std::string hypervisor_name(const std::string& signature) {
+  for (const auto& [known, name] : known_hypervisors) {
+    if (known == signature) return std::string(name);
+  }
+  return signature;
+}
+
+std::vector<FactSection> host_facts() {
+  const CpuInfo cpu = read_cpuinfo();
+  const CpuidFacts cpuid = read_cpuid();
+  const Outcome<Topology> topology = read_topology();
+  const MemoryInfo memory = read_meminfo();
+  return {cpu_section(cpu, cpuid, topology),
+          memory_section(memory),
+          limits_section(topology, memory, read_cgroup_limits(own_cgroups())),
+          virtualisation_section(cpu, cpuid),
+          software_section()};
 }
 }  // namespace scaleworth::probes::host

@@ -54,19 +54,18 @@ struct Limit {
   std::string source;
 };
 
-/// Contents of the two forms of a CPU limit. `cpus` is absent when unlimited.
+/// A limit that was read; absent where there is none.
 struct CpuQuota {
   std::optional<double> cpus;
+};
+struct MemoryLimit {
+  std::optional<Bytes> bytes;
 };
 /// "max 100000" or "150000 100000" (cgroup v2 cpu.max, microseconds of CPU time per period);
 /// absent when malformed.
 std::optional<CpuQuota> parse_cpu_max(std::string_view text);
 /// cpu.cfs_quota_us (-1: unlimited) and cpu.cfs_period_us of cgroup v1; absent when malformed.
 std::optional<CpuQuota> parse_cfs_quota(std::string_view quota, std::string_view period);
-
-struct MemoryLimit {
-  std::optional<Bytes> bytes;
-};
 /// "max" or a byte count; 2^60 and more is how v1 spells unlimited. Absent when malformed.
 std::optional<MemoryLimit> parse_memory_limit(std::string_view text);
 
@@ -84,7 +83,9 @@ struct CgroupLimits {
   Limit<Bytes> memory_remaining;  // least of limit - (usage - inactive file cache, reclaimable)
 };
 
-/// Reads the groups named by `membership` (the text of /proc/self/cgroup) below `mount`, walking up
+/// The text of /proc/self/cgroup; empty where there is none.
+std::string own_cgroups();
+/// Reads the groups named by `membership` (a text of that form) below `mount`, walking up
 /// to the mount's root: every ancestor's limit holds. A path that the mount does not have (a
 /// container that sees only its own group) is passed over, its ancestors are still read.
 CgroupLimits read_cgroup_limits(std::string_view membership,
@@ -93,7 +94,7 @@ CgroupLimits read_cgroup_limits(std::string_view membership,
 // What this process may use of the node: CPUs and memory, each with the limit that binds.
 
 /// Logical CPUs in the affinity mask (set by taskset, cpusets, batch systems); absent if the kernel
-/// does not tell.
+/// does not report it.
 std::optional<int> affinity_cpus();
 
 /// Workers that can compute at once.
@@ -119,33 +120,11 @@ Limit<Bytes> memory_left(const MemoryInfo& memory,
 WorkerLimit current_worker_limit();
 Limit<Bytes> current_memory_left();
 
-// The sections of host_facts(), each made from what the readers found.
-
-/// A fact of an optional reading: its source when present, `otherwise` when absent.
-Fact fact(const std::string& name,
-          const std::optional<Value>& value,
-          const std::string& source,
-          const std::string& otherwise);
-/// A limit's value, or the reason that its source gives.
-Fact fact(const std::string& name, const Limit<Bytes>& limit);
-
 /// model, vendor, isa, the counts of hwloc, frequencies, and for each level of cache
 /// l1_data_cache_bytes, l1_data_cache_line_bytes, l1_data_cache_shared_by_cpus, ...
 FactSection cpu_section(const CpuInfo& cpu,
                         const CpuidFacts& cpuid,
                         const Outcome<Topology>& topology);
-FactSection memory_section(const MemoryInfo& memory);
-FactSection limits_section(const Outcome<Topology>& topology,
-                           const MemoryInfo& memory,
-                           const CgroupLimits& cgroup);
-/// The hypervisor's name, container, and steal time since boot.
-FactSection virtualisation_section(const CpuInfo& cpu, const CpuidFacts& cpuid);
-/// Kernel, C library, compiler, operating system.
-FactSection software_section();
-
-/// The instruction-set extensions of `cpu` that matter to kernels and libraries, in the order in
-/// which they appeared: "sse2 avx avx2 fma avx512f ...". Empty when none is known.
-std::string isa_summary(const CpuInfo& cpu);
 
 /// "KVM" for the signature "KVMKVMKVM"; the signature itself when it is not a known one.
 std::string hypervisor_name(const std::string& signature);

@@ -12,7 +12,7 @@ struct HostOptions {
   std::string blas_path;  // empty: search for OpenBLAS
 };
 
-/// BLAS is opened at the first question that needs it. Facts are those of facts/host_facts.h; who
-/// used the CPUs during a run is told by facts/load_watch.h.
+/// BLAS is opened at the first question that needs it. Facts are those of host_facts.h; who
+/// used the CPUs during a run is in LoadWatch (cpu_state.h).
 std::unique_ptr<Machine> open_host_machine(const HostOptions& options);
 }  // namespace scaleworth::probes::host

@@ -11,11 +11,9 @@
 
 namespace scaleworth::probes::host {
 namespace {
-CgroupLimits current_cgroup_limits() {
-  return read_cgroup_limits(read_text("/proc/self/cgroup").value_or(std::string()));
-}
-
-void tighten(Limit<Bytes>& limit, const std::optional<Bytes>& value, const std::string& source) {
+/// Keeps the least value seen and its file.
+template <class T>
+void tighten(Limit<T>& limit, const std::optional<T>& value, const std::string& source) {
   if (value && (!limit.value || *value < *limit.value)) limit = {value, source};
 }
 }  // namespace
@@ -57,12 +55,12 @@ Limit<Bytes> memory_left(const MemoryInfo& memory,
 }
 
 WorkerLimit current_worker_limit() {
-  return worker_limit(read_topology(), affinity_cpus(), current_cgroup_limits().cpus);
+  return worker_limit(read_topology(), affinity_cpus(), read_cgroup_limits(own_cgroups()).cpus);
 }
 
 Limit<Bytes> current_memory_left() {
   return memory_left(
-      read_meminfo(), current_cgroup_limits().memory_remaining, limited_address_space());
+      read_meminfo(), read_cgroup_limits(own_cgroups()).memory_remaining, limited_address_space());
 }
 
 namespace {
@@ -86,12 +84,7 @@ std::vector<std::string> with_ancestors(const std::string& mount, std::string pa
 }
 
 bool lists(std::string_view controllers, std::string_view wanted) {
-  while (!controllers.empty()) {
-    const std::size_t comma = std::min(controllers.find(','), controllers.size());
-    if (controllers.substr(0, comma) == wanted) return true;
-    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
-  }
-  return false;
+  return std::ranges::count(split(controllers, ","), wanted) > 0;
 }
 
 std::vector<Hierarchy> hierarchies(std::string_view membership,
@@ -110,12 +103,7 @@ std::vector<Hierarchy> hierarchies(std::string_view membership,
   return found;
 }
 
-/// Keeps the least value seen and its file; a malformed file is remembered while there is no value.
-template <class T>
-void tighten(Limit<T>& limit, const std::optional<T>& value, const std::string& source) {
-  if (value && (!limit.value || *value < *limit.value)) limit = {value, source};
-}
-
+/// A malformed file is named while there is no value.
 template <class T>
 void note_malformed(Limit<T>& limit, const std::string& file) {
   if (!limit.value) limit.source = fmt::format("{} is malformed", file);
@@ -209,19 +197,19 @@ std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text) {
   return groups;
 }
 
+std::string own_cgroups() {
+  return read_text("/proc/self/cgroup").value_or(std::string());
+}
+
 CgroupLimits read_cgroup_limits(std::string_view membership, const std::string& mount) {
   CgroupLimits limits{{std::nullopt, "no CPU quota in any control group of this process"},
                       {std::nullopt, "no memory limit in any control group of this process"},
                       {std::nullopt, "no memory limit in any control group of this process"}};
-  for (const Hierarchy& hierarchy : hierarchies(membership, mount, "cpu")) {
-    for (const std::string& folder : hierarchy.folders) {
-      read_cpu(limits.cpus, folder, hierarchy.version_2);
-    }
+  for (const auto& [version_2, folders] : hierarchies(membership, mount, "cpu")) {
+    for (const std::string& folder : folders) read_cpu(limits.cpus, folder, version_2);
   }
-  for (const Hierarchy& hierarchy : hierarchies(membership, mount, "memory")) {
-    for (const std::string& folder : hierarchy.folders) {
-      read_memory(limits, folder, hierarchy.version_2);
-    }
+  for (const auto& [version_2, folders] : hierarchies(membership, mount, "memory")) {
+    for (const std::string& folder : folders) read_memory(limits, folder, version_2);
   }
   return limits;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <limits>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -29,8 +30,8 @@ std::optional<Bytes> limited_address_space() {
   const auto address_space = left(RLIMIT_AS, parse_integer(fields[0]));
   const auto data = left(RLIMIT_DATA, parse_integer(fields[5]));
   if (!address_space && !data) return std::nullopt;
-  return Bytes(std::min(address_space.value_or(*(data ? data : address_space)),
-                        data.value_or(*(address_space ? address_space : data))));
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  return Bytes(std::min(address_space.value_or(unlimited), data.value_or(unlimited)));
 }
 
 namespace {
@@ -61,8 +62,7 @@ bool CpuInfo::has(std::string_view flag) const {
 }
 
 bool CpuInfo::has_all(const std::vector<std::string_view>& wanted) const {
-  return std::all_of(
-      wanted.begin(), wanted.end(), [this](std::string_view flag) { return has(flag); });
+  return std::ranges::all_of(wanted, [this](std::string_view flag) { return has(flag); });
 }
 
 CpuInfo parse_cpuinfo(std::string_view text) {
@@ -82,9 +82,7 @@ CpuInfo read_cpuinfo() {
 namespace {
 /// The value of "Name:   123 kB" in bytes, of "Name:   123" as it is.
 std::optional<double> value_of(std::string_view line, std::string_view name) {
-  if (line.substr(0, name.size()) != name || line.substr(name.size(), 1) != ":") {
-    return std::nullopt;
-  }
+  if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") return std::nullopt;
   const auto parts = words(line.substr(name.size() + 1));
   if (parts.empty() || parts.size() > 2 || (parts.size() == 2 && parts[1] != "kB")) {
     return std::nullopt;
@@ -149,8 +147,8 @@ std::optional<MachineTimes> read_machine_times() {
 }
 
 namespace {
-constexpr std::int64_t largest_cpu = 65535;
 constexpr std::string_view blank = " \t\r\n";
+}  // namespace
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
@@ -162,7 +160,6 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
   return parts;
 }
-}  // namespace
 
 std::optional<std::string> read_text(const std::string& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
@@ -199,25 +196,5 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return value;
-}
-
-std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
-  std::vector<int> cpus;
-  const std::string_view list = trim(text);
-  std::size_t start = 0;
-  while (start < list.size()) {
-    const std::size_t end = std::min(list.find(',', start), list.size());
-    const std::string_view part = list.substr(start, end - start);
-    const std::size_t dash = part.find('-');
-    const auto first = parse_integer(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : parse_integer(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last > largest_cpu) return std::nullopt;
-    for (std::int64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
-    if (end + 1 == list.size()) return std::nullopt;  // a comma with nothing after it
-    start = end + 1;
-  }
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-  return cpus;
 }
 }  // namespace scaleworth::probes::host

@@ -40,8 +40,6 @@ CpuInfo parse_cpuinfo(std::string_view text);
 /// parse_cpuinfo of this machine's file; an empty CpuInfo where there is none.
 CpuInfo read_cpuinfo();
 
-// Memory of the node as the kernel counts it.
-
 /// Members are absent where /proc/meminfo has no such line or a malformed one.
 struct MemoryInfo {
   std::optional<Bytes> total;
@@ -56,8 +54,6 @@ MemoryInfo read_meminfo();
 /// The word in brackets of a sysfs choice, "always [madvise] never" -> "madvise"; absent without
 /// brackets.
 std::optional<std::string> chosen_word(std::string_view text);
-
-// Where the CPU time of the whole machine went since boot.
 
 /// Seconds summed over all CPUs. `steal`: a CPU was ready to run, but the hypervisor ran others.
 struct MachineTimes {
@@ -82,6 +78,9 @@ std::optional<MachineTimes> read_machine_times();
 /// size to ask for, so the limit bounds the memory that a strange mount could take.
 std::optional<std::string> read_text(const std::string& path, std::size_t limit = 1 << 22);
 
+/// The parts between any of `separators`, without empty ones.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators);
+
 /// Without spaces, tabs and line ends at both ends.
 std::string_view trim(std::string_view text);
 
@@ -94,9 +93,4 @@ std::vector<std::string_view> words(std::string_view text);
 /// The whole of the trimmed text as a decimal number; absent for anything else (empty, trailing
 /// letters, out of range).
 std::optional<std::int64_t> parse_integer(std::string_view text);
-
-/// CPU numbers of the kernel's list format, "0-3,8" (Documentation/admin-guide/cputopology.rst),
-/// ascending and without repetition. Empty text is an empty list; absent when malformed, reversed
-/// ("3-0") or past 65535 CPUs.
-std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 }  // namespace scaleworth::probes::host

@@ -30,15 +30,8 @@ constexpr std::array cache_types{HWLOC_OBJ_L1CACHE,
                                  HWLOC_OBJ_L5CACHE};
 
 const char* kind_name(hwloc_obj_cache_type_t type) {
-  switch (type) {
-    case HWLOC_OBJ_CACHE_DATA:
-      return "data";
-    case HWLOC_OBJ_CACHE_INSTRUCTION:
-      return "instruction";
-    case HWLOC_OBJ_CACHE_UNIFIED:
-      return "unified";
-  }
-  return "unknown";
+  if (type == HWLOC_OBJ_CACHE_DATA) return "data";
+  return type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction" : "unified";
 }
 
 /// The whole machine, also what a cpuset forbids: limits are facts of their own.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A udev that has nothing to say, for the portable program: hwloc's static library asks udev for the
-/// serial numbers of disks, which nobody here reads, and there is no static libudev. hwloc does
-/// without a context when `udev_new` returns none, and asks nothing further.
+/// A udev that has nothing to say, for the portable program: hwloc's static library asks udev for
+/// the serial numbers of disks, which nothing here reads, and there is no static libudev. hwloc
+/// does without a context when `udev_new` returns none, and asks nothing further.
 extern "C" {
 
 struct udev;

@@ -170,7 +170,7 @@ int pin(std::thread& thread, int cpu) {
 }  // namespace
 
 struct WorkerTeam::State {
-  /// What one worker reports of one run; a cache line each, so that writing it disturbs nobody.
+  /// What one worker reports of one run; a cache line each, so that writing it disturbs no other.
   struct alignas(128) Report {
     Clock::time_point start;
     Clock::time_point end;

@@ -29,10 +29,8 @@ std::vector<int> worker_order(std::span<const CpuPlace> places);
 
 /// CPUs that this process may run on (affinity mask, which cpusets and taskset set), in
 /// `worker_order`. Cores are read from sysfs; where that is absent each CPU counts as a core.
-/// Throws ProbeFailure if the kernel does not tell the mask.
+/// Throws ProbeFailure if the kernel does not report the mask.
 std::vector<int> worker_cpus();
-
-// A team of threads, each pinned to a CPU of its own, that start a task together.
 
 /// One run of a task on all workers.
 struct TeamTiming {
@@ -61,8 +59,6 @@ class WorkerTeam {
   std::unique_ptr<State> state_;
 };
 
-// Turns a repeatable piece of work on a team into samples.
-
 /// Work made of equal units; `run(worker, units)` does that many of them on one worker. An
 /// operation (what a sample is divided by) is `units_per_operation` units: below one where a unit
 /// holds several operations, above one where an operation is too long for one sample.
@@ -83,8 +79,6 @@ Samples take_samples(WorkerTeam& team,
                      const UnitWork& work,
                      const Target& target,
                      std::int64_t* last_units = nullptr);
-
-// All CPUs that the kernel allows, for a while, although a launcher bound this process to few.
 
 /// Widens the calling thread's affinity mask to every CPU of its cpuset (threads created meanwhile
 /// inherit that) and restores the former mask at the end. Where the kernel refuses, nothing

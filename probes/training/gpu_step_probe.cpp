@@ -91,12 +91,7 @@ void keep_variant(VariantSeries& one, Recorder& recorder) {
 Seconds estimate_device_training(const Setting& setting) {
   const Rounds rounds = rounds_of(setting.suite);
   const std::vector<int> counts = scaling_counts(setting.max_ranks);
-  const Seconds target = device_family().target_step;
-  Seconds step_of_each;
-  for (const int ranks : counts) {
-    step_of_each += target * (static_cast<double>(counts.back()) / ranks);  // strong
-    if (counts.size() > 1) step_of_each += 2.0 * target;                    // weak
-  }
+  const Seconds step_of_each = step_of_each_count(counts, device_family().target_step);
   const double trainings = static_cast<double>(counts.size()) * (counts.size() > 1 ? 2.0 : 1.0);
   return calibration_time() + rounds.count * ((rounds.steps + warmup_steps) * step_of_each +
                                               trainings * setup_of_training);
@@ -142,15 +137,11 @@ void measure_step_variants(RankGroup& group,
     // A mode of its own: the ledger of a traced step is not that of strong scaling.
     series.push_back({variant, StepSeries(variant.name, work, "bf16"), {}});
   }
-  for (int round = 0; round < rounds.count; ++round) {
-    for (std::size_t turn = 0; turn < series.size(); ++turn) {
-      // Up the list, then down, so that no way always comes first.
-      VariantSeries& one = series[round % 2 == 0 ? turn : series.size() - 1 - turn];
-      recorder.progress(static_cast<double>(round) / rounds.count,
-                        fmt::format("steps {}", one.variant.name));
-      run_variant(group, one, recorder);
-    }
-  }
+  in_turns(rounds.count, series.size(), [&](int round, std::size_t index) {
+    recorder.progress(static_cast<double>(round) / rounds.count,
+                      fmt::format("steps {}", series[index].variant.name));
+    run_variant(group, series[index], recorder);
+  });
   for (VariantSeries& one : series) keep_variant(one, recorder);
 }
 }  // namespace scaleworth::probes

@@ -7,21 +7,23 @@
 namespace scaleworth::probes {
 namespace {
 constexpr float initial_deviation = 0.02F;  // GPT-2
+}  // namespace
 
-class LayoutBuilder {
- public:
-  explicit LayoutBuilder(ParameterLayout& layout) : layout_(layout) {}
-
-  Weight add(std::string name, std::int64_t size, Initial initial) {
-    const Weight weight{layout_.total, static_cast<std::size_t>(size)};
-    layout_.entries.push_back({std::move(name), weight, initial});
-    layout_.total = weight.end();
+ParameterLayout::ParameterLayout(const TransformerShape& shape)
+    : layers(static_cast<std::size_t>(shape.layers)) {
+  const auto add = [&](std::string name, std::int64_t size, Initial initial) {
+    const Weight weight{total, static_cast<std::size_t>(size)};
+    entries.push_back({std::move(name), weight, initial});
+    total = weight.end();
     return weight;
-  }
-
-  LayerWeights add_layer(std::int64_t layer, std::int64_t d) {
+  };
+  const std::int64_t d = shape.width;
+  head = add("head", d * shape.vocabulary, Initial::normal);
+  final_gain = add("final norm gain", d, Initial::one);
+  final_bias = add("final norm bias", d, Initial::zero);
+  for (std::int64_t layer = shape.layers - 1; layer >= 0; --layer) {
     const std::string prefix = "layer " + std::to_string(layer) + " ";
-    LayerWeights w;
+    LayerWeights& w = layers[static_cast<std::size_t>(layer)];
     w.down = add(prefix + "down", 4 * d * d, Initial::residual);
     w.down_bias = add(prefix + "down bias", d, Initial::zero);
     w.up = add(prefix + "up", 4 * d * d, Initial::normal);
@@ -34,26 +36,9 @@ class LayoutBuilder {
     w.qkv_bias = add(prefix + "qkv bias", 3 * d, Initial::zero);
     w.norm1_gain = add(prefix + "norm 1 gain", d, Initial::one);
     w.norm1_bias = add(prefix + "norm 1 bias", d, Initial::zero);
-    return w;
   }
-
- private:
-  ParameterLayout& layout_;
-};
-}  // namespace
-
-ParameterLayout::ParameterLayout(const TransformerShape& shape)
-    : layers(static_cast<std::size_t>(shape.layers)) {
-  LayoutBuilder builder(*this);
-  const std::int64_t d = shape.width;
-  head = builder.add("head", d * shape.vocabulary, Initial::normal);
-  final_gain = builder.add("final norm gain", d, Initial::one);
-  final_bias = builder.add("final norm bias", d, Initial::zero);
-  for (std::int64_t layer = shape.layers - 1; layer >= 0; --layer) {
-    layers[static_cast<std::size_t>(layer)] = builder.add_layer(layer, d);
-  }
-  position = builder.add("position embedding", shape.sequence * d, Initial::normal);
-  token = builder.add("token embedding", shape.vocabulary * d, Initial::normal);
+  position = add("position embedding", shape.sequence * d, Initial::normal);
+  token = add("token embedding", shape.vocabulary * d, Initial::normal);
 }
 
 InitialDistribution initial_distribution(const ParameterLayout& layout, Initial initial) {

@@ -26,10 +26,6 @@ FlopPerSecond calibrate(RankGroup& group, const StepSizes& sizes, TrainingWork w
   return model_flops(sizes.shape, sizes.batch) / measured.fastest_step;
 }
 
-StepSeries& in_turn(std::vector<StepSeries>& series, int round, std::size_t turn) {
-  return series[round % 2 == 0 ? turn : series.size() - 1 - turn];
-}
-
 void keep(std::vector<StepSeries>& series, Recorder& recorder) {
   for (StepSeries& one : series) {
     if (one.empty()) continue;
@@ -101,17 +97,13 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
   return series;
 }
 
-void run_rounds(RankGroup& group, int rounds, std::vector<StepSeries>& series, Recorder& recorder) {
-  const double total = rounds * static_cast<double>(series.size());
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t turn = 0; turn < series.size(); ++turn) {
-      StepSeries& next = in_turn(series, round, turn);
-      recorder.progress(
-          (round * static_cast<double>(series.size()) + static_cast<double>(turn)) / total,
-          next.description());
-      next.append(group.train(next.work()));
-    }
+Seconds step_of_each_count(const std::vector<int>& counts, Seconds target) {
+  Seconds sum;
+  for (const int ranks : counts) {
+    sum += target * (static_cast<double>(counts.back()) / ranks);  // strong
+    if (counts.size() > 1) sum += 2.0 * target;                    // weak
   }
+  return sum;
 }
 
 void measure_rounds(RankGroup& group,
@@ -119,7 +111,12 @@ void measure_rounds(RankGroup& group,
                     std::vector<StepSeries>& series,
                     Recorder& recorder) {
   try {
-    run_rounds(group, rounds, series, recorder);
+    double done = 0.0;
+    in_turns(rounds, series.size(), [&](int, std::size_t index) {
+      recorder.progress(done++ / (rounds * static_cast<double>(series.size())),
+                        series[index].description());
+      series[index].append(group.train(series[index].work()));
+    });
   } catch (...) {
     keep(series, recorder);
     throw;

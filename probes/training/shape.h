@@ -60,8 +60,6 @@ std::int64_t choose_batch(const TransformerShape& shape,
                           const RankCapacity& capacity,
                           const ShapeFamily& family = host_family());
 
-// Exact counts of the reference transformer: parameters, model FLOPs, memory.
-
 /// L layers, width D, S positions, vocabulary V:
 ///   token embedding V D + position embedding S D
 ///   + per layer 12 D^2 + 13 D  (QKV 3 D^2 + 3 D, output D^2 + D, MLP 8 D^2 + 5 D, two norms 4 D)
@@ -85,8 +83,6 @@ Bytes training_memory(const TransformerShape& shape, std::int64_t sequences);
 /// weights and gradients (16 bytes a parameter), activations kept for the backward pass, and 64 MiB
 /// for sums and the products' workspace.
 Bytes device_training_memory(const TransformerShape& shape, std::int64_t sequences);
-
-// What makes a training work impossible to run, on any machine.
 
 /// Throws UserError naming the value when `work` cannot be run: sizes below 1, a width that its
 /// heads do not divide, a batch that its ranks do not divide, a straggler that is no rank or not
@@ -150,8 +146,6 @@ struct Bucket {
 std::vector<Bucket> make_buckets(const ParameterLayout& layout,
                                  Bytes target,
                                  Bytes element = Bytes(sizeof(float)));
-
-// Synthetic training text that can be learned, addressed by global sample number.
 
 /// Fills `tokens` [sequences, sequence + 1] with the samples `first`, `first` + 1, ... Position i
 /// is input, position i + 1 its target. A sample depends on (seed, its number) alone, so the data

@@ -13,11 +13,7 @@ namespace scaleworth::probes {
 Seconds estimate_training(const Setting& setting) {
   const Rounds rounds = rounds_of(setting.suite);
   const std::vector<int> counts = scaling_counts(setting.max_ranks);
-  Seconds step_of_each;
-  for (const int ranks : counts) {
-    step_of_each += target_step * (static_cast<double>(counts.back()) / ranks);  // strong
-    if (counts.size() > 1) step_of_each += 2.0 * target_step;                    // weak
-  }
+  const Seconds step_of_each = step_of_each_count(counts, target_step);
   const double modes = counts.size() > 1 ? 2.0 : 1.0;
   // Memory is allocated, touched and filled with weights once per training.
   const Seconds setup(0.03 * rounds.count * modes * static_cast<double>(counts.size()));
@@ -68,9 +64,7 @@ void StepSeries::append(TrainingMeasured measured) {
   const auto measured_steps = static_cast<std::ptrdiff_t>(steps.size());
   loss_.insert(loss_.end(), measured.loss.end() - measured_steps, measured.loss.end());
   for (std::string& warning : measured.warnings) {
-    if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) {
-      warnings_.push_back(std::move(warning));
-    }
+    if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
   }
   timeline_.ranks = measured.timeline.ranks;
   timeline_.clock_method = measured.timeline.clock_method;

@@ -31,8 +31,6 @@ void measure_training(RankGroup& group,
                       const RankOptions& options,
                       Recorder& recorder);
 
-// The rounds of one mode and rank count, put together into one point and one timeline.
-
 class StepSeries {
  public:
   /// `precision`: of the products, "fp32" or "bf16".
@@ -64,8 +62,6 @@ class StepSeries {
 /// Duration of each step of `timeline` on its slowest rank, seconds, by step.
 std::vector<double> slowest_steps(const Timeline& timeline);
 
-// The reference training step at 1, 2, 4, ... GPUs, and what CUDA graphs and tracing change of it.
-
 /// From the suite, the GPU count and the target time of a step alone.
 Seconds estimate_device_training(const Setting& setting);
 
@@ -85,9 +81,6 @@ void measure_step_variants(RankGroup& group,
                            const Setting& setting,
                            const RankOptions& options,
                            Recorder& recorder);
-
-// How a training step is sized and its scaling measured: calibration, strong and weak series,
-// rounds.
 
 inline constexpr int warmup_steps = 3;
 inline constexpr int calibration_length = 7;  // steps, warm-up included
@@ -122,11 +115,22 @@ std::vector<StepSeries> scaling_series(const RankGroup& group,
                                        const TrainingWork& work,
                                        const std::string& precision);
 
-/// One training per series and round; even rounds go up the list, odd ones down, so that no series
-/// always comes first. `append` gets each result.
-void run_rounds(RankGroup& group, int rounds, std::vector<StepSeries>& series, Recorder& recorder);
+/// Calls `action(round, index)` for each of `count` things in each round; even rounds go up, odd
+/// ones down, so that nothing always comes first.
+template <class Action>
+void in_turns(int rounds, std::size_t count, const Action& action) {
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      action(round, round % 2 == 0 ? turn : count - 1 - turn);
+    }
+  }
+}
 
-/// run_rounds, then points and timelines; after an exception those of complete rounds.
+/// Time of one step at each count of strong and (with several counts) weak scaling together.
+Seconds step_of_each_count(const std::vector<int>& counts, Seconds target);
+
+/// One training per series and round, then points and timelines; after an exception those of
+/// complete rounds.
 void measure_rounds(RankGroup& group,
                     int rounds,
                     std::vector<StepSeries>& series,

@@ -16,7 +16,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// The data files that are part of the program, so that one binary stands alone. Defined by assembler files that CMake writes (cmake/embed.cmake).
+// The data files that are part of the program, so that one binary stands alone. Defined by
+// assembler files that CMake writes (cmake/embed.cmake).
 extern "C" {
 extern const char scaleworth_asset_gpus[];
 extern const char scaleworth_asset_gpus_end[];
@@ -30,30 +31,13 @@ namespace scaleworth {
 
 namespace {
 
-std::string_view between(const char* begin, const char* end) {
-  return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-std::string_view embedded_gpus_toml() {
-  return between(scaleworth_asset_gpus, scaleworth_asset_gpus_end);
-}
-
-std::string_view embedded_models_toml() {
-  return between(scaleworth_asset_models, scaleworth_asset_models_end);
-}
-
-std::string_view embedded_grid_toml() {
-  return between(scaleworth_asset_grid, scaleworth_asset_grid_end);
-}
-
 /// The key "date", as "2026-01-31". Throws UserError for another form.
 std::string iso_date(toml_file::Table& row) {
   const std::string date = row.text("date");
-  bool right = date.size() == 10;
-  for (std::size_t i = 0; right && i < date.size(); ++i) {
-    const bool dash = i == 4 || i == 7;
-    right = dash ? date[i] == '-' : date[i] >= '0' && date[i] <= '9';
-  }
+  constexpr std::string_view form = "0000-00-00";
+  const bool right = std::ranges::equal(date, form, [](char letter, char place) {
+    return place == '-' ? letter == '-' : letter >= '0' && letter <= '9';
+  });
   if (!right) row.refuse("'date' must be written as \"2026-01-31\"", "date");
   return date;
 }
@@ -84,26 +68,51 @@ constexpr std::array<std::string_view, 11> formats{"fp64",
                                                    "mxfp8",
                                                    "nvfp4"};
 
-std::optional<double> scaled(std::optional<double> value, double factor) {
-  if (value) *value *= factor;
+/// The number at `key` in units of `factor` of the base unit; absent where the key is.
+template <class Unit>
+std::optional<Unit> quantity(Table& table, const char* key, double factor) {
+  const std::optional<double> value = table.optional_positive(key);
+  return value ? std::optional(Unit(*value * factor)) : std::nullopt;
+}
+
+/// Throws UserError for a number above `most`.
+std::int64_t integer_up_to(Table& table, const char* key, std::int64_t most) {
+  const std::int64_t value = table.positive_integer(key);
+  if (value > most) table.refuse(fmt::format("'{}' must be at most {}", key, most), key);
   return value;
 }
 
-template <class Unit>
-std::optional<Unit> quantity(std::optional<double> value, double factor) {
-  if (!value) return std::nullopt;
-  return Unit(*value * factor);
+/// The rows [[key]] of a document, each by `read(row, names taken so far)`. Throws UserError when
+/// there is none; `what` names one.
+template <class Read>
+auto parse_rows(std::string_view text,
+                const std::string& file,
+                const char* key,
+                const char* what,
+                const Read& read) {
+  Table root = Table::parse(text, file);
+  std::set<std::string> taken;
+  std::vector<decltype(read(root, taken))> rows;
+  for (Table& row : root.tables(key)) {
+    rows.push_back(read(row, taken));
+    row.finish();
+  }
+  root.finish();
+  if (rows.empty()) {
+    root.refuse(fmt::format("no {} in the file: write each as [[{}]]", what, key));
+  }
+  return rows;
 }
 
 std::map<std::string, DatasheetPeak> peaks(Table& gpu, const char* key) {
   std::map<std::string, DatasheetPeak> result;
   for (auto& [format, entry] : gpu.named_tables(key)) {
-    if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
+    if (std::ranges::find(formats, format) == formats.end()) {
       entry.refuse(
           fmt::format("a peak of an unknown number format; known: {}", fmt::join(formats, ", ")));
     }
     const FlopPerSecond rate(entry.positive("tflops") * 1e12);
-    result[format] = {rate, scaled(entry.optional_positive("clock_mhz"), 1e6)};
+    result[format] = {rate, quantity<double>(entry, "clock_mhz", 1e6)};
     entry.finish();
   }
   return result;
@@ -118,19 +127,6 @@ std::vector<int> device_ids(Table& table) {
   return ids;
 }
 
-int small_integer(Table& table, const char* key, int most) {
-  const std::int64_t value = table.positive_integer(key);
-  if (value > most) table.refuse(fmt::format("'{}' must be at most {}", key, most), key);
-  return static_cast<int>(value);
-}
-
-std::optional<int> optional_small_integer(Table& table, const char* key, int most) {
-  const auto value = table.optional_positive_integer(key);
-  if (!value) return std::nullopt;
-  if (*value > most) table.refuse(fmt::format("'{}' must be at most {}", key, most), key);
-  return static_cast<int>(*value);
-}
-
 GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   GpuDatasheet gpu;
   gpu.id = unique_id(table, taken);
@@ -141,34 +137,28 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
     table.refuse("an alias is taken by another row: each name means one board", "aliases");
   }
   gpu.pci_device_ids = device_ids(table);
-  gpu.compute_capability = small_integer(table, "compute_capability", 999);
-  gpu.multiprocessors = small_integer(table, "multiprocessors", 100000);
+  gpu.compute_capability = static_cast<int>(integer_up_to(table, "compute_capability", 999));
+  gpu.multiprocessors = static_cast<int>(integer_up_to(table, "multiprocessors", 100000));
   gpu.tensor = peaks(table, "tensor");
   gpu.cuda_cores = peaks(table, "cuda_cores");
-  gpu.maximum_clock_hz = scaled(table.optional_positive("maximum_clock_mhz"), 1e6);
-  gpu.memory_bandwidth =
-      quantity<BytesPerSecond>(table.optional_positive("memory_bandwidth_gb_per_s"), 1e9);
-  gpu.memory = quantity<Bytes>(table.optional_positive("memory_gib"), gibibyte);
-  gpu.l2_cache = quantity<Bytes>(table.optional_positive("l2_mib"), mebibyte);
-  gpu.nvlink = quantity<BytesPerSecond>(table.optional_positive("nvlink_gb_per_s"), 1e9);
-  gpu.pcie_generation = optional_small_integer(table, "pcie_generation", 99);
+  gpu.maximum_clock_hz = quantity<double>(table, "maximum_clock_mhz", 1e6);
+  gpu.memory_bandwidth = quantity<BytesPerSecond>(table, "memory_bandwidth_gb_per_s", 1e9);
+  gpu.memory = quantity<Bytes>(table, "memory_gib", gibibyte);
+  gpu.l2_cache = quantity<Bytes>(table, "l2_mib", mebibyte);
+  gpu.nvlink = quantity<BytesPerSecond>(table, "nvlink_gb_per_s", 1e9);
+  if (table.optional_positive_integer("pcie_generation")) {
+    gpu.pcie_generation = static_cast<int>(integer_up_to(table, "pcie_generation", 99));
+  }
   gpu.power_limit_w = table.optional_positive("power_limit_w");
   gpu.source = table.text("source");
   gpu.date = iso_date(table);
   gpu.notes = table.texts("notes");
-  table.finish();
   return gpu;
 }
 }  // namespace
 
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file) {
-  Table root = Table::parse(text, file);
-  std::vector<GpuDatasheet> catalogue;
-  std::set<std::string> taken;
-  for (Table& entry : root.tables("gpu")) catalogue.push_back(datasheet(entry, taken));
-  root.finish();
-  if (catalogue.empty()) root.refuse("no GPU in the file: write each as [[gpu]]");
-  return catalogue;
+  return parse_rows(text, file, "gpu", "GPU", datasheet);
 }
 
 std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
@@ -176,8 +166,8 @@ std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
 }
 
 const std::vector<GpuDatasheet>& gpu_catalogue() {
-  static const std::vector<GpuDatasheet> catalogue =
-      parse_gpu_catalogue(embedded_gpus_toml(), "data/gpus.toml (built in)");
+  static const std::vector<GpuDatasheet> catalogue = parse_gpu_catalogue(
+      {scaleworth_asset_gpus, scaleworth_asset_gpus_end}, "data/gpus.toml (built in)");
   return catalogue;
 }
 
@@ -185,7 +175,7 @@ const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::st
   std::vector<std::string> known;
   for (const GpuDatasheet& gpu : catalogue) {
     if (gpu.id == name) return gpu;
-    if (std::find(gpu.aliases.begin(), gpu.aliases.end(), name) != gpu.aliases.end()) return gpu;
+    if (std::ranges::find(gpu.aliases, name) != gpu.aliases.end()) return gpu;
     known.push_back(gpu.id);
   }
   throw UserError(fmt::format("no GPU '{}' is known here; {} (all: scaleworth list --known)",
@@ -205,8 +195,7 @@ const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
   };
   const GpuDatasheet* best = nullptr;
   for (const GpuDatasheet& gpu : catalogue) {
-    const auto& ids = gpu.pci_device_ids;
-    if (std::find(ids.begin(), ids.end(), *pci_device_id) == ids.end()) continue;
+    if (std::ranges::count(gpu.pci_device_ids, *pci_device_id) == 0) continue;
     if (best == nullptr || distance(gpu) < distance(*best)) best = &gpu;
   }
   return best;
@@ -223,36 +212,25 @@ GridRegion region(Table& table, std::set<std::string>& taken) {
   result.year = static_cast<int>(year);
   result.source = table.text("source");
   result.date = iso_date(table);
-  table.finish();
   return result;
-}
-
-bool same(std::string_view a, std::string_view b) {
-  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return upper(x) == upper(y); });
 }
 }  // namespace
 
 std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::string& file) {
-  Table root = Table::parse(text, file);
-  std::vector<GridRegion> catalogue;
-  std::set<std::string> taken;
-  for (Table& entry : root.tables("region")) catalogue.push_back(region(entry, taken));
-  root.finish();
-  if (catalogue.empty()) root.refuse("no region in the file: write each as [[region]]");
-  return catalogue;
+  return parse_rows(text, file, "region", "region", region);
 }
 
 const std::vector<GridRegion>& grid_catalogue() {
-  static const std::vector<GridRegion> catalogue =
-      parse_grid_catalogue(embedded_grid_toml(), "data/grid.toml (built in)");
+  static const std::vector<GridRegion> catalogue = parse_grid_catalogue(
+      {scaleworth_asset_grid, scaleworth_asset_grid_end}, "data/grid.toml (built in)");
   return catalogue;
 }
 
 const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id) {
-  const auto found = std::find_if(
-      catalogue.begin(), catalogue.end(), [&](const GridRegion& at) { return same(at.id, id); });
+  const auto upper = [](char letter) { return std::toupper(static_cast<unsigned char>(letter)); };
+  const auto found = std::ranges::find_if(catalogue, [&](const GridRegion& at) {
+    return std::ranges::equal(at.id, id, {}, upper, upper);
+  });
   if (found != catalogue.end()) return *found;
   std::string known;
   for (const GridRegion& at : catalogue) known += (known.empty() ? "" : ", ") + at.id;
@@ -268,11 +246,7 @@ namespace {
 constexpr std::int64_t largest_extent = 1 << 20;
 
 std::int64_t extent(Table& row, const char* key) {
-  const std::int64_t value = row.positive_integer(key);
-  if (value > largest_extent) {
-    row.refuse(fmt::format("'{}' must be at most {}", key, largest_extent), key);
-  }
-  return value;
+  return integer_up_to(row, key, largest_extent);
 }
 
 std::int64_t extent_or(Table& row, const char* key, std::int64_t otherwise) {
@@ -307,11 +281,9 @@ void read_attention(Table& row, TransformerModel& model) {
   if (model.heads % model.kv_heads != 0) {
     row.refuse("'heads' must be a multiple of 'kv_heads'", "kv_heads");
   }
-  if (model.hidden % model.heads == 0) {
-    model.head_size = extent_or(row, "head_size", model.hidden / model.heads);
-  } else {
-    model.head_size = extent(row, "head_size");
-  }
+  model.head_size = model.hidden % model.heads == 0
+                        ? extent_or(row, "head_size", model.hidden / model.heads)
+                        : extent(row, "head_size");
   read_latent(row, model);
   read_window(row, model);
   model.relative_positions = row.flag("relative_positions", false);
@@ -350,20 +322,13 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   model.published_parameters = row.positive("parameters");
   model.source = row.text("source");
   model.date = iso_date(row);
-  row.finish();
   return model;
 }
 }  // namespace
 
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
                                                     const std::string& file) {
-  Table root = Table::parse(text, file);
-  std::vector<TransformerModel> catalogue;
-  std::set<std::string> taken;
-  for (Table& row : root.tables("model")) catalogue.push_back(read_model(row, taken));
-  root.finish();
-  if (catalogue.empty()) root.refuse("no model in the file: write each as [[model]]");
-  return catalogue;
+  return parse_rows(text, file, "model", "model", read_model);
 }
 
 std::vector<TransformerModel> load_model_catalogue(const std::string& path) {
@@ -371,8 +336,8 @@ std::vector<TransformerModel> load_model_catalogue(const std::string& path) {
 }
 
 const std::vector<TransformerModel>& model_catalogue() {
-  static const std::vector<TransformerModel> catalogue =
-      parse_model_catalogue(embedded_models_toml(), "data/models.toml (built in)");
+  static const std::vector<TransformerModel> catalogue = parse_model_catalogue(
+      {scaleworth_asset_models, scaleworth_asset_models_end}, "data/models.toml (built in)");
   return catalogue;
 }
 

@@ -150,21 +150,10 @@ std::string remedy(Launcher launcher, int ranks) {
 }  // namespace
 
 const char* launcher_name(Launcher launcher) {
-  switch (launcher) {
-    case Launcher::none:
-      return "no launcher";
-    case Launcher::flags:
-      return "flags";
-    case Launcher::torchrun:
-      return "torchrun";
-    case Launcher::slurm:
-      return "Slurm (srun)";
-    case Launcher::open_mpi:
-      return "Open MPI (mpirun)";
-    case Launcher::pmi:
-      return "a PMI launcher";
-  }
-  return "unknown";
+  // In the order of the enumeration.
+  return std::array{
+      "no launcher", "flags", "torchrun", "Slurm (srun)", "Open MPI (mpirun)", "a PMI launcher"}
+      .at(static_cast<std::size_t>(launcher));
 }
 
 EnvironmentVariables launch_variables() {
@@ -189,12 +178,10 @@ LaunchEnvironment detect_launch(const EnvironmentVariables& variables, const Lau
   LaunchEnvironment launch;
   if (flags.rank || flags.world_size || !flags.rendezvous.empty()) {
     launch = from_flags(flags);
-  } else {
-    for (const Convention& convention : conventions) {
-      if (!applies(convention, variables)) continue;
-      launch = from_convention(convention, variables);
-      break;
-    }
+  } else if (const auto* convention = std::ranges::find_if(
+                 conventions, [&](const Convention& c) { return applies(c, variables); });
+             convention != conventions.end()) {
+    launch = from_convention(*convention, variables);
   }
   check_range(launch);
   return launch;
@@ -299,10 +286,10 @@ bool may_record_variable(std::string_view name) {
   const auto contained = [&](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   };
-  if (std::any_of(secrets.begin(), secrets.end(), contained)) return false;
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
-           return name.size() > prefix.size() && name.substr(0, prefix.size()) == prefix;
+  if (std::ranges::any_of(secrets, contained)) return false;
+  return std::ranges::count(names, name) > 0 ||
+         std::ranges::any_of(prefixes, [&](std::string_view prefix) {
+           return name.size() > prefix.size() && name.starts_with(prefix);
          });
 }
 

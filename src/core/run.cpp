@@ -13,7 +13,7 @@ namespace {
 template <class Items>
 auto find_by_name(const Items& items, const std::string& name) -> decltype(items.data()) {
   const auto found =
-      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
+      std::ranges::find_if(items, [&](const auto& item) { return item.name == name; });
   return found == items.end() ? nullptr : &*found;
 }
 
@@ -68,8 +68,8 @@ const std::vector<double>& series(const Point& point, const std::string& name) {
 }
 
 namespace {
-constexpr std::array all_statuses{
-    ProbeStatus::pending, ProbeStatus::measured, ProbeStatus::skipped, ProbeStatus::failed};
+// In the order of the enumeration.
+constexpr std::array status_names{"pending", "measured", "skipped", "failed"};
 
 std::string points_kept(const ProbeRecord& probe) {
   const std::size_t count = probe.points.size();
@@ -78,24 +78,13 @@ std::string points_kept(const ProbeRecord& probe) {
 }  // namespace
 
 const char* probe_status_name(ProbeStatus status) {
-  switch (status) {
-    case ProbeStatus::pending:
-      return "pending";
-    case ProbeStatus::measured:
-      return "measured";
-    case ProbeStatus::skipped:
-      return "skipped";
-    case ProbeStatus::failed:
-      return "failed";
-  }
-  return "unknown";
+  return status_names.at(static_cast<std::size_t>(status));
 }
 
 std::optional<ProbeStatus> probe_status(std::string_view name) {
-  for (const ProbeStatus status : all_statuses) {
-    if (name == probe_status_name(status)) return status;
-  }
-  return std::nullopt;
+  const auto* found = std::ranges::find(status_names, name);
+  if (found == status_names.end()) return std::nullopt;
+  return static_cast<ProbeStatus>(found - status_names.begin());
 }
 
 std::vector<std::string> missing(const Run& run) {

@@ -30,20 +30,22 @@ const ComputeIsa& find_isa(const std::string& name) {
 }
 
 template <class T>
+const ComputeKernels<T>& kernels_of(const ComputeIsa& isa) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return isa.fp32;
+  } else {
+    return isa.fp64;
+  }
+}
+
+template <class T>
 struct alignas(64) Chains {
   std::array<T, largest_block> values{};
 };
 
 template <class T>
 Measured time_chains(const FmaWork& work, const Target& target, const ComputeIsa& isa) {
-  const ComputeKernels<T>& kernels = [&]() -> const auto& {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return isa.fp32;
-    } else {
-      return isa.fp64;
-    }
-  }
-  ();
+  const ComputeKernels<T>& kernels = kernels_of<T>(isa);
   const auto block = static_cast<std::size_t>(kernels.block);
   const std::vector<T> expected = reference_chains<T>(kernels.block, steps_per_unit, isa.fused);
   Chains<T> start;
@@ -85,16 +87,6 @@ namespace {
 /// At 512 FMAs per element a piece still takes below a millisecond.
 constexpr std::int64_t smallest_piece_bytes = 256 << 10;
 constexpr std::int64_t checked_elements = 8;  // per worker
-
-template <class T>
-const ComputeKernels<T>& widest_kernels() {
-  const ComputeIsa& isa = compute_isas().back();
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return isa.fp32;
-  } else {
-    return isa.fp64;
-  }
-}
 
 template <class T>
 constexpr TargetContent::Kind recurrence_content = sizeof(T) == sizeof(float)
@@ -158,7 +150,7 @@ struct alignas(128) Updater {
 
 template <class T>
 Measured time_updates(const IntensityWork& work, const Target& target, ArrayPool& pool) {
-  const ComputeKernels<T>& kernels = widest_kernels<T>();
+  const ComputeKernels<T>& kernels = kernels_of<T>(compute_isas().back());
   const auto elements = static_cast<std::int64_t>(work.working_set.value() / sizeof(T));
   const Sweep sweep = cut_sweep(
       elements, smallest_piece_bytes / static_cast<std::int64_t>(sizeof(T)), kernels.block);

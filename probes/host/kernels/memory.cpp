@@ -5,6 +5,7 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -21,38 +22,25 @@ constexpr double poison = -1.0;  // no kernel stores it
 constexpr std::int64_t checked_elements = 64;
 
 struct KernelShape {
-  int arrays = 1;
-  int stored_arrays = 0;
+  int arrays;
+  int stored_arrays;
+  StreamKernel StoreKernels::*stores;  // null for read
 };
 
-KernelShape shape_of(MemoryKernel kernel) {
-  switch (kernel) {
-    case MemoryKernel::read:
-      return {1, 0};
-    case MemoryKernel::write:
-      return {1, 1};
-    case MemoryKernel::copy:
-      return {2, 1};
-    case MemoryKernel::triad:
-      return {3, 1};
-  }
-  throw ProbeFailure("unknown memory kernel");
+const KernelShape& shape_of(MemoryKernel kernel) {
+  // In the order of the enumeration.
+  static constexpr std::array shapes{KernelShape{1, 0, nullptr},
+                                     KernelShape{1, 1, &StoreKernels::write},
+                                     KernelShape{2, 1, &StoreKernels::copy},
+                                     KernelShape{3, 1, &StoreKernels::triad}};
+  return shapes.at(static_cast<std::size_t>(kernel));
 }
 
 StreamKernel choose_kernel(const MemoryWork& work) {
   const StreamIsa& isa = stream_isa();
-  const StoreKernels& stores = work.nontemporal ? isa.nontemporal : isa.regular;
-  switch (work.kernel) {
-    case MemoryKernel::read:
-      return isa.read;
-    case MemoryKernel::write:
-      return stores.write;
-    case MemoryKernel::copy:
-      return stores.copy;
-    case MemoryKernel::triad:
-      return stores.triad;
-  }
-  throw ProbeFailure("unknown memory kernel");
+  const auto stores = shape_of(work.kernel).stores;
+  if (stores == nullptr) return isa.read;
+  return (work.nontemporal ? isa.nontemporal : isa.regular).*stores;
 }
 
 /// One worker's arrays and how far its endless sweep has come.

@@ -135,8 +135,6 @@ StreamIsa stream_avx2();
 StreamIsa stream_avx512();
 StreamIsa stream_neon();
 
-// A working set cut into equal pieces that are visited in turn, for ever.
-
 /// `pieces` pieces of `piece` elements each.
 struct Sweep {
   std::int64_t pieces = 1;
@@ -154,8 +152,6 @@ struct Sweep {
 /// there are fewer elements), each a multiple of `granule` elements and at least one granule.
 Sweep cut_sweep(std::int64_t elements, std::int64_t smallest_piece, std::int64_t granule);
 
-// The data-cache sizes that the kernel reports for one CPU.
-
 struct CacheSizes {
   std::optional<Bytes> l1_data;
   std::optional<Bytes> last;  // of the highest level
@@ -165,9 +161,6 @@ struct CacheSizes {
 /// From `folder`/index0, index1, ... (level, type, size, coherency_line_size), as in sysfs; members
 /// are absent where files are.
 CacheSizes read_cache_sizes(const std::string& folder = "/sys/devices/system/cpu/cpu0/cache");
-
-// A random cycle of pointers through memory, one per line: each load's address is the last one's
-// value.
 
 /// Writes to the start of every `line` bytes of `memory` the address of another, so that following
 /// them visits every line once before it returns: Sattolo's algorithm (Information Processing

@@ -18,64 +18,38 @@
 
 namespace scaleworth::probes::host {
 namespace {
-/// What all ranks do next; no repetitions: stop.
-struct Plan {
-  std::int32_t repetitions = 0;
-  std::int32_t operations = 1;
-};
-
-// Between batches ranks look for Ctrl-C and at the budget: on a busy machine one operation can
-// suddenly take a time slice.
-constexpr double batch_s = 0.01;
-constexpr int most_repetitions = 8;
-// A block must be long against two clock readings (40 ns).
-constexpr double block_s = 200e-6;
-constexpr int least_operations = 2;
-constexpr int most_operations = 1000;
+/// On a busy machine one operation can suddenly take a time slice, so batches are short; a block
+/// must be long against two clock readings (40 ns).
+constexpr PacerLimits limits{
+    .batch_s = 0.01, .repetitions = 8, .block_s = 200e-6, .operations = 1000};
 constexpr Bytes small_message{1 << 20};
 
-int clamp_count(double count, int low, int high) {
-  return static_cast<int>(
-      std::clamp(std::ceil(count), static_cast<double>(low), static_cast<double>(high)));
-}
-
-/// Rank 0's part: slowest ranks, stopping rule, next plan.
+/// Rank 0's part: slowest ranks, stopping rule, next batch.
 class Decider {
  public:
-  Decider(CollectiveMode mode, const StoppingTarget& target, double operation_s)
-      : target_(target), rule_(target) {
-    if (mode == CollectiveMode::back_to_back) {
-      operations_ = clamp_count(block_s / operation_s, least_operations, most_operations);
-    }
-    repetition_s_ = operation_s * operations_;
-  }
+  Decider(CollectiveMode mode, const StoppingTarget& target, Seconds operation)
+      : pacer_(mode, target, operation, limits) {}
 
-  Plan next() const {
-    const std::size_t taken = rule_.samples().size();
-    if (rule_.finished() || taken >= target_.maximum_samples) return {};
-    const auto left = std::min<std::size_t>(target_.maximum_samples - taken, most_repetitions);
-    return {clamp_count(batch_s / repetition_s_, 1, static_cast<int>(left)), operations_};
-  }
+  CollectiveBatch next() const { return pacer_.next(); }
 
   /// `stamps`: rank after rank, each with `repetitions` entries.
-  void add(const std::vector<Stamp>& stamps, const Plan& plan) {
-    const auto repetitions = static_cast<std::size_t>(plan.repetitions);
-    const double spent_s =
-        1e-9 * static_cast<double>(stamps[repetitions - 1].end_ns - stamps[0].start_ns);
-    repetition_s_ = spent_s / plan.repetitions;
+  void add(const std::vector<Stamp>& stamps, const CollectiveBatch& batch) {
+    const auto repetitions = static_cast<std::size_t>(batch.repetitions);
+    const auto first = static_cast<std::int32_t>(pacer_.rule().samples().size());
+    std::vector<double> slowest(repetitions);
     for (std::size_t i = 0; i < repetitions; ++i) {
-      std::int64_t slowest_ns = 0;
       for (std::size_t rank = 0; rank * repetitions < stamps.size(); ++rank) {
         const Stamp& stamp = stamps[rank * repetitions + i];
-        slowest_ns = std::max(slowest_ns, stamp.end_ns - stamp.start_ns);
-        timings_.push_back({static_cast<std::int32_t>(rule_.samples().size()),
+        const double time_s = 1e-9 * static_cast<double>(stamp.end_ns - stamp.start_ns);
+        slowest[i] = std::max(slowest[i], time_s / batch.operations);
+        timings_.push_back({first + static_cast<std::int32_t>(i),
                             Rank{static_cast<int>(rank)},
                             stamp.start_ns,
                             stamp.end_ns});
       }
-      rule_.add(Seconds(1e-9 * static_cast<double>(slowest_ns) / plan.operations),
-                Seconds(repetition_s_));
     }
+    const auto spent_ns = stamps[repetitions - 1].end_ns - stamps[0].start_ns;
+    pacer_.add(slowest, Seconds(1e-9 * static_cast<double>(spent_ns) / batch.repetitions));
   }
 
   CollectiveMeasured result(Bytes message) {
@@ -85,19 +59,17 @@ class Decider {
       timing.start_ns -= first;
       timing.end_ns -= first;
     }
+    const StoppingRule& rule = pacer_.rule();
     return {message,
-            rule_.samples(),
+            rule.samples(),
             std::move(timings_),
-            rule_.explanation(),
-            sample_warnings(rule_.samples()),
-            operations_};
+            rule.explanation(),
+            sample_warnings(rule.samples()),
+            pacer_.operations()};
   }
 
  private:
-  StoppingTarget target_;
-  StoppingRule rule_;
-  int operations_ = 1;
-  double repetition_s_ = 0.0;
+  CollectivePacer pacer_;
   std::vector<RankTiming> timings_;
 };
 
@@ -111,21 +83,21 @@ std::vector<Stamp> gather(const Operation& operation, const std::vector<Stamp>& 
   return all;
 }
 
-Plan share(const Operation& operation, Plan plan) {
-  check(operation.mpi, operation.mpi.broadcast_bytes(operation.group, &plan, sizeof(plan), 0));
-  return plan;
+CollectiveBatch share(const Operation& operation, CollectiveBatch batch) {
+  check(operation.mpi, operation.mpi.broadcast_bytes(operation.group, &batch, sizeof(batch), 0));
+  return batch;
 }
 
 /// Untimed runs until connections, buffers and caches are in their steady state; returns this
 /// rank's duration of the last one.
-double warm_up(const Operation& operation) {
+Seconds warm_up(const Operation& operation) {
   const int runs = operation.shape.message <= small_message ? 5 : 2;
   std::vector<Stamp> stamps;
   agree(operation.mpi, operation.group, trouble_of(operation.rank, [&] {
           stamps = time_repetitions(operation, runs, 1);
         }));
   const Stamp& last = stamps.back();
-  return 1e-9 * static_cast<double>(std::max<std::int64_t>(1, last.end_ns - last.start_ns));
+  return Seconds(1e-9 * static_cast<double>(last.end_ns - last.start_ns));
 }
 }  // namespace
 
@@ -139,11 +111,11 @@ CollectiveMeasured measure_collective(const Operation& operation,
     watchdog.progress();
   };
   Decider decider(mode, target, warm_up(operation));
-  Plan plan = share(operation, decider.next());
-  while (plan.repetitions > 0) {
+  CollectiveBatch batch = share(operation, decider.next());
+  while (batch.repetitions > 0) {
     std::vector<Stamp> own;
     all_well([&] {
-      own = time_repetitions(operation, plan.repetitions, plan.operations);
+      own = time_repetitions(operation, batch.repetitions, batch.operations);
       for (Stamp& stamp : own) {
         stamp.start_ns += clock.offset.count();
         stamp.end_ns += clock.offset.count();
@@ -152,9 +124,9 @@ CollectiveMeasured measure_collective(const Operation& operation,
     });
     const std::vector<Stamp> stamps = gather(operation, own);
     all_well([&] {
-      if (operation.rank == 0) decider.add(stamps, plan);
+      if (operation.rank == 0) decider.add(stamps, batch);
     });
-    plan = share(operation, decider.next());
+    batch = share(operation, decider.next());
   }
   all_well([&] { verify(operation); });
   return operation.rank == 0 ? decider.result(operation.shape.message)

@@ -73,8 +73,6 @@ class Watchdog {
 /// waiting for anybody; the launcher then ends the other ranks.
 Watchdog::OnStall end_this_rank(int rank);
 
-// One collective with its buffers, ready to run.
-
 /// Page-aligned memory that grows and is kept between settings: fresh pages at each setting would
 /// cost more time than the operations.
 class Buffer {

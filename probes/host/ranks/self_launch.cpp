@@ -84,21 +84,6 @@ std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost&
   return command;
 }
 
-JobEnding self_launch(const SelfLaunch& job) {
-  const auto launcher = find_launcher(job.launcher);
-  if (const auto* skipped = std::get_if<Skipped>(&launcher)) throw UserError(skipped->reason);
-  SelfLaunch resolved = job;
-  resolved.launcher = std::get<std::string>(launcher);
-  LaunchErrors errors;
-  ChildOptions options;
-  options.timeout = job.timeout;
-  // mpirun passes SIGUSR1 on to the ranks, who then finish in order; at SIGTERM it would kill them.
-  options.end_signal = SIGUSR1;
-  options.on_stderr = [&](std::string_view text) { errors.pass_on(text); };
-  const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
-  return {describe_failure(ending, errors.lost_rank())};
-}
-
 namespace {
 using Clock = std::chrono::steady_clock;
 
@@ -171,7 +156,7 @@ bool pass_on(int reader, int wait_ms, const ChildOptions& options) {
   return true;
 }
 
-/// Who has to be told to end, and when patience is over.
+/// Asks the job to end, first by `end_signal`, then ever more firmly.
 class Patience {
  public:
   Patience(pid_t child, const ChildOptions& options) : child_(child), options_(options) {}
@@ -250,21 +235,33 @@ std::optional<int> rank_named_as_lost(std::string_view line) {
 std::string killed(const std::string& who, int signal) {
   return fmt::format("{} was killed by signal {} ({})", who, signal, strsignal(signal));
 }
-}  // namespace
 
-void LaunchErrors::pass_on(std::string_view text) {
-  std::cerr.write(text.data(), static_cast<std::streamsize>(text.size()));
-  std::cerr.flush();
-  for (const char c : text) {
-    if (c != '\n' && line_.size() < longest_line) {
-      line_ += c;
-    } else if (c == '\n') {
-      if (const auto rank = rank_named_as_lost(line_)) lost_rank_ = rank;
-      line_.clear();
+/// mpirun's stderr: goes on to ours, and is read for the rank that it names as lost.
+class LaunchErrors {
+ public:
+  void pass_on(std::string_view text) {
+    std::cerr.write(text.data(), static_cast<std::streamsize>(text.size()));
+    std::cerr.flush();
+    for (const char c : text) {
+      if (c != '\n' && line_.size() < longest_line) {
+        line_ += c;
+      } else if (c == '\n') {
+        if (const auto rank = rank_named_as_lost(line_)) lost_rank_ = rank;
+        line_.clear();
+      }
     }
   }
-}
 
+  /// Of Open MPI's lines "mpirun noticed that process rank 1 with PID 7 on node n exited on signal
+  /// 9" and "Process name: [[20312,1],1]"; absent when it wrote none.
+  std::optional<int> lost_rank() const { return lost_rank_; }
+
+ private:
+  std::string line_;
+  std::optional<int> lost_rank_;
+};
+
+/// mpirun ends with 128 + signal when a signal killed a rank. Absent for success.
 std::optional<std::string> describe_failure(const ChildEnding& ending,
                                             std::optional<int> lost_rank) {
   if (ending.forwarded != 0) return fmt::format("interrupted by signal {}", ending.forwarded);
@@ -278,4 +275,21 @@ std::optional<std::string> describe_failure(const ChildEnding& ending,
   }
   return std::nullopt;
 }
+}  // namespace
+
+std::optional<std::string> self_launch(const SelfLaunch& job) {
+  const auto launcher = find_launcher(job.launcher);
+  if (const auto* skipped = std::get_if<Skipped>(&launcher)) throw UserError(skipped->reason);
+  SelfLaunch resolved = job;
+  resolved.launcher = std::get<std::string>(launcher);
+  LaunchErrors errors;
+  ChildOptions options;
+  options.timeout = job.timeout;
+  // mpirun passes SIGUSR1 on to the ranks, who then finish in order; at SIGTERM it would kill them.
+  options.end_signal = SIGUSR1;
+  options.on_stderr = [&](std::string_view text) { errors.pass_on(text); };
+  const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
+  return describe_failure(ending, errors.lost_rank());
+}
+
 }  // namespace scaleworth::probes::host

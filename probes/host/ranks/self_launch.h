@@ -38,14 +38,10 @@ Outcome<std::string> find_launcher(const std::string& name);
 /// mpirun counts cores that are not ours.
 std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host);
 
-struct JobEnding {
-  /// How it ended, in words; absent when every rank ended with success.
-  std::optional<std::string> failure;
-};
-
-/// Runs the job and waits for its end; its stdout and stderr are ours. Our own SIGINT or SIGTERM
-/// goes to all ranks, which get 10 s to finish. Throws UserError when there is no launcher.
-JobEnding self_launch(const SelfLaunch& job);
+/// Runs the job and waits for its end: absent when every rank ended with success, else how it ended
+/// ("rank 1 was killed by signal 9 (Killed)"); its stdout and stderr are ours. Our own SIGINT or
+/// SIGTERM goes to all ranks, which get 10 s to finish. Throws UserError when there is no launcher.
+std::optional<std::string> self_launch(const SelfLaunch& job);
 
 // A program that we start, wait for without hanging, and always reap.
 
@@ -71,23 +67,4 @@ struct ChildEnding {
 /// SIGTERM when we die. Throws ProbeFailure when it cannot be started.
 ChildEnding run_child(const std::vector<std::string>& command, const ChildOptions& options);
 
-// How a job of ranks ended, in words.
-
-/// mpirun's stderr: goes on to ours, and is read for the rank that it names as lost.
-class LaunchErrors {
- public:
-  void pass_on(std::string_view text);
-  /// Of Open MPI's lines "mpirun noticed that process rank 1 with PID 7 on node n exited on signal
-  /// 9" and "Process name: [[20312,1],1]"; absent when it wrote none.
-  std::optional<int> lost_rank() const { return lost_rank_; }
-
- private:
-  std::string line_;
-  std::optional<int> lost_rank_;
-};
-
-/// Absent for success; else "rank 1 was killed by signal 9 (Killed)", "the ranks ended with exit
-/// code 3", ... mpirun ends with 128 + signal when a signal killed a rank.
-std::optional<std::string> describe_failure(const ChildEnding& ending,
-                                            std::optional<int> lost_rank);
 }  // namespace scaleworth::probes::host

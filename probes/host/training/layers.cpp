@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
 
 namespace scaleworth::probes::host {
 namespace {
@@ -99,8 +102,9 @@ void softmax_backward(const Attention& layer, const float* p, float* dp) {
     for (std::size_t i = 0; i < width; ++i) grad[i] = row[i] * (grad[i] - dot) * scale;
   }
 }
-}  // namespace
 
+/// context [sequences, sequence, width] = softmax(Q K^T / sqrt(width / heads)) V per head.
+/// Source: Vaswani et al., arXiv 1706.03762, section 3.2.
 void attention_forward(const Blas& blas, const Attention& layer, float* context) {
   const std::int64_t stride = 3 * layer.width;
   const auto width = static_cast<std::size_t>(layer.sequence);
@@ -119,6 +123,7 @@ void attention_forward(const Blas& blas, const Attention& layer, float* context)
   });
 }
 
+/// Overwrites dqkv, shaped like qkv, from the gradient of the context.
 void attention_backward(const Blas& blas,
                         const Attention& layer,
                         const float* dcontext,
@@ -143,7 +148,6 @@ void attention_backward(const Blas& blas,
   });
 }
 
-namespace {
 constexpr float gelu_slope = 1.59576912F;  // 2 sqrt(2 / pi)
 constexpr float gelu_cubic = 0.044715F;
 
@@ -210,8 +214,9 @@ double cross_entropy(std::size_t rows,
 
 namespace {
 constexpr float norm_epsilon = 1e-5F;
-}  // namespace
 
+/// y = gain (x - mean) / sqrt(variance + 1e-5) + bias; x, y [tokens, width].
+/// Source: Ba, Kiros and Hinton, arXiv 1607.06450 (biased variance).
 void layer_norm_forward(const LayerNorm& layer, const float* x, float* y) {
   const std::size_t width = layer.width;
   for (std::size_t token = 0; token < layer.tokens; ++token) {
@@ -231,8 +236,10 @@ void layer_norm_forward(const LayerNorm& layer, const float* x, float* y) {
   }
 }
 
-// With n = (x - mean) / deviation and g = gain dy:
-//   dx = (g - mean(g) - n mean(g n)) / deviation.
+/// Overwrites the gain's and bias's gradients and ADDS to dx: the layer sits on a branch of the
+/// residual stream, whose own gradient is already there. With n = (x - mean) / deviation and
+/// g = gain dy:
+///   dx = (g - mean(g) - n mean(g n)) / deviation.
 void layer_norm_backward(const LayerNorm& layer, const float* x, const float* dy, float* dx) {
   const std::size_t width = layer.width;
   std::fill_n(layer.gain_gradient, width, 0.0F);
@@ -257,7 +264,6 @@ void layer_norm_backward(const LayerNorm& layer, const float* x, const float* dy
   }
 }
 
-namespace {
 // What the product is added to: bias, residual, both or zero.
 void prepare_output(const Linear& layer, const float* residual, float* y) {
   const auto width = static_cast<std::size_t>(layer.out);
@@ -279,8 +285,8 @@ void sum_columns(const Linear& layer, const float* dy) {
     for (std::size_t i = 0; i < width; ++i) layer.bias_gradient[i] += row[i];
   }
 }
-}  // namespace
 
+/// y [tokens, out] = x [tokens, in] W + b (+ residual [tokens, out] unless null).
 void linear_forward(
     const Blas& blas, const Linear& layer, const float* x, const float* residual, float* y) {
   if (layer.bias != nullptr) prepare_output(layer, residual, y);
@@ -292,6 +298,7 @@ void linear_forward(
            {y, layer.out, keep});
 }
 
+/// Overwrites dW = x^T dy, db = column sums of dy and dx [tokens, in] = dy W^T.
 void linear_backward(
     const Blas& blas, const Linear& layer, const float* x, const float* dy, float* dx) {
   multiply(blas,
@@ -306,6 +313,7 @@ void linear_backward(
            {layer.weight, layer.out, true},
            {dx, layer.in});
 }
+}  // namespace
 
 // The stages of the reference transformer, forward and backward.
 
@@ -325,94 +333,98 @@ void Transformer::embed() {
   }
 }
 
-void Transformer::attend(std::size_t layer) {
-  LayerActivations& a = layers_[layer];
-  const LayerWeights& w = layout_.layers[layer];
+void Transformer::list_stages() {
   const std::int64_t d = shape_.width;
-  layer_norm_forward(norm1(layer), a.input.data(), a.normed1.data());
-  linear_forward(
-      blas_, linear(w.qkv, w.qkv_bias, d, 3 * d), a.normed1.data(), nullptr, a.qkv.data());
-  attention_forward(blas_, attention(layer), a.context.data());
-  linear_forward(blas_,
-                 linear(w.output, w.output_bias, d, d),
-                 a.context.data(),
-                 a.input.data(),
-                 a.middle.data());
-}
+  const auto name = [](const char* what, std::size_t layer, const char* part) {
+    return std::string(what) + " layer " + std::to_string(layer) + " " + part;
+  };
+  forward_.push_back({"forward embedding", [this] { embed(); }});
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    LayerActivations& a = layers_[i];
+    const LayerWeights& w = layout_.layers[i];
+    std::vector<float>& output = i + 1 < layers_.size() ? layers_[i + 1].input : stream_;
+    forward_.push_back(
+        {name("forward", i, "attention"), [this, i, d, &a, &w] {
+           layer_norm_forward(norm1(i), a.input.data(), a.normed1.data());
+           linear_forward(
+               blas_, linear(w.qkv, w.qkv_bias, d, 3 * d), a.normed1.data(), nullptr, a.qkv.data());
+           attention_forward(blas_, attention(i), a.context.data());
+           linear_forward(blas_,
+                          linear(w.output, w.output_bias, d, d),
+                          a.context.data(),
+                          a.input.data(),
+                          a.middle.data());
+         }});
+    forward_.push_back(
+        {name("forward", i, "MLP"), [this, i, d, &a, &w, &output] {
+           layer_norm_forward(norm2(i), a.middle.data(), a.normed2.data());
+           linear_forward(
+               blas_, linear(w.up, w.up_bias, d, 4 * d), a.normed2.data(), nullptr, a.up.data());
+           gelu_forward(a.up.size(), a.up.data(), a.gelu.data());
+           linear_forward(blas_,
+                          linear(w.down, w.down_bias, 4 * d, d),
+                          a.gelu.data(),
+                          a.middle.data(),
+                          output.data());
+         }});
+  }
+  forward_.push_back({"forward head and loss", [this] {
+                        layer_norm_forward(final_norm(), stream_.data(), normed_.data());
+                        linear_forward(blas_, head(), normed_.data(), nullptr, logits_.data());
+                        loss_ = cross_entropy(targets_.size(),
+                                              static_cast<std::size_t>(shape_.vocabulary),
+                                              targets_.data(),
+                                              loss_scale_,
+                                              logits_.data());
+                      }});
 
-void Transformer::expand(std::size_t layer) {
-  LayerActivations& a = layers_[layer];
-  const LayerWeights& w = layout_.layers[layer];
-  const std::int64_t d = shape_.width;
-  layer_norm_forward(norm2(layer), a.middle.data(), a.normed2.data());
-  linear_forward(blas_, linear(w.up, w.up_bias, d, 4 * d), a.normed2.data(), nullptr, a.up.data());
-  gelu_forward(a.up.size(), a.up.data(), a.gelu.data());
-  linear_forward(blas_,
-                 linear(w.down, w.down_bias, 4 * d, d),
-                 a.gelu.data(),
-                 a.middle.data(),
-                 output_of(layer).data());
-}
-
-void Transformer::predict() {
-  layer_norm_forward(final_norm(), stream_.data(), normed_.data());
-  linear_forward(blas_, head(), normed_.data(), nullptr, logits_.data());
-  loss_ = cross_entropy(targets_.size(),
-                        static_cast<std::size_t>(shape_.vocabulary),
-                        targets_.data(),
-                        loss_scale_,
-                        logits_.data());
-}
-
-void Transformer::backward_head() {
-  linear_backward(blas_, head(), normed_.data(), logits_.data(), dnormed_.data());
-  std::fill(dstream_.begin(), dstream_.end(), 0.0F);
-  layer_norm_backward(final_norm(), stream_.data(), dnormed_.data(), dstream_.data());
-}
-
-void Transformer::backward_down(std::size_t layer) {
-  const LayerWeights& w = layout_.layers[layer];
-  linear_backward(blas_,
-                  linear(w.down, w.down_bias, 4 * shape_.width, shape_.width),
-                  layers_[layer].gelu.data(),
-                  dstream_.data(),
-                  dwide_.data());
-}
-
-void Transformer::backward_up(std::size_t layer) {
-  LayerActivations& a = layers_[layer];
-  const LayerWeights& w = layout_.layers[layer];
-  gelu_backward(a.up.size(), a.up.data(), dwide_.data(), dwide_.data());
-  linear_backward(blas_,
-                  linear(w.up, w.up_bias, shape_.width, 4 * shape_.width),
-                  a.normed2.data(),
-                  dwide_.data(),
-                  dnormed_.data());
-  layer_norm_backward(norm2(layer), a.middle.data(), dnormed_.data(), dstream_.data());
-}
-
-void Transformer::backward_output(std::size_t layer) {
-  const LayerWeights& w = layout_.layers[layer];
-  linear_backward(blas_,
-                  linear(w.output, w.output_bias, shape_.width, shape_.width),
-                  layers_[layer].context.data(),
-                  dstream_.data(),
-                  dnormed_.data());
-}
-
-void Transformer::backward_attention(std::size_t layer) {
-  attention_backward(blas_, attention(layer), dnormed_.data(), dqkv_.data());
-}
-
-void Transformer::backward_qkv(std::size_t layer) {
-  LayerActivations& a = layers_[layer];
-  const LayerWeights& w = layout_.layers[layer];
-  linear_backward(blas_,
-                  linear(w.qkv, w.qkv_bias, shape_.width, 3 * shape_.width),
-                  a.normed1.data(),
-                  dqkv_.data(),
-                  dnormed_.data());
-  layer_norm_backward(norm1(layer), a.input.data(), dnormed_.data(), dstream_.data());
+  const auto add_backward = [this](std::string stage, Weight last, std::function<void()> run) {
+    backward_.push_back({std::move(stage), std::move(run), last.end()});
+  };
+  add_backward("backward head", layout_.final_bias, [this] {
+    linear_backward(blas_, head(), normed_.data(), logits_.data(), dnormed_.data());
+    std::fill(dstream_.begin(), dstream_.end(), 0.0F);
+    layer_norm_backward(final_norm(), stream_.data(), dnormed_.data(), dstream_.data());
+  });
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    LayerActivations& a = layers_[i];
+    const LayerWeights& w = layout_.layers[i];
+    add_backward(name("backward", i, "MLP down"), w.down_bias, [this, d, &a, &w] {
+      linear_backward(blas_,
+                      linear(w.down, w.down_bias, 4 * d, d),
+                      a.gelu.data(),
+                      dstream_.data(),
+                      dwide_.data());
+    });
+    add_backward(name("backward", i, "MLP up"), w.norm2_bias, [this, i, d, &a, &w] {
+      gelu_backward(a.up.size(), a.up.data(), dwide_.data(), dwide_.data());
+      linear_backward(blas_,
+                      linear(w.up, w.up_bias, d, 4 * d),
+                      a.normed2.data(),
+                      dwide_.data(),
+                      dnormed_.data());
+      layer_norm_backward(norm2(i), a.middle.data(), dnormed_.data(), dstream_.data());
+    });
+    add_backward(name("backward", i, "attention output"), w.output_bias, [this, d, &a, &w] {
+      linear_backward(blas_,
+                      linear(w.output, w.output_bias, d, d),
+                      a.context.data(),
+                      dstream_.data(),
+                      dnormed_.data());
+    });
+    add_backward(name("backward", i, "attention"), w.output_bias, [this, i] {
+      attention_backward(blas_, attention(i), dnormed_.data(), dqkv_.data());
+    });
+    add_backward(name("backward", i, "attention QKV"), w.norm1_bias, [this, i, d, &a, &w] {
+      linear_backward(blas_,
+                      linear(w.qkv, w.qkv_bias, d, 3 * d),
+                      a.normed1.data(),
+                      dqkv_.data(),
+                      dnormed_.data());
+      layer_norm_backward(norm1(i), a.input.data(), dnormed_.data(), dstream_.data());
+    });
+  }
+  backward_.push_back({"backward embedding", [this] { backward_embedding(); }, layout_.total});
 }
 
 void Transformer::backward_embedding() {

@@ -2,7 +2,6 @@
 #include "probes/host/training/model.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace scaleworth::probes::host {
 Transformer::Transformer(const Blas& blas,
@@ -45,36 +44,6 @@ void Transformer::allocate() {
   dwide_.resize(tokens * 4 * d);
   dqkv_.resize(tokens * 3 * d);
   scratch_.resize(sequence * sequence);
-}
-
-void Transformer::list_stages() {
-  const auto name = [](const char* what, std::size_t layer, const char* part) {
-    return std::string(what) + " layer " + std::to_string(layer) + " " + part;
-  };
-  forward_.push_back({"forward embedding", [this] { embed(); }});
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    forward_.push_back({name("forward", i, "attention"), [this, i] { attend(i); }});
-    forward_.push_back({name("forward", i, "MLP"), [this, i] { expand(i); }});
-  }
-  forward_.push_back({"forward head and loss", [this] { predict(); }});
-
-  backward_.push_back({"backward head", [this] { backward_head(); }, layout_.final_bias.end()});
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    const LayerWeights& w = layout_.layers[i];
-    backward_.push_back(
-        {name("backward", i, "MLP down"), [this, i] { backward_down(i); }, w.down_bias.end()});
-    backward_.push_back(
-        {name("backward", i, "MLP up"), [this, i] { backward_up(i); }, w.norm2_bias.end()});
-    backward_.push_back({name("backward", i, "attention output"),
-                         [this, i] { backward_output(i); },
-                         w.output_bias.end()});
-    backward_.push_back({name("backward", i, "attention"),
-                         [this, i] { backward_attention(i); },
-                         w.output_bias.end()});
-    backward_.push_back(
-        {name("backward", i, "attention QKV"), [this, i] { backward_qkv(i); }, w.norm1_bias.end()});
-  }
-  backward_.push_back({"backward embedding", [this] { backward_embedding(); }, layout_.total});
 }
 
 Linear Transformer::linear(Weight weight, Weight bias, std::int64_t in, std::int64_t out) {
@@ -130,9 +99,5 @@ Attention Transformer::attention(std::size_t layer) {
           layers_[layer].qkv.data(),
           layers_[layer].probabilities.data(),
           scratch_.data()};
-}
-
-std::vector<float>& Transformer::output_of(std::size_t layer) {
-  return layer + 1 < layers_.size() ? layers_[layer + 1].input : stream_;
 }
 }  // namespace scaleworth::probes::host

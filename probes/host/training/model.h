@@ -27,18 +27,6 @@ struct Attention {
   float* scratch = nullptr;        // [sequence, sequence], used backward
 };
 
-/// context [sequences, sequence, width] = softmax(Q K^T / sqrt(width / heads)) V per head.
-/// Source: Vaswani et al., arXiv 1706.03762, section 3.2.
-void attention_forward(const Blas& blas, const Attention& layer, float* context);
-
-/// Overwrites dqkv, shaped like qkv, from the gradient of the context.
-void attention_backward(const Blas& blas,
-                        const Attention& layer,
-                        const float* dcontext,
-                        float* dqkv);
-
-// Layer normalisation over the width of each token.
-
 /// gain, bias and their gradients [width]; mean and inverse deviation [tokens] are written by the
 /// forward pass and read by the backward pass.
 struct LayerNorm {
@@ -51,16 +39,6 @@ struct LayerNorm {
   float* inverse_deviation = nullptr;
 };
 
-/// y = gain (x - mean) / sqrt(variance + 1e-5) + bias; x, y [tokens, width].
-/// Source: Ba, Kiros and Hinton, arXiv 1607.06450 (biased variance).
-void layer_norm_forward(const LayerNorm& layer, const float* x, float* y);
-
-/// Overwrites the gain's and bias's gradients and ADDS to dx: the layer sits on a branch of the
-/// residual stream, whose own gradient is already there.
-void layer_norm_backward(const LayerNorm& layer, const float* x, const float* dy, float* dx);
-
-// The dense layer: y = x W + b.
-
 /// Row-major weight [in, out], bias [out] or null; the gradients have the same shapes.
 struct Linear {
   std::int64_t tokens = 0, in = 0, out = 0;
@@ -69,14 +47,6 @@ struct Linear {
   float* weight_gradient = nullptr;
   float* bias_gradient = nullptr;
 };
-
-/// y [tokens, out] = x [tokens, in] W + b (+ residual [tokens, out] unless null).
-void linear_forward(
-    const Blas& blas, const Linear& layer, const float* x, const float* residual, float* y);
-
-/// Overwrites dW = x^T dy, db = column sums of dy and dx [tokens, in] = dy W^T.
-void linear_backward(
-    const Blas& blas, const Linear& layer, const float* x, const float* dy, float* dx);
 
 /// A piece of the step that runs without interruption. After it, the first `ready` elements of the
 /// gradients are final (0 in the forward pass).
@@ -129,19 +99,8 @@ class Transformer {
   LayerNorm final_norm();
   Linear head();
   Attention attention(std::size_t layer);
-  std::vector<float>& output_of(std::size_t layer);
 
   void embed();
-  void attend(std::size_t layer);
-  void expand(std::size_t layer);
-  void predict();
-
-  void backward_head();
-  void backward_down(std::size_t layer);
-  void backward_up(std::size_t layer);
-  void backward_output(std::size_t layer);
-  void backward_attention(std::size_t layer);
-  void backward_qkv(std::size_t layer);
   void backward_embedding();
 
   const Blas& blas_;
@@ -221,8 +180,6 @@ double cross_entropy(std::size_t rows,
                      const std::int32_t* targets,
                      float scale,
                      float* logits);
-
-// Adam: the parameter update, elementwise and therefore identical on ranks with equal gradients.
 
 class Adam {
  public:

@@ -42,14 +42,15 @@ void Trainer::intern_names() {
   for (const auto* stages : {&model_.forward(), &model_.backward()}) {
     for (const Stage& stage : *stages) recorder_.intern(stage.name);
   }
-  first_post_name_ = recorder_.intern("post loss");
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    recorder_.intern("post bucket " + std::to_string(i));
-  }
-  first_wait_name_ = recorder_.intern("all-reduce loss");
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    recorder_.intern("all-reduce bucket " + std::to_string(i));
-  }
+  const auto intern_collectives = [this](const std::string& action) {
+    const std::int32_t first = recorder_.intern(action + " loss");
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      recorder_.intern(action + " bucket " + std::to_string(i));
+    }
+    return first;
+  };
+  first_post_name_ = intern_collectives("post");
+  first_wait_name_ = intern_collectives("all-reduce");
 }
 
 void Trainer::record(Activity activity, std::int32_t name, std::int32_t sequence, TimePoint start) {
@@ -140,11 +141,7 @@ void Trainer::wait_for_all() {
 
 void Trainer::optimize() {
   const TimePoint start = TrainingClock::now();
-  if (exchange_ != nullptr) {
-    adam_.update(reduced_, model_.parameters());
-  } else {
-    adam_.update(model_.gradients(), model_.parameters());
-  }
+  adam_.update(exchange_ != nullptr ? reduced_ : model_.gradients(), model_.parameters());
   record(Activity::optimizer, optimizer_name_, -1, start);
 }
 

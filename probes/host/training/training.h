@@ -162,8 +162,6 @@ class Trainer {
   std::int32_t step_name_ = 0, data_name_ = 0, progress_name_ = 0, optimizer_name_ = 0;
 };
 
-// Runs the reference training on the ranks of a group, or on this process alone.
-
 /// The training of one rank without MPI: `work.ranks` must be 1.
 /// Throws UserError for impossible work, ProbeFailure when the memory cannot be had or the loss is
 /// no longer finite, Interrupted between steps.
@@ -196,8 +194,6 @@ using ClockReading = std::function<std::chrono::nanoseconds()>;
 /// do not drift apart meanwhile. Collective over the group. Zero on rank 0.
 /// Throws ProbeFailure when the bounds contradict each other (a clock was set).
 ClockOffset measure_clock_offset(const MpiModule& mpi, MpiGroup group, const ClockReading& now);
-
-// Brings the spans of all ranks to rank 0, on one clock.
 
 /// How this group's clocks were made one.
 struct CommonClock {

@@ -37,16 +37,20 @@ class SingleRankGroup final : public probes::RankGroup {
   /// `why` there is only one rank; becomes the reason of the skipped collectives.
   SingleRankGroup(std::string why,
                   std::shared_ptr<const probes::host::Blas> blas,
-                  Bytes available_memory);
+                  Bytes available_memory)
+      : why_(std::move(why)), blas_(std::move(blas)), available_memory_(available_memory) {}
 
   Rank rank() const override { return Rank{0}; }
   int size() const override { return 1; }
-  std::string placement() const override;
+  std::string placement() const override { return "1 rank in this process: " + why_; }
   Bytes available_memory_per_rank() const override { return available_memory_; }
-  /// Always throws NothingToMeasure with the reason.
-  probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
-                                             const StoppingTarget& target) override;
-  probes::TrainingMeasured train(const probes::TrainingWork& work) override;
+  probes::CollectiveMeasured time_collective(const probes::CollectiveWork&,
+                                             const StoppingTarget&) override {
+    throw NothingToMeasure(why_);
+  }
+  probes::TrainingMeasured train(const probes::TrainingWork& work) override {
+    return probes::host::train_alone(*blas_, work);
+  }
 
  private:
   std::string why_;
@@ -145,8 +149,7 @@ void run_rank_probes(Session& session,
   job.launcher = options.mpirun;
   job.program = std::filesystem::read_symlink("/proc/self/exe");
   job.arguments = rank_arguments(options, plan, part);
-  const probes::host::JobEnding ending = probes::host::self_launch(job);
-  session.adopt_part(part_name, ending.failure);
+  session.adopt_part(part_name, probes::host::self_launch(job));
   check_interrupt();
 }
 }  // namespace
@@ -195,24 +198,4 @@ void run_node_probes(Session& session,
     });
   }
 }
-
-namespace {
-SingleRankGroup::SingleRankGroup(std::string why,
-                                 std::shared_ptr<const probes::host::Blas> blas,
-                                 Bytes available_memory)
-    : why_(std::move(why)), blas_(std::move(blas)), available_memory_(available_memory) {}
-
-std::string SingleRankGroup::placement() const {
-  return "1 rank in this process: " + why_;
-}
-
-probes::CollectiveMeasured SingleRankGroup::time_collective(const probes::CollectiveWork&,
-                                                            const StoppingTarget&) {
-  throw NothingToMeasure(why_);
-}
-
-probes::TrainingMeasured SingleRankGroup::train(const probes::TrainingWork& work) {
-  return probes::host::train_alone(*blas_, work);
-}
-}  // namespace
 }  // namespace scaleworth::cli

@@ -25,15 +25,6 @@ std::optional<double> median(std::span<const double> samples) {
   return quantile(samples, 0.5);
 }
 
-std::optional<double> median_absolute_deviation(std::span<const double> samples) {
-  const std::optional<double> centre = median(samples);
-  if (!centre) return std::nullopt;
-  std::vector<double> deviations;
-  deviations.reserve(samples.size());
-  for (const double sample : samples) deviations.push_back(std::abs(sample - *centre));
-  return median(deviations);
-}
-
 namespace {
 /// The largest r >= 1 with 2 P(Binomial(n, 1/2) < r) <= 1 - confidence; 0 if there is none.
 std::size_t outer_rank(std::size_t n, double confidence) {
@@ -66,27 +57,6 @@ Estimate<double> median_estimate(std::span<const double> samples) {
   const std::optional<double> centre = median(samples);
   if (!centre) throw std::invalid_argument("median_estimate: no samples");
   return {*centre, median_interval(samples), samples.size()};
-}
-
-std::optional<Interval<double>> bootstrap_interval(
-    std::span<const double> samples,
-    const std::function<std::optional<double>(std::span<const double>)>& statistic,
-    double confidence,
-    int resamples,
-    std::uint64_t seed) {
-  if (samples.size() < 2) return std::nullopt;
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<std::size_t> pick(0, samples.size() - 1);
-  std::vector<double> resample(samples.size());
-  std::vector<double> values;
-  for (int repetition = 0; repetition < resamples; ++repetition) {
-    for (double& value : resample) value = samples[pick(random)];
-    if (const std::optional<double> value = statistic(resample)) values.push_back(*value);
-  }
-  if (2 * values.size() < static_cast<std::size_t>(resamples) || values.empty())
-    return std::nullopt;
-  const double tail = (1.0 - confidence) / 2.0;
-  return Interval<double>{*quantile(values, tail), *quantile(values, 1.0 - tail)};
 }
 
 namespace {

@@ -5,15 +5,13 @@
 #include "src/core/estimate.h"
 #include "src/core/units.h"
 
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <random>
 #include <span>
 #include <vector>
 
 namespace scaleworth {
-// Order statistics of a sample: median, quantiles, median absolute deviation.
+// Order statistics of a sample.
 
 /// Quantile by linear interpolation between order statistics (type 7 of Hyndman & Fan 1996).
 /// Absent for no samples; the sample itself for one. `p` in [0, 1]. Samples must be finite.
@@ -21,10 +19,6 @@ std::optional<double> quantile(std::span<const double> samples, double p);
 
 /// quantile(samples, 0.5).
 std::optional<double> median(std::span<const double> samples);
-
-/// Median absolute deviation from the median, unscaled (times 1.4826 it estimates sigma of a
-/// normal). 0 for one sample or equal samples.
-std::optional<double> median_absolute_deviation(std::span<const double> samples);
 
 // Confidence intervals that assume no distribution.
 
@@ -37,16 +31,6 @@ std::optional<Interval<double>> median_interval(std::span<const double> samples,
 
 /// Median with its order-statistic 95 % interval. Throws std::invalid_argument for no samples.
 Estimate<double> median_estimate(std::span<const double> samples);
-
-/// Percentile bootstrap: the statistic's quantiles over `resamples` resamplings with replacement.
-/// Absent for fewer than two samples. Deterministic in `seed`. A resample for which the statistic
-/// is absent is left out; absent when fewer than half remain.
-std::optional<Interval<double>> bootstrap_interval(
-    std::span<const double> samples,
-    const std::function<std::optional<double>(std::span<const double>)>& statistic,
-    double confidence = 0.95,
-    int resamples = 1000,
-    std::uint64_t seed = 1);
 
 // Ratios of measured values with the uncertainty of both: speed-up, efficiency, ridge point.
 

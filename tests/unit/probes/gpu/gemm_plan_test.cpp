@@ -109,8 +109,8 @@ TEST_CASE("formats of a suite follow the compute capability", "[gpu gemm]") {
 TEST_CASE("one GPU of each kind stands for the others", "[gpu gemm]") {
   DeviceDescription other = hopper();
   other.multiprocessors = 114;
-  CHECK(representative_devices({hopper(), hopper(), other, hopper()}) ==
-        std::vector<std::size_t>{0, 2});
+  CHECK(device_kinds({hopper(), hopper(), other, hopper()}) ==
+        std::vector<std::vector<std::size_t>>{{0, 1, 3}, {2}});
 }
 
 TEST_CASE("grids fill whole waves of 132 multiprocessors", "[gpu gemm]") {

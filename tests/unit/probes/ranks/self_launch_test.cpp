@@ -105,31 +105,31 @@ TEST_CASE("a missing launcher is a skip with a remedy", "[self launch]") {
 
 TEST_CASE("a job that ends well has no failure", "[self launch]") {
   const FakeLauncher launcher("exit 0");
-  REQUIRE_FALSE(self_launch(launcher.job()).failure);
+  REQUIRE_FALSE(self_launch(launcher.job()));
 }
 
 TEST_CASE("a rank killed by a signal is named", "[self launch]") {
   const FakeLauncher launcher(
       "echo 'mpirun noticed that process rank 3 with PID 0 on node n exited on signal 9 "
       "(Killed).' >&2; exit 137");
-  REQUIRE(self_launch(launcher.job()).failure == "rank 3 was killed by signal 9 (Killed)");
+  REQUIRE(self_launch(launcher.job()) == "rank 3 was killed by signal 9 (Killed)");
 }
 
 TEST_CASE("a rank that ends with an error code is named", "[self launch]") {
   const FakeLauncher launcher("echo '  Process name: [[20312,1],12]' >&2; exit 3");
-  REQUIRE(self_launch(launcher.job()).failure == "rank 12 ended with exit code 3");
+  REQUIRE(self_launch(launcher.job()) == "rank 12 ended with exit code 3");
 }
 
 TEST_CASE("a killed launcher is told apart from a killed rank", "[self launch]") {
   const FakeLauncher launcher("kill -9 $$");
-  REQUIRE(self_launch(launcher.job()).failure == "mpirun was killed by signal 9 (Killed)");
+  REQUIRE(self_launch(launcher.job()) == "mpirun was killed by signal 9 (Killed)");
 }
 
 TEST_CASE("a job without end is stopped at its timeout", "[self launch]") {
   const FakeLauncher launcher("sleep 600");
   SelfLaunch job = launcher.job();
   job.timeout = 50ms;
-  REQUIRE(self_launch(job).failure == "the ranks did not end in time and were stopped");
+  REQUIRE(self_launch(job) == "the ranks did not end in time and were stopped");
 }
 
 TEST_CASE("a child that ignores every polite signal is killed", "[self launch]") {
