@@ -69,9 +69,8 @@ void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
 // A collective belongs to the step in which it ended on its last rank.
 void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWait>& collectives) {
   for (attribution::CollectiveWait& collective : collectives) {
-    const auto last = std::max_element(collective.participants.begin(),
-                                       collective.participants.end(),
-                                       [](const auto& a, const auto& b) { return a.end < b.end; });
+    const auto last =
+        std::ranges::max_element(collective.participants, {}, [](const auto& a) { return a.end; });
     if (last == collective.participants.end()) continue;
     const auto& spans = steps.by_rank.at(static_cast<std::size_t>(last->rank.index));
     const auto after = std::upper_bound(

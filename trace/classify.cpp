@@ -177,9 +177,8 @@ struct NamePattern {
 };
 
 bool holds_any(std::string_view text, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [text](const std::string& word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [text](const std::string& word) { return text.find(word) != std::string_view::npos; });
 }
 
 std::string without_brackets(std::string_view text) {
@@ -222,7 +221,7 @@ NameForms::NameForms(std::string_view name)
       unversioned(without_version(whole)) {}
 
 bool NamePattern::matches(const NameForms& name) const {
-  if (!is.empty() && std::find(is.begin(), is.end(), name.unversioned) == is.end()) return false;
+  if (!is.empty() && std::ranges::find(is, name.unversioned) == is.end()) return false;
   const auto fails = [](const std::vector<std::string>& words, std::string_view text) {
     return !words.empty() && !holds_any(text, words);
   };

@@ -22,14 +22,14 @@ bool earlier(const Span& a, const Span& b) {
 }
 
 void find_last(Arrivals& arrivals, const Timeline& timeline) {
-  arrivals.complete = std::all_of(
-      arrivals.posts.begin(), arrivals.posts.end(), [](auto post) { return post.has_value(); });
+  arrivals.complete =
+      std::ranges::all_of(arrivals.posts, [](auto post) { return post.has_value(); });
   if (!arrivals.complete) return;
   std::vector<std::pair<std::chrono::nanoseconds, int>> order;
   for (std::size_t rank = 0; rank < arrivals.posts.size(); ++rank) {
     order.emplace_back(timeline.spans[*arrivals.posts[rank]].end, static_cast<int>(rank));
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   arrivals.last = order.back().first;
   const bool alone = order.size() == 1;
   if (alone || arrivals.last - order[order.size() - 2].first > timeline.clock_error) {
@@ -66,7 +66,7 @@ std::vector<std::size_t> canonical_order(const std::vector<Span>& spans) {
     const Span& s = spans[index];
     return std::tie(s.step, s.rank, s.start, s.end, s.activity, s.sequence, s.name);
   };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
+  std::ranges::stable_sort(order, {}, [&](auto a) { return key(a); });
   return order;
 }
 
@@ -124,9 +124,8 @@ bool is_valid(const Span& span, int ranks) {
 SegmentedTimeline segment(const Timeline& timeline) {
   SegmentedTimeline result;
   std::vector<std::size_t> order = canonical_order(timeline.spans);
-  const auto first_invalid = std::stable_partition(order.begin(), order.end(), [&](auto index) {
-    return is_valid(timeline.spans[index], timeline.ranks);
-  });
+  const auto first_invalid = std::ranges::stable_partition(
+      order, [&](auto index) { return is_valid(timeline.spans[index], timeline.ranks); });
   result.losses.invalid_spans = order.end() - first_invalid;
   order.erase(first_invalid, order.end());
   const auto position = index_steps(timeline.spans, order, result);
@@ -370,10 +369,8 @@ class ChromeWriter {
         ledger_(build_ledger(timeline)) {
     for (const WaitSplit& wait : ledger_.waits) splits_.emplace(wait.span, &wait);
     if (segmented_.steps.empty()) return;
-    const auto first = std::min_element(
-        segmented_.steps.begin(), segmented_.steps.end(), [](const auto& a, const auto& b) {
-          return a.start < b.start;
-        });
+    const auto first =
+        std::ranges::min_element(segmented_.steps, {}, [](const auto& a) { return a.start; });
     base_ = first->start;
   }
 

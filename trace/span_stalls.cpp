@@ -40,9 +40,7 @@ void append(std::vector<Stall>& stalls, const Stall& next) {
 }
 
 std::vector<Stall> sweep(std::vector<Edge> edges, nanoseconds clock_error) {
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-    return std::tie(a.time, a.leaves, a.rank) < std::tie(b.time, b.leaves, b.rank);
-  });
+  std::ranges::sort(edges, {}, [](const Edge& a) { return std::tie(a.time, a.leaves, a.rank); });
   std::vector<Stall> stalls;
   AwayRanks away;
   nanoseconds since{};
@@ -87,8 +85,8 @@ void StallTable::add(const StepSegments& step, const std::vector<Span>& spans) {
       added.absences.push_back({time, back});
     }
   }
-  std::reverse(added.calls.begin(), added.calls.end());
-  std::reverse(added.absences.begin(), added.absences.end());
+  std::ranges::reverse(added.calls);
+  std::ranges::reverse(added.absences);
 }
 
 nanoseconds StallTable::incomplete_until(const RankStep& step,
@@ -96,10 +94,7 @@ nanoseconds StallTable::incomplete_until(const RankStep& step,
                                          nanoseconds arrived) {
   const auto known = step.completions.find(sequence);
   if (known != step.completions.end()) return known->second;
-  const auto call = std::upper_bound(
-      step.calls.begin(), step.calls.end(), arrived, [](nanoseconds time, const TimeRange& one) {
-        return time < one.end;
-      });
+  const auto call = std::ranges::upper_bound(step.calls, arrived, {}, &TimeRange::end);
   return call == step.calls.end() ? arrived : call->start;
 }
 
@@ -114,11 +109,8 @@ std::vector<Stall> StallTable::stalls(CollectiveKey collective,
     if (step.rank == waiter.index) continue;
     const nanoseconds end = std::min(time.end, incomplete_until(step, collective.second, arrived));
     if (end <= time.start) continue;
-    auto absence = std::upper_bound(
-        step.absences.begin(),
-        step.absences.end(),
-        time.start,
-        [](nanoseconds start, const Absence& one) { return start < one.time.end; });
+    auto absence = std::ranges::upper_bound(
+        step.absences, time.start, {}, [](const Absence& one) { return one.time.end; });
     for (; absence != step.absences.end() && absence->time.start < end; ++absence) {
       const AwayRanks::value_type rank{absence->back, step.rank};
       edges.push_back({std::max(absence->time.start, time.start), true, rank});

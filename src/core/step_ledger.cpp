@@ -145,9 +145,7 @@ static_assert(by_part(), "names and keys are looked up by place");
 }  // namespace
 
 const char* group_name(PartGroup group) {
-  return std::find_if(part_groups.begin(),
-                      part_groups.end(),
-                      [&](const GroupInfo& info) { return info.id == group; })
+  return std::ranges::find_if(part_groups, [&](const GroupInfo& info) { return info.id == group; })
       ->name;
 }
 

@@ -60,7 +60,7 @@ ClockResiduals clock_residuals(const Meetings& meetings, const ClockMap& clocks)
       if (ends.empty()) origin = end;
       ends.emplace_back(static_cast<double>((end - origin).count()), side.rank);
     }
-    std::sort(ends.begin(), ends.end());
+    std::ranges::sort(ends);
     for (std::size_t i = 0; i < ends.size(); ++i) {
       const double residual = std::abs(ends[i].first - median_without(ends, i));
       by_rank[ends[i].second].push_back({residual, meeting.weight});
@@ -160,9 +160,8 @@ class Aligner {
                   microseconds(*residuals_.p95))
             : "no collective shows how well they agree";
     if (one_timeline(job_)) return fmt::format("one timeline, one clock; {}", agreement);
-    const auto drifting = std::count_if(alignment_.report.ranks.begin(),
-                                        alignment_.report.ranks.end(),
-                                        [](const auto& clock) { return clock.drift_ppm != 0.0; });
+    const auto drifting = std::ranges::count_if(
+        alignment_.report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
     std::string text = fmt::format("one offset per rank{} from collectives that end together: {}",
                                    drifting > 0 ? " and a drift where it shows" : "",
                                    agreement);
@@ -211,10 +210,7 @@ class Aligner {
     std::vector<WeightedValue> spreads;
     for (const MatchedCollective& matched : matching_.collectives) {
       const std::vector<Arrival> arrivals = finder.of(matched);
-      const auto [first, last] = std::minmax_element(
-          arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
-            return a.start < b.start;
-          });
+      const auto [first, last] = std::ranges::minmax_element(arrivals, {}, &Arrival::start);
       const auto spread = static_cast<double>((last->start - first->start).count());
       if (spread > 0.0) spreads.push_back({spread, spread});
     }
@@ -355,7 +351,7 @@ class Placer {
 
 bool one_timeline(const Job& job) {
   return !job.recordings.empty() &&
-         std::all_of(job.recordings.begin(), job.recordings.end(), [&](const Recording& recording) {
+         std::ranges::all_of(job.recordings, [&](const Recording& recording) {
            return recording.origin.pipeline_stage.has_value() &&
                   recording.origin.file == job.recordings.front().origin.file;
          });

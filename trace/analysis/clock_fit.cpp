@@ -161,7 +161,7 @@ class Refiner {
       const Meetings::Meeting& meeting = meetings_.meetings[i];
       ends.clear();
       for (const MeetingSide& side : meetings_.sides_of(meeting)) ends.push_back(corrected(side));
-      std::sort(ends.begin(), ends.end());
+      std::ranges::sort(ends);
       const double middle = (ends[(ends.size() - 1) / 2] + ends[ends.size() / 2]) / 2.0;
       for (const MeetingSide& side : meetings_.sides_of(meeting))
         by_rank[side.rank].push_back({middle - corrected(side), meeting.weight, local(side)});
@@ -381,9 +381,7 @@ Line weighted_line(const std::vector<WeightedValue>& values) {
 
 std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p) {
   if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
-    return a.value < b.value;
-  });
+  std::ranges::sort(values, {}, &WeightedValue::value);
   double total = 0.0;
   for (const WeightedValue& v : values) total += v.weight;
   double below = 0.0;
@@ -404,8 +402,8 @@ std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& 
 
 std::optional<RobustSlope> huber_slope(const std::vector<WeightedValue>& values) {
   if (values.size() < 3) return std::nullopt;
-  const auto [first, last] = std::minmax_element(
-      values.begin(), values.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  const auto [first, last] =
+      std::ranges::minmax_element(values, {}, [](const auto& a) { return a.at; });
   RobustSlope result;
   result.span = last->at - first->at;
   Line line = weighted_line(values);

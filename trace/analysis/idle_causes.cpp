@@ -83,8 +83,7 @@ void HostEvidence::collect_calls() {
     return a.correlation < b.correlation;
   };
   // Most tools number calls as they come.
-  if (!std::is_sorted(launches_.begin(), launches_.end(), earlier))
-    std::stable_sort(launches_.begin(), launches_.end(), earlier);
+  if (!std::ranges::is_sorted(launches_, earlier)) std::ranges::stable_sort(launches_, earlier);
   std::int64_t most = 0;
   for (const auto& [thread, count] : calls) {
     if (count < most || (count == most && main_thread_ && *main_thread_ < thread)) continue;
@@ -140,7 +139,7 @@ bool HostEvidence::waits_by_request(std::uint32_t stream,
                                     nanoseconds until) const {
   const auto found = stream_waits_.find(stream);
   if (found == stream_waits_.end()) return false;
-  const auto next = std::lower_bound(found->second.begin(), found->second.end(), after);
+  const auto next = std::ranges::lower_bound(found->second, after);
   return next != found->second.end() && *next <= until;
 }
 
@@ -151,10 +150,7 @@ void append_within(const std::vector<HostStretch>& stretches,
                    TimeInterval range,
                    std::vector<HostStretch>& result) {
   if (range.start >= range.end) return;
-  auto next = std::upper_bound(
-      stretches.begin(), stretches.end(), range.start, [](nanoseconds time, const HostStretch& s) {
-        return time < s.end;
-      });
+  auto next = std::ranges::upper_bound(stretches, range.start, {}, &HostStretch::end);
   for (; next != stretches.end() && next->start < range.end; ++next) {
     result.push_back(
         {std::max(next->start, range.start), std::min(next->end, range.end), next->cause});
@@ -219,10 +215,7 @@ void IdleDivision::uncovered(const HostThread* thread, TimeInterval range, bool 
   nanoseconds from = range.start;
   if (thread != nullptr) {
     const auto& calls = thread->dispatching;
-    auto next = std::upper_bound(
-        calls.begin(), calls.end(), range.start, [](nanoseconds time, const TimeInterval& call) {
-          return time < call.end;
-        });
+    auto next = std::ranges::upper_bound(calls, range.start, {}, &TimeInterval::end);
     for (; next != calls.end() && next->start < range.end; ++next) {
       const nanoseconds start = std::max(next->start, range.start);
       const nanoseconds end = std::min(next->end, range.end);

@@ -136,9 +136,8 @@ std::vector<StepLedger> build_job_ledger(const Job& job,
   std::vector<StepLedger> ledger;
   for (auto& of_rank : by_rank)
     std::move(of_rank.begin(), of_rank.end(), std::back_inserter(ledger));
-  std::stable_sort(ledger.begin(), ledger.end(), [](const StepLedger& a, const StepLedger& b) {
-    return std::pair(a.step, a.rank) < std::pair(b.step, b.rank);
-  });
+  std::ranges::stable_sort(
+      ledger, {}, [](const StepLedger& a) { return std::pair(a.step, a.rank); });
   return ledger;
 }
 
@@ -221,9 +220,7 @@ std::vector<const CommunicationSplit*> usable_splits(
     if (split.event < events.size() && events[split.event].work_class == WorkClass::communication)
       usable.push_back(&split);
   }
-  std::stable_sort(usable.begin(), usable.end(), [](const auto* a, const auto* b) {
-    return a->event < b->event;
-  });
+  std::ranges::stable_sort(usable, {}, [](const auto* a) { return a->event; });
   const auto same_event = [](const auto* a, const auto* b) { return a->event == b->event; };
   usable.erase(std::unique(usable.begin(), usable.end(), same_event), usable.end());
   return usable;
@@ -235,9 +232,7 @@ class Beginnings {
  public:
   Beginnings(const RankView& rank, const std::vector<CommunicationSplit>& splits)
       : rank_(rank), by_event_(usable_splits(rank.recording(), splits)), by_start_(by_event_) {
-    std::stable_sort(by_start_.begin(), by_start_.end(), [](const auto* a, const auto* b) {
-      return a->start < b->start;
-    });
+    std::ranges::stable_sort(by_start_, {}, [](const auto* a) { return a->start; });
     skip_split_events();
   }
 

@@ -57,9 +57,8 @@ class Matcher {
                       channel.missing_members,
                       channel.missing_members + std::ssize(channel.members)));
     const std::int64_t before = paired_;
-    const bool numbered = std::all_of(channel.calls.begin(),
-                                      channel.calls.end(),
-                                      [](const Call& call) { return call.sequence.has_value(); });
+    const bool numbered = std::ranges::all_of(
+        channel.calls, [](const Call& call) { return call.sequence.has_value(); });
     numbered ? pair_by_sequence(channel) : pair_by_order(channel);
     matching_.unmatched += calls - (paired_ - before);
   }
@@ -85,17 +84,15 @@ class Matcher {
     };
     std::vector<Numbered> numbered;
     for (const Call& call : channel.calls) numbered.push_back({*call.sequence, 0, call});
-    std::stable_sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) {
-      return std::tuple(a.call.rank, a.sequence) < std::tuple(b.call.rank, b.sequence);
-    });
+    std::ranges::stable_sort(
+        numbered, {}, [](const Numbered& a) { return std::tuple(a.call.rank, a.sequence); });
     for (std::size_t i = 1; i < numbered.size(); ++i) {
       const Numbered& previous = numbered[i - 1];
       if (previous.call.rank == numbered[i].call.rank && previous.sequence == numbered[i].sequence)
         numbered[i].occurrence = previous.occurrence + 1;
     }
-    std::stable_sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) {
-      return std::tuple(a.sequence, a.occurrence) < std::tuple(b.sequence, b.occurrence);
-    });
+    std::ranges::stable_sort(
+        numbered, {}, [](const Numbered& a) { return std::tuple(a.sequence, a.occurrence); });
     std::int64_t incomplete = 0;
     std::vector<Call> together;
     for (std::size_t i = 0; i < numbered.size();) {
@@ -122,8 +119,7 @@ class Matcher {
                       lossy));
     CallsByMember by_member(channel.members.size());
     for (const Call& call : channel.calls) {
-      const auto place =
-          std::lower_bound(channel.members.begin(), channel.members.end(), call.rank);
+      const auto place = std::ranges::lower_bound(channel.members, call.rank);
       by_member[static_cast<std::size_t>(place - channel.members.begin())].push_back(call);
     }
     if (kinds_agree(by_member) || channel.basis == Channel::Basis::message ||
@@ -152,20 +148,15 @@ class Matcher {
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {
-    return std::all_of(by_member.begin(), by_member.end(), [&](const std::vector<Call>& calls) {
-      return std::equal(calls.begin(),
-                        calls.end(),
-                        by_member.front().begin(),
-                        by_member.front().end(),
-                        [](const Call& a, const Call& b) { return a.kind == b.kind; });
+    return std::ranges::all_of(by_member, [&](const std::vector<Call>& calls) {
+      return std::ranges::equal(
+          calls, by_member.front(), [](const Call& a, const Call& b) { return a.kind == b.kind; });
     });
   }
 
   void zip(const Channel& channel, const CallsByMember& by_member, const std::string& label) {
     const auto [fewest, most] =
-        std::minmax_element(by_member.begin(), by_member.end(), [](const auto& a, const auto& b) {
-          return a.size() < b.size();
-        });
+        std::ranges::minmax_element(by_member, {}, [](const auto& a) { return a.size(); });
     if (fewest->size() != most->size()) return remark(unequal_counts(channel, by_member, label));
     std::int64_t contradicting = 0;
     std::vector<Call> together;

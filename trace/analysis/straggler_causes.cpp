@@ -90,13 +90,13 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
   std::vector<std::pair<nanoseconds, std::uint32_t>> ranks;
   for (const auto& [rank, time] : excess.waited_for)
     if (time > nanoseconds::zero()) ranks.emplace_back(-time, rank);
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   if (ranks.empty()) return "";
   return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
 }
 
 void add_host(const Excess& excess, std::vector<CauseShare>& shares) {
-  const auto largest = std::max_element(excess.host.begin(), excess.host.end());
+  const auto largest = std::ranges::max_element(excess.host);
   std::string detail;
   if (*largest > nanoseconds::zero())
     detail = attribution::host_cause_name(
@@ -144,9 +144,7 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
                     excess.unrecorded,
                     "late at its first collective in the recording: what was before is not in it"});
   std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
-  std::stable_sort(shares.begin(), shares.end(), [](const CauseShare& a, const CauseShare& b) {
-    return a.time > b.time;
-  });
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &CauseShare::time);
   return shares;
 }
 
@@ -200,10 +198,7 @@ class Windows {
     const auto* late = participant_of(now, delay.late);
     const auto* compared = participant_of(now, delay.compared);
     const std::vector<CommunicationSplit>& splits = waits_.by_rank[delay.late];
-    auto here = std::lower_bound(
-        splits.begin(), splits.end(), late->start, [](const CommunicationSplit& s, nanoseconds t) {
-          return s.start < t;
-        });
+    auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
     constexpr int farthest = 256;
     for (int back = 0; back < farthest && here != splits.begin(); ++back) {
       --here;
@@ -249,7 +244,7 @@ class WindowLedgers {
     }
     for (std::size_t rank = 0; rank < bounds.size(); ++rank) {
       std::vector<nanoseconds>& times = bounds[rank];
-      std::sort(times.begin(), times.end());
+      std::ranges::sort(times);
       times.erase(std::unique(times.begin(), times.end()), times.end());
       for (std::size_t i = 1; i < times.size(); ++i)
         plan.by_rank[rank].push_back({static_cast<std::int32_t>(i), times[i - 1], times[i], ""});
@@ -261,10 +256,7 @@ class WindowLedgers {
   /// Adds `sign` times the ledger of `window`, one of those given.
   void add(std::uint32_t rank, TimeInterval window, int sign, Excess& excess) const {
     const std::vector<StepLedger>& ledgers = by_rank_[rank];
-    auto ledger = std::lower_bound(
-        ledgers.begin(), ledgers.end(), window.start, [](const StepLedger& l, nanoseconds t) {
-          return l.start < t;
-        });
+    auto ledger = std::ranges::lower_bound(ledgers, window.start, {}, &StepLedger::start);
     for (; ledger != ledgers.end() && ledger->end <= window.end; ++ledger)
       add(*ledger, sign, excess);
   }
@@ -304,11 +296,10 @@ class Examiner {
 
   void add_kernels(std::uint32_t rank, TimeInterval window, bool late, Excess& excess) const {
     const Recording& recording = job_.recordings[rank];
-    auto event = std::lower_bound(
-        recording.device_events.begin(),
-        recording.device_events.end(),
-        window.start,
-        [&](const DeviceEvent& e, nanoseconds t) { return clocks_.to_common(rank, e.start) < t; });
+    auto event = std::ranges::lower_bound(
+        recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
+          return clocks_.to_common(rank, e.start);
+        });
     for (; event != recording.device_events.end(); ++event) {
       if (clocks_.to_common(rank, event->start) >= window.end) break;
       if (event->work_class == WorkClass::communication || event->work_class == WorkClass::copy)
@@ -323,10 +314,7 @@ class Examiner {
   template <class Visit>
   void for_splits(std::uint32_t rank, TimeInterval window, Visit visit) const {
     const std::vector<CommunicationSplit>& splits = waits_.by_rank[rank];
-    auto split = std::lower_bound(
-        splits.begin(), splits.end(), window.start, [](const CommunicationSplit& s, nanoseconds t) {
-          return s.start < t;
-        });
+    auto split = std::ranges::lower_bound(splits, window.start, {}, &CommunicationSplit::start);
     for (; split != splits.end() && split->start < window.end; ++split) visit(*split);
   }
 
@@ -418,10 +406,7 @@ ComputeCover::ComputeCover(const Recording& recording, const ClockMap& clocks, s
 
 nanoseconds ComputeCover::before(nanoseconds time) const {
   const auto& ranges = busy_.ranges();
-  const auto after = std::upper_bound(
-      ranges.begin(), ranges.end(), time, [](nanoseconds t, const TimeInterval& range) {
-        return t < range.start;
-      });
+  const auto after = std::ranges::upper_bound(ranges, time, {}, &TimeInterval::start);
   if (after == ranges.begin()) return nanoseconds::zero();
   const TimeInterval& last = *(after - 1);
   return lengths_[static_cast<std::size_t>(after - ranges.begin()) - 1] +

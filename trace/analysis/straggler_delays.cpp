@@ -45,9 +45,8 @@ class Finder {
         add_bounded(row[late], step.waited_for[late]);
     }
     for (auto& [collective, delay] : by_collective_) found_.delays.push_back(delay);
-    std::sort(found_.delays.begin(), found_.delays.end(), [](const Delay& a, const Delay& b) {
-      return std::pair(a.arrival, a.collective) < std::pair(b.arrival, b.collective);
-    });
+    std::ranges::sort(
+        found_.delays, {}, [](const Delay& a) { return std::pair(a.arrival, a.collective); });
     return std::move(found_);
   }
 
@@ -120,10 +119,7 @@ CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
 const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
   if (rank >= plan_.by_rank.size()) return nullptr;
   const std::vector<StepSpan>& steps = plan_.by_rank[rank];
-  const auto after =
-      std::lower_bound(steps.begin(), steps.end(), time, [](const StepSpan& step, nanoseconds t) {
-        return step.end < t;
-      });
+  const auto after = std::ranges::lower_bound(steps, time, {}, &StepSpan::end);
   if (after == steps.end() || time < after->start || !counts(after->excluded)) return nullptr;
   return &*after;
 }
@@ -226,7 +222,7 @@ PipelineTurns::PipelineTurns(const CountedSteps& steps,
 double PipelineTurns::take_off(Charges& charges) const {
   if (!taken_) return 0.0;
   double taken_off = 0.0;
-  std::fill(charges.cost.begin(), charges.cost.end(), 0.0);
+  std::ranges::fill(charges.cost, 0.0);
   for (auto& [number, costs] : charges.by_step) {
     const auto work = work_.find(number);
     const double usual = work == work_.end() ? 0.0 : median(work->second).value_or(0.0);

@@ -59,10 +59,7 @@ class Investigation {
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
       if (is_named(rank, recurrence))
         report.stragglers.push_back(describe(rank, recurrence, report));
-    std::stable_sort(
-        report.stragglers.begin(),
-        report.stragglers.end(),
-        [](const Straggler& a, const Straggler& b) { return a.gpu_seconds > b.gpu_seconds; });
+    std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &Straggler::gpu_seconds);
     if (report.stragglers.empty())
       std::tie(report.finding, report.abstention) = nobody();
     else
@@ -137,7 +134,7 @@ class Investigation {
 
   bool dropped_records(std::uint32_t rank) const {
     const auto& losses = job_.recordings[rank].losses;
-    return std::any_of(losses.begin(), losses.end(), [](const auto& loss) {
+    return std::ranges::any_of(losses, [](const auto& loss) {
       return loss.first.starts_with("dropped") && loss.second > 0;
     });
   }
@@ -255,14 +252,14 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
     std::vector<double> of_units(unit_count);
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       of_units[units[rank]] += by_rank[rank];
-    const auto unit = std::max_element(of_units.begin(), of_units.end());
+    const auto unit = std::ranges::max_element(of_units);
     if (unit == of_units.end() || *unit < threshold || *unit <= 0.0) continue;
     ++by_unit[static_cast<std::size_t>(unit - of_units.begin())];
-    const auto rank = std::max_element(by_rank.begin(), by_rank.end());
+    const auto rank = std::ranges::max_element(by_rank);
     ++count.by_rank[static_cast<std::size_t>(rank - by_rank.begin())];
   }
   if (steps < fewest_steps || by_unit.empty()) return count;
-  const auto top = std::max_element(by_unit.begin(), by_unit.end());
+  const auto top = std::ranges::max_element(by_unit);
   count.beyond_chance = binomial_tail(*top, steps, 1.0 / unit_count) * unit_count < unlikely;
   const bool recurs = *top == steps || (*top >= most * steps && count.beyond_chance);
   count.recurrence = recurs ? Recurrence::one_rank : Recurrence::rotating;

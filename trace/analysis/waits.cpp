@@ -27,7 +27,7 @@ std::vector<nanoseconds> ends_before(const std::vector<DeviceEvent>& events) {
 }
 
 nanoseconds spread(const std::vector<nanoseconds>& times) {
-  const auto [first, last] = std::minmax_element(times.begin(), times.end());
+  const auto [first, last] = std::ranges::minmax_element(times);
   return *last - *first;
 }
 }  // namespace
@@ -200,16 +200,14 @@ class Splitter {
     order_collectives();
     for (std::vector<CommunicationSplit>& splits : waits_.by_rank) {
       check_interrupt();
-      std::sort(splits.begin(), splits.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.start, a.event) < std::pair(b.start, b.event);
-      });
+      std::ranges::sort(splits, {}, [](const auto& a) { return std::pair(a.start, a.event); });
     }
     return std::move(waits_);
   }
 
  private:
   bool comparable(const MatchedCollective& matched) const {
-    return std::all_of(matched.members.begin(), matched.members.end(), [&](const auto& member) {
+    return std::ranges::all_of(matched.members, [&](const auto& member) {
       return alignment_.share_a_clock(matched.members.front().rank, member.rank);
     });
   }
@@ -263,12 +261,10 @@ class Splitter {
     const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
     const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };
     const auto& participants = wait.participants;
-    const auto [first, last] =
-        std::minmax_element(participants.begin(), participants.end(), by_start);
+    const auto [first, last] = std::ranges::minmax_element(participants, by_start);
     wait.spread_of_starts = last->start - first->start;
     wait.shortest = last->end - last->start;
-    const auto [early, late] =
-        std::minmax_element(participants.begin(), participants.end(), by_end);
+    const auto [early, late] = std::ranges::minmax_element(participants, by_end);
     wait.spread_of_ends = late->end - early->end;
     if (matched.sender && participants.size() == 2)
       wait.sender = participants[*matched.sender].rank;
@@ -316,9 +312,7 @@ class Splitter {
     }
     std::vector<std::size_t> order(begins.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return begins[a] < begins[b];
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t a) { return begins[a]; });
     std::vector<std::int64_t> number(order.size());
     std::vector<CollectiveWait> ordered;
     ordered.reserve(order.size());

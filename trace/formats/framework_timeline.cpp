@@ -85,7 +85,7 @@ const TimelineDialect* find_timeline(const std::vector<TimelineDialect>& dialect
     const auto occurs = [&](const std::string& name) {
       return front.find('"' + name + '"') != std::string_view::npos;
     };
-    if (std::all_of(dialect.known_by.begin(), dialect.known_by.end(), occurs)) return &dialect;
+    if (std::ranges::all_of(dialect.known_by, occurs)) return &dialect;
   }
   return nullptr;
 }
@@ -205,8 +205,7 @@ std::optional<Named> read_track(const TimelineEvents::Track& track,
   if (!data || *data < 0 || *data > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   named.rank.data = static_cast<std::int32_t>(*data);
   named.communication =
-      std::find(dialect.communication.begin(), dialect.communication.end(), name->track_class) !=
-      dialect.communication.end();
+      std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
   return named;
 }
 
@@ -326,7 +325,7 @@ void Distribution::mark_step(const TimelineEvent& event, Recording& recording) {
 void Distribution::add(const TimelineEvent& event, const TrackPlace& place) {
   auto& recording = recordings_[place.recording];
   const auto name = events_.names().at(event.name);
-  if (std::find(dialect_.host.begin(), dialect_.host.end(), name) != dialect_.host.end()) {
+  if (std::ranges::find(dialect_.host, name) != dialect_.host.end()) {
     add_host_event(event, recording);
   } else {
     add_device_event(event, place);
@@ -337,9 +336,7 @@ void Distribution::add(const TimelineEvent& event, const TrackPlace& place) {
 /// One mark for each number.
 void unite_marks(Recording& recording, const std::string& step) {
   auto& marks = recording.step_marks;
-  std::stable_sort(marks.begin(), marks.end(), [](const StepMark& a, const StepMark& b) {
-    return a.number < b.number;
-  });
+  std::ranges::stable_sort(marks, {}, &StepMark::number);
   std::vector<StepMark> united;
   for (const auto& mark : marks) {
     if (united.empty() || united.back().number != mark.number) united.push_back(mark);

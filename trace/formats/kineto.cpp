@@ -89,11 +89,10 @@ void place_synchronizations(Recording& recording) {
   for (const auto& event : recording.host_events)
     if (event.activity == HostActivity::runtime_call || event.activity == HostActivity::driver_call)
       calls.emplace_back(event.correlation, event.thread);
-  std::sort(calls.begin(), calls.end());
+  std::ranges::sort(calls);
   for (auto& event : recording.host_events) {
     if (event.activity != HostActivity::synchronization) continue;
-    const auto call =
-        std::lower_bound(calls.begin(), calls.end(), std::pair(event.correlation, 0U));
+    const auto call = std::ranges::lower_bound(calls, std::pair(event.correlation, 0U));
     if (call != calls.end() && call->first == event.correlation) event.thread = call->second;
   }
 }

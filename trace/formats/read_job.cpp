@@ -352,7 +352,7 @@ std::vector<std::string> files_below(const std::string& folder) {
   if (error)
     throw UserError(
         fmt::format("{} cannot be listed ({}): check its rights", folder, error.message()));
-  std::sort(files.begin(), files.end(), natural_less);
+  std::ranges::sort(files, natural_less);
   return files;
 }
 
@@ -362,7 +362,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   if (glob(pattern.c_str(), 0, nullptr, &result) == 0)
     paths.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
   globfree(&result);
-  std::sort(paths.begin(), paths.end(), natural_less);
+  std::ranges::sort(paths, natural_less);
   return paths;
 }
 

@@ -211,8 +211,7 @@ std::vector<Efficiency::PathShare> critical_path(const Job& job,
   std::vector<Efficiency::PathShare> path;
   for (const auto& [key, time] : sum)
     path.push_back({Rank{static_cast<int>(key.first)}, key.second, nanoseconds(time)});
-  std::stable_sort(
-      path.begin(), path.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  std::ranges::stable_sort(path, std::ranges::greater{}, [](const auto& a) { return a.time; });
   return path;
 }
 }  // namespace scaleworth::trace

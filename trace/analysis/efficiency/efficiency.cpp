@@ -47,7 +47,7 @@ std::vector<nanoseconds> useful_by_rank(const Job& job,
 /// hosts that are never late. Ordered so that each factor lies in (0, 1].
 void set_factors(Efficiency& result, double ideal, double without_host) {
   const double runtime = in_ns(result.runtime);
-  const double largest = in_ns(*std::max_element(result.useful.begin(), result.useful.end()));
+  const double largest = in_ns(*std::ranges::max_element(result.useful));
   const double mean =
       in_ns(std::accumulate(result.useful.begin(), result.useful.end(), nanoseconds{})) /
       static_cast<double>(result.useful.size());
@@ -200,9 +200,8 @@ void predict(Efficiency& result,
               runtime * predictor.ratio(without_transfer()),
               runtime * predictor.ratio(without_transfer_and_host()));
   for (const Question& question : questions) answer(result, question, predictor);
-  std::stable_sort(result.what_if.begin(), result.what_if.end(), [](const auto& a, const auto& b) {
-    return a.saved > b.saved;
-  });
+  std::ranges::stable_sort(
+      result.what_if, std::ranges::greater{}, [](const auto& a) { return a.saved; });
 }
 
 std::int64_t events_of(const Job& job, const ClockMap& clocks, const EfficiencyWindows& windows) {
@@ -290,8 +289,7 @@ std::vector<Run> runs_of(const StepPlan& steps) {
       runs.push_back({number, number});
     }
   }
-  std::stable_sort(
-      runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.length() > b.length(); });
+  std::ranges::stable_sort(runs, std::ranges::greater{}, [](const Run& a) { return a.length(); });
   return runs;
 }
 
@@ -338,9 +336,7 @@ std::string describe(const std::vector<EfficiencyWindow>& runs, std::int32_t ste
 }
 
 EfficiencyWindows together(std::vector<EfficiencyWindow> runs) {
-  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return a.first_step < b.first_step;
-  });
+  std::ranges::sort(runs, {}, [](const auto& a) { return a.first_step; });
   std::int32_t steps = 0;
   std::vector<nanoseconds> lengths(runs.front().by_rank.size());
   for (const EfficiencyWindow& run : runs) {
@@ -349,7 +345,7 @@ EfficiencyWindows together(std::vector<EfficiencyWindow> runs) {
       lengths[rank] += run.by_rank[rank].end - run.by_rank[rank].start;
   }
   EfficiencyWindows windows;
-  windows.step_time = *std::max_element(lengths.begin(), lengths.end()) / steps;
+  windows.step_time = *std::ranges::max_element(lengths) / steps;
   windows.description = describe(runs, steps);
   windows.runs = std::move(runs);
   return windows;
@@ -428,9 +424,8 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
 std::int64_t events_within(const RankView& rank, TimeInterval window) {
   const auto& events = rank.recording().device_events;
   const auto before = [&](nanoseconds time) {
-    return std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
-      return rank.start(event) < time;
-    });
+    return std::ranges::partition_point(
+        events, [&](const DeviceEvent& event) { return rank.start(event) < time; });
   };
   return std::max<std::int64_t>(before(window.end) - before(window.start), 0);
 }
@@ -465,7 +460,7 @@ Predictor::Predictor(const std::vector<ReplayedRun>& runs,
     : runs_(runs) {
   changes_.emplace_back();
   for (Change& change : changes) {
-    if (std::find(changes_.begin(), changes_.end(), change) == changes_.end())
+    if (std::ranges::find(changes_, change) == changes_.end())
       changes_.push_back(std::move(change));
   }
   ends_.resize(changes_.size() * runs.size());
@@ -485,7 +480,7 @@ double Predictor::recorded(const Change& change) const {
 }
 
 double Predictor::replayed(const Change& change) const {
-  const auto found = std::find(changes_.begin(), changes_.end(), change);
+  const auto found = std::ranges::find(changes_, change);
   if (found == changes_.end()) throw std::out_of_range("this change was not replayed");
   const auto first = static_cast<std::size_t>(found - changes_.begin()) * runs_.size();
   double sum = 0.0;

@@ -61,8 +61,7 @@ class Launches {
       const std::uint64_t correlation = events[graph.devices[node].event].correlation;
       if (correlation != 0) launched_.emplace_back(correlation, node);
     }
-    if (!std::is_sorted(launched_.begin(), launched_.end()))
-      std::sort(launched_.begin(), launched_.end());
+    if (!std::ranges::is_sorted(launched_)) std::ranges::sort(launched_);
   }
 
   /// Makes `call` the launch of all nodes with the correlation that have none yet: of nested calls
@@ -73,8 +72,7 @@ class Launches {
       return false;
     // Calls come nearly in the order of their correlations.
     if (next_ == launched_.size() || launched_[next_].first != correlation) {
-      const auto found =
-          std::lower_bound(launched_.begin(), launched_.end(), std::pair(correlation, NodeIndex{}));
+      const auto found = std::ranges::lower_bound(launched_, std::pair(correlation, NodeIndex{}));
       next_ = static_cast<std::size_t>(found - launched_.begin());
     }
     bool claimed = false;
@@ -97,8 +95,7 @@ class Launches {
 template <class Nodes>
 void sort_by_end(std::vector<NodeIndex>& indices, const Nodes& nodes) {
   const auto ends_before = [&](NodeIndex a, NodeIndex b) { return nodes[a].end < nodes[b].end; };
-  if (!std::is_sorted(indices.begin(), indices.end(), ends_before))
-    std::stable_sort(indices.begin(), indices.end(), ends_before);
+  if (!std::ranges::is_sorted(indices, ends_before)) std::ranges::stable_sort(indices, ends_before);
 }
 
 /// Latest of `recorded` plus its usual delay over the edges of `node`.
@@ -140,10 +137,8 @@ void RankNodes::arrive(const std::vector<CommunicationSplit>& splits) {
 
 void RankNodes::add_devices() {
   const auto& events = view_.recording().device_events;
-  const auto first =
-      std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
-        return view_.start(event) < window_.start;
-      });
+  const auto first = std::ranges::partition_point(
+      events, [&](const DeviceEvent& event) { return view_.start(event) < window_.start; });
   const auto last = first + events_within(view_, window_);
   RankSpan span;
   span.start = window_.start.count();
@@ -222,10 +217,8 @@ void RankNodes::sort_devices_by_end() {
 }
 
 NodeIndex RankNodes::last_ended(std::int64_t time) const {
-  const auto after =
-      std::upper_bound(by_end_.begin(), by_end_.end(), time, [&](std::int64_t value, NodeIndex b) {
-        return value < graph_.devices[b].end;
-      });
+  const auto after = std::ranges::upper_bound(
+      by_end_, time, {}, [&](NodeIndex b) { return graph_.devices[b].end; });
   return after == by_end_.begin() ? no_index : *(after - 1);
 }
 
@@ -253,11 +246,10 @@ void RankNodes::follow_timers() {
   for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
     DeviceNode& node = graph_.devices[index];
     node.before = no_index;
-    auto one = std::upper_bound(
-        by_end_.begin(),
-        by_end_.end(),
-        node.start + timer_error_ns,
-        [&](std::int64_t time, NodeIndex other) { return time < graph_.devices[other].end; });
+    auto one =
+        std::ranges::upper_bound(by_end_, node.start + timer_error_ns, {}, [&](NodeIndex other) {
+          return graph_.devices[other].end;
+        });
     // Beyond so many others at one instant the order is not worth knowing.
     for (int tries = 64; one != by_end_.begin() && node.before == no_index && tries > 0; --tries) {
       const NodeIndex cause = *--one;
@@ -283,7 +275,7 @@ void RankNodes::follow_launch_order() {
     if (graph_.devices[node].launch != no_index)
       launches.emplace_back(graph_.devices[node].launch, node);
   }
-  std::sort(launches.begin(), launches.end());
+  std::ranges::sort(launches);
   NodeIndex compute = no_index;
   for (const auto& [host, device] : launches) {
     DeviceNode& node = graph_.devices[device];

@@ -258,9 +258,7 @@ class NodeOrder {
     cuts_.emplace_back();
     for (const Stretch& stretch : stretches_) cuts_.back().push_back(stretch.first);
     const auto longest =
-        std::max_element(stretches_.begin(), stretches_.end(), [](const auto& a, const auto& b) {
-          return a.last - a.first < b.last - b.first;
-        });
+        std::ranges::max_element(stretches_, {}, [](const auto& a) { return a.last - a.first; });
     std::size_t pieces = (graph_.hosts.size() + graph_.devices.size()) / nodes_per_piece + 1;
     if (stretches_.empty() || stretches_.size() > most_stretches_in_pieces) pieces = 1;
     for (std::size_t piece = 1; piece < pieces; ++piece) {

@@ -274,9 +274,9 @@ bool add_stream_waits(ReplayGraph& graph, const RankView& view) {
     const auto record = records.find(wait.record);
     const std::int64_t until = record == records.end() ? wait.time : record->second;
     const auto& work = awaited->second;
-    const auto last = std::upper_bound(work.launched.begin(), work.launched.end(), until);
+    const auto last = std::ranges::upper_bound(work.launched, until);
     const auto& next = waiting->second;
-    const auto first = std::lower_bound(next.launched.begin(), next.launched.end(), wait.time);
+    const auto first = std::ranges::lower_bound(next.launched, wait.time);
     if (last == work.launched.begin() || first == next.launched.end()) continue;
     const NodeIndex cause = work.nodes[static_cast<std::size_t>(last - work.launched.begin()) - 1];
     DeviceNode& effect =

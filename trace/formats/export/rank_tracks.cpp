@@ -114,7 +114,7 @@ std::vector<Argument> RankExporter::ledger_arguments(std::int32_t step) const {
   std::vector<Argument> arguments;
   const Rank rank = source_.numbers.at(rank_);
   const auto& ledger = source_.attributed.result.ledger;
-  const auto entry = std::find_if(ledger.begin(), ledger.end(), [&](const auto& candidate) {
+  const auto entry = std::ranges::find_if(ledger, [&](const auto& candidate) {
     return candidate.step == step && candidate.rank == rank;
   });
   if (entry == ledger.end()) return arguments;
@@ -166,14 +166,14 @@ void RankExporter::write_lanes(const std::string& name,
                                std::vector<Placed> events,
                                Nesting nesting,
                                Add add) {
-  std::stable_sort(events.begin(), events.end(), [](const Placed& a, const Placed& b) {
+  std::ranges::stable_sort(events, [](const Placed& a, const Placed& b) {
     return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
   });
   std::vector<TimeInterval> times;
   times.reserve(events.size());
   for (const Placed& event : events) times.push_back(event.time);
   const std::vector<std::uint32_t> lanes = assign_lanes(times, nesting);
-  const std::uint32_t last = *std::max_element(lanes.begin(), lanes.end());
+  const std::uint32_t last = *std::ranges::max_element(lanes);
   for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
     const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
     NestingTrack track(writer_, writer_.add_track(process_, lane_name));
@@ -361,7 +361,7 @@ std::vector<Participation> shown_participations(const Waits& waits, const ShownE
     for (const CommunicationSplit& split : waits.by_rank[rank])
       if (split.collective >= 0 && shown.contain(rank, split))
         all[rank].emplace_back(split.collective, split.event);
-    std::sort(all[rank].begin(), all[rank].end());
+    std::ranges::sort(all[rank]);
   }
   return all;
 }
@@ -379,8 +379,8 @@ Arrows::Arrows(const Job& job, const Attributed& attributed, const Selection& se
       const auto straggler = static_cast<std::size_t>(split.waited_for->index);
       if (straggler >= shown.size() || straggler == rank) continue;
       const auto& events = shown[straggler];
-      const auto from = std::lower_bound(
-          events.begin(), events.end(), std::pair(split.collective, std::uint32_t{0}));
+      const auto from =
+          std::ranges::lower_bound(events, std::pair(split.collective, std::uint32_t{0}));
       if (from == events.end() || from->first != split.collective) continue;
       ++number;
       by_rank_[straggler].out.emplace_back(from->second, number);
@@ -388,16 +388,15 @@ Arrows::Arrows(const Job& job, const Attributed& attributed, const Selection& se
     }
   }
   for (OfRank& arrows : by_rank_) {
-    std::sort(arrows.out.begin(), arrows.out.end());
-    std::sort(arrows.in.begin(), arrows.in.end());
+    std::ranges::sort(arrows.out);
+    std::ranges::sort(arrows.in);
     for (const auto& [event, out] : arrows.out) arrows.out_numbers.push_back(out);
   }
 }
 
 std::span<const std::uint64_t> Arrows::out_of(std::size_t rank, std::uint32_t event) const {
   const OfRank& arrows = by_rank_.at(rank);
-  const auto first =
-      std::lower_bound(arrows.out.begin(), arrows.out.end(), std::pair(event, std::uint64_t{0}));
+  const auto first = std::ranges::lower_bound(arrows.out, std::pair(event, std::uint64_t{0}));
   auto last = first;
   while (last != arrows.out.end() && last->first == event) ++last;
   return std::span(arrows.out_numbers)
@@ -407,7 +406,7 @@ std::span<const std::uint64_t> Arrows::out_of(std::size_t rank, std::uint32_t ev
 
 std::optional<std::uint64_t> Arrows::into(std::size_t rank, std::uint32_t event) const {
   const auto& in = by_rank_.at(rank).in;
-  const auto found = std::lower_bound(in.begin(), in.end(), std::pair(event, std::uint64_t{0}));
+  const auto found = std::ranges::lower_bound(in, std::pair(event, std::uint64_t{0}));
   if (found == in.end() || found->first != event) return std::nullopt;
   return found->second;
 }

@@ -178,13 +178,12 @@ Launches launches_inside(const Recording& recording, const std::vector<Window>& 
       launches.emplace_back(event.correlation,
                             static_cast<std::uint32_t>(after - 1 - windows.begin()));
   }
-  std::sort(launches.begin(), launches.end());
+  std::ranges::sort(launches);
   return launches;
 }
 
 std::uint32_t window_of(const Launches& launches, std::uint64_t correlation) {
-  const auto found =
-      std::lower_bound(launches.begin(), launches.end(), std::pair(correlation, std::uint32_t{0}));
+  const auto found = std::ranges::lower_bound(launches, std::pair(correlation, std::uint32_t{0}));
   return found != launches.end() && found->first == correlation ? found->second : no_index;
 }
 }  // namespace
@@ -208,7 +207,7 @@ void link_nccl_calls(Recording& recording,
                      std::vector<NcclCall> calls,
                      std::size_t devices,
                      const RuleTable& rules) {
-  std::stable_sort(calls.begin(), calls.end(), [](const NcclCall& a, const NcclCall& b) {
+  std::ranges::stable_sort(calls, [](const NcclCall& a, const NcclCall& b) {
     return std::tie(a.thread, a.time.start, b.time.end) <
            std::tie(b.thread, b.time.start, a.time.end);
   });

@@ -30,10 +30,9 @@ Choices outermost(const std::vector<StepCandidate>& candidates) {
     choices[{candidate.kind, candidate.thread}].ranges.push_back(&candidate);
   for (auto& [key, choice] : choices) {
     auto& ranges = choice.ranges;
-    std::stable_sort(
-        ranges.begin(), ranges.end(), [](const StepCandidate* a, const StepCandidate* b) {
-          return std::tie(a->time.start, b->time.end) < std::tie(b->time.start, a->time.end);
-        });
+    std::ranges::stable_sort(ranges, [](const StepCandidate* a, const StepCandidate* b) {
+      return std::tie(a->time.start, b->time.end) < std::tie(b->time.start, a->time.end);
+    });
     nanoseconds end = nanoseconds::min();
     std::erase_if(ranges, [&](const StepCandidate* range) {
       if (range->time.start < end) return true;
@@ -49,10 +48,9 @@ Choices outermost(const std::vector<StepCandidate>& candidates) {
 }
 
 bool rising(const std::vector<const StepCandidate*>& ranges) {
-  return std::adjacent_find(
-             ranges.begin(), ranges.end(), [](const StepCandidate* a, const StepCandidate* b) {
-               return !(a->number < b->number);
-             }) == ranges.end();
+  return std::ranges::adjacent_find(ranges, [](const StepCandidate* a, const StepCandidate* b) {
+           return !(a->number < b->number);
+         }) == ranges.end();
 }
 
 /// Takes one kind of range on one thread: numbered names before others, then by preference, then
@@ -119,10 +117,9 @@ std::vector<std::string> diagnostics(Database& database) {
 }
 
 std::size_t kernels(const Recording& recording) {
-  return static_cast<std::size_t>(std::count_if(
-      recording.device_events.begin(), recording.device_events.end(), [](const DeviceEvent& event) {
-        return event.operation == DeviceOperation::kernel;
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      recording.device_events,
+      [](const DeviceEvent& event) { return event.operation == DeviceOperation::kernel; }));
 }
 
 /// Numbers of names of one recording in those of another.
@@ -146,10 +143,8 @@ class NameTranslation {
 /// Devices without kernels give their copies to the one with the most: a process touches other
 /// GPUs' memory without being a rank there.
 void fold_devices(Process& process) {
-  auto busiest = std::max_element(
-      process.devices.begin(), process.devices.end(), [](const auto& a, const auto& b) {
-        return kernels(a.second.recording) < kernels(b.second.recording);
-      });
+  auto busiest = std::ranges::max_element(
+      process.devices, {}, [](const auto& a) { return kernels(a.second.recording); });
   Recording& to = busiest->second.recording;
   for (auto side = process.devices.begin(); side != process.devices.end();) {
     Recording& from = side->second.recording;
@@ -173,12 +168,11 @@ void fold_devices(Process& process) {
 /// Processes that only copy are helpers, not ranks; when some have kernels the others go.
 std::vector<std::string> drop_helpers(Contents& contents) {
   const auto works = [](const auto& process) {
-    return std::any_of(process.second.devices.begin(),
-                       process.second.devices.end(),
-                       [](const auto& side) { return kernels(side.second.recording) > 0; });
+    return std::ranges::any_of(process.second.devices,
+                               [](const auto& side) { return kernels(side.second.recording) > 0; });
   };
   std::vector<std::string> remarks;
-  if (std::none_of(contents.processes.begin(), contents.processes.end(), works)) return remarks;
+  if (std::ranges::none_of(contents.processes, works)) return remarks;
   for (auto process = contents.processes.begin(); process != contents.processes.end();) {
     if (works(*process)) {
       ++process;
@@ -196,7 +190,7 @@ std::vector<bool> foreign_threads(const Process& process, const Recording& recor
   const auto correlations = [](const Recording& of) {
     std::vector<std::uint64_t> values;
     for (const DeviceEvent& event : of.device_events) values.push_back(event.correlation);
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return values;
   };
   const std::size_t threads = process.host.recording.threads.size();
@@ -205,8 +199,7 @@ std::vector<bool> foreign_threads(const Process& process, const Recording& recor
   for (const auto& [device, side] : process.devices) {
     const auto values = correlations(side.recording);
     for (const HostEvent& event : process.host.recording.host_events) {
-      if (event.correlation == 0 ||
-          !std::binary_search(values.begin(), values.end(), event.correlation))
+      if (event.correlation == 0 || !std::ranges::binary_search(values, event.correlation))
         continue;
       launches[event.thread] = true;
       if (&side.recording == &recording) launches_here[event.thread] = true;
@@ -240,10 +233,7 @@ Membership membership(const Process& process, Recording& recording, std::int32_t
   for (const CommunicatorStart& joined : process.communicators)
     if (process.devices.size() == 1 || !joined.device || *joined.device == device)
       member.communicators.push_back(joined);
-  std::stable_sort(
-      member.communicators.begin(),
-      member.communicators.end(),
-      [](const CommunicatorStart& a, const CommunicatorStart& b) { return a.at < b.at; });
+  std::ranges::stable_sort(member.communicators, {}, &CommunicatorStart::at);
   return member;
 }
 
@@ -314,10 +304,9 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   read_device_tables(contents);
   const std::vector<std::string> helpers = drop_helpers(contents);
   std::erase_if(contents.processes, [](const auto& process) {
-    return std::all_of(
-        process.second.devices.begin(), process.second.devices.end(), [](const auto& side) {
-          return side.second.recording.device_events.empty();
-        });
+    return std::ranges::all_of(process.second.devices, [](const auto& side) {
+      return side.second.recording.device_events.empty();
+    });
   });
   if (contents.processes.empty()) {
     const auto& damaged = database.trouble().damaged;

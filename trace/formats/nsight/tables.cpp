@@ -272,7 +272,7 @@ std::vector<EventRecord> read_event_records(Contents& contents) {
     record.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     records.push_back(record);
   }
-  std::sort(records.begin(), records.end(), before);
+  std::ranges::sort(records, before);
   return records;
 }
 
@@ -328,7 +328,7 @@ std::vector<PendingThread> read_synchronizations(Contents& contents) {
         {global_id & ~std::int64_t{0xFFFFFF}, event.correlation, host.host_events.size()});
     host.host_events.push_back(event);
   }
-  std::sort(pending.begin(), pending.end());
+  std::ranges::sort(pending);
   return pending;
 }
 
@@ -352,7 +352,7 @@ void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
     event.activity = row.integer(4).value_or(0) == driver_class ? HostActivity::driver_call
                                                                 : HostActivity::runtime_call;
     const PendingThread wanted{global_id & ~std::int64_t{0xFFFFFF}, event.correlation, 0};
-    for (auto wait = std::lower_bound(pending.begin(), pending.end(), wanted);
+    for (auto wait = std::ranges::lower_bound(pending, wanted);
          event.correlation != 0 && wait != pending.end() && wait->process == wanted.process &&
          wait->correlation == wanted.correlation;
          ++wait)
@@ -474,7 +474,7 @@ class RangeReader {
 
   void read(const Rows& row) {
     const std::int64_t kind = row.integer(type).value_or(range_types.front());
-    if (std::find(range_types.begin(), range_types.end(), kind) == range_types.end()) return;
+    if (std::ranges::find(range_types, kind) == range_types.end()) return;
     const std::int64_t global_id = row.integer(thread).value_or(0);
     Process* process = contents_.process(global_id);
     if (!process) return;
@@ -565,10 +565,9 @@ bool ranks_from_communicator(std::vector<Membership>& members) {
   const CommunicatorStart* world = common_world(members);
   if (!world) return false;
   for (Membership& member : members) {
-    const auto joined = std::find_if(
-        member.communicators.begin(), member.communicators.end(), [&](const CommunicatorStart& c) {
-          return c.communicator == world->communicator;
-        });
+    const auto joined = std::ranges::find_if(member.communicators, [&](const CommunicatorStart& c) {
+      return c.communicator == world->communicator;
+    });
     Origin& origin = member.recording->origin;
     origin.rank = joined->rank;
     origin.world_size = joined->ranks;
@@ -630,8 +629,7 @@ void describe_groups(std::vector<Membership>& members) {
       ProcessGroup group;
       group.size = joined.ranks;
       const auto places = ranks.find(joined.communicator);
-      if (places != ranks.end() &&
-          std::find(places->second.begin(), places->second.end(), -1) == places->second.end())
+      if (places != ranks.end() && std::ranges::find(places->second, -1) == places->second.end())
         group.ranks = places->second;
       recording.groups[recording.names.intern(communicator_name(joined.communicator))] = group;
     }

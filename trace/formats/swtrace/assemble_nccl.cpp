@@ -33,9 +33,8 @@ constexpr std::array<Function, 11> functions{{{"AllReduce", CollectiveKind::all_
 /// Absent for calls that move nothing: creation of communicators, groups.
 std::optional<CollectiveKind> kind_of(std::string_view function) {
   if (function.starts_with("nccl")) function.remove_prefix(4);
-  const auto found = std::find_if(functions.begin(), functions.end(), [&](const Function& entry) {
-    return entry.name == function;
-  });
+  const auto found = std::ranges::find_if(
+      functions, [&](const Function& entry) { return entry.name == function; });
   if (found == functions.end()) return std::nullopt;
   return found->kind;
 }
@@ -190,7 +189,7 @@ void note_communicators(Recording& recording, const std::vector<CollectiveCall>&
 }
 
 void keep_transfers(const Recording& recording, std::vector<CollectiveCall>& calls) {
-  const bool plugin_spoke = std::any_of(calls.begin(), calls.end(), [&](const auto& call) {
+  const bool plugin_spoke = std::ranges::any_of(calls, [&](const auto& call) {
     return call.row.source == CollectiveSource::plugin &&
            kind_of(recording.names.at(call.function));
   });
@@ -208,12 +207,10 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
   keep_transfers(recording, calls);
   if (calls.empty()) return {};
   std::vector<Launch> launches = launches_of_nccl(recording);
-  std::stable_sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.thread, a.row.time_ns) < std::tuple(b.thread, b.row.time_ns);
-  });
-  std::stable_sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
-    return std::tuple(a.thread, a.time) < std::tuple(b.thread, b.time);
-  });
+  std::ranges::stable_sort(
+      calls, {}, [](const auto& a) { return std::tuple(a.thread, a.row.time_ns); });
+  std::ranges::stable_sort(
+      launches, {}, [](const Launch& a) { return std::tuple(a.thread, a.time); });
   Joiner joiner(recording, uses);
   std::size_t call = 0;
   std::size_t launch = 0;
@@ -272,10 +269,7 @@ void add(Nanoseconds more, Nanoseconds& sum) {
 
 template <class Entry, class Call>
 auto entries_of(const std::vector<Entry>& entries, const Call& call) {
-  const auto first =
-      std::lower_bound(entries.begin(), entries.end(), call, [](const Entry& a, const Call& b) {
-        return a.call < b;
-      });
+  const auto first = std::ranges::lower_bound(entries, call, {}, &Entry::call);
   const auto last = std::upper_bound(
       first, entries.end(), call, [](const Call& a, const Entry& b) { return a < b.call; });
   return std::span(first, last);
@@ -324,8 +318,8 @@ void NcclUses::add(std::span<const ChannelRow> rows) {
 
 void NcclUses::sort() {
   const auto by_call = [](const auto& a, const auto& b) { return a.call < b.call; };
-  std::stable_sort(networks_.begin(), networks_.end(), by_call);
-  std::stable_sort(channels_.begin(), channels_.end(), by_call);
+  std::ranges::stable_sort(networks_, by_call);
+  std::ranges::stable_sort(channels_, by_call);
 }
 
 NcclUse NcclUses::since(const Network& network, Nanoseconds kernel_start) {
@@ -349,9 +343,7 @@ std::optional<NcclUse> NcclUses::of(const CollectiveRow& row, Nanoseconds kernel
   for (const Network& network : networks) add_use(since(network, kernel_start), all);
   if (!channels.empty()) {
     const auto [first, last] =
-        std::minmax_element(channels.begin(), channels.end(), [](const auto& a, const auto& b) {
-          return a.gpu_end_ns < b.gpu_end_ns;
-        });
+        std::ranges::minmax_element(channels, {}, [](const auto& a) { return a.gpu_end_ns; });
     all.channels_apart = time(last->gpu_end_ns - first->gpu_end_ns);
   }
   return all;

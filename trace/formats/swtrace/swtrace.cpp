@@ -342,9 +342,8 @@ void Assembler::add_facts(const std::string& file) {
 void Assembler::add_device() {
   const auto& events = recording_.device_events;
   if (events.empty()) return;
-  const bool one = std::all_of(events.begin(), events.end(), [&](const DeviceEvent& event) {
-    return event.device == events.front().device;
-  });
+  const bool one = std::ranges::all_of(
+      events, [&](const DeviceEvent& event) { return event.device == events.front().device; });
   if (one) recording_.origin.device = events.front().device;
 }
 
@@ -437,7 +436,7 @@ void find_step_marks(Recording& recording) {
     const auto order = static_cast<std::int32_t>(kind.marks.size());
     kind.marks.push_back({entry->second->number.value_or(order), event.start, event.end});
   }
-  const auto best = std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+  const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
     return std::pair(a.second.preference, b.second.marks.size()) <
            std::pair(b.second.preference, a.second.marks.size());
   });
