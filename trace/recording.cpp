@@ -2,6 +2,7 @@
 #include "trace/recording.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -29,6 +30,12 @@ void sort_events(Recording& recording) {
   if (!std::ranges::is_sorted(recording.host_events, host_order))
     std::ranges::stable_sort(recording.host_events, host_order);
   std::ranges::stable_sort(recording.step_marks, {}, &StepMark::start);
+}
+
+std::string_view synchronization_name(Synchronization::Kind kind) {
+  constexpr std::array<std::string_view, 4> names{
+      "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 RankNumbers::RankNumbers(const Job& job) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace scaleworth::trace {
 namespace {
 // From nested ranges to disjoint ones: each instant belongs to the innermost range over it.
@@ -46,11 +43,6 @@ class InnermostStretches {
 
 using attribution::HostCause;
 
-bool is_call(const HostEvent& event) {
-  return event.activity == HostActivity::runtime_call ||
-         event.activity == HostActivity::driver_call;
-}
-
 bool is_profiler(const HostEvent& event) {
   return event.activity == HostActivity::overhead && !event.cause;
 }
@@ -79,11 +71,9 @@ void HostEvidence::collect_calls() {
       dispatching.push_back({rank_.start(event), rank_.end(event)});
     }
   }
-  const auto earlier = [](const Launch& a, const Launch& b) {
-    return a.correlation < b.correlation;
-  };
   // Most tools number calls as they come.
-  if (!std::ranges::is_sorted(launches_, earlier)) std::ranges::stable_sort(launches_, earlier);
+  if (!std::ranges::is_sorted(launches_, {}, &Launch::correlation))
+    std::ranges::stable_sort(launches_, {}, &Launch::correlation);
   std::int64_t most = 0;
   for (const auto& [thread, count] : calls) {
     if (count < most || (count == most && main_thread_ && *main_thread_ < thread)) continue;
@@ -120,11 +110,8 @@ void HostEvidence::collect_waits() {
 
 const HostEvent* HostEvidence::launch(const DeviceEvent& event) const {
   if (event.correlation == 0) return nullptr;
-  const auto found = std::lower_bound(
-      launches_.begin(),
-      launches_.end(),
-      event.correlation,
-      [](const Launch& a, std::uint64_t correlation) { return a.correlation < correlation; });
+  const auto found =
+      std::ranges::lower_bound(launches_, event.correlation, {}, &Launch::correlation);
   if (found == launches_.end() || found->correlation != event.correlation) return nullptr;
   return &rank_.recording().host_events[found->event];
 }
@@ -144,7 +131,6 @@ bool HostEvidence::waits_by_request(std::uint32_t stream,
 }
 
 namespace {
-
 /// The parts of `stretches` within `range`, appended.
 void append_within(const std::vector<HostStretch>& stretches,
                    TimeInterval range,
@@ -171,10 +157,8 @@ void cover(const HostThread* thread,
     from = result[index].end;
   }
   append_within(everywhere, {from, range.end}, result);
-  std::inplace_merge(result.begin(),
-                     result.begin() + static_cast<std::ptrdiff_t>(own),
-                     result.end(),
-                     [](const HostStretch& a, const HostStretch& b) { return a.start < b.start; });
+  std::ranges::inplace_merge(
+      result, result.begin() + static_cast<std::ptrdiff_t>(own), {}, &HostStretch::start);
 }
 }  // namespace
 
@@ -199,11 +183,7 @@ void IdleDivision::late_host(std::uint32_t index, TimeInterval range) {
   bool ran_dry = false;
   for (const HostStretch& stretch : covering_) {
     uncovered(thread, {from, stretch.start}, ran_dry);
-    if (stretch.cause) {
-      add({stretch.start, stretch.end}, Part::host_late, *stretch.cause);
-    } else {
-      add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
-    }
+    add(stretch);
     ran_dry = ran_dry || stretch.cause == HostCause::synchronizing_call;
     from = stretch.end;
   }
@@ -234,7 +214,7 @@ void IdleDivision::after_launch(const IdleGap& gap, const HostEvent& launch, nan
   for (const HostStretch& stretch : covering_) {
     if (stretch.cause) continue;
     add({from, stretch.start}, part, HostCause::other);
-    add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
+    add(stretch);
     from = stretch.end;
   }
   add({from, gap.end}, part, HostCause::other);
@@ -270,14 +250,16 @@ void IdleDivision::without_launch(const IdleGap& gap) {
   };
   for (const HostStretch& stretch : covering_) {
     rest(stretch.start);
-    if (stretch.cause) {
-      add({stretch.start, stretch.end}, Part::host_late, *stretch.cause);
-    } else {
-      add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
-    }
+    add(stretch);
     from = stretch.end;
   }
   rest(gap.end);
+}
+
+void IdleDivision::add(const HostStretch& stretch) {
+  add({stretch.start, stretch.end},
+      stretch.cause ? Part::host_late : Part::profiler_overhead,
+      stretch.cause.value_or(HostCause::other));
 }
 
 void IdleDivision::add(TimeInterval range, Part part, HostCause cause) {

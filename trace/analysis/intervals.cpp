@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/intervals.h"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 namespace scaleworth::trace {
 using std::chrono::nanoseconds;

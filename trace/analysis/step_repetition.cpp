@@ -3,7 +3,6 @@
 #include "trace/analysis/steps.h"
 
 #include <algorithm>
-#include <map>
 
 namespace scaleworth::trace {
 namespace {

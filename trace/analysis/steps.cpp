@@ -3,13 +3,11 @@
 
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,9 +41,7 @@ std::vector<std::pair<std::uint64_t, std::size_t>> launching_steps(
     const RankView& rank, const std::vector<StepSpan>& marks) {
   std::vector<std::pair<std::uint64_t, std::size_t>> launches;
   for (const HostEvent& event : rank.recording().host_events) {
-    const bool call =
-        event.activity == HostActivity::runtime_call || event.activity == HostActivity::driver_call;
-    if (!call || event.correlation == 0) continue;
+    if (!is_call(event) || event.correlation == 0) continue;
     launches.emplace_back(event.correlation, step_at(marks, rank.start(event)));
   }
   std::ranges::stable_sort(launches, {}, [](const auto& a) { return a.first; });
@@ -280,7 +276,7 @@ bool shares_a_number(const std::vector<StepSpan>& steps, const std::vector<StepS
   });
 }
 
-/// Whether the numbers of the marks mean the same iteration on every rank, as far as one can tell.
+/// Whether the numbers of the marks mean the same iteration on every rank, as far as can be known.
 bool numbers_agree(const StepsByRank& by_rank) {
   const auto& reference = by_rank[longest(by_rank)];
   return std::ranges::all_of(by_rank, [&](const auto& steps) {

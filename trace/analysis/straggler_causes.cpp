@@ -4,11 +4,8 @@
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
-#include "trace/recording.h"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -161,7 +158,6 @@ LateCause named_cause(const std::vector<CauseShare>& shares) {
 namespace {
 using attribution::CollectiveWait;
 using attribution::StepLedger;
-using attribution::WorkClass;
 
 /// Windows of both ranks: from when they last met to their arrivals.
 struct WindowPair {
@@ -172,11 +168,10 @@ struct WindowPair {
 
 const CollectiveWait::Participant* participant_of(const CollectiveWait& collective,
                                                   std::uint32_t rank) {
-  const auto found = std::lower_bound(
-      collective.participants.begin(),
-      collective.participants.end(),
-      static_cast<int>(rank),
-      [](const CollectiveWait::Participant& p, int index) { return p.rank.index < index; });
+  const auto found = std::ranges::lower_bound(collective.participants,
+                                              Rank{static_cast<int>(rank)},
+                                              {},
+                                              &CollectiveWait::Participant::rank);
   if (found == collective.participants.end() || found->rank.index != static_cast<int>(rank))
     return nullptr;
   return &*found;
@@ -302,8 +297,7 @@ class Examiner {
         });
     for (; event != recording.device_events.end(); ++event) {
       if (clocks_.to_common(rank, event->start) >= window.end) break;
-      if (event->work_class == WorkClass::communication || event->work_class == WorkClass::copy)
-        continue;
+      if (!is_compute(*event)) continue;
       KernelPair& pair = excess.kernels[recording.names.at(event->name)];
       ++(late ? pair.late_count : pair.compared_count);
       add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
@@ -389,12 +383,10 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
   return all;
 }
 
-using attribution::WorkClass;
-
 ComputeCover::ComputeCover(const Recording& recording, const ClockMap& clocks, std::size_t rank) {
   std::vector<TimeInterval> ranges;
   for (const DeviceEvent& event : recording.device_events)
-    if (event.work_class != WorkClass::communication && event.work_class != WorkClass::copy)
+    if (is_compute(event))
       ranges.push_back({clocks.to_common(rank, event.start), clocks.to_common(rank, event.end)});
   busy_ = IntervalSet(std::move(ranges));
   nanoseconds sum{};
@@ -416,44 +408,5 @@ nanoseconds ComputeCover::before(nanoseconds time) const {
 nanoseconds ComputeCover::within(TimeInterval range) const {
   if (range.end <= range.start) return nanoseconds::zero();
   return before(range.end) - before(range.start);
-}
-
-PipelineStages::PipelineStages(const Job& job,
-                               const CountedSteps& steps,
-                               const std::vector<attribution::StepLedger>& ledger)
-    : job_(job), compute_(job.recordings.size()) {
-  for (const attribution::StepLedger& step : ledger)
-    if (steps.counts(step.excluded))
-      compute_.at(static_cast<std::size_t>(step.rank.index)) +=
-          static_cast<double>(step.part(Part::compute).count());
-  median_ = median(compute_).value_or(0.0);
-  std::map<std::int64_t, std::uint32_t> numbers;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const auto& stage = job.recordings[rank].origin.pipeline_stage;
-    const std::int64_t key = stage ? std::int64_t{*stage} : -1 - static_cast<std::int64_t>(rank);
-    units_.push_back(
-        numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
-  }
-  unit_count_ = static_cast<std::uint32_t>(numbers.size());
-}
-
-std::optional<std::string> PipelineStages::uneven(std::uint32_t rank) const {
-  const auto& stage = job_.recordings[rank].origin.pipeline_stage;
-  const double excess = compute_[rank] - median_;
-  if (!stage || median_ <= 0.0 || excess < 0.05 * median_) return std::nullopt;
-  int replicas = 0;
-  for (std::uint32_t other = 0; other < units_.size(); ++other) {
-    if (units_[other] != units_[rank]) continue;
-    ++replicas;
-    const double own = compute_[other] - median_;
-    if (own < 0.05 * median_ || own < 0.5 * excess) return std::nullopt;
-  }
-  if (replicas < 2) return std::nullopt;
-  return fmt::format(
-      "stage {} computes {:.2f} times as long as the median rank, on all of its {} "
-      "replicas",
-      *stage,
-      compute_[rank] / median_,
-      replicas);
 }
 }  // namespace scaleworth::trace

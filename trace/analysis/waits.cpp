@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/waits.h"
 
-#include "src/core/attribution.h"
 #include "src/core/process.h"
-#include "trace/analysis/matching.h"
-#include "trace/recording.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -56,7 +53,7 @@ std::vector<Arrival> ArrivalFinder::of(const MatchedCollective& collective) cons
 }
 
 namespace {
-/// The one value that everybody knows; nothing where they contradict each other.
+/// The one value that all ranks know; nothing where they contradict each other.
 template <class Value>
 Value agreed(const std::set<Value>& values) {
   return values.size() == 1 ? *values.begin() : Value{};
@@ -92,7 +89,7 @@ using attribution::CollectiveWait;
 /// When the last of those came whom a rank had to wait for, and who that was.
 struct Awaited {
   nanoseconds latest{};
-  std::optional<std::size_t> member;  // absent: nobody, or a tie
+  std::optional<std::size_t> member;  // absent: no rank, or a tie
   bool known = true;
 };
 
@@ -117,7 +114,7 @@ class Collective {
         all_(latest_of_all(arrivals_, error)),
         shape_(shape_of(matched)) {}
 
-  bool everybody_needs_everybody() const { return shape_ == Shape::all; }
+  bool all_need_all() const { return shape_ == Shape::all; }
   const Awaited& last() const { return all_; }
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
@@ -268,8 +265,7 @@ class Splitter {
     wait.spread_of_ends = late->end - early->end;
     if (matched.sender && participants.size() == 2)
       wait.sender = participants[*matched.sender].rank;
-    if (collective.everybody_needs_everybody() && collective.last().member &&
-        alignment_.report.comparable)
+    if (collective.all_need_all() && collective.last().member && alignment_.report.comparable)
       wait.last_arriver = participants[*collective.last().member].rank;
     for (const MatchedCollective::Member& member : matched.members) add_bytes(member, wait.bytes);
   }

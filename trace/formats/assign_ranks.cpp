@@ -2,19 +2,15 @@
 #include "src/core/error.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
