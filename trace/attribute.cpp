@@ -5,7 +5,6 @@
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/stragglers.h"
 #include "trace/classify.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 
@@ -50,7 +49,7 @@ attribution::JobSize size_of(const Job& job) {
   return size;
 }
 
-// A remark that many recordings make is told once.
+// A remark that many recordings make is printed once.
 void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
   const RankNumbers numbers(job);
   std::map<std::string, std::vector<int>> ranks_of;
@@ -69,15 +68,11 @@ void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
 // A collective belongs to the step in which it ended on its last rank.
 void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWait>& collectives) {
   for (attribution::CollectiveWait& collective : collectives) {
-    const auto last = std::max_element(collective.participants.begin(),
-                                       collective.participants.end(),
-                                       [](const auto& a, const auto& b) { return a.end < b.end; });
+    const auto last = std::ranges::max_element(
+        collective.participants, {}, &attribution::CollectiveWait::Participant::end);
     if (last == collective.participants.end()) continue;
     const auto& spans = steps.by_rank.at(static_cast<std::size_t>(last->rank.index));
-    const auto after = std::upper_bound(
-        spans.begin(), spans.end(), last->end, [](nanoseconds end, const StepSpan& span) {
-          return end <= span.end;
-        });
+    const auto after = std::ranges::lower_bound(spans, last->end, {}, &StepSpan::end);
     if (after != spans.end() && after->start < last->end) collective.step = after->number;
   }
 }

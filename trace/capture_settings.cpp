@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 namespace scaleworth::trace {
 namespace {
@@ -154,7 +153,7 @@ std::optional<StepName> parse_step_name(std::string_view name) {
     if (!lower.ends_with(word.text)) continue;
     const std::string_view before =
         trimmed(std::string_view(lower).substr(0, lower.size() - word.text.size()));
-    if (std::find(qualifiers.begin(), qualifiers.end(), before) == qualifiers.end()) continue;
+    if (std::ranges::find(qualifiers, before) == qualifiers.end()) continue;
     step.preference = word.preference;
     return step;
   }

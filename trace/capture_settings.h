@@ -11,8 +11,8 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// What `scaleworth trace` tells the capture library in the traced processes: by variables of their
-// environment, which whole process trees inherit.
+// What `scaleworth trace` passes to the capture library in the traced processes: by variables of
+// their environment, which whole process trees inherit.
 
 /// When to record; everything from the start to the end of the process where nothing is said.
 struct CaptureWindow {
@@ -53,8 +53,7 @@ std::optional<double> parse_duration(const std::string& text);
 /// What --capture-range says for cudaProfilerStart and cudaProfilerStop.
 inline constexpr const char* profiler_api_word = "cudaProfilerApi";
 
-// Names of ranges that mean "one iteration": "ProfilerStep#12", "step 3", "train_iter_7", "batch".
-
+/// Names of ranges that mean "one iteration": "ProfilerStep#12", "step 3", "train_iter_7", "batch".
 struct StepName {
   std::string kind;                    // equal for all iterations: "ProfilerStep", "train_iter"
   std::optional<std::int32_t> number;  // as the name says it

@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <set>
-#include <string>
-#include <string_view>
+#include <tuple>
 #include <unordered_map>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -149,37 +146,9 @@ namespace {
 // Whether a name of a kernel or call fits the words of a rule; plain search, linear in the name's
 // length, because template names reach kilobytes and regular expressions of them the stack's end.
 
-/// A name in the forms that patterns look at; lower case throughout.
-struct NameForms {
-  std::string whole;
-  /// Without what stands in <> and (): "void at::native::reduce_kernel<512>(int)" is
-  /// "void at::native::reduce_kernel".
-  std::string function;
-  /// Of calls: without a version at the end, "cudamalloc" for "cudaMalloc_v3020".
-  std::string_view unversioned;
-
-  explicit NameForms(std::string_view name);
-  NameForms(const NameForms&) = delete;  // `unversioned` points into `whole`
-  NameForms& operator=(const NameForms&) = delete;
-};
-
-/// Conditions that must all hold; each is a list of words, in lower case, of which one is enough.
-/// An empty list is no condition.
-struct NamePattern {
-  std::vector<std::string> is;
-  std::vector<std::string> function;
-  std::vector<std::string> and_function;
-  std::vector<std::string> contains;
-  std::vector<std::string> and_contains;
-  std::vector<std::string> unless;  // the reverse: none of them
-
-  bool matches(const NameForms& name) const;
-};
-
 bool holds_any(std::string_view text, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [text](const std::string& word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [text](const std::string& word) { return text.find(word) != std::string_view::npos; });
 }
 
 std::string without_brackets(std::string_view text) {
@@ -216,20 +185,44 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-NameForms::NameForms(std::string_view name)
-    : whole(lower_case(name)),
-      function(without_brackets(whole)),
-      unversioned(without_version(whole)) {}
+/// A name in the forms that patterns look at; lower case throughout.
+struct NameForms {
+  std::string whole;
+  /// Without what stands in <> and (): "void at::native::reduce_kernel<512>(int)" is
+  /// "void at::native::reduce_kernel".
+  std::string function;
+  /// Of calls: without a version at the end, "cudamalloc" for "cudaMalloc_v3020".
+  std::string_view unversioned;
 
-bool NamePattern::matches(const NameForms& name) const {
-  if (!is.empty() && std::find(is.begin(), is.end(), name.unversioned) == is.end()) return false;
-  const auto fails = [](const std::vector<std::string>& words, std::string_view text) {
-    return !words.empty() && !holds_any(text, words);
-  };
-  return !fails(function, name.function) && !fails(and_function, name.function) &&
-         !fails(contains, name.whole) && !fails(and_contains, name.whole) &&
-         !holds_any(name.whole, unless);
-}
+  explicit NameForms(std::string_view name)
+      : whole(lower_case(name)),
+        function(without_brackets(whole)),
+        unversioned(without_version(whole)) {}
+
+  NameForms(const NameForms&) = delete;  // `unversioned` points into `whole`
+  NameForms& operator=(const NameForms&) = delete;
+};
+
+/// Conditions that must all hold; each is a list of words, in lower case, of which one is enough.
+/// An empty list is no condition.
+struct NamePattern {
+  std::vector<std::string> is;
+  std::vector<std::string> function;
+  std::vector<std::string> and_function;
+  std::vector<std::string> contains;
+  std::vector<std::string> and_contains;
+  std::vector<std::string> unless;  // the reverse: none of them
+
+  bool matches(const NameForms& name) const {
+    if (!is.empty() && std::ranges::find(is, name.unversioned) == is.end()) return false;
+    const auto fails = [](const std::vector<std::string>& words, std::string_view text) {
+      return !words.empty() && !holds_any(text, words);
+    };
+    return !fails(function, name.function) && !fails(and_function, name.function) &&
+           !fails(contains, name.whole) && !fails(and_contains, name.whole) &&
+           !holds_any(name.whole, unless);
+  }
+};
 }  // namespace
 }  // namespace scaleworth::trace
 
@@ -241,7 +234,6 @@ extern const char scaleworth_asset_kernels_end[];
 
 namespace scaleworth::trace {
 namespace {
-
 using attribution::CollectiveKind;
 using attribution::HostCause;
 using attribution::WorkClass;
@@ -356,7 +348,6 @@ template <class Rule>
 void append(std::vector<Rule>& rules, std::vector<Rule> more) {
   std::move(more.begin(), more.end(), std::back_inserter(rules));
 }
-
 }  // namespace
 
 struct RuleTable::Rules : RuleFile {};

@@ -8,13 +8,11 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace scaleworth::trace {
-// The ordered rules that tell from a name what a kernel, an operator or a call is for.
-
+/// The ordered rules that derive from a name what a kernel, an operator or a call is for.
 struct KernelVerdict {
   attribution::WorkClass work_class = attribution::WorkClass::unclassified;
   attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;

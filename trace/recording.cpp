@@ -2,6 +2,7 @@
 #include "trace/recording.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -24,13 +25,17 @@ void sort_events(Recording& recording) {
     return std::tuple(a.start, b.end, a.thread) < std::tuple(b.start, a.end, b.thread);
   };
   // Recordings are mostly in order already, and equal events keep theirs.
-  if (!std::is_sorted(recording.device_events.begin(), recording.device_events.end(), device_order))
-    std::stable_sort(recording.device_events.begin(), recording.device_events.end(), device_order);
-  if (!std::is_sorted(recording.host_events.begin(), recording.host_events.end(), host_order))
-    std::stable_sort(recording.host_events.begin(), recording.host_events.end(), host_order);
-  std::stable_sort(recording.step_marks.begin(),
-                   recording.step_marks.end(),
-                   [](const StepMark& a, const StepMark& b) { return a.start < b.start; });
+  if (!std::ranges::is_sorted(recording.device_events, device_order))
+    std::ranges::stable_sort(recording.device_events, device_order);
+  if (!std::ranges::is_sorted(recording.host_events, host_order))
+    std::ranges::stable_sort(recording.host_events, host_order);
+  std::ranges::stable_sort(recording.step_marks, {}, &StepMark::start);
+}
+
+std::string_view synchronization_name(Synchronization::Kind kind) {
+  constexpr std::array<std::string_view, 4> names{
+      "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 RankNumbers::RankNumbers(const Job& job) {
@@ -47,7 +52,7 @@ RankNumbers::RankNumbers(const Job& job) {
 }
 
 std::optional<std::size_t> RankNumbers::place_of(Rank rank) const {
-  const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+  const auto found = std::ranges::lower_bound(ranks_, rank);
   if (found == ranks_.end() || *found != rank) return std::nullopt;
   return static_cast<std::size_t>(found - ranks_.begin());
 }

@@ -62,6 +62,15 @@ struct DeviceEvent {
   attribution::CollectiveKind collective = attribution::CollectiveKind::unknown;  // likewise
 };
 
+/// Whether classify() found communication in it.
+inline bool is_communication(const DeviceEvent& event) {
+  return event.work_class == attribution::WorkClass::communication;
+}
+/// Whether classify() found work that is neither communication nor a copy.
+inline bool is_compute(const DeviceEvent& event) {
+  return !is_communication(event) && event.work_class != attribution::WorkClass::copy;
+}
+
 enum class HostActivity : std::uint8_t {
   runtime_call,     // cudaLaunchKernel, ...
   driver_call,      // cuLaunchKernelEx, ...
@@ -82,8 +91,14 @@ struct HostEvent {
   HostActivity activity = HostActivity::runtime_call;
   /// What idle time under this event is due to, as the host rules say; absent for launches and what
   /// no rule knows. Set by classify().
-  std::optional<attribution::HostCause> cause;
+  std::optional<attribution::HostCause> cause{};
 };
+
+/// A call of CUDA's interfaces, which may launch work.
+inline bool is_call(const HostEvent& event) {
+  return event.activity == HostActivity::runtime_call ||
+         event.activity == HostActivity::driver_call;
+}
 
 /// What is known of a collective call, from the tool's metadata or NCCL's own ranges.
 struct Communication {
@@ -112,6 +127,9 @@ struct Synchronization {
   std::optional<std::uint32_t> waits_on;      // stream that the event was recorded on
   std::optional<std::uint64_t> event_record;  // correlation of the cudaEventRecord
 };
+
+/// As CUPTI and PyTorch name it: "Stream Wait Event".
+std::string_view synchronization_name(Synchronization::Kind kind);
 
 /// A process group as a rank of it knows it.
 struct ProcessGroup {
@@ -146,7 +164,7 @@ struct Origin {
   std::optional<std::int32_t> world_size;
   std::string rank_from;  // "distributedInfo", "file name", ..., for people
   RankBasis rank_basis = RankBasis::stated;
-  /// Place in the job where the tool tells it: replicas of one pipeline stage compare with each
+  /// Place in the job where the tool states it: replicas of one pipeline stage compare with each
   /// other.
   std::optional<std::int32_t> pipeline_stage;
   std::optional<std::int32_t> data_parallel_rank;

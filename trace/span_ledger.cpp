@@ -4,9 +4,7 @@
 #include "src/core/files/run_names.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
-#include <optional>
 #include <ostream>
 #include <set>
 #include <tuple>
@@ -17,27 +15,58 @@
 
 namespace scaleworth::trace {
 namespace {
+using std::chrono::nanoseconds;
+
+// When each rank arrived at each collective, and who came last.
+
+/// The arrivals at one collective of one step.
+struct Arrivals {
+  std::vector<std::optional<std::size_t>> posts;  // by rank: index of its post span
+  bool complete = false;                          // every rank arrived
+  std::chrono::nanoseconds last{};                // L_q, meaningful when complete
+  /// Absent when the two last arrivals lie within the clock error of each other.
+  std::optional<Rank> last_rank;
+};
+
+using CollectiveKey = std::pair<std::int32_t, std::int32_t>;  // step, sequence
+
+struct ArrivalTable {
+  std::map<CollectiveKey, Arrivals> collectives;
+  std::int64_t duplicate_posts = 0;
+};
+
+constexpr nanoseconds time_limit{std::int64_t{1} << 61};
+
+/// A span of one of `ranks` ranks that does not end before it starts; times so that no difference
+/// overflows.
+bool is_valid(const Span& span, int ranks) {
+  return span.rank.index >= 0 && span.rank.index < ranks && span.start >= -time_limit &&
+         span.end <= time_limit && span.start <= span.end;
+}
+
 bool earlier(const Span& a, const Span& b) {
   return std::pair(a.end, a.start) < std::pair(b.end, b.start);
 }
 
 void find_last(Arrivals& arrivals, const Timeline& timeline) {
-  arrivals.complete = std::all_of(
-      arrivals.posts.begin(), arrivals.posts.end(), [](auto post) { return post.has_value(); });
+  arrivals.complete =
+      std::ranges::all_of(arrivals.posts, [](auto post) { return post.has_value(); });
   if (!arrivals.complete) return;
   std::vector<std::pair<std::chrono::nanoseconds, int>> order;
   for (std::size_t rank = 0; rank < arrivals.posts.size(); ++rank) {
     order.emplace_back(timeline.spans[*arrivals.posts[rank]].end, static_cast<int>(rank));
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   arrivals.last = order.back().first;
   const bool alone = order.size() == 1;
   if (alone || arrivals.last - order[order.size() - 2].first > timeline.clock_error) {
     arrivals.last_rank = Rank{order.back().second};
   }
 }
-}  // namespace
 
+/// Reads the post spans of `timeline`; a rank has arrived when its post span ends. Of several posts
+/// of a rank at one collective the earliest counts. With a single rank there is no rank to wait for
+/// and `last_rank` is that rank.
 ArrivalTable collect_arrivals(const Timeline& timeline) {
   ArrivalTable table;
   for (std::size_t index = 0; index < timeline.spans.size(); ++index) {
@@ -54,11 +83,6 @@ ArrivalTable collect_arrivals(const Timeline& timeline) {
   return table;
 }
 
-namespace {
-using std::chrono::nanoseconds;
-
-constexpr nanoseconds time_limit{std::int64_t{1} << 61};
-
 std::vector<std::size_t> canonical_order(const std::vector<Span>& spans) {
   std::vector<std::size_t> order(spans.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -66,7 +90,7 @@ std::vector<std::size_t> canonical_order(const std::vector<Span>& spans) {
     const Span& s = spans[index];
     return std::tie(s.step, s.rank, s.start, s.end, s.activity, s.sequence, s.name);
   };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
+  std::ranges::stable_sort(order, {}, [&](auto a) { return key(a); });
   return order;
 }
 
@@ -116,19 +140,11 @@ std::int64_t count_missing(const std::vector<StepSegments>& steps, int ranks) {
 }
 }  // namespace
 
-bool is_valid(const Span& span, int ranks) {
-  return span.rank.index >= 0 && span.rank.index < ranks && span.start >= -time_limit &&
-         span.end <= time_limit && span.start <= span.end;
-}
-
 SegmentedTimeline segment(const Timeline& timeline) {
   SegmentedTimeline result;
   std::vector<std::size_t> order = canonical_order(timeline.spans);
-  const auto first_invalid = std::stable_partition(order.begin(), order.end(), [&](auto index) {
-    return is_valid(timeline.spans[index], timeline.ranks);
-  });
-  result.losses.invalid_spans = order.end() - first_invalid;
-  order.erase(first_invalid, order.end());
+  result.losses.invalid_spans = static_cast<std::int64_t>(std::erase_if(
+      order, [&](auto index) { return !is_valid(timeline.spans[index], timeline.ranks); }));
   const auto position = index_steps(timeline.spans, order, result);
   for (const std::size_t index : order) {
     const Span& span = timeline.spans[index];
@@ -160,6 +176,151 @@ std::map<std::string, double> loss_counters(const TimelineLosses& losses) {
 
 namespace {
 using attribution::StepLedger;
+
+/// Somebody was away during `time`. `rank` is absent when several were and the two that come back
+/// last do so within the clock error of each other.
+struct Stall {
+  TimeRange time;
+  std::optional<Rank> rank;
+};
+
+bool is_call(Activity activity) {
+  return activity == Activity::post || activity == Activity::progress ||
+         activity == Activity::collective_wait;
+}
+
+using AwayRanks = std::set<std::pair<nanoseconds, int>>;  // when each comes back, and who
+
+struct Edge {
+  nanoseconds time{};
+  bool leaves = false;
+  AwayRanks::value_type rank;
+};
+
+std::optional<Rank> last_back(const AwayRanks& away, nanoseconds clock_error) {
+  const auto last = std::prev(away.end());
+  if (away.size() > 1 && last->first - std::prev(last)->first <= clock_error) return std::nullopt;
+  return Rank{last->second};
+}
+
+void append(std::vector<Stall>& stalls, const Stall& next) {
+  if (next.time.start == next.time.end) return;
+  if (!stalls.empty() && stalls.back().time.end == next.time.start &&
+      stalls.back().rank == next.rank) {
+    stalls.back().time.end = next.time.end;
+  } else {
+    stalls.push_back(next);
+  }
+}
+
+std::vector<Stall> sweep(std::vector<Edge> edges, nanoseconds clock_error) {
+  std::ranges::sort(edges, {}, [](const Edge& a) { return std::tie(a.time, a.leaves, a.rank); });
+  std::vector<Stall> stalls;
+  AwayRanks away;
+  nanoseconds since{};
+  for (const Edge& edge : edges) {
+    if (!away.empty()) append(stalls, {{since, edge.time}, last_back(away, clock_error)});
+    if (edge.leaves) {
+      away.insert(edge.rank);
+    } else {
+      away.erase(edge.rank);
+    }
+    since = edge.time;
+  }
+  return stalls;
+}
+
+/// When each rank of a timeline was away from the library, and when it had completed what.
+///   away: in a compute, optimizer or host segment of the collective's step; time that no span
+///     covers is not known to be away.
+///   completion of a collective on a rank: the earliest end of its collective_wait spans of it. A
+///     rank without one completed it in some call that ended after the last arrival: it counts as
+///     not complete until the first such call begins, and is never blamed from there on.
+class StallTable {
+ public:
+  StallTable(const Timeline& timeline, const SegmentedTimeline& segmented)
+      : clock_error_(timeline.clock_error) {
+    for (const StepSegments& step : segmented.steps) add(step, timeline.spans);
+    for (const Span& span : timeline.spans) {
+      if (span.activity != Activity::collective_wait || !is_valid(span, timeline.ranks)) continue;
+      const auto ranks = steps_.find(span.step);
+      if (ranks == steps_.end()) continue;
+      for (RankStep& step : ranks->second) {
+        if (step.rank != span.rank.index) continue;
+        const auto completion = step.completions.emplace(span.sequence, span.end).first;
+        completion->second = std::min(completion->second, span.end);
+      }
+    }
+  }
+
+  /// The parts of `time` in which a rank other than `waiter` was away that had not completed
+  /// `collective`; in order, disjoint, neighbours of the same rank joined. Of several the one that
+  /// comes back last (whose next call begins last) is named: until then nothing moves, whatever
+  /// the others do. `arrived` is when the last rank arrived at the collective.
+  std::vector<Stall> stalls(CollectiveKey collective,
+                            nanoseconds arrived,
+                            Rank waiter,
+                            TimeRange time) const {
+    const auto ranks = steps_.find(collective.first);
+    if (ranks == steps_.end()) return {};
+    std::vector<Edge> edges;
+    for (const RankStep& step : ranks->second) {
+      if (step.rank == waiter.index) continue;
+      const nanoseconds end =
+          std::min(time.end, incomplete_until(step, collective.second, arrived));
+      if (end <= time.start) continue;
+      auto absence = std::ranges::upper_bound(
+          step.absences, time.start, {}, [](const Absence& one) { return one.time.end; });
+      for (; absence != step.absences.end() && absence->time.start < end; ++absence) {
+        const AwayRanks::value_type rank{absence->back, step.rank};
+        edges.push_back({std::max(absence->time.start, time.start), true, rank});
+        edges.push_back({std::min(absence->time.end, end), false, rank});
+      }
+    }
+    return sweep(std::move(edges), clock_error_);
+  }
+
+ private:
+  struct Absence {
+    TimeRange time;
+    std::chrono::nanoseconds back{};  // the next call begins; the step ends where there is none
+  };
+  struct RankStep {
+    int rank = 0;
+    std::vector<Absence> absences;                                 // in order, disjoint
+    std::vector<TimeRange> calls;                                  // in order, disjoint
+    std::map<std::int32_t, std::chrono::nanoseconds> completions;  // by sequence
+  };
+
+  void add(const StepSegments& step, const std::vector<Span>& spans) {
+    RankStep& added = steps_[step.step].emplace_back();
+    added.rank = step.rank.index;
+    nanoseconds back = step.end;
+    for (auto segment = step.segments.rbegin(); segment != step.segments.rend(); ++segment) {
+      const TimeRange time{segment->start, segment->end};
+      if (is_call(spans[segment->span].activity)) {
+        added.calls.push_back(time);
+        back = segment->start;
+      } else if (time.start < time.end) {
+        added.absences.push_back({time, back});
+      }
+    }
+    std::ranges::reverse(added.calls);
+    std::ranges::reverse(added.absences);
+  }
+
+  static std::chrono::nanoseconds incomplete_until(const RankStep& step,
+                                                   std::int32_t sequence,
+                                                   nanoseconds arrived) {
+    const auto known = step.completions.find(sequence);
+    if (known != step.completions.end()) return known->second;
+    const auto call = std::ranges::upper_bound(step.calls, arrived, {}, &TimeRange::end);
+    return call == step.calls.end() ? arrived : call->start;
+  }
+
+  std::chrono::nanoseconds clock_error_;
+  std::map<std::int32_t, std::vector<RankStep>> steps_;  // by step number
+};
 
 /// The part that a span's time is; of waits for a collective, that of one without arrivals.
 Part part_of(Activity activity) {
@@ -274,7 +435,7 @@ class LedgerBuilder {
     const nanoseconds time = part.time.end - part.time.start;
     if (time == nanoseconds::zero()) return std::nullopt;
     entry.part(Part::exposed_wait) += time;
-    // A rank that blocks before its own arrival is a malformed recording: it waits for nobody.
+    // A rank that blocks before its own arrival is a malformed recording: it waits for no rank.
     if (time < timeline_.clock_error || part.waited_for == entry.rank) part.waited_for.reset();
     if (part.waited_for) {
       entry.waited_for[static_cast<std::size_t>(part.waited_for->index)] += time;
@@ -370,10 +531,8 @@ class ChromeWriter {
         ledger_(build_ledger(timeline)) {
     for (const WaitSplit& wait : ledger_.waits) splits_.emplace(wait.span, &wait);
     if (segmented_.steps.empty()) return;
-    const auto first = std::min_element(
-        segmented_.steps.begin(), segmented_.steps.end(), [](const auto& a, const auto& b) {
-          return a.start < b.start;
-        });
+    const auto first =
+        std::ranges::min_element(segmented_.steps, {}, [](const auto& a) { return a.start; });
     base_ = first->start;
   }
 

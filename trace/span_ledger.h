@@ -13,33 +13,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace scaleworth::trace {
-// When each rank arrived at each collective, and who came last.
-
-/// The arrivals at one collective of one step.
-struct Arrivals {
-  std::vector<std::optional<std::size_t>> posts;  // by rank: index of its post span
-  bool complete = false;                          // every rank arrived
-  std::chrono::nanoseconds last{};                // L_q, meaningful when complete
-  /// Absent when the two last arrivals lie within the clock error of each other.
-  std::optional<Rank> last_rank;
-};
-
-using CollectiveKey = std::pair<std::int32_t, std::int32_t>;  // step, sequence
-
-struct ArrivalTable {
-  std::map<CollectiveKey, Arrivals> collectives;
-  std::int64_t duplicate_posts = 0;
-};
-
-/// Reads the post spans of `timeline`; a rank has arrived when its post span ends. Of several posts
-/// of a rank at one collective the earliest counts. With a single rank there is nobody to wait for
-/// and `last_rank` is that rank.
-ArrivalTable collect_arrivals(const Timeline& timeline);
-
 // The disjoint form of a timeline: each step of each rank cut into spans that follow each other,
 // whatever the recording looked like.
 
@@ -77,10 +53,6 @@ struct SegmentedTimeline {
   TimelineLosses losses;
 };
 
-/// A span of one of `ranks` ranks that does not end before it starts; times within +-2^61 ns, so
-/// that no difference overflows.
-bool is_valid(const Span& span, int ranks);
-
 /// Cuts every step into disjoint segments. Of overlapping spans the one that starts first keeps
 /// the common time (then the one that ends first, then by activity, sequence and name), so the
 /// order of `timeline.spans` does not matter. A span of no length inside its step is kept.
@@ -89,62 +61,12 @@ SegmentedTimeline segment(const Timeline& timeline);
 /// The losses as counters with units in their names, only those that are not zero.
 std::map<std::string, double> loss_counters(const TimelineLosses& losses);
 
-// Who held up a collective after everyone had arrived, where data move only inside library calls.
-
 struct TimeRange {
   std::chrono::nanoseconds start{};
   std::chrono::nanoseconds end{};
 };
 
-/// Somebody was away during `time`. `rank` is absent when several were and the two that come back
-/// last do so within the clock error of each other.
-struct Stall {
-  TimeRange time;
-  std::optional<Rank> rank;
-};
-
-/// When each rank of a timeline was away from the library, and when it had completed what.
-///   away: in a compute, optimizer or host segment of the collective's step; time that no span
-///     covers is not known to be away.
-///   completion of a collective on a rank: the earliest end of its collective_wait spans of it. A
-///     rank without one completed it in some call that ended after the last arrival: it counts as
-///     not complete until the first such call begins, and is never blamed from there on.
-class StallTable {
- public:
-  StallTable(const Timeline& timeline, const SegmentedTimeline& segmented);
-
-  /// The parts of `time` in which a rank other than `waiter` was away that had not completed
-  /// `collective`; in order, disjoint, neighbours of the same rank joined. Of several the one that
-  /// comes back last (whose next call begins last) is named: until then nothing moves, whatever
-  /// the others do. `arrived` is when the last rank arrived at the collective.
-  std::vector<Stall> stalls(CollectiveKey collective,
-                            std::chrono::nanoseconds arrived,
-                            Rank waiter,
-                            TimeRange time) const;
-
- private:
-  struct Absence {
-    TimeRange time;
-    std::chrono::nanoseconds back{};  // the next call begins; the step ends where there is none
-  };
-  struct RankStep {
-    int rank = 0;
-    std::vector<Absence> absences;                                 // in order, disjoint
-    std::vector<TimeRange> calls;                                  // in order, disjoint
-    std::map<std::int32_t, std::chrono::nanoseconds> completions;  // by sequence
-  };
-
-  void add(const StepSegments& step, const std::vector<Span>& spans);
-  static std::chrono::nanoseconds incomplete_until(const RankStep& step,
-                                                   std::int32_t sequence,
-                                                   std::chrono::nanoseconds arrived);
-
-  std::chrono::nanoseconds clock_error_;
-  std::map<std::int32_t, std::vector<RankStep>> steps_;  // by step number
-};
-
-// Where each nanosecond of each step of each rank went, and for whom a rank waited.
-
+/// Where each nanosecond of each step of each rank went, and for whom a rank waited.
 enum class WaitCause : std::uint8_t {
   arrival,  // the last rank had not arrived
   stall,    // a rank that had arrived, but not completed, was outside of the library
@@ -155,7 +77,7 @@ enum class WaitCause : std::uint8_t {
 struct WaitPart {
   TimeRange time;
   WaitCause cause = WaitCause::transfer;
-  std::optional<Rank> waited_for;  // absent for transfer, or when charged to nobody
+  std::optional<Rank> waited_for;  // absent for transfer, or when charged to no rank
 };
 
 /// One blocked interval: its parts follow each other without gaps.
@@ -177,7 +99,7 @@ struct Ledger {
 
 /// The ledger of every step that has a step span, with the parts `probe_parts`: progress is post
 /// and progress spans, unattributed is what no span covers and waits whose arrivals are unknown.
-/// Compute has no class, and nothing stands beside the sum: spans do not tell what runs hidden.
+/// Compute has no class, and nothing stands beside the sum: spans do not show what runs hidden.
 ///   L_q = max over ranks of the end of their `post` span of collective q in the step (arrival)
 ///   a collective_wait span [a, b] of q: wait = [a, min(b, L_q)), charged to the rank that arrived
 ///   at L_q; transfer = the rest.
@@ -186,7 +108,7 @@ struct Ledger {
 /// StallTable. The assumption: without that rank nothing moves. What the waiting rank or a network
 /// card can move alone meanwhile is counted as wait too, so exposed_transfer is a lower bound.
 /// A wait shorter than `timeline.clock_error`, or whose two last ranks lie within it (a tie, for
-/// zero), is charged to nobody and counted. Malformed recordings are cut as `segment` says.
+/// zero), is charged to no rank and counted. Malformed recordings are cut as `segment` says.
 /// Throws std::logic_error if parts do not sum to the step, which would be a bug here.
 /// Source: Scalasca's Wait at NxN; Boehme et al., ACM TOPC 3(2). For the rest: weak progress, MPI
 /// 4.1 section 2.9; Hoefler and Lumsdaine, "Message Progression in Parallel Computing - To Thread

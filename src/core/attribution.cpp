@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/attribution.h"
 
+#include <array>
+
 namespace scaleworth::attribution {
 Rank rank_at(const Attribution& attribution, std::size_t place) {
   return place < attribution.recordings.size() ? attribution.recordings[place].rank
@@ -8,26 +10,15 @@ Rank rank_at(const Attribution& attribution, std::size_t place) {
 }
 
 const char* late_cause_name(LateCause cause) {
-  switch (cause) {
-    case LateCause::slower_kernels:
-      return "the same kernels run slower";
-    case LateCause::more_work:
-      return "more work";
-    case LateCause::pipeline_stage:
-      return "uneven pipeline stage";
-    case LateCause::host:
-      return "late host";
-    case LateCause::copies:
-      return "longer copies";
-    case LateCause::communication:
-      return "longer transfers";
-    case LateCause::indirect:
-      return "it waited itself";
-    case LateCause::profiler:
-      return "the profiler's own work";
-    case LateCause::undecided:
-      return "undecided";
-  }
-  return "undecided";
+  constexpr std::array names{"the same kernels run slower",
+                             "more work",
+                             "uneven pipeline stage",
+                             "late host",
+                             "longer copies",
+                             "longer transfers",
+                             "it waited itself",
+                             "the profiler's own work",
+                             "undecided"};
+  return names[static_cast<std::size_t>(cause)];
 }
 }  // namespace scaleworth::attribution

@@ -40,7 +40,7 @@ struct CauseShare {
 enum class Recurrence : std::uint8_t {
   one_rank,  // the same rank in most steps
   rotating,  // changing ranks
-  too_few,   // not enough steps to tell
+  too_few,   // not enough steps to know
 };
 
 /// One rank for which others waited, over all steps that count.
@@ -54,7 +54,7 @@ struct Straggler {
   double gpu_seconds = 0.0;          // exposed, summed over GPUs, over the recording
   std::int64_t collectives = 0;      // at which it came last
   std::int32_t steps = 0;            // in which it is the largest cause of waiting
-  /// True when the waiting caused is larger than the clock error allows to doubt.
+  /// True when the waiting caused is larger than the clock error could explain.
   bool significant = false;
   LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
   std::vector<CauseShare> shares;          // largest first
@@ -64,7 +64,7 @@ struct Straggler {
 /// What became of the search for stragglers.
 enum class StragglerFinding : std::uint8_t {
   no_verdict,    // the recordings do not allow one
-  no_straggler,  // they do, and nobody stands out
+  no_straggler,  // they do, and no rank stands out
   named,         // stragglers are named
 };
 
@@ -73,9 +73,9 @@ struct StragglerReport {
   /// W[i][j]: time rank i waited for rank j, over the steps that count; exposed and all.
   std::vector<std::vector<Nanoseconds>> exposed;
   std::vector<std::vector<Nanoseconds>> total;
-  std::vector<Straggler> stragglers;  // the most expensive first; empty: nobody
+  std::vector<Straggler> stragglers;  // the most expensive first; may be empty
   Recurrence recurrence = Recurrence::too_few;
-  /// Why nobody is named, for people: "no verdict: ...", "no straggler: ..."; else empty.
+  /// Why none is named, for people: "no verdict: ...", "no straggler: ..."; else empty.
   std::string abstention;
 };
 
@@ -118,8 +118,8 @@ struct Efficiency {
   std::vector<PathShare> critical_path;  // largest first; sums to the window's runtime
 };
 
-// What NCCL itself told of one rank's part in a collective: its traffic over the network, and what
-// that waited for.
+// What NCCL itself reported of one rank's part in a collective: its traffic over the network, and
+// what that waited for.
 
 /// Sums over the network operations of the part: one channel's sends or receives to one peer each.
 /// The three waits and the time in which nothing was under way sum to the duration.
@@ -154,14 +154,14 @@ struct CollectiveWait {
 
   /// One rank's part, on the common clock:
   ///   wait = min(m, end) - start, transfer = end - max(start, m), m = the latest start of those
-  ///   that this rank had to wait for (everybody; the root; the partner: by kind).
+  ///   that this rank had to wait for (all ranks; the root; the partner: by kind).
   struct Participant {
     Rank rank;
     Nanoseconds start{};
     Nanoseconds end{};
     Nanoseconds wait{};
     Nanoseconds transfer{};
-    std::optional<NcclUse> nccl{};  // what NCCL told of this rank's part
+    std::optional<NcclUse> nccl{};  // what NCCL reported of this rank's part
   };
   std::vector<Participant> participants;  // by rank
 
@@ -186,7 +186,7 @@ struct RankRecording {
 
 /// How many ranks the job has.
 struct JobSize {
-  std::int32_t at_least = 0;  // that the recordings show or tell; 0: not asked
+  std::int32_t at_least = 0;  // that the recordings show; 0: not determined
   bool stated = false;        // `at_least` is the number, by what a recording says of its job
 };
 

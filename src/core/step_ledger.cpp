@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/step_ledger.h"
 
-#include "src/core/span.h"
-
 #include <numeric>
 #include <stdexcept>
 
@@ -78,23 +76,14 @@ std::optional<CollectiveKind> parse_collective_kind(std::string_view name) {
 }
 
 const char* host_cause_name(HostCause cause) {
-  switch (cause) {
-    case HostCause::data_loading:
-      return "data loading";
-    case HostCause::synchronizing_call:
-      return "synchronizing call";
-    case HostCause::allocation:
-      return "allocation";
-    case HostCause::module_loading:
-      return "module loading";
-    case HostCause::garbage_collection:
-      return "garbage collection";
-    case HostCause::launch_bound:
-      return "launch-bound";
-    case HostCause::other:
-      return "other";
-  }
-  return "other";
+  constexpr std::array<const char*, host_causes> names{"data loading",
+                                                       "synchronizing call",
+                                                       "allocation",
+                                                       "module loading",
+                                                       "garbage collection",
+                                                       "launch-bound",
+                                                       "other"};
+  return names[static_cast<std::size_t>(cause)];
 }
 
 std::optional<HostCause> parse_host_cause(std::string_view name) {
@@ -145,10 +134,7 @@ static_assert(by_part(), "names and keys are looked up by place");
 }  // namespace
 
 const char* group_name(PartGroup group) {
-  return std::find_if(part_groups.begin(),
-                      part_groups.end(),
-                      [&](const GroupInfo& info) { return info.id == group; })
-      ->name;
+  return std::ranges::find(part_groups, group, &GroupInfo::id)->name;
 }
 
 GroupTimes group_times(const PartTimes& parts) {
@@ -162,22 +148,13 @@ GroupTimes group_times(const PartTimes& parts) {
 }
 
 const char* activity_name(Activity activity) {
-  switch (activity) {
-    case Activity::step:
-      return "step";
-    case Activity::compute:
-      return "compute";
-    case Activity::optimizer:
-      return "optimizer";
-    case Activity::host:
-      return "host";
-    case Activity::post:
-      return "post collective";
-    case Activity::progress:
-      return "progress communication";
-    case Activity::collective_wait:
-      return "collective wait";
-  }
-  return "unknown";
+  constexpr std::array names{"step",
+                             "compute",
+                             "optimizer",
+                             "host",
+                             "post collective",
+                             "progress communication",
+                             "collective wait"};
+  return names[static_cast<std::size_t>(activity)];
 }
 }  // namespace scaleworth

@@ -23,7 +23,7 @@ enum class Part : std::uint8_t {
   optimizer,          // parameter update
   host,               // data preparation, bookkeeping
   progress,           // the processor drives communication between kernels
-  exposed_transfer,   // only communication, after everybody who matters had arrived
+  exposed_transfer,   // only communication, after all ranks that matter had arrived
   exposed_wait,       // only communication, before
   exposed_copy,       // only copies and fills
   host_late,          // idle: the host had not launched the next work yet
@@ -196,7 +196,7 @@ struct StepLedger {
   std::array<Nanoseconds, work_classes> compute_by_class{};
   std::array<Nanoseconds, host_causes> host_late_by_cause{};
   std::vector<Nanoseconds> waited_for;  // of exposed_wait, by rank that was waited for
-  Nanoseconds uncharged_wait{};         // of exposed_wait: below the clock error, or nobody known
+  Nanoseconds uncharged_wait{};         // of exposed_wait: below the clock error, or no known rank
 
   // Beside the sum: what ran under compute and cost nothing, of copies also under communication.
   Nanoseconds overlapped_transfer{};

@@ -47,13 +47,9 @@ void check(const Recording& recording) {
 
 void read_as_kineto(const std::string& text, const WalkOptions& options) {
   const KeepOperation keep = [](std::string_view name) { return name.size() % 2 == 0; };
-  Recording recording;
   try {
     TextSource source(text);
-    KinetoReader reader(recording, keep);
-    walk_trace(source, reader, recording, options);
-    reader.finish();
-    check(recording);
+    for (const Recording& recording : read_kineto(source, keep, options)) check(recording);
   } catch (const scaleworth::UserError&) {
   }
 }

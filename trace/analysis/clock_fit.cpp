@@ -2,7 +2,6 @@
 #include "src/core/process.h"
 #include "trace/analysis/clocks.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace scaleworth::trace {
@@ -13,7 +12,7 @@ using attribution::CollectiveKind;
 /// things decide: eight V100 ended 1 to 7 us apart after transfers of 7 as of 86 us.
 constexpr double shortest_useful_ns = 50e3;
 
-bool everybody_needs_everybody(const MatchedCollective& matched) {
+bool all_need_all(const MatchedCollective& matched) {
   switch (matched.kind) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::all_gather:
@@ -33,7 +32,7 @@ class Finder {
   explicit Finder(const Job& job) : job_(job) {}
 
   void add(const MatchedCollective& matched) {
-    if (everybody_needs_everybody(matched)) return add_meeting(matched);
+    if (all_need_all(matched)) return add_meeting(matched);
     if (matched.sender && matched.members.size() == 2) {
       const MeetingSide sender = side(matched.members[*matched.sender]);
       precede(sender, side(matched.members[1 - *matched.sender]));
@@ -96,7 +95,7 @@ constexpr double largest_drift = 1e-3;
 constexpr double significant_errors = 5.0;
 constexpr int refine_passes = 16;
 constexpr double settled_ns = 1.0;
-/// More ends than this tell nothing new; the fit then looks at every n-th collective.
+/// More ends than this add nothing new; the fit then looks at every n-th collective.
 constexpr std::size_t enough_sides = 2'000'000;
 
 double to_double(nanoseconds time) {
@@ -161,7 +160,7 @@ class Refiner {
       const Meetings::Meeting& meeting = meetings_.meetings[i];
       ends.clear();
       for (const MeetingSide& side : meetings_.sides_of(meeting)) ends.push_back(corrected(side));
-      std::sort(ends.begin(), ends.end());
+      std::ranges::sort(ends);
       const double middle = (ends[(ends.size() - 1) / 2] + ends[ends.size() / 2]) / 2.0;
       for (const MeetingSide& side : meetings_.sides_of(meeting))
         by_rank[side.rank].push_back({middle - corrected(side), meeting.weight, local(side)});
@@ -257,6 +256,7 @@ struct TopTwo {
 void raise(std::optional<nanoseconds>& low, nanoseconds value) {
   low = low ? std::max(*low, value) : value;
 }
+
 void lower(std::optional<nanoseconds>& high, nanoseconds value) {
   high = high ? std::min(*high, value) : value;
 }
@@ -381,9 +381,7 @@ Line weighted_line(const std::vector<WeightedValue>& values) {
 
 std::optional<double> weighted_quantile(std::vector<WeightedValue> values, double p) {
   if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
-    return a.value < b.value;
-  });
+  std::ranges::sort(values, {}, &WeightedValue::value);
   double total = 0.0;
   for (const WeightedValue& v : values) total += v.weight;
   double below = 0.0;
@@ -404,8 +402,8 @@ std::optional<RobustLocation> robust_location(const std::vector<WeightedValue>& 
 
 std::optional<RobustSlope> huber_slope(const std::vector<WeightedValue>& values) {
   if (values.size() < 3) return std::nullopt;
-  const auto [first, last] = std::minmax_element(
-      values.begin(), values.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  const auto [first, last] =
+      std::ranges::minmax_element(values, {}, [](const auto& a) { return a.at; });
   RobustSlope result;
   result.span = last->at - first->at;
   Line line = weighted_line(values);

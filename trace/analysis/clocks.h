@@ -54,8 +54,7 @@ class ClockMap {
   std::vector<RankClock> clocks_;
 };
 
-// Offsets and drifts of the ranks' clocks, found from collectives that end together.
-
+/// Offsets and drifts of the ranks' clocks, found from collectives that end together.
 struct Alignment {
   ClockMap map;
   attribution::ClockReport report;
@@ -67,8 +66,8 @@ struct Alignment {
   }
 };
 
-/// Robust fit of one offset, and where the data can tell it a drift, per rank: the ends of a
-/// synchronizing collective agree, and nobody ends before the last one begins (hard, as far as the
+/// Robust fit of one offset, and where the data show it a drift, per rank: the ends of a
+/// synchronizing collective agree, and none ends before the last one begins (hard, as far as the
 /// recordings allow it together). Ranks without common collectives make the clocks not comparable.
 Alignment align_clocks(const Job& job, const Matching& matching);
 
@@ -90,7 +89,7 @@ struct Precedence {
 };
 
 struct Meetings {
-  /// A collective in which everybody needs everybody: all end at about the same time, and nobody
+  /// A collective in which every rank needs every other: all end at about the same time, and none
   /// before the last begins.
   struct Meeting {
     std::size_t first = 0;  // into `sides`
@@ -128,11 +127,6 @@ struct Placement {
   std::vector<nanoseconds> half_widths;  // by rank; of messages only
   std::uint32_t components = 0;
 };
-
-/// Whether all recordings are one framework's timeline, which has one clock by construction.
-bool one_timeline(const Job& job);
-
-Placement place_clocks(const Job& job, const Meetings& meetings);
 
 // Offsets and drifts that make the ends of collectives agree best, and then break no law.
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace scaleworth::trace {
 namespace {
 // From nested ranges to disjoint ones: each instant belongs to the innermost range over it.
@@ -46,11 +43,6 @@ class InnermostStretches {
 
 using attribution::HostCause;
 
-bool is_call(const HostEvent& event) {
-  return event.activity == HostActivity::runtime_call ||
-         event.activity == HostActivity::driver_call;
-}
-
 bool is_profiler(const HostEvent& event) {
   return event.activity == HostActivity::overhead && !event.cause;
 }
@@ -79,12 +71,9 @@ void HostEvidence::collect_calls() {
       dispatching.push_back({rank_.start(event), rank_.end(event)});
     }
   }
-  const auto earlier = [](const Launch& a, const Launch& b) {
-    return a.correlation < b.correlation;
-  };
   // Most tools number calls as they come.
-  if (!std::is_sorted(launches_.begin(), launches_.end(), earlier))
-    std::stable_sort(launches_.begin(), launches_.end(), earlier);
+  if (!std::ranges::is_sorted(launches_, {}, &Launch::correlation))
+    std::ranges::stable_sort(launches_, {}, &Launch::correlation);
   std::int64_t most = 0;
   for (const auto& [thread, count] : calls) {
     if (count < most || (count == most && main_thread_ && *main_thread_ < thread)) continue;
@@ -121,11 +110,8 @@ void HostEvidence::collect_waits() {
 
 const HostEvent* HostEvidence::launch(const DeviceEvent& event) const {
   if (event.correlation == 0) return nullptr;
-  const auto found = std::lower_bound(
-      launches_.begin(),
-      launches_.end(),
-      event.correlation,
-      [](const Launch& a, std::uint64_t correlation) { return a.correlation < correlation; });
+  const auto found =
+      std::ranges::lower_bound(launches_, event.correlation, {}, &Launch::correlation);
   if (found == launches_.end() || found->correlation != event.correlation) return nullptr;
   return &rank_.recording().host_events[found->event];
 }
@@ -140,21 +126,17 @@ bool HostEvidence::waits_by_request(std::uint32_t stream,
                                     nanoseconds until) const {
   const auto found = stream_waits_.find(stream);
   if (found == stream_waits_.end()) return false;
-  const auto next = std::lower_bound(found->second.begin(), found->second.end(), after);
+  const auto next = std::ranges::lower_bound(found->second, after);
   return next != found->second.end() && *next <= until;
 }
 
 namespace {
-
 /// The parts of `stretches` within `range`, appended.
 void append_within(const std::vector<HostStretch>& stretches,
                    TimeInterval range,
                    std::vector<HostStretch>& result) {
   if (range.start >= range.end) return;
-  auto next = std::upper_bound(
-      stretches.begin(), stretches.end(), range.start, [](nanoseconds time, const HostStretch& s) {
-        return time < s.end;
-      });
+  auto next = std::ranges::upper_bound(stretches, range.start, {}, &HostStretch::end);
   for (; next != stretches.end() && next->start < range.end; ++next) {
     result.push_back(
         {std::max(next->start, range.start), std::min(next->end, range.end), next->cause});
@@ -175,10 +157,8 @@ void cover(const HostThread* thread,
     from = result[index].end;
   }
   append_within(everywhere, {from, range.end}, result);
-  std::inplace_merge(result.begin(),
-                     result.begin() + static_cast<std::ptrdiff_t>(own),
-                     result.end(),
-                     [](const HostStretch& a, const HostStretch& b) { return a.start < b.start; });
+  std::ranges::inplace_merge(
+      result, result.begin() + static_cast<std::ptrdiff_t>(own), {}, &HostStretch::start);
 }
 }  // namespace
 
@@ -203,11 +183,7 @@ void IdleDivision::late_host(std::uint32_t index, TimeInterval range) {
   bool ran_dry = false;
   for (const HostStretch& stretch : covering_) {
     uncovered(thread, {from, stretch.start}, ran_dry);
-    if (stretch.cause) {
-      add({stretch.start, stretch.end}, Part::host_late, *stretch.cause);
-    } else {
-      add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
-    }
+    add(stretch);
     ran_dry = ran_dry || stretch.cause == HostCause::synchronizing_call;
     from = stretch.end;
   }
@@ -219,10 +195,7 @@ void IdleDivision::uncovered(const HostThread* thread, TimeInterval range, bool 
   nanoseconds from = range.start;
   if (thread != nullptr) {
     const auto& calls = thread->dispatching;
-    auto next = std::upper_bound(
-        calls.begin(), calls.end(), range.start, [](nanoseconds time, const TimeInterval& call) {
-          return time < call.end;
-        });
+    auto next = std::ranges::upper_bound(calls, range.start, {}, &TimeInterval::end);
     for (; next != calls.end() && next->start < range.end; ++next) {
       const nanoseconds start = std::max(next->start, range.start);
       const nanoseconds end = std::min(next->end, range.end);
@@ -241,7 +214,7 @@ void IdleDivision::after_launch(const IdleGap& gap, const HostEvent& launch, nan
   for (const HostStretch& stretch : covering_) {
     if (stretch.cause) continue;
     add({from, stretch.start}, part, HostCause::other);
-    add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
+    add(stretch);
     from = stretch.end;
   }
   add({from, gap.end}, part, HostCause::other);
@@ -277,14 +250,16 @@ void IdleDivision::without_launch(const IdleGap& gap) {
   };
   for (const HostStretch& stretch : covering_) {
     rest(stretch.start);
-    if (stretch.cause) {
-      add({stretch.start, stretch.end}, Part::host_late, *stretch.cause);
-    } else {
-      add({stretch.start, stretch.end}, Part::profiler_overhead, HostCause::other);
-    }
+    add(stretch);
     from = stretch.end;
   }
   rest(gap.end);
+}
+
+void IdleDivision::add(const HostStretch& stretch) {
+  add({stretch.start, stretch.end},
+      stretch.cause ? Part::host_late : Part::profiler_overhead,
+      stretch.cause.value_or(HostCause::other));
 }
 
 void IdleDivision::add(TimeInterval range, Part part, HostCause cause) {

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/intervals.h"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 namespace scaleworth::trace {
 using std::chrono::nanoseconds;
 
 IntervalSet::IntervalSet(std::vector<TimeInterval> ranges) {
   std::erase_if(ranges, [](const TimeInterval& range) { return range.end <= range.start; });
-  std::sort(ranges.begin(), ranges.end(), [](const TimeInterval& a, const TimeInterval& b) {
-    return a.start < b.start;
-  });
+  std::ranges::sort(ranges, {}, &TimeInterval::start);
   for (const TimeInterval& range : ranges) {
     if (!ranges_.empty() && range.start <= ranges_.back().end) {
       ranges_.back().end = std::max(ranges_.back().end, range.end);
@@ -67,10 +63,7 @@ IntervalSet IntervalSet::without(const IntervalSet& other) const {
 
 IntervalSet IntervalSet::within(TimeInterval window) const {
   IntervalSet result;
-  auto range = std::upper_bound(
-      ranges_.begin(), ranges_.end(), window.start, [](nanoseconds time, const TimeInterval& r) {
-        return time < r.end;
-      });
+  auto range = std::ranges::upper_bound(ranges_, window.start, {}, &TimeInterval::end);
   for (; range != ranges_.end() && range->start < window.end; ++range) {
     result.ranges_.push_back(
         {std::max(range->start, window.start), std::min(range->end, window.end)});

@@ -16,6 +16,15 @@ struct TimeInterval {
   std::chrono::nanoseconds end{};
 };
 
+/// Contains nothing: what `extend` begins with.
+inline constexpr TimeInterval no_time{std::chrono::nanoseconds::max(),
+                                      std::chrono::nanoseconds::min()};
+/// Makes `all` reach over `more` too.
+inline void extend(TimeInterval& all, const TimeInterval& more) {
+  all.start = std::min(all.start, more.start);
+  all.end = std::max(all.end, more.end);
+}
+
 class IntervalSet {
  public:
   IntervalSet() = default;

@@ -2,19 +2,30 @@
 #include "trace/analysis/ledger.h"
 
 #include "src/core/process.h"
-#include "trace/analysis/intervals.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <queue>
 #include <set>
-#include <unordered_map>
 
 namespace scaleworth::trace {
 namespace {
-using attribution::HostCause;
 using attribution::StepLedger;
+using attribution::WorkClass;
+
+/// [start, end) on the common clock, during which the same things are active, and something is.
+struct BusyStretch {
+  nanoseconds start{};
+  nanoseconds end{};
+  /// The class of the kernels that are not communication; of several the first in the order of
+  /// WorkClass, `unclassified` last. Absent: none runs.
+  std::optional<WorkClass> compute;
+  bool transfer = false;
+  bool wait = false;  // some communication kernel waits for another rank
+  /// For whom; of several waits, that of the one which began first and is charged to a rank.
+  std::optional<Rank> waited_for;
+  bool copy = false;
+};
 
 void count_exposed_wait(StepLedger& ledger, const BusyStretch& stretch, nanoseconds length) {
   ledger.part(Part::exposed_wait) += length;
@@ -52,7 +63,7 @@ void count_idle(StepLedger& ledger, const IdlePiece& piece, nanoseconds length) 
 }
 
 /// The ledgers of one rank's steps, filled in time order.
-class StepLedgers : public SweepListener {
+class StepLedgers {
  public:
   StepLedgers(const RankView& view,
               Rank rank,
@@ -71,9 +82,9 @@ class StepLedgers : public SweepListener {
     }
   }
 
-  void busy(const BusyStretch& stretch) override { spread(stretch, &count_busy); }
+  void busy(const BusyStretch& stretch) { spread(stretch, &count_busy); }
 
-  void idle(const IdleGap& gap) override {
+  void idle(const IdleGap& gap) {
     if (!within_a_step(gap)) return;
     for (const IdlePiece& piece : idle_.divide(gap)) spread(piece, &count_idle);
   }
@@ -109,42 +120,6 @@ class StepLedgers : public SweepListener {
   std::size_t next_ = 0;  // no earlier step reaches what comes
 };
 
-std::vector<StepLedger> rank_ledger(const Job& job,
-                                    std::size_t rank,
-                                    const std::vector<StepSpan>& steps,
-                                    const std::vector<CommunicationSplit>& splits,
-                                    const ClockMap& clocks) {
-  if (steps.empty()) return {};
-  const RankView view(job.recordings[rank], clocks, rank);
-  StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), steps);
-  sweep_activity(view, splits, {steps.front().start, steps.back().end}, ledgers);
-  return ledgers.finish();
-}
-}  // namespace
-
-std::vector<StepLedger> build_job_ledger(const Job& job,
-                                         const StepPlan& steps,
-                                         const Waits& waits,
-                                         const ClockMap& clocks) {
-  const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
-  std::vector<std::vector<StepLedger>> by_rank(ranks);
-  for_each_index(ranks, [&](std::size_t rank) {
-    static const std::vector<CommunicationSplit> none;
-    const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
-    by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);
-  });
-  std::vector<StepLedger> ledger;
-  for (auto& of_rank : by_rank)
-    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(ledger));
-  std::stable_sort(ledger.begin(), ledger.end(), [](const StepLedger& a, const StepLedger& b) {
-    return std::pair(a.step, a.rank) < std::pair(b.step, b.rank);
-  });
-  return ledger;
-}
-
-namespace {
-using attribution::WorkClass;
-
 constexpr std::uint32_t interrupt_every = 1u << 20;
 
 enum class Phase : std::uint8_t { compute, copy, wait, transfer };
@@ -156,7 +131,7 @@ struct Running {
   std::uint32_t event = 0;
   Phase phase = Phase::compute;
   WorkClass work_class = WorkClass::unclassified;
-  int waited_for = -1;  // index of a rank, -1 for nobody
+  int waited_for = -1;  // index of a rank, -1 for none
 
   bool operator>(const Running& other) const { return until > other.until; }
 };
@@ -218,14 +193,12 @@ std::vector<const CommunicationSplit*> usable_splits(
   const auto& events = recording.device_events;
   std::vector<const CommunicationSplit*> usable;
   for (const CommunicationSplit& split : splits) {
-    if (split.event < events.size() && events[split.event].work_class == WorkClass::communication)
+    if (split.event < events.size() && is_communication(events[split.event]))
       usable.push_back(&split);
   }
-  std::stable_sort(usable.begin(), usable.end(), [](const auto* a, const auto* b) {
-    return a->event < b->event;
-  });
-  const auto same_event = [](const auto* a, const auto* b) { return a->event == b->event; };
-  usable.erase(std::unique(usable.begin(), usable.end(), same_event), usable.end());
+  std::ranges::stable_sort(usable, {}, &CommunicationSplit::event);
+  const auto repeated = std::ranges::unique(usable, {}, &CommunicationSplit::event);
+  usable.erase(repeated.begin(), repeated.end());
   return usable;
 }
 
@@ -235,9 +208,7 @@ class Beginnings {
  public:
   Beginnings(const RankView& rank, const std::vector<CommunicationSplit>& splits)
       : rank_(rank), by_event_(usable_splits(rank.recording(), splits)), by_start_(by_event_) {
-    std::stable_sort(by_start_.begin(), by_start_.end(), [](const auto* a, const auto* b) {
-      return a->start < b->start;
-    });
+    std::ranges::stable_sort(by_start_, {}, &CommunicationSplit::start);
     skip_split_events();
   }
 
@@ -283,13 +254,20 @@ std::uint64_t stream_key(const DeviceEvent& event) {
   return std::uint64_t{event.device} << 32 | event.stream;
 }
 
+/// One pass in time order over everything that a rank's devices do: at each instant, what is active
+/// on any of its streams. O(n log c) for n events of which at most c run at once, memory O(c) and a
+/// few words for each split. Events must be in the order of sort_events. `splits` are those of this
+/// rank: communication lasts from the start to the end that its split gives, because a rank may
+/// arrive before the recorder of a framework sees the operation begin. A communication event
+/// without a split is all transfer.
 class Sweep {
  public:
-  Sweep(const RankView& rank,
-        const std::vector<CommunicationSplit>& splits,
-        SweepListener& listener)
-      : rank_(rank), beginnings_(rank, splits), listener_(listener) {}
+  /// `ledgers` get everything, in time order and without holes.
+  Sweep(const RankView& rank, const std::vector<CommunicationSplit>& splits, StepLedgers& ledgers)
+      : rank_(rank), beginnings_(rank, splits), ledgers_(ledgers) {}
 
+  /// From the start of `window` or the first event, whichever is earlier, to the end of `window` or
+  /// the last event.
   void run(TimeInterval window) {
     auto next = beginnings_.next();
     now_ = next ? std::min(window.start, next->start) : window.start;
@@ -323,9 +301,9 @@ class Sweep {
   void advance(nanoseconds time, std::uint32_t next) {
     if (time <= now_) return;
     if (active_.empty()) {
-      listener_.idle({now_, time, next, last_, predecessor(next)});
+      ledgers_.idle({now_, time, next, last_, predecessor(next)});
     } else {
-      listener_.busy(active_.stretch(now_, time));
+      ledgers_.busy(active_.stretch(now_, time));
     }
     now_ = time;
   }
@@ -342,7 +320,7 @@ class Sweep {
     const nanoseconds end = beginning.split == nullptr ? rank_.end(event) : beginning.split->end;
     Running one{end, end, beginning.event, Phase::compute, event.work_class, -1};
     if (event.work_class == WorkClass::copy) one.phase = Phase::copy;
-    if (event.work_class == WorkClass::communication) {
+    if (is_communication(event)) {
       one.phase = Phase::transfer;
       if (beginning.split != nullptr) wait_first(one, *beginning.split);
     }
@@ -360,19 +338,43 @@ class Sweep {
 
   const RankView& rank_;
   Beginnings beginnings_;
-  SweepListener& listener_;
+  StepLedgers& ledgers_;
   nanoseconds now_{};
   ActiveSet active_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   std::unordered_map<std::uint64_t, std::uint32_t> last_of_stream_;
   std::uint32_t last_ = no_index;
 };
+
+std::vector<StepLedger> rank_ledger(const Job& job,
+                                    std::size_t rank,
+                                    const std::vector<StepSpan>& steps,
+                                    const std::vector<CommunicationSplit>& splits,
+                                    const ClockMap& clocks) {
+  if (steps.empty()) return {};
+  const RankView view(job.recordings[rank], clocks, rank);
+  StepLedgers ledgers(view, Rank{static_cast<int>(rank)}, job.recordings.size(), steps);
+  Sweep(view, splits, ledgers).run({steps.front().start, steps.back().end});
+  return ledgers.finish();
+}
 }  // namespace
 
-void sweep_activity(const RankView& rank,
-                    const std::vector<CommunicationSplit>& splits,
-                    TimeInterval window,
-                    SweepListener& listener) {
-  Sweep(rank, splits, listener).run(window);
+std::vector<StepLedger> build_job_ledger(const Job& job,
+                                         const StepPlan& steps,
+                                         const Waits& waits,
+                                         const ClockMap& clocks) {
+  const std::size_t ranks = std::min(job.recordings.size(), steps.by_rank.size());
+  std::vector<std::vector<StepLedger>> by_rank(ranks);
+  for_each_index(ranks, [&](std::size_t rank) {
+    static const std::vector<CommunicationSplit> none;
+    const auto& splits = rank < waits.by_rank.size() ? waits.by_rank[rank] : none;
+    by_rank[rank] = rank_ledger(job, rank, steps.by_rank[rank], splits, clocks);
+  });
+  std::vector<StepLedger> ledger;
+  for (auto& of_rank : by_rank)
+    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(ledger));
+  std::ranges::stable_sort(
+      ledger, {}, [](const StepLedger& a) { return std::pair(a.step, a.rank); });
+  return ledger;
 }
 }  // namespace scaleworth::trace

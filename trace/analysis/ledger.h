@@ -51,23 +51,6 @@ class RankView {
   std::size_t rank_;
 };
 
-// One pass in time order over everything that a rank's devices do: at each instant, what is active
-// on any of its streams.
-
-/// [start, end) on the common clock, during which the same things are active, and something is.
-struct BusyStretch {
-  nanoseconds start{};
-  nanoseconds end{};
-  /// The class of the kernels that are not communication; of several the first in the order of
-  /// WorkClass, `unclassified` last. Absent: none runs.
-  std::optional<attribution::WorkClass> compute;
-  bool transfer = false;
-  bool wait = false;  // some communication kernel waits for another rank
-  /// For whom; of several waits, that of the one which began first and is charged to somebody.
-  std::optional<Rank> waited_for;
-  bool copy = false;
-};
-
 /// [start, end) on the common clock, during which nothing runs. Events are indices into
 /// device_events, no_index for none.
 struct IdleGap {
@@ -77,25 +60,6 @@ struct IdleGap {
   std::uint32_t last = no_index;         // whose end is the gap's start
   std::uint32_t predecessor = no_index;  // before `next` on its stream
 };
-
-/// What the sweep tells, in time order and without holes.
-class SweepListener {
- public:
-  virtual ~SweepListener() = default;
-  virtual void busy(const BusyStretch& stretch) = 0;
-  virtual void idle(const IdleGap& gap) = 0;
-};
-
-/// Tells everything from the start of `window` or the first event, whichever is earlier, to the end
-/// of `window` or the last event. O(n log c) for n events of which at most c run at once, memory
-/// O(c) and a few words for each split. Events must be in the order of sort_events. `splits` are
-/// those of this rank: communication lasts from the start to the end that its split gives, because
-/// a rank may arrive before the recorder of a framework sees the operation begin. A communication
-/// event without a split is all transfer.
-void sweep_activity(const RankView& rank,
-                    const std::vector<CommunicationSplit>& splits,
-                    TimeInterval window,
-                    SweepListener& listener);
 
 // What the host of a rank did at a time: which call launched a piece of work, and what kept each
 // thread busy.
@@ -134,7 +98,7 @@ class HostEvidence {
   /// What holds up all threads: garbage collection on any of them, and the profiler's work on
   /// threads that make no calls.
   const std::vector<HostStretch>& everywhere() const { return everywhere_; }
-  /// Whether a stream was told, between two times of the host, to wait for an event.
+  /// Whether a stream was made, between two times of the host, to wait for an event.
   bool waits_by_request(std::uint32_t stream, nanoseconds after, nanoseconds until) const;
   /// When the last host event ends; absent without any.
   std::optional<nanoseconds> last_end() const { return last_end_; }
@@ -167,7 +131,7 @@ class HostEvidence {
 //   follows one within the gap (the call had let the device run dry), and `other` elsewhere.
 //   After it: launched, and still not running. profiler_overhead where the profiler works;
 //   dependency_idle when the work was launched more than 20 us before it began and its stream had
-//   nothing to do when other streams still ran, or when the stream had been told to wait for an
+//   nothing to do when other streams still ran, or when the stream had been made to wait for an
 //   event and the rest exceeds 20 us; launch_gap when the rest is 20 us at most (a pause between
 //   kernels takes 1 to 3 us, a launch to an idle device up to 15 us); otherwise unattributed.
 // Without a known launch: causes and the profiler's work on the thread that makes most calls, the
@@ -199,6 +163,7 @@ class IdleDivision {
   void without_launch(const IdleGap& gap);
   Part rest_part(const IdleGap& gap, const HostEvent& launch, nanoseconds from) const;
   void uncovered(const HostThread* thread, TimeInterval range, bool ran_dry);
+  void add(const HostStretch& stretch);
   void add(TimeInterval range, Part part, attribution::HostCause cause);
 
   const RankView& rank_;

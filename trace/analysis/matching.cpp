@@ -2,14 +2,11 @@
 #include "trace/analysis/matching.h"
 
 #include "src/core/process.h"
-#include "trace/recording.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <iterator>
 #include <set>
 #include <span>
-#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -17,6 +14,36 @@
 namespace scaleworth::trace {
 namespace {
 using attribution::CollectiveKind;
+
+// Communication kernels of all ranks in terms that the ranks share, sorted into channels within
+// which they pair.
+
+/// One rank's side of a collective or of a message.
+struct Call {
+  std::uint32_t rank = 0;   // index into Job::recordings
+  std::uint32_t event = 0;  // index into its device_events
+  CollectiveKind kind = CollectiveKind::unknown;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::uint32_t> root;  // index into Job::recordings
+};
+
+/// Calls that can only pair with each other.
+struct Channel {
+  enum class Basis : std::uint8_t {
+    group,     // metadata names the process group
+    message,   // sender and receiver are known
+    role,      // only the place of the stream is known: stream 1 of every rank
+    timeline,  // a framework's timeline names the operation, the stage and the replica
+  };
+  Basis basis = Basis::role;
+  std::string group;                   // as Communication::group; empty when none is known
+  std::string label;                   // for people: "group 1", "messages from rank 0 to rank 1"
+  std::vector<std::uint32_t> members;  // recordings that must take part; ascending
+  /// Ranks that take part but left no recording.
+  std::int64_t missing_members = 0;
+  std::optional<std::uint32_t> sender;  // of messages
+  std::vector<Call> calls;              // by rank, then in order of their starts
+};
 
 /// Calls of one channel, by member.
 using CallsByMember = std::vector<std::vector<Call>>;
@@ -57,9 +84,8 @@ class Matcher {
                       channel.missing_members,
                       channel.missing_members + std::ssize(channel.members)));
     const std::int64_t before = paired_;
-    const bool numbered = std::all_of(channel.calls.begin(),
-                                      channel.calls.end(),
-                                      [](const Call& call) { return call.sequence.has_value(); });
+    const bool numbered = std::ranges::all_of(
+        channel.calls, [](const Call& call) { return call.sequence.has_value(); });
     numbered ? pair_by_sequence(channel) : pair_by_order(channel);
     matching_.unmatched += calls - (paired_ - before);
   }
@@ -85,17 +111,15 @@ class Matcher {
     };
     std::vector<Numbered> numbered;
     for (const Call& call : channel.calls) numbered.push_back({*call.sequence, 0, call});
-    std::stable_sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) {
-      return std::tuple(a.call.rank, a.sequence) < std::tuple(b.call.rank, b.sequence);
-    });
+    std::ranges::stable_sort(
+        numbered, {}, [](const Numbered& a) { return std::tuple(a.call.rank, a.sequence); });
     for (std::size_t i = 1; i < numbered.size(); ++i) {
       const Numbered& previous = numbered[i - 1];
       if (previous.call.rank == numbered[i].call.rank && previous.sequence == numbered[i].sequence)
         numbered[i].occurrence = previous.occurrence + 1;
     }
-    std::stable_sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) {
-      return std::tuple(a.sequence, a.occurrence) < std::tuple(b.sequence, b.occurrence);
-    });
+    std::ranges::stable_sort(
+        numbered, {}, [](const Numbered& a) { return std::tuple(a.sequence, a.occurrence); });
     std::int64_t incomplete = 0;
     std::vector<Call> together;
     for (std::size_t i = 0; i < numbered.size();) {
@@ -122,8 +146,7 @@ class Matcher {
                       lossy));
     CallsByMember by_member(channel.members.size());
     for (const Call& call : channel.calls) {
-      const auto place =
-          std::lower_bound(channel.members.begin(), channel.members.end(), call.rank);
+      const auto place = std::ranges::lower_bound(channel.members, call.rank);
       by_member[static_cast<std::size_t>(place - channel.members.begin())].push_back(call);
     }
     if (kinds_agree(by_member) || channel.basis == Channel::Basis::message ||
@@ -152,20 +175,15 @@ class Matcher {
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {
-    return std::all_of(by_member.begin(), by_member.end(), [&](const std::vector<Call>& calls) {
-      return std::equal(calls.begin(),
-                        calls.end(),
-                        by_member.front().begin(),
-                        by_member.front().end(),
-                        [](const Call& a, const Call& b) { return a.kind == b.kind; });
+    return std::ranges::all_of(by_member, [&](const std::vector<Call>& calls) {
+      return std::ranges::equal(
+          calls, by_member.front(), [](const Call& a, const Call& b) { return a.kind == b.kind; });
     });
   }
 
   void zip(const Channel& channel, const CallsByMember& by_member, const std::string& label) {
     const auto [fewest, most] =
-        std::minmax_element(by_member.begin(), by_member.end(), [](const auto& a, const auto& b) {
-          return a.size() < b.size();
-        });
+        std::ranges::minmax_element(by_member, {}, [](const auto& a) { return a.size(); });
     if (fewest->size() != most->size()) return remark(unequal_counts(channel, by_member, label));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
@@ -206,7 +224,7 @@ class Matcher {
     return lossy.empty() ? "" : numbers_.names(lossy);
   }
 
-  /// False when not everybody takes part or the kinds contradict each other.
+  /// False when not all take part or the kinds contradict each other.
   bool emit(const Channel& channel, std::span<const Call> calls, std::int64_t index) {
     if (calls.size() != channel.members.size()) return false;
     const std::optional<CollectiveKind> kind = common_kind(calls);
@@ -234,18 +252,196 @@ class Matcher {
   Matching matching_;
   std::int64_t paired_ = 0;
 };
-}  // namespace
 
-Matching match_collectives(const Job& job) {
-  Matcher matcher(job);
-  for (const Channel& channel : collect_channels(job)) {
-    check_interrupt();
-    matcher.match(channel);
-  }
-  return matcher.finish();
+using RankLists = std::map<std::string_view, std::set<std::vector<std::int32_t>>>;
+
+const ProcessGroup* find_group(const Recording& recording, NameId name) {
+  const auto found = recording.groups.find(name);
+  return found == recording.groups.end() ? nullptr : &found->second;
 }
 
-namespace {
+std::set<NameId> used_groups(const Recording& recording) {
+  std::set<NameId> used;
+  for (const Communication& communication : recording.communications)
+    if (communication.group != NameId::none) used.insert(communication.group);
+  return used;
+}
+
+RankLists known_rank_lists(const Job& job, const std::vector<std::set<NameId>>& used) {
+  RankLists lists;
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    const Recording& recording = job.recordings[rank];
+    for (const NameId name : used[rank]) {
+      const ProcessGroup* group = find_group(recording, name);
+      if (group != nullptr && !group->ranks.empty())
+        lists[recording.names.at(name)].insert(group->ranks);
+    }
+  }
+  return lists;
+}
+
+/// Process groups of a job, one per set of ranks, whatever number each recording gave it.
+class GroupTable {
+ public:
+  struct Group {
+    std::string name;
+    std::vector<std::int32_t> ranks;  // global, in the group's order; empty when unknown
+    std::optional<std::int32_t> size;
+  };
+
+  explicit GroupTable(const Job& job) : by_name_(job.recordings.size()) {
+    std::vector<std::set<NameId>> used;
+    for (std::uint32_t rank = 0; rank < job.recordings.size(); ++rank) {
+      const Origin& origin = job.recordings[rank].origin;
+      recording_of_global_.emplace(origin.rank.value_or(static_cast<std::int32_t>(rank)), rank);
+      used.push_back(used_groups(job.recordings[rank]));
+    }
+    const RankLists lists = known_rank_lists(job, used);
+    std::map<std::pair<std::string_view, std::vector<std::int32_t>>, std::uint32_t> ids;
+    for (std::uint32_t rank = 0; rank < job.recordings.size(); ++rank) {
+      const Recording& recording = job.recordings[rank];
+      for (const NameId id : used[rank]) {
+        const std::string_view name = recording.names.at(id);
+        const ProcessGroup* known = find_group(recording, id);
+        std::vector<std::int32_t> ranks =
+            known == nullptr ? std::vector<std::int32_t>{} : known->ranks;
+        // A rank whose tool shortened the list belongs to the only group of that name.
+        const auto listed = lists.find(name);
+        if (ranks.empty() && listed != lists.end() && listed->second.size() == 1)
+          ranks = *listed->second.begin();
+        const auto [place, fresh] =
+            ids.emplace(std::pair(name, ranks), static_cast<std::uint32_t>(groups_.size()));
+        if (fresh) groups_.push_back({std::string(name), ranks, std::nullopt});
+        Group& group = groups_[place->second];
+        if (known != nullptr && known->size) group.size = known->size;
+        if (!group.ranks.empty()) group.size = static_cast<std::int32_t>(group.ranks.size());
+        by_name_[rank].emplace(id, place->second);
+      }
+    }
+  }
+
+  /// Of a group as recording `rank` names it.
+  std::uint32_t index(std::uint32_t rank, NameId name) const { return by_name_[rank].at(name); }
+  const Group& at(std::uint32_t index) const { return groups_.at(index); }
+  /// The recording of the member that is `place` in the group's own order; without a list of ranks
+  /// places are global ranks. Absent when that rank left no recording.
+  std::optional<std::uint32_t> recording(std::uint32_t index, std::int32_t place) const {
+    const std::vector<std::int32_t>& ranks = at(index).ranks;
+    std::int32_t global = place;
+    if (!ranks.empty()) {
+      if (place < 0 || static_cast<std::size_t>(place) >= ranks.size()) return std::nullopt;
+      global = ranks[static_cast<std::size_t>(place)];
+    }
+    return recording_of_rank(global);
+  }
+
+  /// Of a rank of the job.
+  std::optional<std::uint32_t> recording_of_rank(std::int32_t global) const {
+    const auto found = recording_of_global_.find(global);
+    if (found == recording_of_global_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  /// The recordings of the group's list of ranks, ascending.
+  std::vector<std::uint32_t> recordings(std::uint32_t index) const {
+    std::set<std::uint32_t> present;
+    for (const std::int32_t global : at(index).ranks)
+      if (const auto found = recording_of_rank(global)) present.insert(*found);
+    return {present.begin(), present.end()};
+  }
+
+ private:
+  std::vector<Group> groups_;
+  std::vector<std::map<NameId, std::uint32_t>> by_name_;       // by recording
+  std::map<std::int32_t, std::uint32_t> recording_of_global_;  // global rank to recording
+};
+
+bool mentions(std::string_view name, std::string_view word) {
+  return name.find(word) != std::string_view::npos;
+}
+
+// Who takes part in an operation of a framework's own timeline, from the places of the ranks in
+// pipeline and replicas and from the operation's name.
+
+/// Ranks that meet in an operation; of a message exactly sender and receiver.
+struct PipelineMeeting {
+  std::vector<std::uint32_t> members;  // recordings, ascending
+  std::optional<std::uint32_t> sender;
+  std::string operation;  // the name without "-send", "-recv": equal on both sides
+};
+
+class PipelineLayout {
+ public:
+  explicit PipelineLayout(const Job& job) : places_(job.recordings.size()) {
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> seen;
+    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+      const Origin& origin = job.recordings[rank].origin;
+      if (!origin.pipeline_stage) continue;
+      Place& place = places_[rank];
+      place.known = true;
+      place.stage = *origin.pipeline_stage;
+      place.replica = origin.data_parallel_rank.value_or(0);
+      place.sibling = seen[{place.stage, place.replica}]++;
+      stages_ = std::max(stages_, place.stage + 1);
+    }
+  }
+
+  /// Whether the timeline says where in the pipeline `rank` stands.
+  bool knows(std::uint32_t rank) const { return places_[rank].known; }
+
+  /// Names as Megatron's timers give them. "forward-send" of a stage meets "forward-recv" of the
+  /// next one, backward the other way round; an operation on the embedding joins the first and the
+  /// last stage of a replica, the gradient norm ("clip") all, one on "layernorm" only the
+  /// tensor-parallel ranks of a place, and all others the replicas of a stage.
+  PipelineMeeting meeting(std::uint32_t rank, CollectiveKind kind, std::string_view name) const {
+    const Place& own = places_[rank];
+    PipelineMeeting meeting{{}, std::nullopt, std::string(name)};
+    if (kind == CollectiveKind::send || kind == CollectiveKind::receive) {
+      meeting.operation = std::string(name.substr(0, name.rfind('-')));
+      const bool upwards = !mentions(name, "backward");
+      const bool to_next = upwards == (kind == CollectiveKind::send);
+      // Interleaved schedules go around: after the last stage comes the first.
+      const std::int32_t partner = (own.stage + (to_next ? 1 : stages_ - 1)) % stages_;
+      meeting.members = all_where([&](const Place& place) {
+        return place.replica == own.replica && place.sibling == own.sibling &&
+               (place.stage == own.stage || place.stage == partner);
+      });
+      if (kind == CollectiveKind::send) meeting.sender = rank;
+      for (const std::uint32_t member : meeting.members)
+        if (kind == CollectiveKind::receive && member != rank) meeting.sender = member;
+      return meeting;
+    }
+    meeting.members = all_where([&](const Place& place) {
+      if (mentions(name, "clip")) return true;
+      if (mentions(name, "layernorm"))
+        return place.stage == own.stage && place.replica == own.replica;
+      if (place.sibling != own.sibling) return false;
+      if (mentions(name, "embedding"))
+        return place.replica == own.replica && (place.stage == 0 || place.stage == stages_ - 1);
+      return place.stage == own.stage;
+    });
+    return meeting;
+  }
+
+ private:
+  struct Place {
+    bool known = false;
+    std::int32_t stage = 0;
+    std::int32_t replica = 0;
+    std::int32_t sibling = 0;  // the how-manieth recording of this place: tensor-parallel ranks
+  };
+  template <class Predicate>
+  std::vector<std::uint32_t> all_where(Predicate predicate) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t rank = 0; rank < places_.size(); ++rank)
+      if (places_[rank].known && predicate(places_[rank])) found.push_back(rank);
+    return found;
+  }
+
+  std::vector<Place> places_;  // by recording
+  std::int32_t stages_ = 1;
+};
+
 /// A stream as it appears to a rank.
 using StreamName = std::pair<std::uint16_t, std::uint32_t>;
 
@@ -377,7 +573,7 @@ class Collector {
     return channels_[place->second];
   }
 
-  /// Those that a list names and those that call, whatever lists say; by role everybody with work
+  /// Those that a list names and those that call, whatever lists say; by role all with work
   /// on a GPU takes part.
   void complete_members(Channel& channel) const {
     std::set<std::uint32_t> present(channel.members.begin(), channel.members.end());
@@ -422,11 +618,12 @@ class Collector {
 };
 }  // namespace
 
-bool is_communication(const DeviceEvent& event) {
-  return event.work_class == attribution::WorkClass::communication;
-}
-
-std::vector<Channel> collect_channels(const Job& job) {
-  return Collector(job).collect();
+Matching match_collectives(const Job& job) {
+  Matcher matcher(job);
+  for (const Channel& channel : Collector(job).collect()) {
+    check_interrupt();
+    matcher.match(channel);
+  }
+  return matcher.finish();
 }
 }  // namespace scaleworth::trace

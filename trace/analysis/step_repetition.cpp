@@ -3,7 +3,6 @@
 #include "trace/analysis/steps.h"
 
 #include <algorithm>
-#include <map>
 
 namespace scaleworth::trace {
 namespace {
@@ -85,9 +84,8 @@ std::optional<Candidate> regular_name(const Sequence& sequence, std::uint32_t na
   const std::size_t period = *middle;
   if (period < 2) return std::nullopt;
   const std::size_t tolerance = std::max<std::size_t>(1, period / 10);
-  const auto irregular = std::count_if(gaps.begin(), gaps.end(), [&](std::size_t gap) {
-    return gap + tolerance < period || gap > period + tolerance;
-  });
+  const auto irregular = std::ranges::count_if(
+      gaps, [&](std::size_t gap) { return gap + tolerance < period || gap > period + tolerance; });
   const auto covered = static_cast<double>(places[count - 1] - places[0] + period);
   if (static_cast<double>(irregular) > most_irregular_share * static_cast<double>(gaps.size()) ||
       covered < least_cover * static_cast<double>(sequence.size()))
@@ -137,9 +135,8 @@ std::vector<Group> by_period(const Sequence& sequence) {
   for (std::uint32_t name = 0; name < sequence.names(); ++name) {
     if (const auto candidate = regular_name(sequence, name)) candidates.push_back(*candidate);
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.period > b.period;
-  });
+  std::ranges::stable_sort(
+      candidates, std::ranges::greater{}, [](const auto& a) { return a.period; });
   std::vector<Group> groups;
   for (const Candidate& candidate : candidates) {
     if (groups.empty() ||
@@ -153,16 +150,15 @@ std::vector<Group> by_period(const Sequence& sequence) {
 /// Whether `inner` runs on through the boundaries of `outer`: then the names of `outer` only come
 /// along now and then. Layers do not, they break off where an iteration ends.
 bool runs_through(const Group& inner, const Group& outer) {
-  return std::any_of(inner.begin(), inner.end(), [&](const Candidate& candidate) {
+  return std::ranges::any_of(inner, [&](const Candidate& candidate) {
     return 2 * candidate.irregular < outer.front().count;
   });
 }
 
 /// The groups in the order in which they are tried.
 std::vector<Group> by_likelihood(std::vector<Group> groups) {
-  const auto voted = std::find_if(groups.begin(), groups.end(), [](const Group& group) {
-    return group.size() >= names_that_vote;
-  });
+  const auto voted = std::ranges::find_if(
+      groups, [](const Group& group) { return group.size() >= names_that_vote; });
   if (voted == groups.end()) return groups;
   const Group inner = *voted;
   std::stable_partition(groups.begin(), voted + 1, [&](const Group& group) {

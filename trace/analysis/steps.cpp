@@ -3,13 +3,11 @@
 
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,10 +30,7 @@ std::vector<StepSpan> merged_marks(const RankView& rank) {
 
 /// The step that contains `time`, or the number of steps.
 std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
-  const auto next = std::upper_bound(
-      steps.begin(), steps.end(), time, [](nanoseconds value, const StepSpan& step) {
-        return value < step.start;
-      });
+  const auto next = std::ranges::upper_bound(steps, time, {}, &StepSpan::start);
   if (next == steps.begin()) return steps.size();
   const auto step = next - 1;
   return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
@@ -46,14 +41,10 @@ std::vector<std::pair<std::uint64_t, std::size_t>> launching_steps(
     const RankView& rank, const std::vector<StepSpan>& marks) {
   std::vector<std::pair<std::uint64_t, std::size_t>> launches;
   for (const HostEvent& event : rank.recording().host_events) {
-    const bool call =
-        event.activity == HostActivity::runtime_call || event.activity == HostActivity::driver_call;
-    if (!call || event.correlation == 0) continue;
+    if (!is_call(event) || event.correlation == 0) continue;
     launches.emplace_back(event.correlation, step_at(marks, rank.start(event)));
   }
-  std::stable_sort(launches.begin(), launches.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
+  std::ranges::stable_sort(launches, {}, [](const auto& a) { return a.first; });
   return launches;
 }
 
@@ -64,11 +55,8 @@ std::vector<nanoseconds> work_ends(const RankView& rank, const std::vector<StepS
   std::vector<nanoseconds> ends;
   for (const StepSpan& mark : marks) ends.push_back(mark.end);
   for (const DeviceEvent& event : rank.recording().device_events) {
-    const auto found = std::lower_bound(
-        launches.begin(),
-        launches.end(),
-        event.correlation,
-        [](const auto& launch, std::uint64_t value) { return launch.first < value; });
+    const auto found = std::ranges::lower_bound(
+        launches, event.correlation, {}, [](const auto& launch) { return launch.first; });
     const bool known = found != launches.end() && found->first == event.correlation;
     const std::size_t step = known ? found->second : step_at(marks, rank.start(event));
     if (step < ends.size()) ends[step] = std::max(ends[step], rank.end(event));
@@ -126,9 +114,7 @@ struct Iteration {
   template <class Time>
   double spread(Time time) const {
     const auto [first, last] =
-        std::minmax_element(steps.begin(), steps.end(), [&](const StepSpan* a, const StepSpan* b) {
-          return time(*a) < time(*b);
-        });
+        std::ranges::minmax_element(steps, {}, [&](const StepSpan* a) { return time(*a); });
     return static_cast<double>(time(**last).count()) - static_cast<double>(time(**first).count());
   }
 };
@@ -235,8 +221,8 @@ void flag_warm_up(std::vector<Iteration>& all) {
 /// Steps of a rank must be in the order of their numbers.
 FlagCounts flag_steps(std::vector<std::vector<StepSpan>>& by_rank, bool whole) {
   std::vector<Iteration> all = iterations(by_rank);
-  const auto ranks = std::count_if(
-      by_rank.begin(), by_rank.end(), [](const auto& steps) { return !steps.empty(); });
+  const auto ranks =
+      std::ranges::count_if(by_rank, [](const auto& steps) { return !steps.empty(); });
   flag_boundaries(all, ends_of_ranks(by_rank), static_cast<std::size_t>(ranks));
   if (!whole) flag_pauses(all);
   flag_warm_up(all);
@@ -273,32 +259,27 @@ std::optional<TimeInterval> span_of(const RankView& rank) {
 }
 
 std::size_t longest(const StepsByRank& by_rank) {
-  const auto most =
-      std::max_element(by_rank.begin(), by_rank.end(), [](const auto& a, const auto& b) {
-        return a.size() < b.size();
-      });
+  const auto most = std::ranges::max_element(by_rank, {}, [](const auto& a) { return a.size(); });
   return static_cast<std::size_t>(most - by_rank.begin());
 }
 
 bool strictly_increasing(const std::vector<StepSpan>& steps) {
-  return std::adjacent_find(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+  return std::ranges::adjacent_find(steps, [](const auto& a, const auto& b) {
            return a.number >= b.number;
          }) == steps.end();
 }
 
 bool shares_a_number(const std::vector<StepSpan>& steps, const std::vector<StepSpan>& reference) {
-  return std::any_of(steps.begin(), steps.end(), [&](const StepSpan& step) {
-    return std::binary_search(
-        reference.begin(), reference.end(), step, [](const auto& a, const auto& b) {
-          return a.number < b.number;
-        });
+  return std::ranges::any_of(steps, [&](const StepSpan& step) {
+    return std::ranges::binary_search(
+        reference, step, [](const auto& a, const auto& b) { return a.number < b.number; });
   });
 }
 
-/// Whether the numbers of the marks mean the same iteration on every rank, as far as one can tell.
+/// Whether the numbers of the marks mean the same iteration on every rank, as far as can be known.
 bool numbers_agree(const StepsByRank& by_rank) {
   const auto& reference = by_rank[longest(by_rank)];
-  return std::all_of(by_rank.begin(), by_rank.end(), [&](const auto& steps) {
+  return std::ranges::all_of(by_rank, [&](const auto& steps) {
     return strictly_increasing(steps) && (steps.empty() || shares_a_number(steps, reference));
   });
 }
@@ -374,10 +355,8 @@ void align_numbers(StepsByRank& by_rank) {
     const std::size_t middle = steps.size() / 2;
     const nanoseconds time = steps[middle].start;
     if (time < reference.front().start || reference.back().end <= time) continue;
-    const auto nearest = std::min_element(
-        reference.begin(), reference.end(), [&](const StepSpan& a, const StepSpan& b) {
-          return std::chrono::abs(a.start - time) < std::chrono::abs(b.start - time);
-        });
+    const auto nearest = std::ranges::min_element(
+        reference, {}, [&](const StepSpan& a) { return std::chrono::abs(a.start - time); });
     const std::int32_t shift = nearest->number - static_cast<std::int32_t>(middle);
     for (StepSpan& step : steps) step.number += shift;
     lowest = std::min(lowest, steps.front().number);
@@ -392,7 +371,7 @@ void align_numbers(StepsByRank& by_rank) {
 std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job) {
   std::vector<std::optional<Repetition>> found(job.recordings.size());
   const auto has_work = [](const Recording& recording) { return !recording.device_events.empty(); };
-  const auto first = std::find_if(job.recordings.begin(), job.recordings.end(), has_work);
+  const auto first = std::ranges::find_if(job.recordings, has_work);
   if (first == job.recordings.end()) return std::nullopt;
   const std::optional<Repetition> model = find_repetition(*first);
   if (!model) return std::nullopt;
@@ -453,7 +432,7 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks) {
 /// Timelines of frameworks name the step with every event: nothing of a step is missing, though
 /// only some steps are recorded.
 bool whole_steps(const Job& job) {
-  return std::any_of(job.recordings.begin(), job.recordings.end(), [](const Recording& recording) {
+  return std::ranges::any_of(job.recordings, [](const Recording& recording) {
     return recording.origin.framework_timeline;
   });
 }

@@ -33,9 +33,8 @@ struct StepPlan {
 /// last one until its marker and all its device work have ended.
 StepPlan find_steps(const Job& job, const ClockMap& clocks);
 
-// Steps where nothing marks them: a kernel that comes back at equal distances in the sequence of
-// kernels, with the same kernels in between.
-
+/// Steps where nothing marks them: a kernel that comes back at equal distances in the sequence of
+/// kernels, with the same kernels in between.
 struct Repetition {
   std::string anchor;                 // the kernel that begins each piece
   std::vector<std::uint32_t> begins;  // its events, in order: indices into device_events

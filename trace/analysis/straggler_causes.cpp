@@ -4,11 +4,8 @@
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
-#include "trace/recording.h"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -90,13 +87,13 @@ std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
   std::vector<std::pair<nanoseconds, std::uint32_t>> ranks;
   for (const auto& [rank, time] : excess.waited_for)
     if (time > nanoseconds::zero()) ranks.emplace_back(-time, rank);
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   if (ranks.empty()) return "";
   return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
 }
 
 void add_host(const Excess& excess, std::vector<CauseShare>& shares) {
-  const auto largest = std::max_element(excess.host.begin(), excess.host.end());
+  const auto largest = std::ranges::max_element(excess.host);
   std::string detail;
   if (*largest > nanoseconds::zero())
     detail = attribution::host_cause_name(
@@ -144,9 +141,7 @@ std::vector<CauseShare> cause_shares(const Excess& excess,
                     excess.unrecorded,
                     "late at its first collective in the recording: what was before is not in it"});
   std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
-  std::stable_sort(shares.begin(), shares.end(), [](const CauseShare& a, const CauseShare& b) {
-    return a.time > b.time;
-  });
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &CauseShare::time);
   return shares;
 }
 
@@ -163,7 +158,6 @@ LateCause named_cause(const std::vector<CauseShare>& shares) {
 namespace {
 using attribution::CollectiveWait;
 using attribution::StepLedger;
-using attribution::WorkClass;
 
 /// Windows of both ranks: from when they last met to their arrivals.
 struct WindowPair {
@@ -174,11 +168,10 @@ struct WindowPair {
 
 const CollectiveWait::Participant* participant_of(const CollectiveWait& collective,
                                                   std::uint32_t rank) {
-  const auto found = std::lower_bound(
-      collective.participants.begin(),
-      collective.participants.end(),
-      static_cast<int>(rank),
-      [](const CollectiveWait::Participant& p, int index) { return p.rank.index < index; });
+  const auto found = std::ranges::lower_bound(collective.participants,
+                                              Rank{static_cast<int>(rank)},
+                                              {},
+                                              &CollectiveWait::Participant::rank);
   if (found == collective.participants.end() || found->rank.index != static_cast<int>(rank))
     return nullptr;
   return &*found;
@@ -200,10 +193,7 @@ class Windows {
     const auto* late = participant_of(now, delay.late);
     const auto* compared = participant_of(now, delay.compared);
     const std::vector<CommunicationSplit>& splits = waits_.by_rank[delay.late];
-    auto here = std::lower_bound(
-        splits.begin(), splits.end(), late->start, [](const CommunicationSplit& s, nanoseconds t) {
-          return s.start < t;
-        });
+    auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
     constexpr int farthest = 256;
     for (int back = 0; back < farthest && here != splits.begin(); ++back) {
       --here;
@@ -249,7 +239,7 @@ class WindowLedgers {
     }
     for (std::size_t rank = 0; rank < bounds.size(); ++rank) {
       std::vector<nanoseconds>& times = bounds[rank];
-      std::sort(times.begin(), times.end());
+      std::ranges::sort(times);
       times.erase(std::unique(times.begin(), times.end()), times.end());
       for (std::size_t i = 1; i < times.size(); ++i)
         plan.by_rank[rank].push_back({static_cast<std::int32_t>(i), times[i - 1], times[i], ""});
@@ -261,10 +251,7 @@ class WindowLedgers {
   /// Adds `sign` times the ledger of `window`, one of those given.
   void add(std::uint32_t rank, TimeInterval window, int sign, Excess& excess) const {
     const std::vector<StepLedger>& ledgers = by_rank_[rank];
-    auto ledger = std::lower_bound(
-        ledgers.begin(), ledgers.end(), window.start, [](const StepLedger& l, nanoseconds t) {
-          return l.start < t;
-        });
+    auto ledger = std::ranges::lower_bound(ledgers, window.start, {}, &StepLedger::start);
     for (; ledger != ledgers.end() && ledger->end <= window.end; ++ledger)
       add(*ledger, sign, excess);
   }
@@ -304,15 +291,13 @@ class Examiner {
 
   void add_kernels(std::uint32_t rank, TimeInterval window, bool late, Excess& excess) const {
     const Recording& recording = job_.recordings[rank];
-    auto event = std::lower_bound(
-        recording.device_events.begin(),
-        recording.device_events.end(),
-        window.start,
-        [&](const DeviceEvent& e, nanoseconds t) { return clocks_.to_common(rank, e.start) < t; });
+    auto event = std::ranges::lower_bound(
+        recording.device_events, window.start, {}, [&](const DeviceEvent& e) {
+          return clocks_.to_common(rank, e.start);
+        });
     for (; event != recording.device_events.end(); ++event) {
       if (clocks_.to_common(rank, event->start) >= window.end) break;
-      if (event->work_class == WorkClass::communication || event->work_class == WorkClass::copy)
-        continue;
+      if (!is_compute(*event)) continue;
       KernelPair& pair = excess.kernels[recording.names.at(event->name)];
       ++(late ? pair.late_count : pair.compared_count);
       add_bounded(late ? pair.late_time : pair.compared_time, event->end - event->start);
@@ -323,10 +308,7 @@ class Examiner {
   template <class Visit>
   void for_splits(std::uint32_t rank, TimeInterval window, Visit visit) const {
     const std::vector<CommunicationSplit>& splits = waits_.by_rank[rank];
-    auto split = std::lower_bound(
-        splits.begin(), splits.end(), window.start, [](const CommunicationSplit& s, nanoseconds t) {
-          return s.start < t;
-        });
+    auto split = std::ranges::lower_bound(splits, window.start, {}, &CommunicationSplit::start);
     for (; split != splits.end() && split->start < window.end; ++split) visit(*split);
   }
 
@@ -401,12 +383,10 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
   return all;
 }
 
-using attribution::WorkClass;
-
 ComputeCover::ComputeCover(const Recording& recording, const ClockMap& clocks, std::size_t rank) {
   std::vector<TimeInterval> ranges;
   for (const DeviceEvent& event : recording.device_events)
-    if (event.work_class != WorkClass::communication && event.work_class != WorkClass::copy)
+    if (is_compute(event))
       ranges.push_back({clocks.to_common(rank, event.start), clocks.to_common(rank, event.end)});
   busy_ = IntervalSet(std::move(ranges));
   nanoseconds sum{};
@@ -418,10 +398,7 @@ ComputeCover::ComputeCover(const Recording& recording, const ClockMap& clocks, s
 
 nanoseconds ComputeCover::before(nanoseconds time) const {
   const auto& ranges = busy_.ranges();
-  const auto after = std::upper_bound(
-      ranges.begin(), ranges.end(), time, [](nanoseconds t, const TimeInterval& range) {
-        return t < range.start;
-      });
+  const auto after = std::ranges::upper_bound(ranges, time, {}, &TimeInterval::start);
   if (after == ranges.begin()) return nanoseconds::zero();
   const TimeInterval& last = *(after - 1);
   return lengths_[static_cast<std::size_t>(after - ranges.begin()) - 1] +
@@ -431,44 +408,5 @@ nanoseconds ComputeCover::before(nanoseconds time) const {
 nanoseconds ComputeCover::within(TimeInterval range) const {
   if (range.end <= range.start) return nanoseconds::zero();
   return before(range.end) - before(range.start);
-}
-
-PipelineStages::PipelineStages(const Job& job,
-                               const CountedSteps& steps,
-                               const std::vector<attribution::StepLedger>& ledger)
-    : job_(job), compute_(job.recordings.size()) {
-  for (const attribution::StepLedger& step : ledger)
-    if (steps.counts(step.excluded))
-      compute_.at(static_cast<std::size_t>(step.rank.index)) +=
-          static_cast<double>(step.part(Part::compute).count());
-  median_ = median(compute_).value_or(0.0);
-  std::map<std::int64_t, std::uint32_t> numbers;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const auto& stage = job.recordings[rank].origin.pipeline_stage;
-    const std::int64_t key = stage ? std::int64_t{*stage} : -1 - static_cast<std::int64_t>(rank);
-    units_.push_back(
-        numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
-  }
-  unit_count_ = static_cast<std::uint32_t>(numbers.size());
-}
-
-std::optional<std::string> PipelineStages::uneven(std::uint32_t rank) const {
-  const auto& stage = job_.recordings[rank].origin.pipeline_stage;
-  const double excess = compute_[rank] - median_;
-  if (!stage || median_ <= 0.0 || excess < 0.05 * median_) return std::nullopt;
-  int replicas = 0;
-  for (std::uint32_t other = 0; other < units_.size(); ++other) {
-    if (units_[other] != units_[rank]) continue;
-    ++replicas;
-    const double own = compute_[other] - median_;
-    if (own < 0.05 * median_ || own < 0.5 * excess) return std::nullopt;
-  }
-  if (replicas < 2) return std::nullopt;
-  return fmt::format(
-      "stage {} computes {:.2f} times as long as the median rank, on all of its {} "
-      "replicas",
-      *stage,
-      compute_[rank] / median_,
-      replicas);
 }
 }  // namespace scaleworth::trace

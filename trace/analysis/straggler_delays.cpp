@@ -4,8 +4,6 @@
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/straggler_parts.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 
 namespace scaleworth::trace {
@@ -45,9 +43,8 @@ class Finder {
         add_bounded(row[late], step.waited_for[late]);
     }
     for (auto& [collective, delay] : by_collective_) found_.delays.push_back(delay);
-    std::sort(found_.delays.begin(), found_.delays.end(), [](const Delay& a, const Delay& b) {
-      return std::pair(a.arrival, a.collective) < std::pair(b.arrival, b.collective);
-    });
+    std::ranges::sort(
+        found_.delays, {}, [](const Delay& a) { return std::pair(a.arrival, a.collective); });
     return std::move(found_);
   }
 
@@ -120,10 +117,7 @@ CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
 const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
   if (rank >= plan_.by_rank.size()) return nullptr;
   const std::vector<StepSpan>& steps = plan_.by_rank[rank];
-  const auto after =
-      std::lower_bound(steps.begin(), steps.end(), time, [](const StepSpan& step, nanoseconds t) {
-        return step.end < t;
-      });
+  const auto after = std::ranges::lower_bound(steps, time, {}, &StepSpan::end);
   if (after == steps.end() || time < after->start || !counts(after->excluded)) return nullptr;
   return &*after;
 }
@@ -180,64 +174,5 @@ Charges charge_delays(const std::vector<Delay>& delays,
     charges.cost[delays[i].late] += cost[i] - onward;
   }
   return charges;
-}
-
-namespace {
-
-constexpr double least_at_messages = 0.1;
-
-double share_at_messages(const Waits& waits) {
-  double all = 0.0;
-  double at_messages = 0.0;
-  for (const attribution::CollectiveWait& one : waits.collectives) {
-    double wait = 0.0;
-    for (const auto& participant : one.participants)
-      wait += static_cast<double>(participant.wait.count());
-    all += wait;
-    if (one.sender) at_messages += wait;
-  }
-  return all > 0.0 ? at_messages / all : 0.0;
-}
-
-/// Neither waiting nor transfers: those depend on the place in the pipeline.
-double work_of(const attribution::StepLedger& step) {
-  double work = 0.0;
-  for (const Part part :
-       {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
-    work += static_cast<double>(step.part(part).count());
-  return work;
-}
-}  // namespace
-
-PipelineTurns::PipelineTurns(const CountedSteps& steps,
-                             const Waits& waits,
-                             const std::vector<attribution::StepLedger>& ledger,
-                             std::size_t ranks)
-    : taken_(share_at_messages(waits) >= least_at_messages) {
-  if (!taken_) return;
-  for (const attribution::StepLedger& step : ledger) {
-    if (!steps.counts(step.excluded)) continue;
-    std::vector<double>& work = work_[step.step];
-    work.resize(ranks);
-    work.at(static_cast<std::size_t>(step.rank.index)) += work_of(step);
-  }
-}
-
-double PipelineTurns::take_off(Charges& charges) const {
-  if (!taken_) return 0.0;
-  double taken_off = 0.0;
-  std::fill(charges.cost.begin(), charges.cost.end(), 0.0);
-  for (auto& [number, costs] : charges.by_step) {
-    const auto work = work_.find(number);
-    const double usual = work == work_.end() ? 0.0 : median(work->second).value_or(0.0);
-    for (std::size_t rank = 0; rank < costs.size(); ++rank) {
-      const double longer = work == work_.end() ? 0.0 : work->second[rank] - usual;
-      const double most = std::max(0.0, longer) * static_cast<double>(costs.size() - 1);
-      taken_off += std::max(0.0, costs[rank] - most);
-      costs[rank] = std::min(costs[rank], most);
-      charges.cost[rank] += costs[rank];
-    }
-  }
-  return taken_off;
 }
 }  // namespace scaleworth::trace

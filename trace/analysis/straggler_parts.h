@@ -19,8 +19,7 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// When a rank's kernels compute, asked for many stretches of time.
-
+/// When a rank's kernels compute, asked for many stretches of time.
 class ComputeCover {
  public:
   /// Kernels of recording `rank` that are not communication, on the common clock.
@@ -101,7 +100,7 @@ struct Excess {
   nanoseconds transfer{};
   nanoseconds waited{};  // for ranks that were late in between
   nanoseconds profiler{};
-  nanoseconds other{};       // gaps, dependencies, waiting for nobody known
+  nanoseconds other{};       // gaps, dependencies, waiting for no known rank
   nanoseconds unrecorded{};  // lateness from before the recording: the two have not met in it yet
   std::array<nanoseconds, attribution::host_causes> host{};
   std::map<std::uint32_t, nanoseconds> waited_for;  // of `waited`, by rank; the late rank's own
@@ -122,9 +121,8 @@ std::vector<std::optional<Excess>> measure_excess(const Job& job,
                                                   const std::vector<ComputeCover>& covers,
                                                   const std::vector<Delay>& delays);
 
-// Waiting charged to the ranks where it began: a rank that came late because it had itself waited
-// passes that part on.
-
+/// Waiting charged to the ranks where it began: a rank that came late because it had itself waited
+/// passes that part on.
 struct Charges {
   /// Nanoseconds of exposed waiting, by rank; sums to the exposed waiting of all delays.
   std::vector<double> cost;
@@ -138,29 +136,6 @@ struct Charges {
 Charges charge_delays(const std::vector<Delay>& delays,
                       const std::vector<std::optional<Excess>>& excess,
                       std::size_t ranks);
-
-// Waiting that is nobody's fault: the ranks of a pipeline take turns, and the first stage comes
-// last at the end of a step however fast it is.
-
-class PipelineTurns {
- public:
-  PipelineTurns(const CountedSteps& steps,
-                const Waits& waits,
-                const std::vector<attribution::StepLedger>& ledger,
-                std::size_t ranks);
-
-  /// Whether at least a tenth of all waiting is at messages from one rank to another.
-  bool are_taken() const { return taken_; }
-  /// Where turns are taken, leaves to a rank in a step at most what it worked longer than the
-  /// median rank, for each of the others: whoever works no longer does not hold them up. Returns
-  /// what was taken off all ranks, in ns.
-  double take_off(Charges& charges) const;
-
- private:
-  bool taken_ = false;
-  /// Compute, copies, late hosts and profiler, in ns by step number, then rank.
-  std::map<std::int32_t, std::vector<double>> work_;
-};
 
 // Why a rank is late, from all that it did longer than others.
 
@@ -176,29 +151,4 @@ std::vector<attribution::CauseShare> cause_shares(const Excess& excess,
 
 /// The cause that explains at least 80 % of what the shares sum to; else undecided.
 attribution::LateCause named_cause(const std::vector<attribution::CauseShare>& shares);
-
-// Whether a rank's whole pipeline stage computes longer than the others.
-
-class PipelineStages {
- public:
-  PipelineStages(const Job& job,
-                 const CountedSteps& steps,
-                 const std::vector<attribution::StepLedger>& ledger);
-
-  /// Ranks with equal numbers are replicas of a stage; without pipeline stages each rank is alone.
-  const std::vector<std::uint32_t>& units() const { return units_; }
-  std::uint32_t unit_count() const { return unit_count_; }
-
-  /// The stage of `rank` and how much longer it computes, when every one of its replicas, at least
-  /// two, computes longer than the median rank by 5 % or more, and by at least half of what `rank`
-  /// does; else absent.
-  std::optional<std::string> uneven(std::uint32_t rank) const;
-
- private:
-  const Job& job_;
-  std::vector<double> compute_;  // ns, by rank, over the steps that count
-  double median_ = 0.0;
-  std::vector<std::uint32_t> units_;
-  std::uint32_t unit_count_ = 0;
-};
 }  // namespace scaleworth::trace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/stragglers.h"
 
+#include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/straggler_parts.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +15,136 @@
 namespace scaleworth::trace {
 namespace {
 using attribution::Recurrence;
+using attribution::StepLedger;
 using attribution::Straggler;
 using attribution::StragglerFinding;
 using attribution::StragglerReport;
+
+constexpr double least_at_messages = 0.1;
+
+double share_at_messages(const Waits& waits) {
+  double all = 0.0;
+  double at_messages = 0.0;
+  for (const attribution::CollectiveWait& one : waits.collectives) {
+    double wait = 0.0;
+    for (const auto& participant : one.participants)
+      wait += static_cast<double>(participant.wait.count());
+    all += wait;
+    if (one.sender) at_messages += wait;
+  }
+  return all > 0.0 ? at_messages / all : 0.0;
+}
+
+/// Neither waiting nor transfers: those depend on the place in the pipeline.
+double work_of(const attribution::StepLedger& step) {
+  double work = 0.0;
+  for (const Part part :
+       {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
+    work += static_cast<double>(step.part(part).count());
+  return work;
+}
+
+/// Waiting that no rank causes: the ranks of a pipeline take turns, and the first stage comes
+/// last at the end of a step however fast it is.
+class PipelineTurns {
+ public:
+  PipelineTurns(const CountedSteps& steps,
+                const Waits& waits,
+                const std::vector<StepLedger>& ledger,
+                std::size_t ranks)
+      : taken_(share_at_messages(waits) >= least_at_messages) {
+    if (!taken_) return;
+    for (const StepLedger& step : ledger) {
+      if (!steps.counts(step.excluded)) continue;
+      std::vector<double>& work = work_[step.step];
+      work.resize(ranks);
+      work.at(static_cast<std::size_t>(step.rank.index)) += work_of(step);
+    }
+  }
+
+  /// Whether at least a tenth of all waiting is at messages from one rank to another.
+  bool are_taken() const { return taken_; }
+  /// Where turns are taken, leaves to a rank in a step at most what it worked longer than the
+  /// median rank, for each of the others: whoever works no longer does not hold them up. Returns
+  /// what was taken off all ranks, in ns.
+  double take_off(Charges& charges) const {
+    if (!taken_) return 0.0;
+    double taken_off = 0.0;
+    std::ranges::fill(charges.cost, 0.0);
+    for (auto& [number, costs] : charges.by_step) {
+      const auto work = work_.find(number);
+      const double usual = work == work_.end() ? 0.0 : median(work->second).value_or(0.0);
+      for (std::size_t rank = 0; rank < costs.size(); ++rank) {
+        const double longer = work == work_.end() ? 0.0 : work->second[rank] - usual;
+        const double most = std::max(0.0, longer) * static_cast<double>(costs.size() - 1);
+        taken_off += std::max(0.0, costs[rank] - most);
+        costs[rank] = std::min(costs[rank], most);
+        charges.cost[rank] += costs[rank];
+      }
+    }
+    return taken_off;
+  }
+
+ private:
+  bool taken_ = false;
+  /// Compute, copies, late hosts and profiler, in ns by step number, then rank.
+  std::map<std::int32_t, std::vector<double>> work_;
+};
+
+/// Whether a rank's whole pipeline stage computes longer than the others.
+class PipelineStages {
+ public:
+  PipelineStages(const Job& job, const CountedSteps& steps, const std::vector<StepLedger>& ledger)
+      : job_(job), compute_(job.recordings.size()) {
+    for (const StepLedger& step : ledger)
+      if (steps.counts(step.excluded))
+        compute_.at(static_cast<std::size_t>(step.rank.index)) +=
+            static_cast<double>(step.part(Part::compute).count());
+    median_ = median(compute_).value_or(0.0);
+    std::map<std::int64_t, std::uint32_t> numbers;
+    for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+      const auto& stage = job.recordings[rank].origin.pipeline_stage;
+      const std::int64_t key = stage ? std::int64_t{*stage} : -1 - static_cast<std::int64_t>(rank);
+      units_.push_back(
+          numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
+    }
+    unit_count_ = static_cast<std::uint32_t>(numbers.size());
+  }
+
+  /// Ranks with equal numbers are replicas of a stage; without pipeline stages each rank is alone.
+  const std::vector<std::uint32_t>& units() const { return units_; }
+  std::uint32_t unit_count() const { return unit_count_; }
+
+  /// The stage of `rank` and how much longer it computes, when every one of its replicas, at least
+  /// two, computes longer than the median rank by 5 % or more, and by at least half of what `rank`
+  /// does; else absent.
+  std::optional<std::string> uneven(std::uint32_t rank) const {
+    const auto& stage = job_.recordings[rank].origin.pipeline_stage;
+    const double excess = compute_[rank] - median_;
+    if (!stage || median_ <= 0.0 || excess < 0.05 * median_) return std::nullopt;
+    int replicas = 0;
+    for (std::uint32_t other = 0; other < units_.size(); ++other) {
+      if (units_[other] != units_[rank]) continue;
+      ++replicas;
+      const double own = compute_[other] - median_;
+      if (own < 0.05 * median_ || own < 0.5 * excess) return std::nullopt;
+    }
+    if (replicas < 2) return std::nullopt;
+    return fmt::format(
+        "stage {} computes {:.2f} times as long as the median rank, on all of its {} "
+        "replicas",
+        *stage,
+        compute_[rank] / median_,
+        replicas);
+  }
+
+ private:
+  const Job& job_;
+  std::vector<double> compute_;  // ns, by rank, over the steps that count
+  double median_ = 0.0;
+  std::vector<std::uint32_t> units_;
+  std::uint32_t unit_count_ = 0;
+};
 
 /// Shares of all GPU time from which on a late rank is named: one that recurs stands out from
 /// chance however cheap it is, one that costs several times as much as any other nearly so; without
@@ -59,12 +186,9 @@ class Investigation {
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
       if (is_named(rank, recurrence))
         report.stragglers.push_back(describe(rank, recurrence, report));
-    std::stable_sort(
-        report.stragglers.begin(),
-        report.stragglers.end(),
-        [](const Straggler& a, const Straggler& b) { return a.gpu_seconds > b.gpu_seconds; });
+    std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &Straggler::gpu_seconds);
     if (report.stragglers.empty())
-      std::tie(report.finding, report.abstention) = nobody();
+      std::tie(report.finding, report.abstention) = no_straggler_reason();
     else
       report.finding = StragglerFinding::named;
     return report;
@@ -137,7 +261,7 @@ class Investigation {
 
   bool dropped_records(std::uint32_t rank) const {
     const auto& losses = job_.recordings[rank].losses;
-    return std::any_of(losses.begin(), losses.end(), [](const auto& loss) {
+    return std::ranges::any_of(losses, [](const auto& loss) {
       return loss.first.starts_with("dropped") && loss.second > 0;
     });
   }
@@ -172,7 +296,7 @@ class Investigation {
     return sum;
   }
 
-  std::pair<StragglerFinding, std::string> nobody() const {
+  std::pair<StragglerFinding, std::string> no_straggler_reason() const {
     using enum StragglerFinding;
     if (waits_.collectives.empty())
       return {no_verdict,
@@ -208,7 +332,7 @@ class Investigation {
   Delays found_;
   std::vector<std::optional<Excess>> excess_;
   Charges charges_;
-  double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to nobody
+  double bubble_ = 0.0;  // ns of waiting that is a pipeline's own, charged to no rank
 };
 }  // namespace
 
@@ -255,14 +379,14 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
     std::vector<double> of_units(unit_count);
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
       of_units[units[rank]] += by_rank[rank];
-    const auto unit = std::max_element(of_units.begin(), of_units.end());
+    const auto unit = std::ranges::max_element(of_units);
     if (unit == of_units.end() || *unit < threshold || *unit <= 0.0) continue;
     ++by_unit[static_cast<std::size_t>(unit - of_units.begin())];
-    const auto rank = std::max_element(by_rank.begin(), by_rank.end());
+    const auto rank = std::ranges::max_element(by_rank);
     ++count.by_rank[static_cast<std::size_t>(rank - by_rank.begin())];
   }
   if (steps < fewest_steps || by_unit.empty()) return count;
-  const auto top = std::max_element(by_unit.begin(), by_unit.end());
+  const auto top = std::ranges::max_element(by_unit);
   count.beyond_chance = binomial_tail(*top, steps, 1.0 / unit_count) * unit_count < unlikely;
   const bool recurs = *top == steps || (*top >= most * steps && count.beyond_chance);
   count.recurrence = recurs ? Recurrence::one_rank : Recurrence::rotating;

@@ -24,8 +24,7 @@ attribution::StragglerReport find_stragglers(const Job& job,
                                              const Alignment& alignment,
                                              const std::vector<attribution::StepLedger>& ledger);
 
-// Whether it is always the same one that is late.
-
+/// Whether it is always the same one that is late.
 struct RecurrenceCount {
   attribution::Recurrence recurrence = attribution::Recurrence::too_few;
   std::vector<std::int32_t> by_rank;  // steps in which it is the largest cause
@@ -36,7 +35,7 @@ struct RecurrenceCount {
 /// `cost` by step and rank; a step has a cause when the largest cost reaches `threshold`. One unit
 /// (a rank, or the replicas of a stage) recurs when it is the largest cause in at least 60 % of
 /// `steps` steps, and in all of them, or so often that chance among `unit_count` equals would do it
-/// less than once in a thousand jobs (`beyond_chance`, binomial). Fewer than three steps tell
+/// less than once in a thousand jobs (`beyond_chance`, binomial). Fewer than three steps show
 /// nothing.
 RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double>>& cost,
                                  const std::vector<std::uint32_t>& units,

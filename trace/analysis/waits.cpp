@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/waits.h"
 
-#include "src/core/attribution.h"
 #include "src/core/process.h"
-#include "trace/analysis/matching.h"
-#include "trace/recording.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -27,7 +24,7 @@ std::vector<nanoseconds> ends_before(const std::vector<DeviceEvent>& events) {
 }
 
 nanoseconds spread(const std::vector<nanoseconds>& times) {
-  const auto [first, last] = std::minmax_element(times.begin(), times.end());
+  const auto [first, last] = std::ranges::minmax_element(times);
   return *last - *first;
 }
 }  // namespace
@@ -56,7 +53,7 @@ std::vector<Arrival> ArrivalFinder::of(const MatchedCollective& collective) cons
 }
 
 namespace {
-/// The one value that everybody knows; nothing where they contradict each other.
+/// The one value that all ranks know; nothing where they contradict each other.
 template <class Value>
 Value agreed(const std::set<Value>& values) {
   return values.size() == 1 ? *values.begin() : Value{};
@@ -92,7 +89,7 @@ using attribution::CollectiveWait;
 /// When the last of those came whom a rank had to wait for, and who that was.
 struct Awaited {
   nanoseconds latest{};
-  std::optional<std::size_t> member;  // absent: nobody, or a tie
+  std::optional<std::size_t> member;  // absent: no rank, or a tie
   bool known = true;
 };
 
@@ -117,7 +114,7 @@ class Collective {
         all_(latest_of_all(arrivals_, error)),
         shape_(shape_of(matched)) {}
 
-  bool everybody_needs_everybody() const { return shape_ == Shape::all; }
+  bool all_need_all() const { return shape_ == Shape::all; }
   const Awaited& last() const { return all_; }
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
@@ -200,16 +197,14 @@ class Splitter {
     order_collectives();
     for (std::vector<CommunicationSplit>& splits : waits_.by_rank) {
       check_interrupt();
-      std::sort(splits.begin(), splits.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.start, a.event) < std::pair(b.start, b.event);
-      });
+      std::ranges::sort(splits, {}, [](const auto& a) { return std::pair(a.start, a.event); });
     }
     return std::move(waits_);
   }
 
  private:
   bool comparable(const MatchedCollective& matched) const {
-    return std::all_of(matched.members.begin(), matched.members.end(), [&](const auto& member) {
+    return std::ranges::all_of(matched.members, [&](const auto& member) {
       return alignment_.share_a_clock(matched.members.front().rank, member.rank);
     });
   }
@@ -263,17 +258,14 @@ class Splitter {
     const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
     const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };
     const auto& participants = wait.participants;
-    const auto [first, last] =
-        std::minmax_element(participants.begin(), participants.end(), by_start);
+    const auto [first, last] = std::ranges::minmax_element(participants, by_start);
     wait.spread_of_starts = last->start - first->start;
     wait.shortest = last->end - last->start;
-    const auto [early, late] =
-        std::minmax_element(participants.begin(), participants.end(), by_end);
+    const auto [early, late] = std::ranges::minmax_element(participants, by_end);
     wait.spread_of_ends = late->end - early->end;
     if (matched.sender && participants.size() == 2)
       wait.sender = participants[*matched.sender].rank;
-    if (collective.everybody_needs_everybody() && collective.last().member &&
-        alignment_.report.comparable)
+    if (collective.all_need_all() && collective.last().member && alignment_.report.comparable)
       wait.last_arriver = participants[*collective.last().member].rank;
     for (const MatchedCollective::Member& member : matched.members) add_bytes(member, wait.bytes);
   }
@@ -316,9 +308,7 @@ class Splitter {
     }
     std::vector<std::size_t> order(begins.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return begins[a] < begins[b];
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t a) { return begins[a]; });
     std::vector<std::int64_t> number(order.size());
     std::vector<CollectiveWait> ordered;
     ordered.reserve(order.size());

@@ -12,15 +12,14 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// When each rank came to a collective and when it left, on the common clock.
-
+/// When each rank came to a collective and when it left, on the common clock.
 struct Arrival {
   nanoseconds start{};
   nanoseconds end{};
 };
 
 /// A kernel starts when its rank arrives. Frameworks' timelines may record a call only from the
-/// moment when everybody has come: its starts then agree far better than the ends of the ranks'
+/// moment when all have come: its starts then agree far better than the ends of the ranks'
 /// work before it, and those ends are the arrivals.
 class ArrivalFinder {
  public:
@@ -37,19 +36,19 @@ class ArrivalFinder {
   std::vector<std::vector<nanoseconds>> busy_until_;
 };
 
-// Waiting told from transfer, in every communication kernel.
+// Waiting separated from transfer, in every communication kernel.
 
 /// One communication event of a rank, on the common clock: [start, split) is wait, [split, end) is
 /// transfer. An event without partners is all transfer and `known` is false. `start` is when the
 /// rank arrived: the event's own start, but earlier where a framework's timeline records a call
-/// only from the moment when everybody is there; the rank's work before it then ended at `start`.
+/// only from the moment when all are there; the rank's work before it then ended at `start`.
 struct CommunicationSplit {
   std::uint32_t event = 0;  // index into device_events
   nanoseconds start{};
   nanoseconds split{};
   nanoseconds end{};
   bool known = false;
-  std::optional<Rank> waited_for;  // absent: nobody, a tie, or below the clock error
+  std::optional<Rank> waited_for;  // absent: no rank, a tie, or below the clock error
   std::int64_t collective = -1;    // index into Waits::collectives
 };
 
@@ -58,8 +57,8 @@ struct Waits {
   std::vector<attribution::CollectiveWait> collectives;  // step is still -1
 };
 
-/// Last-arriver rule (Scalasca's Wait at NxN) for collectives in which everybody needs everybody;
-/// one-sided rules for broadcast and scatter (wait for the root), reduce and gather (the root waits
-/// for the last), send and receive (late sender, late receiver).
+/// Last-arriver rule (Scalasca's Wait at NxN) for collectives in which every rank needs every
+/// other; one-sided rules for broadcast and scatter (wait for the root), reduce and gather (the
+/// root waits for the last), send and receive (late sender, late receiver).
 Waits split_waits(const Job& job, const Matching& matching, const Alignment& alignment);
 }  // namespace scaleworth::trace

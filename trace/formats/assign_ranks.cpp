@@ -2,19 +2,15 @@
 #include "src/core/error.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -56,7 +52,7 @@ std::optional<std::pair<std::size_t, std::size_t>> duplicate(const Ranks& ranks)
 }
 
 bool complete(const Ranks& ranks) {
-  return std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) { return rank.has_value(); });
+  return std::ranges::all_of(ranks, [](const auto& rank) { return rank.has_value(); });
 }
 
 void set_ranks(std::vector<Recording>& recordings, const Ranks& ranks, const std::string& from) {
@@ -96,7 +92,7 @@ Ranks filled_in_order(const std::vector<Recording>& recordings, const Ranks& kno
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < known.size(); ++i)
     if (!known[i]) open.push_back(i);
-  std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(open, [&](std::size_t a, std::size_t b) {
     return natural_less(recordings[a].origin.file, recordings[b].origin.file);
   });
   Ranks ranks = known;
@@ -134,8 +130,8 @@ std::string decide(std::vector<Recording>& recordings) {
   Ranks known = mixed_ranks(metadata, names);
   if (duplicate(known)) known = metadata;
   const bool nothing_known =
-      std::none_of(known.begin(), known.end(), [](const auto& rank) { return rank.has_value(); });
-  const bool one_file = std::all_of(recordings.begin(), recordings.end(), [&](const Recording& r) {
+      std::ranges::none_of(known, [](const auto& rank) { return rank.has_value(); });
+  const bool one_file = std::ranges::all_of(recordings, [&](const Recording& r) {
     return r.origin.file == recordings.front().origin.file;
   });
   for (std::size_t i = 0; i < recordings.size(); ++i)
@@ -186,10 +182,7 @@ void describe_missing(Job& job) {
 void assign_ranks(Job& job) {
   if (job.recordings.empty()) return;
   job.ranks_from = decide(job.recordings);
-  std::stable_sort(
-      job.recordings.begin(), job.recordings.end(), [](const Recording& a, const Recording& b) {
-        return a.origin.rank < b.origin.rank;
-      });
+  std::ranges::stable_sort(job.recordings, {}, [](const Recording& a) { return a.origin.rank; });
   describe_missing(job);
 }
 
@@ -272,10 +265,8 @@ CallsOfDevice calls_of_devices(const Recording& recording, const RuleTable& rule
 std::size_t common_calls(const CallsOfDevice& devices) {
   const std::vector<Call>& first = devices.begin()->second;
   for (const auto& [device, calls] : devices) {
-    const bool same = std::equal(
-        calls.begin(), calls.end(), first.begin(), first.end(), [](const Call& a, const Call& b) {
-          return a.kind == b.kind;
-        });
+    const bool same = std::ranges::equal(
+        calls, first, [](const Call& a, const Call& b) { return a.kind == b.kind; });
     if (!same) return 0;
   }
   std::size_t together = 0;
@@ -387,8 +378,7 @@ void compare_times(const std::vector<Recording>& recordings) {
       spans.push_back(*span);
       longest = std::max(longest, span->end - span->start);
     }
-  std::sort(
-      spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  std::ranges::sort(spans, {}, &Span::start);
   const Span* latest = nullptr;
   for (const Span& span : spans) {
     if (latest && span.start - latest->end > std::max(tolerated_gap, longest))

@@ -25,14 +25,6 @@
 
 namespace scaleworth::trace {
 namespace {
-// The compressions that open_byte_source takes off; each reads `stored` to its end.
-
-/// gzip, of one member or several after each other.
-std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> stored);
-
-/// zstd, of one frame or several after each other.
-std::unique_ptr<ByteSource> zstd_source(std::unique_ptr<ByteSource> stored);
-
 /// How much of the compressed stream is in memory at a time.
 inline constexpr std::size_t compressed_piece_bytes = 256 * 1024;
 
@@ -74,43 +66,8 @@ class FileSource final : public ByteSource {
   std::string damage_;
   int file_;
 };
-}  // namespace
 
-PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t bytes)
-    : source_(std::move(source)), front_(bytes, '\0') {
-  front_.resize(source_->read(front_));
-}
-
-std::size_t PeekedSource::read(std::span<char> buffer) {
-  const auto held = front().substr(0, buffer.size());
-  std::copy(held.begin(), held.end(), buffer.begin());
-  taken_ += held.size();
-  if (taken_ < front_.size()) return held.size();
-  return held.size() + source_->read(buffer.subspan(held.size()));
-}
-
-std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored) {
-  // Each turn takes one layer off; more than a few are no accident.
-  constexpr int most_layers = 4;
-  for (int layer = 0; layer < most_layers; ++layer) {
-    auto peeked = std::make_unique<PeekedSource>(std::move(stored), zstd_magic.size());
-    if (peeked->front().starts_with(gzip_magic)) {
-      stored = gzip_source(std::move(peeked));
-    } else if (peeked->front() == zstd_magic) {
-      stored = zstd_source(std::move(peeked));
-    } else {
-      stored = std::move(peeked);
-      return layer == 0 ? std::move(stored) : read_ahead(std::move(stored));
-    }
-  }
-  return read_ahead(std::move(stored));
-}
-
-std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
-  return decompressed(std::make_unique<FileSource>(path));
-}
-
-namespace {
+/// gzip, of one member or several after each other, to the end of `stored`.
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> stored)
@@ -191,10 +148,7 @@ class GzipSource final : public ByteSource {
   bool ended_ = false;
 };
 
-std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> stored) {
-  return std::make_unique<GzipSource>(std::move(stored));
-}
-
+/// zstd, of one frame or several after each other, to the end of `stored`.
 struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
@@ -252,11 +206,43 @@ class ZstdSource final : public ByteSource {
   bool held_back_ = false;
   bool ended_ = false;
 };
+}  // namespace
 
-std::unique_ptr<ByteSource> zstd_source(std::unique_ptr<ByteSource> stored) {
-  return std::make_unique<ZstdSource>(std::move(stored));
+PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t bytes)
+    : source_(std::move(source)), front_(bytes, '\0') {
+  front_.resize(source_->read(front_));
 }
 
+std::size_t PeekedSource::read(std::span<char> buffer) {
+  const auto held = front().substr(0, buffer.size());
+  std::copy(held.begin(), held.end(), buffer.begin());
+  taken_ += held.size();
+  if (taken_ < front_.size()) return held.size();
+  return held.size() + source_->read(buffer.subspan(held.size()));
+}
+
+std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored) {
+  // Each turn takes one layer off; more than a few are no accident.
+  constexpr int most_layers = 4;
+  for (int layer = 0; layer < most_layers; ++layer) {
+    auto peeked = std::make_unique<PeekedSource>(std::move(stored), zstd_magic.size());
+    if (peeked->front().starts_with(gzip_magic)) {
+      stored = std::make_unique<GzipSource>(std::move(peeked));
+    } else if (peeked->front() == zstd_magic) {
+      stored = std::make_unique<ZstdSource>(std::move(peeked));
+    } else {
+      stored = std::move(peeked);
+      return layer == 0 ? std::move(stored) : read_ahead(std::move(stored));
+    }
+  }
+  return read_ahead(std::move(stored));
+}
+
+std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
+  return decompressed(std::make_unique<FileSource>(path));
+}
+
+namespace {
 constexpr std::size_t blocks = 8;
 constexpr std::size_t block_bytes = bytes_read_ahead / blocks;
 
@@ -265,7 +251,7 @@ constexpr std::size_t block_bytes = bytes_read_ahead / blocks;
 /// half of the blocks at once: where processors are scarce each waking costs a turn in their queue.
 class BlockQueue {
  public:
-  /// Fills blocks until `source` ends, throws, or nobody wants more.
+  /// Fills blocks until `source` ends, throws, or no more is wanted.
   void fill_from(ByteSource& source, const std::stop_token& stop) {
     std::exception_ptr failure;
     try {

@@ -7,15 +7,12 @@
 #include "trace/formats/kineto.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
-#include <map>
-#include <optional>
-#include <string>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 // Defined by an assembler file that CMake writes (cmake/embed.cmake).
 extern "C" {
@@ -24,9 +21,7 @@ extern const char scaleworth_asset_timelines_end[];
 }
 
 namespace scaleworth::trace {
-
 namespace {
-
 constexpr std::int64_t most_ranks = 1'000'000;  // of one kind; beyond is no rank's number
 
 TimelineDialect read_dialect(toml_file::Table& table) {
@@ -61,7 +56,6 @@ std::optional<std::int32_t> take_number(std::string_view& text) {
   text.remove_prefix(digits);
   return static_cast<std::int32_t>(*value);
 }
-
 }  // namespace
 
 std::vector<TimelineDialect> parse_timelines(std::string_view toml, const std::string& origin) {
@@ -85,7 +79,7 @@ const TimelineDialect* find_timeline(const std::vector<TimelineDialect>& dialect
     const auto occurs = [&](const std::string& name) {
       return front.find('"' + name + '"') != std::string_view::npos;
     };
-    if (std::all_of(dialect.known_by.begin(), dialect.known_by.end(), occurs)) return &dialect;
+    if (std::ranges::all_of(dialect.known_by, occurs)) return &dialect;
   }
   return nullptr;
 }
@@ -120,12 +114,12 @@ std::optional<TrackName> parse_track(std::string_view pattern, std::string_view 
   return track;
 }
 
-}  // namespace scaleworth::trace
-
-namespace scaleworth::trace {
 namespace {
-// The events of a framework's timeline as they stand in the file, by track.
+namespace od = simdjson::ondemand;
+using simdjson::error_code;
+using simdjson::SUCCESS;
 
+/// The events of a framework's timeline as they stand in the file, by track.
 struct TimelineEvent {
   nanoseconds start{};
   nanoseconds end{};
@@ -140,7 +134,19 @@ class TimelineEvents final : public TraceReader {
   TimelineEvents(std::string_view step, Recording& recording)
       : step_(step), recording_(recording) {}
 
-  Use event(simdjson::ondemand::object& event) override;
+  Use event(od::object& event) override {
+    Fields fields;
+    if (read(event, fields) != SUCCESS) return Use::malformed;
+    if (fields.phase == "M" && fields.name == "thread_name") {
+      tracks_[track(fields.process, fields.thread)].name = fields.label;
+    } else if (fields.phase == "X") {
+      add(fields);
+    } else {
+      return Use::passed_over;
+    }
+    return Use::kept;
+  }
+
   void member(std::string_view, std::string_view) override {}
 
   struct Track {
@@ -153,11 +159,67 @@ class TimelineEvents final : public TraceReader {
   const NameTable& names() const { return names_; }
 
  private:
-  struct Fields;
-  simdjson::error_code read(simdjson::ondemand::object& event, Fields& fields) const;
-  simdjson::error_code read_arguments(simdjson::ondemand::value& value, Fields& fields) const;
-  void add(const Fields& fields);
-  std::uint32_t track(std::string_view process, std::string_view thread);
+  struct Fields {
+    std::string_view phase;
+    std::string_view name;
+    std::string_view process;
+    std::string_view thread;
+    std::string_view start;
+    std::string_view duration;
+    std::string_view step;   // from args
+    std::string_view label;  // from args: what a track is called
+  };
+
+  error_code read(od::object& event, Fields& fields) const {
+    for (auto each : event) {
+      od::field field;
+      if (const auto error = std::move(each).get(field)) return error;
+      const char* key = field.key().raw();
+      auto& value = field.value();
+      if (is_key(key, "ph")) fields.phase = bare_token(value.raw_json_token());
+      if (is_key(key, "pid")) fields.process = bare_token(value.raw_json_token());
+      if (is_key(key, "tid")) fields.thread = bare_token(value.raw_json_token());
+      if (is_key(key, "ts")) fields.start = value.raw_json_token();
+      if (is_key(key, "dur")) fields.duration = value.raw_json_token();
+      error_code error = SUCCESS;
+      if (is_key(key, "name")) error = read_text(value, fields.name);
+      if (is_key(key, "args")) error = read_arguments(value, fields);
+      if (error != SUCCESS) return error;
+    }
+    return SUCCESS;
+  }
+
+  error_code read_arguments(od::value& value, Fields& fields) const {
+    if (value.raw_json_token().front() != '{') return SUCCESS;
+    od::object arguments;
+    if (const auto error = value.get_object().get(arguments)) return error;
+    for (auto each : arguments) {
+      od::field field;
+      if (const auto error = std::move(each).get(field)) return error;
+      const char* key = field.key().raw();
+      if (is_key(key, step_)) fields.step = field.value().raw_json_token();
+      if (!is_key(key, "name")) continue;
+      if (const auto error = read_text(field.value(), fields.label)) return error;
+    }
+    return SUCCESS;
+  }
+
+  void add(const Fields& fields) {
+    const auto span = parse_span(fields.start, fields.duration, recording_);
+    if (!span) return;
+    events_.push_back({span->start,
+                       span->end,
+                       names_.intern(fields.name),
+                       track(fields.process, fields.thread),
+                       parse_small_number(fields.step).value_or(-1)});
+  }
+
+  std::uint32_t track(std::string_view process, std::string_view thread) {
+    const auto [found, is_new] = track_numbers_.try_emplace(
+        {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks_.size()));
+    if (is_new) tracks_.push_back({found->first.first, found->first.second, ""});
+    return found->second;
+  }
 
   std::string step_;
   Recording& recording_;
@@ -174,9 +236,7 @@ struct RankPlace {
   std::int32_t pipeline = 0;
   std::int32_t data = 0;
   std::int32_t tensor = 0;
-  friend bool operator<(const RankPlace& a, const RankPlace& b) {
-    return std::tie(a.pipeline, a.data, a.tensor) < std::tie(b.pipeline, b.data, b.tensor);
-  }
+  friend auto operator<=>(const RankPlace&, const RankPlace&) = default;
 };
 
 struct TrackPlace {
@@ -205,8 +265,7 @@ std::optional<Named> read_track(const TimelineEvents::Track& track,
   if (!data || *data < 0 || *data > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   named.rank.data = static_cast<std::int32_t>(*data);
   named.communication =
-      std::find(dialect.communication.begin(), dialect.communication.end(), name->track_class) !=
-      dialect.communication.end();
+      std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
   return named;
 }
 
@@ -233,113 +292,15 @@ Places place_tracks(const std::vector<TimelineEvents::Track>& tracks,
   return places;
 }
 
-class Distribution {
- public:
-  Distribution(const TimelineEvents& events, const Places& places, const TimelineDialect& dialect)
-      : events_(events), places_(places), dialect_(dialect), recordings_(places.ranks.size()) {}
-
-  std::vector<Recording> all(const std::string& file);
-
- private:
-  void describe(std::size_t index, const std::string& file);
-  void add(const TimelineEvent& event, const TrackPlace& place);
-  void add_device_event(const TimelineEvent& event, const TrackPlace& place);
-  void add_host_event(const TimelineEvent& event, Recording& recording);
-  attribution::CollectiveKind kind_of(std::string_view name) const;
-  void mark_step(const TimelineEvent& event, Recording& recording);
-
-  const TimelineEvents& events_;
-  const Places& places_;
-  const TimelineDialect& dialect_;
-  std::vector<Recording> recordings_;
-};
-
 /// How many ranks there are along one direction of the job.
-template <typename Number>
-std::int64_t extent(const std::vector<RankPlace>& ranks, Number number) {
-  std::int64_t most = 0;
-  for (const auto& rank : ranks) most = std::max<std::int64_t>(most, number(rank));
-  return most + 1;
-}
-
-void Distribution::describe(std::size_t index, const std::string& file) {
-  auto& origin = recordings_[index].origin;
-  const auto& place = places_.ranks[index];
-  const auto data = extent(places_.ranks, [](const RankPlace& p) { return p.data; });
-  const auto tensor = extent(places_.ranks, [](const RankPlace& p) { return p.tensor; });
-  const auto stages = extent(places_.ranks, [](const RankPlace& p) { return p.pipeline; });
-  origin.file = file;
-  origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
-  origin.pipeline_stage = place.pipeline;
-  origin.data_parallel_rank = place.data;
-  origin.framework_timeline = true;
-  std::int64_t world = 0;
-  if (__builtin_mul_overflow(stages * tensor, data, &world) ||
-      world > std::numeric_limits<std::int32_t>::max())
-    return;
-  origin.rank =
-      static_cast<std::int32_t>((place.pipeline * data + place.data) * tensor + place.tensor);
-  origin.world_size = static_cast<std::int32_t>(world);
-  origin.rank_from = "track names, replicas of a pipeline stage after each other";
-}
-
-attribution::CollectiveKind Distribution::kind_of(std::string_view name) const {
-  const auto found = dialect_.collectives.find(name);
-  return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
-}
-
-void Distribution::add_device_event(const TimelineEvent& event, const TrackPlace& place) {
-  auto& recording = recordings_[place.recording];
-  const auto name = events_.names().at(event.name);
-  DeviceEvent device;
-  device.start = event.start;
-  device.end = event.end;
-  device.name = recording.names.intern(name);
-  device.stream = place.stream;
-  if (place.communication) {
-    device.communication = static_cast<std::uint32_t>(recording.communications.size());
-    recording.communications.emplace_back().kind = kind_of(name);
-  }
-  recording.device_events.push_back(device);
-}
-
-void Distribution::add_host_event(const TimelineEvent& event, Recording& recording) {
-  if (recording.threads.empty()) recording.threads.push_back("host");
-  HostEvent host;
-  host.start = event.start;
-  host.end = event.end;
-  host.name = recording.names.intern(events_.names().at(event.name));
-  host.activity = HostActivity::operation;
-  recording.host_events.push_back(host);
-}
-
-/// Events of a step follow each other, so that the mark is nearly always the last one.
-void Distribution::mark_step(const TimelineEvent& event, Recording& recording) {
-  if (event.step < 0) return;
-  auto& marks = recording.step_marks;
-  if (marks.empty() || marks.back().number != event.step)
-    marks.push_back({event.step, event.start, event.end});
-  marks.back().start = std::min(marks.back().start, event.start);
-  marks.back().end = std::max(marks.back().end, event.end);
-}
-
-void Distribution::add(const TimelineEvent& event, const TrackPlace& place) {
-  auto& recording = recordings_[place.recording];
-  const auto name = events_.names().at(event.name);
-  if (std::find(dialect_.host.begin(), dialect_.host.end(), name) != dialect_.host.end()) {
-    add_host_event(event, recording);
-  } else {
-    add_device_event(event, place);
-  }
-  mark_step(event, recording);
+std::int64_t extent(const std::vector<RankPlace>& ranks, std::int32_t RankPlace::*direction) {
+  return std::int64_t{(*std::ranges::max_element(ranks, {}, direction)).*direction} + 1;
 }
 
 /// One mark for each number.
 void unite_marks(Recording& recording, const std::string& step) {
   auto& marks = recording.step_marks;
-  std::stable_sort(marks.begin(), marks.end(), [](const StepMark& a, const StepMark& b) {
-    return a.number < b.number;
-  });
+  std::ranges::stable_sort(marks, {}, &StepMark::number);
   std::vector<StepMark> united;
   for (const auto& mark : marks) {
     if (united.empty() || united.back().number != mark.number) united.push_back(mark);
@@ -350,16 +311,96 @@ void unite_marks(Recording& recording, const std::string& step) {
   if (!marks.empty()) recording.step_marks_from = "args." + step;
 }
 
-std::vector<Recording> Distribution::all(const std::string& file) {
-  for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
-  for (const auto& event : events_.events())
-    if (const auto& place = places_.tracks[event.track]) add(event, *place);
-  for (auto& recording : recordings_) {
-    unite_marks(recording, dialect_.step);
-    sort_events(recording);
+class Distribution {
+ public:
+  Distribution(const TimelineEvents& events, const Places& places, const TimelineDialect& dialect)
+      : events_(events), places_(places), dialect_(dialect), recordings_(places.ranks.size()) {}
+
+  std::vector<Recording> all(const std::string& file) {
+    for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
+    for (const auto& event : events_.events())
+      if (const auto& place = places_.tracks[event.track]) add(event, *place);
+    for (auto& recording : recordings_) {
+      unite_marks(recording, dialect_.step);
+      sort_events(recording);
+    }
+    return std::move(recordings_);
   }
-  return std::move(recordings_);
-}
+
+ private:
+  void describe(std::size_t index, const std::string& file) {
+    auto& origin = recordings_[index].origin;
+    const auto& place = places_.ranks[index];
+    const auto data = extent(places_.ranks, &RankPlace::data);
+    const auto tensor = extent(places_.ranks, &RankPlace::tensor);
+    const auto stages = extent(places_.ranks, &RankPlace::pipeline);
+    origin.file = file;
+    origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
+    origin.pipeline_stage = place.pipeline;
+    origin.data_parallel_rank = place.data;
+    origin.framework_timeline = true;
+    std::int64_t world = 0;
+    if (__builtin_mul_overflow(stages * tensor, data, &world) ||
+        world > std::numeric_limits<std::int32_t>::max())
+      return;
+    origin.rank =
+        static_cast<std::int32_t>((place.pipeline * data + place.data) * tensor + place.tensor);
+    origin.world_size = static_cast<std::int32_t>(world);
+    origin.rank_from = "track names, replicas of a pipeline stage after each other";
+  }
+
+  void add(const TimelineEvent& event, const TrackPlace& place) {
+    auto& recording = recordings_[place.recording];
+    const auto name = events_.names().at(event.name);
+    if (std::ranges::find(dialect_.host, name) != dialect_.host.end()) {
+      add_host_event(event, recording);
+    } else {
+      add_device_event(event, place);
+    }
+    mark_step(event, recording);
+  }
+
+  void add_device_event(const TimelineEvent& event, const TrackPlace& place) {
+    auto& recording = recordings_[place.recording];
+    const auto name = events_.names().at(event.name);
+    DeviceEvent device{event.start, event.end};
+    device.name = recording.names.intern(name);
+    device.stream = place.stream;
+    if (place.communication) {
+      device.communication = static_cast<std::uint32_t>(recording.communications.size());
+      recording.communications.emplace_back().kind = kind_of(name);
+    }
+    recording.device_events.push_back(device);
+  }
+
+  void add_host_event(const TimelineEvent& event, Recording& recording) {
+    if (recording.threads.empty()) recording.threads.push_back("host");
+    HostEvent host{event.start, event.end};
+    host.name = recording.names.intern(events_.names().at(event.name));
+    host.activity = HostActivity::operation;
+    recording.host_events.push_back(host);
+  }
+
+  attribution::CollectiveKind kind_of(std::string_view name) const {
+    const auto found = dialect_.collectives.find(name);
+    return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
+  }
+
+  /// Events of a step follow each other, so that the mark is nearly always the last one.
+  void mark_step(const TimelineEvent& event, Recording& recording) {
+    if (event.step < 0) return;
+    auto& marks = recording.step_marks;
+    if (marks.empty() || marks.back().number != event.step)
+      marks.push_back({event.step, event.start, event.end});
+    marks.back().start = std::min(marks.back().start, event.start);
+    marks.back().end = std::max(marks.back().end, event.end);
+  }
+
+  const TimelineEvents& events_;
+  const Places& places_;
+  const TimelineDialect& dialect_;
+  std::vector<Recording> recordings_;
+};
 
 /// Counts the events whose tracks have other names than the dialect knows.
 void count_unplaced(const TimelineEvents& events, const Places& places, Recording& recording) {
@@ -395,96 +436,4 @@ std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& 
   recordings.front().remarks = std::move(damage.remarks);
   return recordings;
 }
-
-namespace od = simdjson::ondemand;
-using simdjson::error_code;
-using simdjson::SUCCESS;
-
-struct TimelineEvents::Fields {
-  std::string_view phase;
-  std::string_view name;
-  std::string_view process;
-  std::string_view thread;
-  std::string_view start;
-  std::string_view duration;
-  std::string_view step;   // from args
-  std::string_view label;  // from args: what a track is called
-};
-
-namespace {
-error_code TimelineEvents::read_arguments(od::value& value, Fields& fields) const {
-  if (value.raw_json_token().front() != '{') return SUCCESS;
-  od::object arguments;
-  if (const auto error = value.get_object().get(arguments)) return error;
-  for (auto each : arguments) {
-    od::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    const char* key = field.key().raw();
-    if (is_key(key, step_)) fields.step = field.value().raw_json_token();
-    if (!is_key(key, "name")) continue;
-    if (const auto error = read_text(field.value(), fields.label)) return error;
-  }
-  return SUCCESS;
-}
-
-error_code TimelineEvents::read(od::object& event, Fields& fields) const {
-  for (auto each : event) {
-    od::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    const char* key = field.key().raw();
-    auto& value = field.value();
-    if (is_key(key, "ph")) fields.phase = bare_token(value.raw_json_token());
-    if (is_key(key, "pid")) fields.process = bare_token(value.raw_json_token());
-    if (is_key(key, "tid")) fields.thread = bare_token(value.raw_json_token());
-    if (is_key(key, "ts")) fields.start = value.raw_json_token();
-    if (is_key(key, "dur")) fields.duration = value.raw_json_token();
-    error_code error = SUCCESS;
-    if (is_key(key, "name")) error = read_text(value, fields.name);
-    if (is_key(key, "args")) error = read_arguments(value, fields);
-    if (error != SUCCESS) return error;
-  }
-  return SUCCESS;
-}
-
-std::uint32_t TimelineEvents::track(std::string_view process, std::string_view thread) {
-  const auto [found, is_new] = track_numbers_.try_emplace(
-      {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks_.size()));
-  if (is_new) tracks_.push_back({found->first.first, found->first.second, ""});
-  return found->second;
-}
-
-void TimelineEvents::add(const Fields& fields) {
-  const auto start = parse_microseconds(fields.start);
-  const auto duration = parse_microseconds(fields.duration);
-  if (!start) {
-    ++recording_.losses["events_without_time"];
-    return;
-  }
-  if (!duration) ++recording_.losses["events_without_duration"];
-  if (duration && *duration < nanoseconds(0))
-    ++recording_.losses["events_ending_before_their_start"];
-  TimelineEvent event;
-  event.start = *start;
-  event.end = *start + std::max(duration.value_or(nanoseconds(0)), nanoseconds(0));
-  event.name = names_.intern(fields.name);
-  event.track = track(fields.process, fields.thread);
-  const auto step = parse_integer(fields.step);
-  if (step && *step >= 0 && *step <= std::numeric_limits<std::int32_t>::max())
-    event.step = static_cast<std::int32_t>(*step);
-  events_.push_back(event);
-}
-
-TraceReader::Use TimelineEvents::event(od::object& event) {
-  Fields fields;
-  if (read(event, fields) != SUCCESS) return Use::malformed;
-  if (fields.phase == "M" && fields.name == "thread_name") {
-    tracks_[track(fields.process, fields.thread)].name = fields.label;
-  } else if (fields.phase == "X") {
-    add(fields);
-  } else {
-    return Use::passed_over;
-  }
-  return Use::kept;
-}
-}  // namespace
 }  // namespace scaleworth::trace

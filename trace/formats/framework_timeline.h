@@ -13,8 +13,7 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// What the names in a framework's own timeline mean.
-
+/// What the names in a framework's own timeline mean.
 struct TimelineDialect {
   std::string name;
   std::vector<std::string> known_by;       // all in quotes near the beginning of the file

@@ -4,15 +4,11 @@
 #include "src/core/error.h"
 #include "src/core/process.h"
 
-#include <algorithm>
-#include <cstddef>
-
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
 namespace {
-// A run of events in memory, parsed at once.
-
+/// A run of events in memory, parsed at once.
 class EventBatch {
  public:
   explicit EventBatch(TraceReader& reader) : reader_(reader) {}
@@ -27,10 +23,57 @@ class EventBatch {
   /// Parses `text`, events with commas between them, of `bytes`. Those before it by
   /// JsonWindow::front_slack and behind it by back_slack belong to the caller's buffer; they are
   /// the same again on return.
-  Parsed parse(char* text, std::size_t bytes);
+  Parsed parse(char* text, std::size_t bytes) {
+    const char before = text[-1];
+    const char behind = text[bytes];
+    text[-1] = '[';
+    text[bytes] = ']';
+    const auto parsed = walk(text - 1, bytes + 2);
+    text[-1] = before;
+    text[bytes] = behind;
+    return parsed;
+  }
 
  private:
-  Parsed walk(const char* text, std::size_t bytes);
+  Parsed walk(const char* text, std::size_t bytes) {
+    namespace od = simdjson::ondemand;
+    Parsed parsed;
+    const simdjson::padded_string_view padded(text, bytes, bytes + simdjson::SIMDJSON_PADDING);
+    od::document document;
+    od::array events;
+    if (parser_.iterate(padded).get(document) != simdjson::SUCCESS) return parsed;
+    if (document.get_array().get(events) != simdjson::SUCCESS) return parsed;
+    std::size_t start = 1;
+    bool done = false;  // with the event at start
+    const auto failed = [&] {
+      if (done) {
+        const auto end = value_end({text, bytes}, start);
+        start = std::min(end, bytes - 1);
+      }
+      parsed.bytes = start - 1;
+      return parsed;
+    };
+    for (auto element : events) {
+      od::value value;
+      od::object event;
+      if (element.get(value) != simdjson::SUCCESS) return failed();
+      start = static_cast<std::size_t>(value.raw_json_token().data() - text);
+      done = false;
+      if (value.get_object().get(event) != simdjson::SUCCESS) return failed();
+      const auto use = reader_.event(event);
+      if (use == TraceReader::Use::malformed) return failed();
+      done = use == TraceReader::Use::kept;
+      ++parsed.events;
+    }
+    parsed.well = true;
+    parsed.bytes = bytes - 2;
+    const char* behind = nullptr;
+    if (document.current_location().get(behind) == simdjson::SUCCESS && behind < text + bytes - 1) {
+      parsed.array_ended = true;
+      parsed.bytes = static_cast<std::size_t>(behind - text) - 1;
+    }
+    return parsed;
+  }
 
   simdjson::ondemand::parser parser_;  // keeps its memory from batch to batch
   TraceReader& reader_;
@@ -51,22 +94,195 @@ class Walk {
         reader_(reader),
         batch_bytes_(options.batch_bytes) {}
 
-  void all();
+  void all() {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    next();
+    if (window_.rest().starts_with(byte_order_mark)) window_.consume(byte_order_mark.size());
+    const char first = next();
+    if (first == '{') {
+      object();
+    } else if (first == '[') {
+      window_.consume(1);
+      events();
+    }
+    if (!source_.damage().empty())
+      recording_.remarks.push_back(fmt::format("Read as far as possible: {}.", source_.damage()));
+    if (!found_events_)
+      throw UserError(
+          fmt::format("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
+                      source_.name(),
+                      source_.damage().empty() ? "" : " (" + source_.damage() + ")"));
+  }
 
  private:
-  void object();
-  void events();
-  bool member();
-  bool at_event();
-  void one_event();
-  void last_event(std::size_t end);
-  void no_event();
-  bool try_event(std::size_t bytes);
-  void lose_event(std::size_t bytes, const char* what);
-  bool try_repaired(std::size_t bytes);
-  void cut_off();
-  char next();
-  std::size_t end_of_value();
+  void object() {
+    window_.consume(1);
+    while (member()) check_interrupt();
+    if (next() == '\0' && !cut_off_) cut_off();
+  }
+
+  void events() {
+    found_events_ = true;
+    array_ended_ = false;
+    while (!array_ended_ && at_event()) {
+      check_interrupt();
+      while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
+      }
+      const auto end =
+          window_.rest().front() == '{' ? last_event_end(window_.rest(), batch_bytes_) : not_found;
+      if (end == not_found) {
+        one_event();
+        batch_bytes_ = std::min(batch_bytes_ * 2, options_.batch_bytes);
+        continue;
+      }
+      const auto parsed = batch_.parse(window_.data(), end);
+      window_.consume(parsed.bytes);
+      if (parsed.well) {
+        batch_bytes_ = std::min(batch_bytes_ * 2, options_.batch_bytes);
+      } else {
+        constexpr std::size_t smallest = 1024;
+        batch_bytes_ = std::max(batch_bytes_ / 8, smallest);
+        if (parsed.events > 0 || batch_bytes_ == smallest) one_event();
+      }
+      array_ended_ = array_ended_ || parsed.array_ended;
+    }
+  }
+
+  /// One `"key": value,` of the outermost object; false at its end.
+  bool member() {
+    while (next() == ',') window_.consume(1);
+    if (next() == '{' && found_events_) {  // the array seemed to end in the middle: damage
+      events();
+      return true;
+    }
+    if (next() != '"') return false;
+    const auto key_end = end_of_value();
+    if (key_end == not_found) {
+      cut_off();
+      return false;
+    }
+    const std::string key(window_.rest().substr(1, key_end - 2));
+    window_.consume(key_end);
+    if (next() == ':') window_.consume(1);
+    if (key == "traceEvents" && next() == '[') {
+      window_.consume(1);
+      events();
+      return true;
+    }
+    if (next() == '\0') {
+      cut_off();
+      return false;
+    }
+    const auto end = end_of_value();
+    if (end == not_found) {
+      cut_off();
+      return false;
+    }
+    if (end <= largest_member) reader_.member(key, window_.rest().substr(0, end));
+    window_.consume(end);
+    return true;
+  }
+
+  /// Whether an element of the array is next; the `]` is consumed.
+  bool at_event() {
+    while (next() == ',') window_.consume(1);
+    if (next() == ']') {
+      window_.consume(1);
+      return false;
+    }
+    return next() != '\0';
+  }
+
+  /// The next element: as it is, else repaired, else left out.
+  void one_event() {
+    if (!at_event()) return;
+    while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
+    }
+    if (window_.rest().front() != '{') return no_event();
+    // Up to what looks like the next event first: damage may leave the end of a value anywhere.
+    const auto follower = follower_.first(window_);
+    if (follower != not_found) {
+      const auto bytes = window_.rest().rfind('}', follower) + 1;
+      if (bytes > 0 && (try_event(bytes) || try_repaired(bytes))) return;
+    }
+    const auto end = follower == not_found
+                         ? end_of_value()
+                         : value_end(window_.rest().substr(0, follower + farthest_end), 0);
+    if (end != not_found && try_event(end)) return;
+    if (follower != not_found) return lose_event(follower, "malformed_events");
+    last_event(end);
+  }
+
+  /// What no other event follows and cannot be parsed as it is; `end` where it seems to end.
+  void last_event(std::size_t end) {
+    const auto bracket = window_.ended() ? bracket_.first(window_) : not_found;
+    if (bracket != not_found) {
+      const auto bytes = window_.rest().rfind('}', bracket) + 1;
+      if (bytes > 0 && bytes <= farthest_end && try_repaired(bytes)) return;
+      // Nothing but what is next is known to be damaged.
+      lose_event(std::min(end, bracket), "malformed_events");
+    } else if (end != not_found) {
+      lose_event(end, "malformed_events");
+    } else {
+      cut_off();
+    }
+  }
+
+  /// An element that is no object.
+  void no_event() {
+    const auto end = end_of_value();
+    if (end == not_found) return cut_off();
+    lose_event(end, "malformed_events");
+  }
+
+  /// Parses what is next up to `bytes` by itself, and consumes it when that went well.
+  bool try_event(std::size_t bytes) {
+    const auto parsed = batch_.parse(window_.data(), bytes);
+    window_.consume(parsed.bytes);
+    array_ended_ = array_ended_ || parsed.array_ended;
+    return parsed.bytes > 0;
+  }
+
+  void lose_event(std::size_t bytes, const char* what) {
+    if (recording_.losses[what]++ == 0)
+      recording_.remarks.push_back(
+          fmt::format("The first of the {} stands at byte {}.", what, window_.position()));
+    window_.consume(bytes);
+  }
+
+  bool try_repaired(std::size_t bytes) {
+    auto text = repair_event(window_.rest().substr(0, bytes));
+    const auto length = text.size();
+    text.insert(0, JsonWindow::front_slack, ' ');
+    text.append(JsonWindow::back_slack, ' ');
+    if (!batch_.parse(text.data() + JsonWindow::front_slack, length).well) return false;
+    lose_event(bytes, "repaired_events");
+    return true;
+  }
+
+  void cut_off() {
+    cut_off_ = true;
+    recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
+    recording_.remarks.push_back(
+        fmt::format("The file ends early, at byte {}: what it says up to there was read.",
+                    window_.position() + window_.rest().size()));
+    window_.consume(window_.rest().size());
+  }
+
+  /// The next character that is no white space, 0 at the end of the file.
+  char next() {
+    do {
+      window_.consume(skip_space(window_.rest(), 0));
+    } while (window_.rest().empty() && window_.more());
+    return window_.rest().empty() ? '\0' : window_.rest().front();
+  }
+
+  /// value_end of what is next, with as much more of the file as that needs.
+  std::size_t end_of_value() {
+    auto end = value_end(window_.rest(), 0);
+    while (end == not_found && window_.more()) end = value_end(window_.rest(), 0);
+    return end;
+  }
 
   ByteSource& source_;
   Recording& recording_;
@@ -81,194 +297,6 @@ class Walk {
   bool array_ended_ = false;
   bool cut_off_ = false;
 };
-
-/// The next character that is no white space, 0 at the end of the file.
-char Walk::next() {
-  do {
-    window_.consume(skip_space(window_.rest(), 0));
-  } while (window_.rest().empty() && window_.more());
-  return window_.rest().empty() ? '\0' : window_.rest().front();
-}
-
-/// value_end of what is next, with as much more of the file as that needs.
-std::size_t Walk::end_of_value() {
-  auto end = value_end(window_.rest(), 0);
-  while (end == not_found && window_.more()) end = value_end(window_.rest(), 0);
-  return end;
-}
-
-void Walk::cut_off() {
-  cut_off_ = true;
-  recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
-  recording_.remarks.push_back(
-      fmt::format("The file ends early, at byte {}: what it says up to there was read.",
-                  window_.position() + window_.rest().size()));
-  window_.consume(window_.rest().size());
-}
-
-/// One `"key": value,` of the outermost object; false at its end.
-bool Walk::member() {
-  while (next() == ',') window_.consume(1);
-  if (next() == '{' && found_events_) {  // the array seemed to end in the middle: damage
-    events();
-    return true;
-  }
-  if (next() != '"') return false;
-  const auto key_end = end_of_value();
-  if (key_end == not_found) {
-    cut_off();
-    return false;
-  }
-  const std::string key(window_.rest().substr(1, key_end - 2));
-  window_.consume(key_end);
-  if (next() == ':') window_.consume(1);
-  if (key == "traceEvents" && next() == '[') {
-    window_.consume(1);
-    events();
-    return true;
-  }
-  if (next() == '\0') {
-    cut_off();
-    return false;
-  }
-  const auto end = end_of_value();
-  if (end == not_found) {
-    cut_off();
-    return false;
-  }
-  if (end <= largest_member) reader_.member(key, window_.rest().substr(0, end));
-  window_.consume(end);
-  return true;
-}
-
-void Walk::object() {
-  window_.consume(1);
-  while (member()) check_interrupt();
-  if (next() == '\0' && !cut_off_) cut_off();
-}
-
-/// Whether an element of the array is next; the `]` is consumed.
-bool Walk::at_event() {
-  while (next() == ',') window_.consume(1);
-  if (next() == ']') {
-    window_.consume(1);
-    return false;
-  }
-  return next() != '\0';
-}
-
-void Walk::events() {
-  found_events_ = true;
-  array_ended_ = false;
-  while (!array_ended_ && at_event()) {
-    check_interrupt();
-    while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
-    }
-    const auto end =
-        window_.rest().front() == '{' ? last_event_end(window_.rest(), batch_bytes_) : not_found;
-    if (end == not_found) {
-      one_event();
-      batch_bytes_ = std::min(batch_bytes_ * 2, options_.batch_bytes);
-      continue;
-    }
-    const auto parsed = batch_.parse(window_.data(), end);
-    window_.consume(parsed.bytes);
-    if (parsed.well) {
-      batch_bytes_ = std::min(batch_bytes_ * 2, options_.batch_bytes);
-    } else {
-      constexpr std::size_t smallest = 1024;
-      batch_bytes_ = std::max(batch_bytes_ / 8, smallest);
-      if (parsed.events > 0 || batch_bytes_ == smallest) one_event();
-    }
-    array_ended_ = array_ended_ || parsed.array_ended;
-  }
-}
-
-/// Parses what is next up to `bytes` by itself, and consumes it when that went well.
-bool Walk::try_event(std::size_t bytes) {
-  const auto parsed = batch_.parse(window_.data(), bytes);
-  window_.consume(parsed.bytes);
-  array_ended_ = array_ended_ || parsed.array_ended;
-  return parsed.bytes > 0;
-}
-
-bool Walk::try_repaired(std::size_t bytes) {
-  auto text = repair_event(window_.rest().substr(0, bytes));
-  const auto length = text.size();
-  text.insert(0, JsonWindow::front_slack, ' ');
-  text.append(JsonWindow::back_slack, ' ');
-  if (!batch_.parse(text.data() + JsonWindow::front_slack, length).well) return false;
-  lose_event(bytes, "repaired_events");
-  return true;
-}
-
-void Walk::lose_event(std::size_t bytes, const char* what) {
-  if (recording_.losses[what]++ == 0)
-    recording_.remarks.push_back(
-        fmt::format("The first of the {} stands at byte {}.", what, window_.position()));
-  window_.consume(bytes);
-}
-
-/// The next element: as it is, else repaired, else left out.
-void Walk::one_event() {
-  if (!at_event()) return;
-  while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
-  }
-  if (window_.rest().front() != '{') return no_event();
-  // Up to what looks like the next event first: damage may leave the end of a value anywhere.
-  const auto follower = follower_.first(window_);
-  if (follower != not_found) {
-    const auto bytes = window_.rest().rfind('}', follower) + 1;
-    if (bytes > 0 && (try_event(bytes) || try_repaired(bytes))) return;
-  }
-  const auto end = follower == not_found
-                       ? end_of_value()
-                       : value_end(window_.rest().substr(0, follower + farthest_end), 0);
-  if (end != not_found && try_event(end)) return;
-  if (follower != not_found) return lose_event(follower, "malformed_events");
-  last_event(end);
-}
-
-/// What no other event follows and cannot be parsed as it is; `end` where it seems to end.
-void Walk::last_event(std::size_t end) {
-  const auto bracket = window_.ended() ? bracket_.first(window_) : not_found;
-  if (bracket != not_found) {
-    const auto bytes = window_.rest().rfind('}', bracket) + 1;
-    if (bytes > 0 && bytes <= farthest_end && try_repaired(bytes)) return;
-    // Nothing but what is next is known to be damaged.
-    lose_event(std::min(end, bracket), "malformed_events");
-  } else if (end != not_found) {
-    lose_event(end, "malformed_events");
-  } else {
-    cut_off();
-  }
-}
-
-/// An element that is no object.
-void Walk::no_event() {
-  const auto end = end_of_value();
-  if (end == not_found) return cut_off();
-  lose_event(end, "malformed_events");
-}
-
-void Walk::all() {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  next();
-  if (window_.rest().starts_with(byte_order_mark)) window_.consume(byte_order_mark.size());
-  const char first = next();
-  if (first == '{') {
-    object();
-  } else if (first == '[') {
-    window_.consume(1);
-    events();
-  }
-  if (!source_.damage().empty())
-    recording_.remarks.push_back(fmt::format("Read as far as possible: {}.", source_.damage()));
-  if (!found_events_)
-    throw UserError(fmt::format("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
-                                source_.name(),
-                                source_.damage().empty() ? "" : " (" + source_.damage() + ")"));
-}
 }  // namespace
 
 void walk_trace(ByteSource& source,
@@ -278,56 +306,5 @@ void walk_trace(ByteSource& source,
   Walk(source, reader, recording, options).all();
 }
 
-namespace {
-EventBatch::Parsed EventBatch::parse(char* text, std::size_t bytes) {
-  const char before = text[-1];
-  const char behind = text[bytes];
-  text[-1] = '[';
-  text[bytes] = ']';
-  const auto parsed = walk(text - 1, bytes + 2);
-  text[-1] = before;
-  text[bytes] = behind;
-  return parsed;
-}
-
-EventBatch::Parsed EventBatch::walk(const char* text, std::size_t bytes) {
-  namespace od = simdjson::ondemand;
-  Parsed parsed;
-  const simdjson::padded_string_view padded(text, bytes, bytes + simdjson::SIMDJSON_PADDING);
-  od::document document;
-  od::array events;
-  if (parser_.iterate(padded).get(document) != simdjson::SUCCESS) return parsed;
-  if (document.get_array().get(events) != simdjson::SUCCESS) return parsed;
-  std::size_t start = 1;
-  bool done = false;  // with the event at start
-  const auto failed = [&] {
-    if (done) {
-      const auto end = value_end({text, bytes}, start);
-      start = std::min(end, bytes - 1);
-    }
-    parsed.bytes = start - 1;
-    return parsed;
-  };
-  for (auto element : events) {
-    od::value value;
-    od::object event;
-    if (element.get(value) != simdjson::SUCCESS) return failed();
-    start = static_cast<std::size_t>(value.raw_json_token().data() - text);
-    done = false;
-    if (value.get_object().get(event) != simdjson::SUCCESS) return failed();
-    const auto use = reader_.event(event);
-    if (use == TraceReader::Use::malformed) return failed();
-    done = use == TraceReader::Use::kept;
-    ++parsed.events;
-  }
-  parsed.well = true;
-  parsed.bytes = bytes - 2;
-  const char* behind = nullptr;
-  if (document.current_location().get(behind) == simdjson::SUCCESS && behind < text + bytes - 1) {
-    parsed.array_ended = true;
-    parsed.bytes = static_cast<std::size_t>(behind - text) - 1;
-  }
-  return parsed;
-}
-}  // namespace
+namespace {}  // namespace
 }  // namespace scaleworth::trace

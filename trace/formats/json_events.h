@@ -2,6 +2,7 @@
 /// Trace events one by one in bounded memory; simdjson only here.
 #pragma once
 
+#include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
 #include "trace/recording.h"
 
@@ -71,6 +72,14 @@ inline std::optional<std::chrono::nanoseconds> parse_microseconds(std::string_vi
 inline std::optional<std::int64_t> parse_integer(std::string_view text) {
   return parse_decimal(text, 0);
 }
+/// An integer from 0 to 2^31 - 1: a rank, a size, the number of a step. Absent for others.
+std::optional<std::int32_t> parse_small_number(std::string_view text);
+
+/// From `start` for `duration`, both in microseconds. Absent without a start; a duration that is
+/// missing or negative is zero; each is counted in the losses of `recording`.
+std::optional<TimeInterval> parse_span(std::string_view start,
+                                       std::string_view duration,
+                                       Recording& recording);
 
 /// Identifiers go to 64 bits; writers that keep them in 32 print what overflowed as negative, and
 /// all places alike, so that the low 32 bits still join them. Absent when it is no integer.
@@ -133,8 +142,7 @@ std::size_t events_end(std::string_view text, std::size_t from);
 /// Whether the result is JSON is for a parser to say.
 std::string repair_event(std::string_view event);
 
-// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
-
+/// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
 class JsonWindow {
  public:
   /// `bytes` in memory, growing to `most`.
@@ -165,9 +173,8 @@ class JsonWindow {
   bool ended_ = false;
 };
 
-// A search that goes over each part of a stream once, however often it is asked for: a file that
-// is damaged everywhere costs no more than its length.
-
+/// A search that goes over each part of a stream once, however often it is asked for: a file that
+/// is damaged everywhere costs no more than its length.
 class OnwardSearch {
  public:
   /// next_event or events_end: the first of something whose `}` stands at `from` or behind it.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/json_events.h"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 
 namespace scaleworth::trace {
@@ -194,6 +192,27 @@ std::optional<std::int64_t> parse_decimal(std::string_view text, int shift) {
   if (value > most) return std::nullopt;
   const auto magnitude = static_cast<std::int64_t>(value);
   return decimal->negative ? -magnitude : magnitude;
+}
+
+std::optional<std::int32_t> parse_small_number(std::string_view text) {
+  const auto value = parse_integer(text);
+  if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max())
+    return std::nullopt;
+  return static_cast<std::int32_t>(*value);
+}
+
+std::optional<TimeInterval> parse_span(std::string_view start,
+                                       std::string_view duration,
+                                       Recording& recording) {
+  const auto begin = parse_microseconds(start);
+  if (!begin) {
+    ++recording.losses["events_without_time"];
+    return std::nullopt;
+  }
+  const auto length = parse_microseconds(duration);
+  if (!length) ++recording.losses["events_without_duration"];
+  if (length && *length < nanoseconds(0)) ++recording.losses["events_ending_before_their_start"];
+  return TimeInterval{*begin, *begin + std::max(length.value_or(nanoseconds(0)), nanoseconds(0))};
 }
 
 std::optional<std::uint64_t> parse_identifier(std::string_view text) {

@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 #include "src/core/process.h"
-#include "trace/classify.h"
 #include "trace/formats/byte_source.h"
 #include "trace/formats/export/export.h"
 #include "trace/formats/framework_timeline.h"
@@ -11,7 +10,6 @@
 #include "trace/formats/nsight/nsight.h"
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/swtrace.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <array>
@@ -20,10 +18,9 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -31,15 +28,14 @@
 
 namespace scaleworth::trace {
 namespace {
-// One file, whatever its format, as recordings.
-
+/// One file, whatever its format, as recordings.
 struct FileContent {
   std::vector<Recording> recordings;
   std::vector<std::string> left_out;  // members of an archive, each with the reason
   bool foreign = false;               // no recording and no archive: `left_out` says so
 };
 
-constexpr std::size_t look_ahead = 64 * 1024;  // bytes that tell the format
+constexpr std::size_t look_ahead = 64 * 1024;  // bytes that identify the format
 constexpr std::size_t piece = 1 << 20;
 
 /// A file in the folder for temporary ones; gone with this object.
@@ -93,14 +89,6 @@ std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& r
   return read_kineto(source, rules);
 }
 
-std::vector<Recording> read_own_recording(PeekedSource& source, const RuleTable& rules) {
-  return read_recording(source, rules);
-}
-
-std::vector<Recording> read_export(PeekedSource& source, const RuleTable& rules) {
-  return read_chrome_export(source, rules);
-}
-
 bool is_recording(std::string_view front) {
   return front.starts_with(recording::file_magic);
 }
@@ -125,14 +113,15 @@ bool is_json(std::string_view front) {
 
 struct Format {
   bool (*recognizes)(std::string_view front);
-  std::vector<Recording> (*read)(PeekedSource& source, const RuleTable& rules);
+  std::function<std::vector<Recording>(PeekedSource& source, const RuleTable& rules)> read;
 };
 
 /// The first that recognizes the content reads it.
-constexpr std::array formats = {Format{is_sqlite, read_unpacked_nsight},
-                                Format{is_recording, read_own_recording},
-                                Format{is_chrome_export, read_export},
-                                Format{is_json, read_chrome_json}};
+const std::array formats = {
+    Format{is_sqlite, read_unpacked_nsight},
+    Format{is_recording, [](PeekedSource& source, auto&) { return read_recording(source); }},
+    Format{is_chrome_export, read_chrome_export},
+    Format{is_json, read_chrome_json}};
 
 const Format* format_of(std::string_view front) {
   for (const Format& format : formats)
@@ -352,7 +341,7 @@ std::vector<std::string> files_below(const std::string& folder) {
   if (error)
     throw UserError(
         fmt::format("{} cannot be listed ({}): check its rights", folder, error.message()));
-  std::sort(files.begin(), files.end(), natural_less);
+  std::ranges::sort(files, natural_less);
   return files;
 }
 
@@ -362,33 +351,9 @@ std::vector<std::string> matches(const std::string& pattern) {
   if (glob(pattern.c_str(), 0, nullptr, &result) == 0)
     paths.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
   globfree(&result);
-  std::sort(paths.begin(), paths.end(), natural_less);
+  std::ranges::sort(paths, natural_less);
   return paths;
 }
-
-class Collector {
- public:
-  void add(const std::string& path) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) return add_file({path, true});
-    const auto files = files_below(path);
-    if (files.empty())
-      throw UserError(fmt::format("{} holds no files: name the folder with the recordings", path));
-    for (const std::string& file : files) add_file({file, false});
-  }
-  std::vector<FoundFile> take() { return std::move(files_); }
-
- private:
-  void add_file(FoundFile file) {
-    std::error_code error;
-    fs::path canonical = fs::weakly_canonical(file.path, error);
-    if (seen_.insert(error ? file.path : canonical.string()).second)
-      files_.push_back(std::move(file));
-  }
-
-  std::vector<FoundFile> files_;
-  std::set<std::string> seen_;
-};
 }  // namespace
 
 bool natural_less(const std::string& a, const std::string& b) {
@@ -419,18 +384,30 @@ bool natural_less(const std::string& a, const std::string& b) {
 }
 
 std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
-  Collector collector;
+  std::vector<FoundFile> found;
+  std::set<std::string> seen;
+  std::error_code error;
+  const auto add_file = [&](const std::string& path, bool named) {
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    if (seen.insert(error ? path : canonical.string()).second) found.push_back({path, named});
+  };
+  const auto add = [&](const std::string& path) {
+    if (!fs::is_directory(path, error)) return add_file(path, true);
+    const auto files = files_below(path);
+    if (files.empty())
+      throw UserError(fmt::format("{} holds no files: name the folder with the recordings", path));
+    for (const std::string& file : files) add_file(file, false);
+  };
   for (const std::string& input : inputs) {
-    std::error_code error;
     if (fs::exists(input, error)) {
-      collector.add(input);
+      add(input);
       continue;
     }
     const auto paths = matches(input);
     if (paths.empty())
       throw UserError(fmt::format("{} names no file: check the path or pattern", input));
-    for (const std::string& path : paths) collector.add(path);
+    for (const std::string& path : paths) add(path);
   }
-  return collector.take();
+  return found;
 }
 }  // namespace scaleworth::trace

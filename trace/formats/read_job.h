@@ -23,8 +23,7 @@ struct ReadOptions {
 /// of different runs are mixed.
 Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options);
 
-// From what a person names (files, folders, patterns) to files.
-
+/// From what a person names (files, folders, patterns) to files.
 struct FoundFile {
   std::string path;
   bool named = false;  // by itself, rather than found in a folder
@@ -53,11 +52,11 @@ void refuse_mixed_runs(const Job& job);
 // Ranks out of the names of files: "rank-3.json", "trace_rank12.json.gz", "worker7", "run_5.json".
 
 /// The number that follows "rank", "worker" or "gpu", or that ends the name before its extensions;
-/// "worker" as torch.profiler writes it, with host and pid ("host_123.456.pt.trace.json"), tells no
-/// rank. A path or an archive's member may stand before the name.
+/// "worker" as torch.profiler writes it, with host and pid ("host_123.456.pt.trace.json"), states
+/// no rank. A path or an archive's member may stand before the name.
 std::optional<std::int32_t> file_name_rank(std::string_view path);
 
-// A job of one process that drives several GPUs, none of which is told to be a rank.
+// A job of one process that drives several GPUs, none of which is stated to be a rank.
 
 /// Splits the only recording of a job into one per GPU, ranks counted in the order of the GPUs, and
 /// says so, where the kernels show that each GPU is a rank: all GPUs run the same kinds of

@@ -18,6 +18,7 @@ struct Field {
   std::size_t at;
   std::size_t size;
 };
+
 constexpr Field name_field{0, 100};
 constexpr Field size_field{124, 12};
 constexpr Field checksum_field{148, 8};

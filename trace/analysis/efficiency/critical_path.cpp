@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <string>
 
 namespace scaleworth::trace {
 namespace {
@@ -35,10 +34,7 @@ class HostCauses {
     const auto& event = job_.recordings[node.rank].host_events[node.event];
     if (const HostThread* thread = evidence(node.rank).thread(event.thread)) {
       const auto& stretches = thread->stretches;
-      auto one = std::lower_bound(
-          stretches.begin(), stretches.end(), start, [](const HostStretch& a, std::int64_t time) {
-            return a.end.count() <= time;
-          });
+      auto one = std::ranges::upper_bound(stretches, nanoseconds(start), {}, &HostStretch::end);
       for (; one != stretches.end() && one->start.count() < end; ++one) {
         if (one->cause)
           covered[*one->cause] +=
@@ -211,8 +207,7 @@ std::vector<Efficiency::PathShare> critical_path(const Job& job,
   std::vector<Efficiency::PathShare> path;
   for (const auto& [key, time] : sum)
     path.push_back({Rank{static_cast<int>(key.first)}, key.second, nanoseconds(time)});
-  std::stable_sort(
-      path.begin(), path.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  std::ranges::stable_sort(path, std::ranges::greater{}, &Efficiency::PathShare::time);
   return path;
 }
 }  // namespace scaleworth::trace

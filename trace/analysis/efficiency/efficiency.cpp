@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/efficiency/efficiency.h"
 
-#include "trace/analysis/efficiency/replay.h"
 #include "trace/analysis/intervals.h"
-#include "trace/recording.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +45,7 @@ std::vector<nanoseconds> useful_by_rank(const Job& job,
 /// hosts that are never late. Ordered so that each factor lies in (0, 1].
 void set_factors(Efficiency& result, double ideal, double without_host) {
   const double runtime = in_ns(result.runtime);
-  const double largest = in_ns(*std::max_element(result.useful.begin(), result.useful.end()));
+  const double largest = in_ns(*std::ranges::max_element(result.useful));
   const double mean =
       in_ns(std::accumulate(result.useful.begin(), result.useful.end(), nanoseconds{})) /
       static_cast<double>(result.useful.size());
@@ -138,17 +136,8 @@ Question even_stages(const Efficiency& result, const Job& job) {
           longest / in_ns(result.runtime)};
 }
 
-Change without_transfer() {
-  Change change;
-  change.no_transfer = true;
-  return change;
-}
-
-Change without_transfer_and_host() {
-  Change change = without_transfer();
-  change.no_host_delay = true;
-  return change;
-}
+const Change without_transfer{.no_transfer = true};
+const Change without_transfer_and_host{.no_transfer = true, .no_host_delay = true};
 
 void ask_about_stragglers(const Efficiency& result,
                           const Job& job,
@@ -164,10 +153,8 @@ void ask_about_stragglers(const Efficiency& result,
       if (!std::exchange(evened, true)) questions.push_back(even_stages(result, job));
       continue;
     }
-    Change on_time;
-    on_time.on_time = static_cast<std::uint32_t>(rank);
     questions.push_back({fmt::format("without rank {}'s lateness", RankNumbers(job).at(rank).index),
-                         std::move(on_time),
+                         {.on_time = static_cast<std::uint32_t>(rank)},
                          largest_useful(result, rank)});
   }
 }
@@ -180,15 +167,11 @@ std::vector<Question> questions_of(const Efficiency& result,
   std::vector<Question> questions;
   ask_about_stragglers(result, job, stragglers, questions);
   const double least = largest_useful(result);
-  questions.push_back({"with transfers that take no time", without_transfer(), least});
-  Change hidden;
-  hidden.no_communication = true;
+  questions.push_back({"with transfers that take no time", without_transfer, least});
   questions.push_back({"with communication hidden under compute",
-                       std::move(hidden),
+                       {.no_communication = true},
                        std::max(least, transfer_floor / in_ns(result.runtime))});
-  Change prompt;
-  prompt.no_host_delay = true;
-  questions.push_back({"with hosts that launch in time", std::move(prompt), least});
+  questions.push_back({"with hosts that launch in time", {.no_host_delay = true}, least});
   return questions;
 }
 
@@ -197,19 +180,17 @@ void predict(Efficiency& result,
              const Predictor& predictor) {
   const double runtime = in_ns(result.runtime);
   set_factors(result,
-              runtime * predictor.ratio(without_transfer()),
-              runtime * predictor.ratio(without_transfer_and_host()));
+              runtime * predictor.ratio(without_transfer),
+              runtime * predictor.ratio(without_transfer_and_host));
   for (const Question& question : questions) answer(result, question, predictor);
-  std::stable_sort(result.what_if.begin(), result.what_if.end(), [](const auto& a, const auto& b) {
-    return a.saved > b.saved;
-  });
+  std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
 }
 
-std::int64_t events_of(const Job& job, const ClockMap& clocks, const EfficiencyWindows& windows) {
+/// Device events of all ranks that begin in the window.
+std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
   std::int64_t events = 0;
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    for (const EfficiencyWindow& run : windows.runs)
-      events += events_within(RankView(job.recordings[rank], clocks, rank), run.by_rank[rank]);
+    events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
   return events;
 }
 
@@ -237,7 +218,9 @@ EfficiencyResult measure_efficiency(const Job& job,
   result.useful = useful_by_rank(job, alignment.map, *windows);
   if (!(largest_useful(result) > 0.0))
     return {std::nullopt, "no kernel ran that is not communication."};
-  const std::int64_t events = events_of(job, alignment.map, *windows);
+  std::int64_t events = 0;
+  for (const EfficiencyWindow& run : windows->runs)
+    events += events_within(job, alignment.map, run);
   if (events > most_nodes)
     return {std::nullopt, fmt::format("{} events without steps are too many to replay.", events)};
   std::vector<ReplayedRun> runs;
@@ -249,7 +232,7 @@ EfficiencyResult measure_efficiency(const Job& job,
   if (!any_work) return {std::nullopt, "no GPU work begins in the steps that count."};
   const std::vector<Question> questions =
       questions_of(result, job, stragglers, largest_transfer(waits, *windows));
-  std::vector<Change> changes = {without_transfer(), without_transfer_and_host()};
+  std::vector<Change> changes = {without_transfer, without_transfer_and_host};
   for (const Question& question : questions) changes.push_back(question.replay);
   const Predictor predictor(runs, std::move(changes));
   result.replay_error = predictor.error();
@@ -290,32 +273,22 @@ std::vector<Run> runs_of(const StepPlan& steps) {
       runs.push_back({number, number});
     }
   }
-  std::stable_sort(
-      runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.length() > b.length(); });
+  std::ranges::stable_sort(runs, std::ranges::greater{}, &Run::length);
   return runs;
 }
 
 TimeInterval span_of(const std::vector<StepSpan>& steps, const Run& run) {
-  TimeInterval interval{nanoseconds::max(), nanoseconds::min()};
-  for (const StepSpan& step : steps) {
-    if (step.number < run.first || step.number > run.last) continue;
-    interval.start = std::min(interval.start, step.start);
-    interval.end = std::max(interval.end, step.end);
-  }
+  TimeInterval interval = no_time;
+  for (const StepSpan& step : steps)
+    if (step.number >= run.first && step.number <= run.last)
+      extend(interval, {step.start, step.end});
   return interval;
 }
 
 EfficiencyWindow window_of_steps(const StepPlan& steps, const Run& run) {
-  EfficiencyWindow window;
-  window.whole = {nanoseconds::max(), nanoseconds::min()};
-  window.first_step = run.first;
-  window.last_step = run.last;
-  for (const auto& spans : steps.by_rank) {
-    const TimeInterval interval = span_of(spans, run);
-    window.by_rank.push_back(interval);
-    window.whole.start = std::min(window.whole.start, interval.start);
-    window.whole.end = std::max(window.whole.end, interval.end);
-  }
+  EfficiencyWindow window{{}, no_time, run.first, run.last};
+  for (const auto& spans : steps.by_rank)
+    extend(window.whole, window.by_rank.emplace_back(span_of(spans, run)));
   return window;
 }
 
@@ -338,9 +311,7 @@ std::string describe(const std::vector<EfficiencyWindow>& runs, std::int32_t ste
 }
 
 EfficiencyWindows together(std::vector<EfficiencyWindow> runs) {
-  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return a.first_step < b.first_step;
-  });
+  std::ranges::sort(runs, {}, &EfficiencyWindow::first_step);
   std::int32_t steps = 0;
   std::vector<nanoseconds> lengths(runs.front().by_rank.size());
   for (const EfficiencyWindow& run : runs) {
@@ -349,21 +320,18 @@ EfficiencyWindows together(std::vector<EfficiencyWindow> runs) {
       lengths[rank] += run.by_rank[rank].end - run.by_rank[rank].start;
   }
   EfficiencyWindows windows;
-  windows.step_time = *std::max_element(lengths.begin(), lengths.end()) / steps;
+  windows.step_time = *std::ranges::max_element(lengths) / steps;
   windows.description = describe(runs, steps);
   windows.runs = std::move(runs);
   return windows;
 }
 
 std::optional<EfficiencyWindows> whole_window(const Job& job, const ClockMap& clocks) {
-  EfficiencyWindow window;
-  window.whole = {nanoseconds::max(), nanoseconds::min()};
+  EfficiencyWindow window{{}, no_time};
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     const RankView view(job.recordings[rank], clocks, rank);
-    for (const DeviceEvent& event : job.recordings[rank].device_events) {
-      window.whole.start = std::min(window.whole.start, view.start(event));
-      window.whole.end = std::max(window.whole.end, view.end(event));
-    }
+    for (const DeviceEvent& event : job.recordings[rank].device_events)
+      extend(window.whole, {view.start(event), view.end(event)});
   }
   if (window.whole.start >= window.whole.end) return std::nullopt;
   window.by_rank.assign(job.recordings.size(), window.whole);
@@ -381,13 +349,6 @@ std::size_t most_runs(const Job& job) {
   for (const Recording& recording : job.recordings)
     events += recording.device_events.size() + recording.host_events.size();
   return std::clamp<std::size_t>(most_visits / events, 1, most);
-}
-
-std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
-  std::int64_t events = 0;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
-  return events;
 }
 }  // namespace
 
@@ -428,9 +389,8 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
 std::int64_t events_within(const RankView& rank, TimeInterval window) {
   const auto& events = rank.recording().device_events;
   const auto before = [&](nanoseconds time) {
-    return std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
-      return rank.start(event) < time;
-    });
+    return std::ranges::partition_point(
+        events, [&](const DeviceEvent& event) { return rank.start(event) < time; });
   };
   return std::max<std::int64_t>(before(window.end) - before(window.start), 0);
 }
@@ -439,10 +399,7 @@ nanoseconds useful_time(const RankView& rank, TimeInterval window) {
   nanoseconds useful{};
   nanoseconds covered = window.start;
   for (const DeviceEvent& event : rank.recording().device_events) {
-    const bool counts = event.operation == DeviceOperation::kernel &&
-                        event.work_class != attribution::WorkClass::communication &&
-                        event.work_class != attribution::WorkClass::copy;
-    if (!counts) continue;
+    if (event.operation != DeviceOperation::kernel || !is_compute(event)) continue;
     if (rank.start(event) >= window.end) break;
     const nanoseconds start = std::max(covered, rank.start(event));
     const nanoseconds end = std::min(window.end, rank.end(event));
@@ -465,7 +422,7 @@ Predictor::Predictor(const std::vector<ReplayedRun>& runs,
     : runs_(runs) {
   changes_.emplace_back();
   for (Change& change : changes) {
-    if (std::find(changes_.begin(), changes_.end(), change) == changes_.end())
+    if (std::ranges::find(changes_, change) == changes_.end())
       changes_.push_back(std::move(change));
   }
   ends_.resize(changes_.size() * runs.size());
@@ -485,7 +442,7 @@ double Predictor::recorded(const Change& change) const {
 }
 
 double Predictor::replayed(const Change& change) const {
-  const auto found = std::find(changes_.begin(), changes_.end(), change);
+  const auto found = std::ranges::find(changes_, change);
   if (found == changes_.end()) throw std::out_of_range("this change was not replayed");
   const auto first = static_cast<std::size_t>(found - changes_.begin()) * runs_.size();
   double sum = 0.0;
@@ -500,7 +457,7 @@ double Predictor::error() const {
 
 double Predictor::ratio(const Change& change) const {
   const double before = change.on_time ? recorded(change) : replayed({});
-  if (change.on_time && !(before > 0.0)) return 1.0;  // nobody is left to wait for it
+  if (change.on_time && !(before > 0.0)) return 1.0;  // no rank is left to wait for it
   return std::clamp(replayed(change) / before, 0.0, 1.0);
 }
 }  // namespace scaleworth::trace

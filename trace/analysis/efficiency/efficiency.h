@@ -16,8 +16,7 @@
 #include <vector>
 
 namespace scaleworth::trace {
-// POP factors, critical path and what-if, from a replay of the recorded dependencies.
-
+/// POP factors, critical path and what-if, from a replay of the recorded dependencies.
 struct EfficiencyResult {
   std::optional<attribution::Efficiency> efficiency;
   std::string reason;  // why it is absent
@@ -61,7 +60,7 @@ class Predictor {
 
   /// The unchanged replay against the recording, as a fraction.
   double error() const;
-  /// At most 1, because every change takes something away; 1 where nobody but `on_time` has work.
+  /// At most 1, because every change takes something away; 1 where no rank but `on_time` has work.
   /// Throws std::out_of_range for a change that was not replayed.
   double ratio(const Change& change) const;
 

@@ -20,17 +20,11 @@ constexpr std::int64_t unexplained_ns = 10'000;
 constexpr std::int64_t timer_error_ns = 20'000;
 
 DeviceNode::Kind kind_of(const DeviceEvent& event) {
-  if (event.work_class == attribution::WorkClass::communication)
-    return DeviceNode::Kind::communication;
+  if (is_communication(event)) return DeviceNode::Kind::communication;
   if (event.operation != DeviceOperation::kernel ||
       event.work_class == attribution::WorkClass::copy)
     return DeviceNode::Kind::copy;
   return DeviceNode::Kind::compute;
-}
-
-bool is_call(const HostEvent& event) {
-  return event.activity == HostActivity::runtime_call ||
-         event.activity == HostActivity::driver_call;
 }
 
 /// The node that came last on each stream.
@@ -61,8 +55,7 @@ class Launches {
       const std::uint64_t correlation = events[graph.devices[node].event].correlation;
       if (correlation != 0) launched_.emplace_back(correlation, node);
     }
-    if (!std::is_sorted(launched_.begin(), launched_.end()))
-      std::sort(launched_.begin(), launched_.end());
+    if (!std::ranges::is_sorted(launched_)) std::ranges::sort(launched_);
   }
 
   /// Makes `call` the launch of all nodes with the correlation that have none yet: of nested calls
@@ -73,8 +66,7 @@ class Launches {
       return false;
     // Calls come nearly in the order of their correlations.
     if (next_ == launched_.size() || launched_[next_].first != correlation) {
-      const auto found =
-          std::lower_bound(launched_.begin(), launched_.end(), std::pair(correlation, NodeIndex{}));
+      const auto found = std::ranges::lower_bound(launched_, std::pair(correlation, NodeIndex{}));
       next_ = static_cast<std::size_t>(found - launched_.begin());
     }
     bool claimed = false;
@@ -97,8 +89,7 @@ class Launches {
 template <class Nodes>
 void sort_by_end(std::vector<NodeIndex>& indices, const Nodes& nodes) {
   const auto ends_before = [&](NodeIndex a, NodeIndex b) { return nodes[a].end < nodes[b].end; };
-  if (!std::is_sorted(indices.begin(), indices.end(), ends_before))
-    std::stable_sort(indices.begin(), indices.end(), ends_before);
+  if (!std::ranges::is_sorted(indices, ends_before)) std::ranges::stable_sort(indices, ends_before);
 }
 
 /// Latest of `recorded` plus its usual delay over the edges of `node`.
@@ -113,201 +104,225 @@ std::int64_t explained_start(const ReplayGraph& graph, const DeviceNode& node) {
   if (node.awaits != no_index) edge(graph.devices[node.awaits].end, usual_event_ns);
   return explained;
 }
+
+/// Fills an empty graph with one rank's nodes and the edges among them. Refers to what it is made
+/// of.
+class RankNodes {
+ public:
+  RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window)
+      : graph_(graph), view_(view), rank_(rank), window_(window) {}
+
+  void add() {
+    add_devices();
+    add_hosts();
+    chain_hosts();
+    sort_devices_by_end();
+    find_targets();
+  }
+
+  /// Communication starts when its rank arrived, which frameworks' timelines show later: by then
+  /// all the rank's work before has ended, so that the nodes stay in order. Call before
+  /// find_dependencies.
+  void arrive(const std::vector<CommunicationSplit>& splits) {
+    for (const CommunicationSplit& split : splits) {
+      const NodeIndex node = graph_.node_of(0, split.event);
+      if (node == no_index) continue;
+      std::int64_t& start = graph_.devices[node].start;
+      start = std::min(start, std::max(split.start, window_.start).count());
+    }
+  }
+
+  /// Of the communication without matched partners, and of all others, what they waited for on
+  /// their own device.
+  void find_dependencies() {
+    if (view_.recording().origin.framework_timeline) return follow_timers();
+    if (!add_stream_waits(graph_, view_)) follow_launch_order();
+    guess_from_ends();
+    by_end_ = {};
+  }
+
+ private:
+  void add_devices() {
+    const auto& events = view_.recording().device_events;
+    const auto first = std::ranges::partition_point(
+        events, [&](const DeviceEvent& event) { return view_.start(event) < window_.start; });
+    const auto last = first + events_within(view_, window_);
+    RankSpan span;
+    span.start = window_.start.count();
+    span.end = std::numeric_limits<std::int64_t>::min();
+    graph_.devices.reserve(static_cast<std::size_t>(std::max<std::ptrdiff_t>(last - first, 0)));
+    LastOfStream last_of_stream;
+    for (auto event = first; event < last; ++event) {
+      DeviceNode node;
+      node.start = view_.start(*event).count();
+      node.end = view_.end(*event).count();
+      node.event = static_cast<std::uint32_t>(event - events.begin());
+      node.rank = rank_;
+      node.kind = kind_of(*event);
+      node.collective = event->collective;
+      const auto index = static_cast<NodeIndex>(graph_.devices.size());
+      if (index % interrupt_every == 0) check_interrupt();
+      node.before = last_of_stream.exchange(*event, index);
+      if (index == 0) span.start = node.start;
+      span.end = std::max(span.end, node.end);
+      graph_.devices.push_back(node);
+    }
+    span.last = static_cast<NodeIndex>(graph_.devices.size());
+    graph_.ranks = {span};
+  }
+
+  void add_hosts() {
+    Launches launches(graph_, view_);
+    const auto& calls = view_.recording().host_events;
+    for (std::uint32_t call = 0; call < calls.size(); ++call) {
+      if (call % interrupt_every == 0) check_interrupt();
+      const HostEvent& event = calls[call];
+      const auto node = static_cast<NodeIndex>(graph_.hosts.size());
+      const bool launched = is_call(event) && launches.claim(event.correlation, node);
+      const bool within = view_.end(event) > window_.start && view_.end(event) <= window_.end;
+      if (!launched && !within) continue;
+      const std::int64_t start = view_.start(event).count();
+      const std::int64_t end = view_.end(event).count();
+      const bool waits =
+          within && (waits_for_device(event) || (launched && end - start > blocked_launch_ns));
+      if (!launched && !waits) continue;
+      if (waits) waiting_calls_.push_back(node);
+      graph_.hosts.push_back({start, end, no_index, no_index, call, rank_});
+    }
+  }
+
+  /// One chain for all threads: they hand the work to each other (forward, backward, optimizer),
+  /// and the thread that goes on waited for the one that ended last.
+  void chain_hosts() {
+    const auto& hosts = graph_.hosts;
+    std::vector<NodeIndex> ends(hosts.size());
+    std::iota(ends.begin(), ends.end(), NodeIndex{});
+    sort_by_end(ends, hosts);
+    NodeIndex last = no_index;
+    std::size_t next = 0;
+    for (NodeIndex node = 0; node < hosts.size(); ++node) {
+      const std::int64_t start = hosts[node].start;
+      // A call without length must not come before itself.
+      while (next < ends.size() && hosts[ends[next]].end <= start && ends[next] < node)
+        last = ends[next++];
+      graph_.hosts[node].before = last;
+    }
+  }
+
+  void sort_devices_by_end() {
+    by_end_.resize(graph_.devices.size());
+    std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
+    sort_by_end(by_end_, graph_.devices);
+  }
+
+  void find_targets() {
+    for (const NodeIndex node : waiting_calls_) {
+      HostNode& call = graph_.hosts[node];
+      const NodeIndex target = last_ended(call.end);
+      if (target != no_index && graph_.devices[target].end > call.start) call.target = target;
+    }
+    waiting_calls_ = {};
+  }
+
+  /// An operation begins when all that the rank began before it have ended: the one that ended
+  /// last, and the one beside it, such as the other half of a send and receive. Timers and rounding
+  /// make some begin a little before that; they are taken to begin then.
+  void follow_timers() {
+    const auto& events = view_.recording().device_events;
+    for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
+      DeviceNode& node = graph_.devices[index];
+      node.before = no_index;
+      auto one =
+          std::ranges::upper_bound(by_end_, node.start + timer_error_ns, {}, [&](NodeIndex other) {
+            return graph_.devices[other].end;
+          });
+      // Beyond so many others at one instant the order is not worth knowing.
+      for (int tries = 64; one != by_end_.begin() && node.before == no_index && tries > 0;
+           --tries) {
+        const NodeIndex cause = *--one;
+        const DeviceNode& before = graph_.devices[cause];
+        if (events[before.event].start >= events[node.event].start) continue;
+        if (node.awaits == no_index) {
+          node.awaits = cause;
+        } else if (before.end > graph_.devices[node.awaits].start) {
+          node.before = cause;
+        } else {
+          break;
+        }
+        node.start = std::clamp(before.end, node.start, node.end);
+      }
+    }
+    by_end_ = {};
+  }
+
+  /// Frameworks let communication wait for what the current stream holds when it is called.
+  void follow_launch_order() {
+    std::vector<std::pair<NodeIndex, NodeIndex>> launches;  // host, device
+    for (NodeIndex node = 0; node < graph_.devices.size(); ++node) {
+      if (graph_.devices[node].launch != no_index)
+        launches.emplace_back(graph_.devices[node].launch, node);
+    }
+    std::ranges::sort(launches);
+    NodeIndex compute = no_index;
+    for (const auto& [host, device] : launches) {
+      DeviceNode& node = graph_.devices[device];
+      if (node.kind != DeviceNode::Kind::communication) {
+        compute = device;
+      } else if (compute != no_index && graph_.devices[compute].end <= node.start) {
+        node.awaits = compute;
+      }
+    }
+  }
+
+  void guess_from_ends() {
+    std::size_t next = 0;
+    NodeIndex last = no_index;
+    for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
+      DeviceNode& node = graph_.devices[index];
+      while (next < by_end_.size() && graph_.devices[by_end_[next]].end <= node.start &&
+             by_end_[next] != index)
+        last = by_end_[next++];
+      if (last == no_index || last >= index) continue;
+      const std::int64_t explained = explained_start(graph_, node);
+      const bool unexplained = explained == std::numeric_limits<std::int64_t>::min() ||
+                               node.start - explained > unexplained_ns;
+      if (unexplained && graph_.devices[last].end > explained) node.awaits = last;
+    }
+  }
+
+  /// The device node that ended last, not later than `time`; no_index for none.
+  NodeIndex last_ended(std::int64_t time) const {
+    const auto after = std::ranges::upper_bound(
+        by_end_, time, {}, [&](NodeIndex b) { return graph_.devices[b].end; });
+    return after == by_end_.begin() ? no_index : *(after - 1);
+  }
+
+  bool waits_for_device(const HostEvent& event) const {
+    if (event.activity != HostActivity::synchronization)
+      return is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
+    const auto& known = view_.recording().synchronizations;
+    return event.synchronization < known.size() &&
+           known[event.synchronization].kind != Synchronization::Kind::stream_wait_event;
+  }
+
+  ReplayGraph& graph_;
+  const RankView& view_;
+  std::uint32_t rank_;
+  TimeInterval window_;
+  std::vector<NodeIndex> by_end_;
+  std::vector<NodeIndex> waiting_calls_;
+};
 }  // namespace
 
-RankNodes::RankNodes(ReplayGraph& graph,
-                     const RankView& view,
-                     std::uint32_t rank,
-                     TimeInterval window)
-    : graph_(graph), view_(view), rank_(rank), window_(window) {}
-
-void RankNodes::add() {
-  add_devices();
-  add_hosts();
-  chain_hosts();
-  sort_devices_by_end();
-  find_targets();
-}
-
-void RankNodes::arrive(const std::vector<CommunicationSplit>& splits) {
-  for (const CommunicationSplit& split : splits) {
-    const NodeIndex node = graph_.node_of(0, split.event);
-    if (node == no_index) continue;
-    std::int64_t& start = graph_.devices[node].start;
-    start = std::min(start, std::max(split.start, window_.start).count());
-  }
-}
-
-void RankNodes::add_devices() {
-  const auto& events = view_.recording().device_events;
-  const auto first =
-      std::partition_point(events.begin(), events.end(), [&](const DeviceEvent& event) {
-        return view_.start(event) < window_.start;
-      });
-  const auto last = first + events_within(view_, window_);
-  RankSpan span;
-  span.start = window_.start.count();
-  span.end = std::numeric_limits<std::int64_t>::min();
-  graph_.devices.reserve(static_cast<std::size_t>(std::max<std::ptrdiff_t>(last - first, 0)));
-  LastOfStream last_of_stream;
-  for (auto event = first; event < last; ++event) {
-    DeviceNode node;
-    node.start = view_.start(*event).count();
-    node.end = view_.end(*event).count();
-    node.event = static_cast<std::uint32_t>(event - events.begin());
-    node.rank = rank_;
-    node.kind = kind_of(*event);
-    node.collective = event->collective;
-    const auto index = static_cast<NodeIndex>(graph_.devices.size());
-    if (index % interrupt_every == 0) check_interrupt();
-    node.before = last_of_stream.exchange(*event, index);
-    if (index == 0) span.start = node.start;
-    span.end = std::max(span.end, node.end);
-    graph_.devices.push_back(node);
-  }
-  span.last = static_cast<NodeIndex>(graph_.devices.size());
-  graph_.ranks = {span};
-}
-
-bool RankNodes::waits_for_device(const HostEvent& event) const {
-  if (event.activity != HostActivity::synchronization)
-    return is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
-  const auto& known = view_.recording().synchronizations;
-  return event.synchronization < known.size() &&
-         known[event.synchronization].kind != Synchronization::Kind::stream_wait_event;
-}
-
-void RankNodes::add_hosts() {
-  Launches launches(graph_, view_);
-  const auto& calls = view_.recording().host_events;
-  for (std::uint32_t call = 0; call < calls.size(); ++call) {
-    if (call % interrupt_every == 0) check_interrupt();
-    const HostEvent& event = calls[call];
-    const auto node = static_cast<NodeIndex>(graph_.hosts.size());
-    const bool launched = is_call(event) && launches.claim(event.correlation, node);
-    const bool within = view_.end(event) > window_.start && view_.end(event) <= window_.end;
-    if (!launched && !within) continue;
-    const std::int64_t start = view_.start(event).count();
-    const std::int64_t end = view_.end(event).count();
-    const bool waits =
-        within && (waits_for_device(event) || (launched && end - start > blocked_launch_ns));
-    if (!launched && !waits) continue;
-    if (waits) waiting_calls_.push_back(node);
-    graph_.hosts.push_back({start, end, no_index, no_index, call, rank_});
-  }
-}
-
-/// One chain for all threads: they hand the work to each other (forward, backward, optimizer), and
-/// the thread that goes on waited for the one that ended last.
-void RankNodes::chain_hosts() {
-  const auto& hosts = graph_.hosts;
-  std::vector<NodeIndex> ends(hosts.size());
-  std::iota(ends.begin(), ends.end(), NodeIndex{});
-  sort_by_end(ends, hosts);
-  NodeIndex last = no_index;
-  std::size_t next = 0;
-  for (NodeIndex node = 0; node < hosts.size(); ++node) {
-    const std::int64_t start = hosts[node].start;
-    // A call without length must not come before itself.
-    while (next < ends.size() && hosts[ends[next]].end <= start && ends[next] < node)
-      last = ends[next++];
-    graph_.hosts[node].before = last;
-  }
-}
-
-void RankNodes::sort_devices_by_end() {
-  by_end_.resize(graph_.devices.size());
-  std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
-  sort_by_end(by_end_, graph_.devices);
-}
-
-NodeIndex RankNodes::last_ended(std::int64_t time) const {
-  const auto after =
-      std::upper_bound(by_end_.begin(), by_end_.end(), time, [&](std::int64_t value, NodeIndex b) {
-        return value < graph_.devices[b].end;
-      });
-  return after == by_end_.begin() ? no_index : *(after - 1);
-}
-
-void RankNodes::find_targets() {
-  for (const NodeIndex node : waiting_calls_) {
-    HostNode& call = graph_.hosts[node];
-    const NodeIndex target = last_ended(call.end);
-    if (target != no_index && graph_.devices[target].end > call.start) call.target = target;
-  }
-  waiting_calls_ = {};
-}
-
-void RankNodes::find_dependencies() {
-  if (view_.recording().origin.framework_timeline) return follow_timers();
-  if (!add_stream_waits(graph_, view_)) follow_launch_order();
-  guess_from_ends();
-  by_end_ = {};
-}
-
-/// An operation begins when all that the rank began before it have ended: the one that ended last,
-/// and the one beside it, such as the other half of a send and receive. Timers and rounding make
-/// some begin a little before that; they are taken to begin then.
-void RankNodes::follow_timers() {
-  const auto& events = view_.recording().device_events;
-  for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
-    DeviceNode& node = graph_.devices[index];
-    node.before = no_index;
-    auto one = std::upper_bound(
-        by_end_.begin(),
-        by_end_.end(),
-        node.start + timer_error_ns,
-        [&](std::int64_t time, NodeIndex other) { return time < graph_.devices[other].end; });
-    // Beyond so many others at one instant the order is not worth knowing.
-    for (int tries = 64; one != by_end_.begin() && node.before == no_index && tries > 0; --tries) {
-      const NodeIndex cause = *--one;
-      const DeviceNode& before = graph_.devices[cause];
-      if (events[before.event].start >= events[node.event].start) continue;
-      if (node.awaits == no_index) {
-        node.awaits = cause;
-      } else if (before.end > graph_.devices[node.awaits].start) {
-        node.before = cause;
-      } else {
-        break;
-      }
-      node.start = std::clamp(before.end, node.start, node.end);
-    }
-  }
-  by_end_ = {};
-}
-
-/// Frameworks let communication wait for what the current stream holds when it is called.
-void RankNodes::follow_launch_order() {
-  std::vector<std::pair<NodeIndex, NodeIndex>> launches;  // host, device
-  for (NodeIndex node = 0; node < graph_.devices.size(); ++node) {
-    if (graph_.devices[node].launch != no_index)
-      launches.emplace_back(graph_.devices[node].launch, node);
-  }
-  std::sort(launches.begin(), launches.end());
-  NodeIndex compute = no_index;
-  for (const auto& [host, device] : launches) {
-    DeviceNode& node = graph_.devices[device];
-    if (node.kind != DeviceNode::Kind::communication) {
-      compute = device;
-    } else if (compute != no_index && graph_.devices[compute].end <= node.start) {
-      node.awaits = compute;
-    }
-  }
-}
-
-void RankNodes::guess_from_ends() {
-  std::size_t next = 0;
-  NodeIndex last = no_index;
-  for (NodeIndex index = 0; index < graph_.devices.size(); ++index) {
-    DeviceNode& node = graph_.devices[index];
-    while (next < by_end_.size() && graph_.devices[by_end_[next]].end <= node.start &&
-           by_end_[next] != index)
-      last = by_end_[next++];
-    if (last == no_index || last >= index) continue;
-    const std::int64_t explained = explained_start(graph_, node);
-    const bool unexplained = explained == std::numeric_limits<std::int64_t>::min() ||
-                             node.start - explained > unexplained_ns;
-    if (unexplained && graph_.devices[last].end > explained) node.awaits = last;
-  }
+ReplayGraph rank_graph(const RankView& view,
+                       const std::vector<CommunicationSplit>& splits,
+                       std::uint32_t rank,
+                       TimeInterval window) {
+  ReplayGraph graph;
+  RankNodes nodes(graph, view, rank, window);
+  nodes.add();
+  nodes.arrive(splits);
+  nodes.find_dependencies();
+  return graph;
 }
 }  // namespace scaleworth::trace

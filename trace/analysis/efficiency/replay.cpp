@@ -2,12 +2,11 @@
 #include "trace/analysis/efficiency/replay.h"
 
 #include "src/core/process.h"
-#include "trace/analysis/intervals.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace scaleworth::trace {
@@ -42,7 +41,7 @@ struct Arrivals {
     }
   }
 
-  /// When the last one comes. Of those that are still to come, although somebody asks already whose
+  /// When the last one comes. Of those that are still to come, although a member asks already whose
   /// part had ended, as much later as recorded: a recording that contradicts itself plays longer.
   std::int64_t last(const Meeting& meeting) const {
     return count < meeting.members && count > 0 ? bounded(latest + (meeting.latest - recorded))
@@ -258,9 +257,7 @@ class NodeOrder {
     cuts_.emplace_back();
     for (const Stretch& stretch : stretches_) cuts_.back().push_back(stretch.first);
     const auto longest =
-        std::max_element(stretches_.begin(), stretches_.end(), [](const auto& a, const auto& b) {
-          return a.last - a.first < b.last - b.first;
-        });
+        std::ranges::max_element(stretches_, {}, [](const auto& a) { return a.last - a.first; });
     std::size_t pieces = (graph_.hosts.size() + graph_.devices.size()) / nodes_per_piece + 1;
     if (stretches_.empty() || stretches_.size() > most_stretches_in_pieces) pieces = 1;
     for (std::size_t piece = 1; piece < pieces; ++piece) {
@@ -274,17 +271,9 @@ class NodeOrder {
   void cut_at(std::int64_t time) {
     std::vector<NodeIndex> cut;
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
-      NodeIndex first = cuts_.back()[i];
-      NodeIndex last = stretches_[i].last;
-      while (first < last) {
-        const NodeIndex middle = first + (last - first) / 2;
-        if (start(stretches_[i], middle) < time) {
-          first = middle + 1;
-        } else {
-          last = middle;
-        }
-      }
-      cut.push_back(first);
+      const auto nodes = std::views::iota(cuts_.back()[i], stretches_[i].last);
+      cut.push_back(*std::ranges::lower_bound(
+          nodes, time, {}, [&](NodeIndex node) { return start(stretches_[i], node); }));
     }
     cuts_.push_back(std::move(cut));
   }

@@ -68,7 +68,7 @@ struct DeviceNode {
   NodeIndex before = no_index;   // device: the one before it on its stream, or beside `awaits`
   NodeIndex launch = no_index;   // host: the call that launched it
   NodeIndex awaits = no_index;   // device: on another stream, whose end it waits for
-  NodeIndex meeting = no_index;  // collective in which everybody needs everybody
+  NodeIndex meeting = no_index;  // collective in which every rank needs every other
   NodeIndex partner = no_index;  // device: whose start it needs, one-sided
   std::uint32_t event = 0;       // in the recording's device_events
   std::uint32_t rank = 0;
@@ -86,7 +86,7 @@ struct HostNode {
   std::uint32_t rank = 0;
 };
 
-/// Where ranks meet: nobody's transfer begins before the last one has come.
+/// Where ranks meet: no transfer begins before the last one has come.
 struct Meeting {
   std::int64_t latest = 0;    // start of the last one, as recorded
   NodeIndex last = no_index;  // device: that one
@@ -145,9 +145,9 @@ struct Change {
   /// that they bring.
   bool no_communication = false;
   /// This rank is never the one that the others wait for.
-  std::optional<std::uint32_t> on_time;
+  std::optional<std::uint32_t> on_time{};
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
-  std::vector<double> compute;
+  std::vector<double> compute{};
 
   bool operator==(const Change&) const = default;
 };
@@ -170,7 +170,7 @@ std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change&
 /// holds 4 bytes per node, and 2 MB for each piece at work.
 std::vector<NodeIndex> nodes_by_start(const ReplayGraph& graph);
 
-// Events between the streams of a device: work that had been told to wait for other work.
+// Events between the streams of a device: work that had been made to wait for other work.
 
 /// Sets DeviceNode::awaits of a graph of one rank from the recorded calls of cudaStreamWaitEvent:
 /// the first work launched on the waiting stream afterwards awaits the last work launched on the
@@ -178,41 +178,10 @@ std::vector<NodeIndex> nodes_by_start(const ReplayGraph& graph);
 /// False when the recording has no such calls, so that nothing is known.
 bool add_stream_waits(ReplayGraph& graph, const RankView& view);
 
-// The nodes of one rank while the graph is built.
+/// Nodes of one rank and the edges among them, which count from its first ones.
+ReplayGraph rank_graph(const RankView& view,
+                       const std::vector<CommunicationSplit>& splits,
+                       std::uint32_t rank,
+                       TimeInterval window);
 
-/// Fills an empty graph with one rank's nodes and the edges among them. Refers to what it is made
-/// of.
-class RankNodes {
- public:
-  RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window);
-
-  void add();
-  /// Communication starts when its rank arrived, which frameworks' timelines show later: by then
-  /// all the rank's work before has ended, so that the nodes stay in order. Call before
-  /// find_dependencies.
-  void arrive(const std::vector<CommunicationSplit>& splits);
-  /// Of the communication without matched partners, and of all others, what they waited for on
-  /// their own device.
-  void find_dependencies();
-
- private:
-  void add_devices();
-  void add_hosts();
-  void chain_hosts();
-  void sort_devices_by_end();
-  void find_targets();
-  void follow_timers();
-  void follow_launch_order();
-  void guess_from_ends();
-  /// The device node that ended last, not later than `time`; no_index for none.
-  NodeIndex last_ended(std::int64_t time) const;
-  bool waits_for_device(const HostEvent& event) const;
-
-  ReplayGraph& graph_;
-  const RankView& view_;
-  std::uint32_t rank_;
-  TimeInterval window_;
-  std::vector<NodeIndex> by_end_;
-  std::vector<NodeIndex> waiting_calls_;
-};
 }  // namespace scaleworth::trace

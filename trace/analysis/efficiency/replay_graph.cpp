@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
 #include "trace/analysis/efficiency/replay.h"
-#include "trace/analysis/intervals.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,7 +10,7 @@ namespace scaleworth::trace {
 namespace {
 using attribution::CollectiveKind;
 
-bool everybody_needs_everybody(CollectiveKind kind, std::size_t members) {
+bool all_need_all(CollectiveKind kind, std::size_t members) {
   switch (kind) {
     case CollectiveKind::broadcast:
     case CollectiveKind::scatter:
@@ -42,7 +41,7 @@ class CollectiveEdges {
   void add(CollectiveKind kind) {
     // What the partners make of a grouped call (an all-to-all of sends) is known only here.
     for (const Member& member : members_) node(member).collective = kind;
-    if (everybody_needs_everybody(kind, members_.size())) {
+    if (all_need_all(kind, members_.size())) {
       meet();
     } else if (kind == CollectiveKind::send || kind == CollectiveKind::receive ||
                kind == CollectiveKind::send_receive) {
@@ -115,19 +114,6 @@ void add_collectives(ReplayGraph& graph, const Waits& waits) {
     if (present.size() == waits.collectives[i].participants.size())
       CollectiveEdges(graph, present).add(waits.collectives[i].kind);
   }
-}
-
-/// Nodes of one rank, whose edges count from its first ones.
-ReplayGraph rank_graph(const RankView& view,
-                       const std::vector<CommunicationSplit>& splits,
-                       std::uint32_t rank,
-                       TimeInterval window) {
-  ReplayGraph graph;
-  RankNodes nodes(graph, view, rank, window);
-  nodes.add();
-  nodes.arrive(splits);
-  nodes.find_dependencies();
-  return graph;
 }
 
 /// Appends a rank's nodes.
@@ -207,6 +193,7 @@ struct StreamWork {
   std::vector<std::int64_t> launched;
   std::vector<NodeIndex> nodes;
 };
+
 using Streams = std::unordered_map<std::uint32_t, StreamWork>;
 
 struct StreamWait {
@@ -274,9 +261,9 @@ bool add_stream_waits(ReplayGraph& graph, const RankView& view) {
     const auto record = records.find(wait.record);
     const std::int64_t until = record == records.end() ? wait.time : record->second;
     const auto& work = awaited->second;
-    const auto last = std::upper_bound(work.launched.begin(), work.launched.end(), until);
+    const auto last = std::ranges::upper_bound(work.launched, until);
     const auto& next = waiting->second;
-    const auto first = std::lower_bound(next.launched.begin(), next.launched.end(), wait.time);
+    const auto first = std::ranges::lower_bound(next.launched, wait.time);
     if (last == work.launched.begin() || first == next.launched.end()) continue;
     const NodeIndex cause = work.nodes[static_cast<std::size_t>(last - work.launched.begin()) - 1];
     DeviceNode& effect =

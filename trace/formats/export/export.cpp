@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 #include "src/core/process.h"
-#include "trace/formats/export/export_writer.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,12 +26,11 @@ double seconds(nanoseconds time) {
 
 /// From the first begin to behind the last end, of all ranks.
 TimeInterval extent(const Job& job, const ClockMap& map) {
-  TimeInterval all{nanoseconds::max(), nanoseconds::min()};
+  TimeInterval all = no_time;
   const auto add = [&](std::size_t rank, const auto& events) {
-    for (const auto& event : events) {
-      all.start = std::min(all.start, map.to_common(rank, event.start));
-      all.end = std::max(all.end, map.to_common(rank, event.end) + nanoseconds(1));
-    }
+    for (const auto& event : events)
+      extend(all,
+             {map.to_common(rank, event.start), map.to_common(rank, event.end) + nanoseconds(1)});
   };
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     add(rank, job.recordings[rank].device_events);
@@ -58,10 +56,7 @@ std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
   TimeInterval span{slowest->start, slowest->end};
   for (const auto& steps : plan.by_rank)
     for (const StepSpan& step : steps)
-      if (step.number == slowest->number) {
-        span.start = std::min(span.start, step.start);
-        span.end = std::max(span.end, step.end);
-      }
+      if (step.number == slowest->number) extend(span, {step.start, step.end});
   return span;
 }
 
@@ -135,9 +130,8 @@ ExportFormat format_of(const std::string& path) {
 std::unique_ptr<ExportWriter> writer_for(const std::string& path,
                                          OutputFile& file,
                                          nanoseconds origin) {
-  if (format_of(path) == ExportFormat::perfetto)
-    return std::make_unique<PerfettoWriter>(file, origin);
-  return std::make_unique<ChromeWriter>(file, origin);
+  if (format_of(path) == ExportFormat::perfetto) return perfetto_writer(file, origin);
+  return chrome_writer(file, origin);
 }
 
 /// Writes everything that `selection` shows. Absent when that is too much; `written` then counts

@@ -7,7 +7,6 @@
 #include "trace/attribute.h"
 #include "trace/recording.h"
 
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -15,14 +14,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace scaleworth::trace {
-// Which part of a job an export shows.
-
+/// Which part of a job an export shows.
 struct Selection {
   TimeInterval window;      // on the common clock
   std::vector<bool> ranks;  // by place in the job
@@ -34,8 +31,7 @@ struct Selection {
 };
 }  // namespace scaleworth::trace
 
-// A file that appears under its name only when it is whole, and that has a largest size.
-
+/// A file that appears under its name only when it is whole, and that has a largest size.
 struct gzFile_s;
 
 namespace scaleworth::trace {
@@ -141,8 +137,7 @@ class ExportWriter {
   ExportCounts counts_;
 };
 
-// Events that overlap, laid beside each other so that every lane nests.
-
+/// Events that overlap, laid beside each other so that every lane nests.
 enum class Nesting : std::uint8_t {
   inside_allowed,  // a call inside a call
   none,            // work on a GPU: kernels that overlap run beside each other
@@ -154,35 +149,7 @@ std::vector<std::uint32_t> assign_lanes(const std::vector<TimeInterval>& events,
 
 inline constexpr std::uint32_t most_lanes = 64;
 
-// What is written beside a slice: in the words of PyTorch's profiler where it has words for it, so
-// that an export can be read back, and in ours for the rest.
-
-/// Arguments of one event; valid until the next call.
-class EventArguments {
- public:
-  explicit EventArguments(const Recording& recording) : recording_(recording) {}
-
-  const std::vector<Argument>& of(const DeviceEvent& event);
-  const std::vector<Argument>& of(const HostEvent& event);
-
- private:
-  void number(std::string_view name, std::int64_t value) { all_.push_back({name, value}); }
-  void text(std::string_view name, std::string_view value) { all_.push_back({name, value}); }
-  void add_communication(const Communication& communication);
-  void add_group(NameId group);
-  void add_synchronization(const Synchronization& synchronization);
-
-  const Recording& recording_;
-  std::vector<Argument> all_;
-};
-
-/// "kernel", "gpu_memcpy", "gpu_memset"
-std::string_view category_of(const DeviceEvent& event);
-/// "cuda_runtime", "user_annotation", ...
-std::string_view category_of(const HostEvent& event);
-
-// Arrows from the kernel of the rank that came last to the ranks that waited for it.
-
+/// Arrows from the kernel of the rank that came last to the ranks that waited for it.
 class Arrows {
  public:
   /// Only arrows between events that the selection shows.
@@ -217,135 +184,17 @@ struct ExportSource {
 /// Writes the process of the rank at place `rank` of the job, with everything in it.
 void export_rank(const ExportSource& source, std::size_t rank, ExportWriter& writer);
 
-/// Part of export_rank: how busy the GPU is, and how many bytes are in flight.
-void export_counters(const ExportSource& source, std::size_t rank, ExportWriter& writer);
-
-// Chrome's trace format in the dialect of PyTorch's profiler, one event a line.
-
 /// The first line of a file that ChromeWriter wrote begins with this.
 inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1,)";
-/// Behind the process number of the line that tells what a Kineto file says of its rank.
+/// Behind the process number of the line that holds what a Kineto file says of its rank.
 inline constexpr std::string_view chrome_rank_line =
     R"(,"ph":"M","name":"scaleworth_rank","args":{"distributedInfo":)";
 
-class ChromeWriter final : public ExportWriter {
- public:
-  /// `origin` becomes baseTimeNanoseconds. `file` must outlive the writer.
-  ChromeWriter(OutputFile& file, nanoseconds origin);
+// The formats. `origin` is the time zero of the file; `file` must outlive the writer.
 
-  bool is_read_back() const override { return true; }
-  void add_process(const ExportProcess& process) override;
-  TrackId add_track(std::int32_t process, std::string_view name) override;
-  TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit) override;
-  void finish() override;
-
- private:
-  struct Track {
-    std::int32_t process;
-    std::string name;
-  };
-
-  void write_begin(TrackId track, const ExportSlice& slice) override;
-  void write_end(TrackId, nanoseconds) override {}  // a slice is written whole at its begin
-  void write_count(TrackId counter, nanoseconds time, std::int64_t value) override;
-  void metadata(std::int32_t process, std::string_view what, std::string_view arguments);
-  void arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id);
-  void begin_line(std::int32_t process);
-  void end_line();
-
-  OutputFile& file_;
-  nanoseconds origin_;
-  std::vector<Track> tracks_;
-  std::string line_;
-  bool first_line_ = true;
-};
-
-// The few kinds of fields of Protocol Buffers that a timeline needs, as bytes.
-
-/// A message under construction; `clear` keeps its memory.
-class ProtobufMessage {
- public:
-  void clear() { bytes_.clear(); }
-  std::string_view bytes() const { return bytes_; }
-
-  void number(std::uint32_t field, std::uint64_t value) {
-    tag(field, 0);
-    varint(value);
-  }
-  /// For fields of type int32 and int64: negative ones take ten bytes.
-  void signed_number(std::uint32_t field, std::int64_t value) {
-    number(field, static_cast<std::uint64_t>(value));
-  }
-  void fixed(std::uint32_t field, std::uint64_t value) {
-    tag(field, 1);
-    for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(value >> shift);
-  }
-  void real(std::uint32_t field, double value) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    fixed(field, bits);
-  }
-  void text(std::uint32_t field, std::string_view value) {
-    tag(field, 2);
-    varint(value.size());
-    bytes_ += value;
-  }
-  void message(std::uint32_t field, const ProtobufMessage& value) { text(field, value.bytes()); }
-
- private:
-  void tag(std::uint32_t field, std::uint32_t type) { varint(field << 3U | type); }
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80U; value >>= 7U) bytes_ += static_cast<char>(value | 0x80U);
-    bytes_ += static_cast<char>(value);
-  }
-
-  std::string bytes_;
-};
-
-// Perfetto's own format: a sequence of TracePacket messages.
-
-/// Field numbers are those of google/perfetto protos/perfetto/trace.
-class PerfettoWriter final : public ExportWriter {
- public:
-  /// Times are written since `origin`. `file` must outlive the writer.
-  PerfettoWriter(OutputFile& file, nanoseconds origin);
-
-  bool is_read_back() const override { return false; }
-  void add_process(const ExportProcess& process) override;
-  TrackId add_track(std::int32_t process, std::string_view name) override;
-  TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit) override;
-  void finish() override {}
-
- private:
-  /// Names by number; a number is explained in the first packet that uses it.
-  struct Interned {
-    std::uint32_t field;  // of InternedData
-    std::unordered_map<std::string, std::uint64_t> numbers;
-  };
-
-  void write_begin(TrackId track, const ExportSlice& slice) override;
-  void write_end(TrackId track, nanoseconds time) override;
-  void write_count(TrackId counter, nanoseconds time, std::int64_t value) override;
-  std::uint64_t intern(Interned& names, std::string_view name);
-  void add_argument(const Argument& argument);
-  void begin_event(nanoseconds time, TrackId track, std::uint64_t type);
-  void write_event();
-  void write_descriptor(const ProtobufMessage& descriptor);
-  void write_packet();
-  TrackId next_track(std::int32_t process);
-
-  OutputFile& file_;
-  nanoseconds origin_;
-  std::uint64_t first_flags_ = 1;      // SEQ_INCREMENTAL_STATE_CLEARED, in the first packet
-  std::vector<std::uint64_t> tracks_;  // uuid by TrackId
-  Interned categories_{1, {}};
-  Interned names_{2, {}};
-  Interned argument_names_{3, {}};
-  // Reused from packet to packet.
-  ProtobufMessage packet_;
-  ProtobufMessage event_;
-  ProtobufMessage interned_;
-  ProtobufMessage part_;
-  ProtobufMessage frame_;
-};
+/// Chrome's trace format in the dialect of PyTorch's profiler, one event a line; `origin` becomes
+/// baseTimeNanoseconds.
+std::unique_ptr<ExportWriter> chrome_writer(OutputFile& file, nanoseconds origin);
+/// Perfetto's own format: a sequence of TracePacket messages.
+std::unique_ptr<ExportWriter> perfetto_writer(OutputFile& file, nanoseconds origin);
 }  // namespace scaleworth::trace

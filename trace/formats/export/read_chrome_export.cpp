@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
-#include <string>
 #include <type_traits>
 
 #include <fmt/format.h>

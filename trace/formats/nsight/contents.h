@@ -20,7 +20,7 @@
 namespace scaleworth::trace::nsight {
 // The binary payloads of NCCL's NVTX ranges, by the schemas that the file holds.
 
-/// What a payload may tell; its schema decides which fields there are.
+/// What a payload may contain; its schema decides which fields there are.
 struct NcclPayload {
   std::optional<std::int64_t> communicator;  // its hash, equal on all of its ranks
   std::optional<std::int64_t> bytes;
@@ -47,8 +47,7 @@ class PayloadSchemas {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Field>> fields_;  // domain, schema
 };
 
-// NCCL's own ranges on the host, and the kernels that they launched.
-
+/// NCCL's own ranges on the host, and the kernels that they launched.
 enum class NcclRole : std::uint8_t { communication, group_start, group_end };
 
 /// One call of NCCL's interface.
@@ -139,20 +138,4 @@ void read_device_tables(Contents& contents);  // kernels, copies, fills, whole g
 void read_host_tables(Contents& contents);    // calls, synchronizations, overhead
 void read_ranges(Contents& contents);         // NVTX
 void read_thread_names(Contents& contents);   // of the threads met so far
-
-// Which rank each process and device of a file is.
-
-/// The communicators that the recording's process joined for its device, in time order.
-struct Membership {
-  Recording* recording = nullptr;
-  std::vector<CommunicatorStart> communicators;
-};
-
-/// Sets rank, rank_from, world_size, run and the process groups of all recordings of a file, which
-/// are in the order of (process, device). The rank is that in the largest communicator, if all
-/// recordings agree on one; else, for a file with a single recording, the environment that nsys ran
-/// in; else the order, which rank_from then says.
-void find_ranks(Database& database, std::vector<Membership>& members);
-
-inline constexpr const char* order_of_processes = "order of process and device";
 }  // namespace scaleworth::trace::nsight

@@ -5,10 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <span>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,6 +43,8 @@ struct Window {
   std::uint32_t thread = 0;
   TimeInterval time;
   std::vector<NcclCall> calls;
+
+  std::pair<std::uint32_t, nanoseconds> begin() const { return {thread, time.start}; }
 };
 
 /// Windows by (thread, start). `calls` are in that order too.
@@ -107,7 +106,7 @@ std::optional<std::int32_t> small(std::optional<std::int64_t> value) {
   return static_cast<std::int32_t>(*value);
 }
 
-/// Bytes that the calls read and write on one device, as far as NCCL's size tells that: it is the
+/// Bytes that the calls read and write on one device, as far as NCCL's size gives that: it is the
 /// input of an all-gather and the output of a reduce-scatter.
 void add_bytes(Communication& communication,
                const std::vector<NcclCall>& calls,
@@ -165,26 +164,21 @@ using Launches = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
 Launches launches_inside(const Recording& recording, const std::vector<Window>& windows) {
   Launches launches;
   for (const HostEvent& event : recording.host_events) {
-    if (event.correlation == 0 || (event.activity != HostActivity::runtime_call &&
-                                   event.activity != HostActivity::driver_call))
-      continue;
-    const auto after = std::upper_bound(
-        windows.begin(), windows.end(), event, [](const HostEvent& e, const Window& window) {
-          return std::tie(e.thread, e.start) < std::tie(window.thread, window.time.start);
-        });
+    if (event.correlation == 0 || !is_call(event)) continue;
+    const auto after =
+        std::ranges::upper_bound(windows, std::pair(event.thread, event.start), {}, &Window::begin);
     if (after == windows.begin()) continue;
     const Window& window = *(after - 1);
     if (window.thread == event.thread && event.start <= window.time.end && !window.calls.empty())
       launches.emplace_back(event.correlation,
                             static_cast<std::uint32_t>(after - 1 - windows.begin()));
   }
-  std::sort(launches.begin(), launches.end());
+  std::ranges::sort(launches);
   return launches;
 }
 
 std::uint32_t window_of(const Launches& launches, std::uint64_t correlation) {
-  const auto found =
-      std::lower_bound(launches.begin(), launches.end(), std::pair(correlation, std::uint32_t{0}));
+  const auto found = std::ranges::lower_bound(launches, std::pair(correlation, std::uint32_t{0}));
   return found != launches.end() && found->first == correlation ? found->second : no_index;
 }
 }  // namespace
@@ -208,7 +202,7 @@ void link_nccl_calls(Recording& recording,
                      std::vector<NcclCall> calls,
                      std::size_t devices,
                      const RuleTable& rules) {
-  std::stable_sort(calls.begin(), calls.end(), [](const NcclCall& a, const NcclCall& b) {
+  std::ranges::stable_sort(calls, [](const NcclCall& a, const NcclCall& b) {
     return std::tie(a.thread, a.time.start, b.time.end) <
            std::tie(b.thread, b.time.start, a.time.end);
   });

@@ -5,10 +5,13 @@
 #include "trace/formats/nsight/contents.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,10 +33,9 @@ Choices outermost(const std::vector<StepCandidate>& candidates) {
     choices[{candidate.kind, candidate.thread}].ranges.push_back(&candidate);
   for (auto& [key, choice] : choices) {
     auto& ranges = choice.ranges;
-    std::stable_sort(
-        ranges.begin(), ranges.end(), [](const StepCandidate* a, const StepCandidate* b) {
-          return std::tie(a->time.start, b->time.end) < std::tie(b->time.start, a->time.end);
-        });
+    std::ranges::stable_sort(ranges, [](const StepCandidate* a, const StepCandidate* b) {
+      return std::tie(a->time.start, b->time.end) < std::tie(b->time.start, a->time.end);
+    });
     nanoseconds end = nanoseconds::min();
     std::erase_if(ranges, [&](const StepCandidate* range) {
       if (range->time.start < end) return true;
@@ -49,10 +51,9 @@ Choices outermost(const std::vector<StepCandidate>& candidates) {
 }
 
 bool rising(const std::vector<const StepCandidate*>& ranges) {
-  return std::adjacent_find(
-             ranges.begin(), ranges.end(), [](const StepCandidate* a, const StepCandidate* b) {
-               return !(a->number < b->number);
-             }) == ranges.end();
+  return std::ranges::adjacent_find(ranges, [](const StepCandidate* a, const StepCandidate* b) {
+           return !(a->number < b->number);
+         }) == ranges.end();
 }
 
 /// Takes one kind of range on one thread: numbered names before others, then by preference, then
@@ -82,12 +83,6 @@ void choose_steps(Recording& recording, const std::vector<StepCandidate>& candid
     ++counted;
   }
 }
-}  // namespace
-}  // namespace scaleworth::trace::nsight
-
-namespace scaleworth::trace {
-namespace nsight {
-namespace {
 constexpr std::size_t most_diagnostics = 5;
 
 std::optional<nanoseconds> session_start(Database& database) {
@@ -119,10 +114,9 @@ std::vector<std::string> diagnostics(Database& database) {
 }
 
 std::size_t kernels(const Recording& recording) {
-  return static_cast<std::size_t>(std::count_if(
-      recording.device_events.begin(), recording.device_events.end(), [](const DeviceEvent& event) {
-        return event.operation == DeviceOperation::kernel;
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      recording.device_events,
+      [](const DeviceEvent& event) { return event.operation == DeviceOperation::kernel; }));
 }
 
 /// Numbers of names of one recording in those of another.
@@ -146,10 +140,8 @@ class NameTranslation {
 /// Devices without kernels give their copies to the one with the most: a process touches other
 /// GPUs' memory without being a rank there.
 void fold_devices(Process& process) {
-  auto busiest = std::max_element(
-      process.devices.begin(), process.devices.end(), [](const auto& a, const auto& b) {
-        return kernels(a.second.recording) < kernels(b.second.recording);
-      });
+  auto busiest = std::ranges::max_element(
+      process.devices, {}, [](const auto& a) { return kernels(a.second.recording); });
   Recording& to = busiest->second.recording;
   for (auto side = process.devices.begin(); side != process.devices.end();) {
     Recording& from = side->second.recording;
@@ -173,12 +165,11 @@ void fold_devices(Process& process) {
 /// Processes that only copy are helpers, not ranks; when some have kernels the others go.
 std::vector<std::string> drop_helpers(Contents& contents) {
   const auto works = [](const auto& process) {
-    return std::any_of(process.second.devices.begin(),
-                       process.second.devices.end(),
-                       [](const auto& side) { return kernels(side.second.recording) > 0; });
+    return std::ranges::any_of(process.second.devices,
+                               [](const auto& side) { return kernels(side.second.recording) > 0; });
   };
   std::vector<std::string> remarks;
-  if (std::none_of(contents.processes.begin(), contents.processes.end(), works)) return remarks;
+  if (std::ranges::none_of(contents.processes, works)) return remarks;
   for (auto process = contents.processes.begin(); process != contents.processes.end();) {
     if (works(*process)) {
       ++process;
@@ -196,7 +187,7 @@ std::vector<bool> foreign_threads(const Process& process, const Recording& recor
   const auto correlations = [](const Recording& of) {
     std::vector<std::uint64_t> values;
     for (const DeviceEvent& event : of.device_events) values.push_back(event.correlation);
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return values;
   };
   const std::size_t threads = process.host.recording.threads.size();
@@ -205,8 +196,7 @@ std::vector<bool> foreign_threads(const Process& process, const Recording& recor
   for (const auto& [device, side] : process.devices) {
     const auto values = correlations(side.recording);
     for (const HostEvent& event : process.host.recording.host_events) {
-      if (event.correlation == 0 ||
-          !std::binary_search(values.begin(), values.end(), event.correlation))
+      if (event.correlation == 0 || !std::ranges::binary_search(values, event.correlation))
         continue;
       launches[event.thread] = true;
       if (&side.recording == &recording) launches_here[event.thread] = true;
@@ -235,15 +225,142 @@ void add_host(Recording& to, Process& process) {
   for (HostEvent& event : to.host_events) event.name = translate(event.name);
 }
 
+/// The communicators that the recording's process joined for its device, in time order.
+struct Membership {
+  Recording* recording = nullptr;
+  std::vector<CommunicatorStart> communicators;
+};
+
+constexpr const char* order_of_processes = "order of process and device";
+/// Launchers' variables for a rank and the number of ranks.
+struct Launcher {
+  std::string_view rank;
+  std::string_view size;
+};
+
+constexpr std::array launchers = {Launcher{"RANK", "WORLD_SIZE"},
+                                  Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                  Launcher{"PMIX_RANK", ""},
+                                  Launcher{"PMI_RANK", "PMI_SIZE"},
+                                  Launcher{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                  Launcher{"SLURM_PROCID", "SLURM_NTASKS"}};
+
+/// The largest communicator of the first recording that all recordings have a rank of their own in.
+const CommunicatorStart* common_world(const std::vector<Membership>& members) {
+  const CommunicatorStart* world = nullptr;
+  for (const CommunicatorStart& candidate : members.front().communicators) {
+    std::set<std::int32_t> ranks;
+    for (const Membership& member : members)
+      for (const CommunicatorStart& joined : member.communicators)
+        if (joined.communicator == candidate.communicator && joined.ranks == candidate.ranks) {
+          ranks.insert(joined.rank);
+          break;
+        }
+    if (ranks.size() == members.size() && (!world || candidate.ranks > world->ranks))
+      world = &candidate;
+  }
+  return world;
+}
+
+bool ranks_from_communicator(std::vector<Membership>& members) {
+  const CommunicatorStart* world = common_world(members);
+  if (!world) return false;
+  for (Membership& member : members) {
+    const auto joined = std::ranges::find_if(member.communicators, [&](const CommunicatorStart& c) {
+      return c.communicator == world->communicator;
+    });
+    Origin& origin = member.recording->origin;
+    origin.rank = joined->rank;
+    origin.world_size = joined->ranks;
+    origin.run = communicator_name(world->communicator);
+    origin.rank_from = "NCCL communicator";
+    origin.rank_basis = RankBasis::communicator;
+  }
+  return true;
+}
+
+/// A number out of `NAME="12"`, when the name is right.
+std::optional<std::int32_t> variable(std::string_view setting, std::string_view name) {
+  if (name.empty() || !setting.starts_with(name)) return std::nullopt;
+  setting.remove_prefix(name.size());
+  if (!setting.starts_with('=')) return std::nullopt;
+  setting.remove_prefix(1);
+  if (setting.starts_with('"')) setting.remove_prefix(1);
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), value);
+  if (error != std::errc() || end == setting.data() || value < 0) return std::nullopt;
+  return value;
+}
+
+bool rank_from_environment(Database& database, Origin& origin) {
+  std::vector<std::string> settings;
+  Rows row = database.select("META_DATA_CAPTURE", {"name", "value"});
+  while (row.next()) {
+    const auto name = row.text(0);
+    const auto value = row.text(1);
+    if (name && value && name->ends_with("ENVIRONMENT_VARIABLE")) settings.emplace_back(*value);
+  }
+  for (const Launcher& launcher : launchers) {
+    for (const std::string& setting : settings) {
+      if (!origin.rank) origin.rank = variable(setting, launcher.rank);
+      if (!origin.world_size) origin.world_size = variable(setting, launcher.size);
+    }
+    if (origin.rank) {
+      origin.rank_from = "environment variable " + std::string(launcher.rank);
+      return true;
+    }
+    origin.world_size.reset();
+  }
+  return false;
+}
+
+/// Sizes of the communicators, and their ranks where all of them are in this file.
+void describe_groups(std::vector<Membership>& members) {
+  std::map<std::int64_t, std::vector<std::int32_t>> ranks;  // by place in the communicator
+  for (const Membership& member : members)
+    for (const CommunicatorStart& joined : member.communicators) {
+      if (joined.ranks > static_cast<std::int32_t>(members.size())) continue;
+      auto& places = ranks[joined.communicator];
+      places.resize(std::max(places.size(), static_cast<std::size_t>(joined.ranks)), -1);
+      places[static_cast<std::size_t>(joined.rank)] = *member.recording->origin.rank;
+    }
+  for (Membership& member : members)
+    for (const CommunicatorStart& joined : member.communicators) {
+      Recording& recording = *member.recording;
+      ProcessGroup group;
+      group.size = joined.ranks;
+      const auto places = ranks.find(joined.communicator);
+      if (places != ranks.end() && std::ranges::find(places->second, -1) == places->second.end())
+        group.ranks = places->second;
+      recording.groups[recording.names.intern(communicator_name(joined.communicator))] = group;
+    }
+}
+
+/// Sets rank, rank_from, world_size, run and the process groups of all recordings of a file, which
+/// are in the order of (process, device). The rank is that in the largest communicator, if all
+/// recordings agree on one; else, for a file with a single recording, the environment that nsys ran
+/// in; else the order, which rank_from then says.
+void find_ranks(Database& database, std::vector<Membership>& members) {
+  if (members.empty()) return;
+  if (!ranks_from_communicator(members) &&
+      !(members.size() == 1 &&
+        rank_from_environment(database, members.front().recording->origin))) {
+    std::int32_t next = 0;
+    for (Membership& member : members) {
+      member.recording->origin.rank = next++;
+      member.recording->origin.rank_from = order_of_processes;
+      member.recording->origin.rank_basis = RankBasis::counted;
+    }
+  }
+  describe_groups(members);
+}
+
 Membership membership(const Process& process, Recording& recording, std::int32_t device) {
   Membership member{&recording, {}};
   for (const CommunicatorStart& joined : process.communicators)
     if (process.devices.size() == 1 || !joined.device || *joined.device == device)
       member.communicators.push_back(joined);
-  std::stable_sort(
-      member.communicators.begin(),
-      member.communicators.end(),
-      [](const CommunicatorStart& a, const CommunicatorStart& b) { return a.at < b.at; });
+  std::ranges::stable_sort(member.communicators, {}, &CommunicatorStart::at);
   return member;
 }
 
@@ -296,7 +413,7 @@ std::vector<Recording> recordings_of(Contents& contents, const std::string& path
   return recordings;
 }
 
-/// Losses that cannot be told by recording stand in the first one.
+/// Losses that belong to no single recording stand in the first one.
 void report_trouble(const RowTrouble& trouble, Recording& recording) {
   if (trouble.wrong_types > 0) recording.losses["values_of_wrong_type"] = trouble.wrong_types;
   if (trouble.damaged.empty()) return;
@@ -304,8 +421,9 @@ void report_trouble(const RowTrouble& trouble, Recording& recording) {
   for (const std::string& where : trouble.damaged) recording.remarks.push_back(where);
 }
 }  // namespace
-}  // namespace nsight
+}  // namespace scaleworth::trace::nsight
 
+namespace scaleworth::trace {
 std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rules) {
   using namespace nsight;
   Database database(path);
@@ -314,10 +432,9 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   read_device_tables(contents);
   const std::vector<std::string> helpers = drop_helpers(contents);
   std::erase_if(contents.processes, [](const auto& process) {
-    return std::all_of(
-        process.second.devices.begin(), process.second.devices.end(), [](const auto& side) {
-          return side.second.recording.device_events.empty();
-        });
+    return std::ranges::all_of(process.second.devices, [](const auto& side) {
+      return side.second.recording.device_events.empty();
+    });
   });
   if (contents.processes.empty()) {
     const auto& damaged = database.trouble().damaged;

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
-#include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -104,9 +102,7 @@ std::optional<DeviceRow> device_row(Contents& contents, const Rows& row) {
   }
   const auto time = contents.interval(row, side.recording);
   if (!time) return std::nullopt;
-  DeviceEvent event;
-  event.start = time->start;
-  event.end = time->end;
+  DeviceEvent event{time->start, time->end};
   event.device = static_cast<std::uint16_t>(on);
   event.stream = static_cast<std::uint32_t>(row.integer(stream).value_or(0));
   event.correlation = static_cast<std::uint64_t>(row.integer(correlation).value_or(0));
@@ -155,29 +151,23 @@ void read_kernels(Contents& contents) {
 }
 
 /// As in the enumeration that CUPTI and the table ENUM_CUDA_MEMCPY_OPER share.
-const char* copy_direction(std::int64_t kind) {
-  switch (kind) {
-    case 1:
-    case 3:
-    case 11:
-      return "HtoD";
-    case 2:
-    case 4:
-    case 12:
-      return "DtoH";
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-    case 13:
-      return "DtoD";
-    case 9:
-      return "HtoH";
-    case 10:
-      return "PtoP";
-    default:
-      return "";
-  }
+std::string_view copy_direction(std::int64_t kind) {
+  constexpr std::array<std::string_view, 14> directions{"",
+                                                        "HtoD",
+                                                        "DtoH",
+                                                        "HtoD",
+                                                        "DtoH",
+                                                        "DtoD",
+                                                        "DtoD",
+                                                        "DtoD",
+                                                        "DtoD",
+                                                        "HtoH",
+                                                        "PtoP",
+                                                        "HtoD",
+                                                        "DtoH",
+                                                        "DtoD"};
+  return kind < 0 || kind >= std::ssize(directions) ? ""
+                                                    : directions[static_cast<std::size_t>(kind)];
 }
 
 void read_copies(Contents& contents) {
@@ -187,7 +177,7 @@ void read_copies(Contents& contents) {
       {"graphNodeId", "copyKind", "bytes"},
       [](const Rows& row, Side& side, DeviceEvent& event) {
         Recording& recording = side.recording;
-        const std::string direction = copy_direction(row.integer(first_own + 1).value_or(0));
+        const std::string direction(copy_direction(row.integer(first_own + 1).value_or(0)));
         event.operation = DeviceOperation::copy;
         event.graph_node = graph_node(row, first_own);
         event.name = recording.names.intern(direction.empty() ? "Memcpy" : "Memcpy " + direction);
@@ -240,7 +230,7 @@ std::string_view without_version(std::string_view name) {
   return digits ? name.substr(0, at) : name;
 }
 
-/// A wait whose thread is told by the call with the same correlation.
+/// A wait whose thread is that of the call with the same correlation.
 struct PendingThread {
   std::int64_t process = 0;
   std::uint64_t correlation = 0;
@@ -254,11 +244,9 @@ struct EventRecord {
   std::int64_t sync_id = 0;
   std::optional<std::uint32_t> stream;
   std::uint64_t correlation = 0;
-};
 
-bool before(const EventRecord& a, const EventRecord& b) {
-  return std::tie(a.process, a.sync_id) < std::tie(b.process, b.sync_id);
-}
+  std::pair<std::int64_t, std::int64_t> key() const { return {process, sync_id}; }
+};
 
 std::vector<EventRecord> read_event_records(Contents& contents) {
   std::vector<EventRecord> records;
@@ -272,21 +260,9 @@ std::vector<EventRecord> read_event_records(Contents& contents) {
     record.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     records.push_back(record);
   }
-  std::sort(records.begin(), records.end(), before);
+  std::ranges::sort(records, {}, &EventRecord::key);
   return records;
 }
-
-struct SyncType {
-  Synchronization::Kind kind;
-  const char* name;
-};
-
-/// By the numbers of CUPTI, from 1 on.
-constexpr std::array sync_types = {
-    SyncType{Synchronization::Kind::event, "Event Sync"},
-    SyncType{Synchronization::Kind::stream_wait_event, "Stream Wait Event"},
-    SyncType{Synchronization::Kind::stream, "Stream Sync"},
-    SyncType{Synchronization::Kind::context, "Context Sync"}};
 
 std::vector<PendingThread> read_synchronizations(Contents& contents) {
   const std::vector<EventRecord> records = read_event_records(contents);
@@ -300,27 +276,25 @@ std::vector<PendingThread> read_synchronizations(Contents& contents) {
     if (!process) continue;
     Recording& host = process->host.recording;
     const std::int64_t type = row.integer(4).value_or(0);
-    if (type < 1 || type > static_cast<std::int64_t>(sync_types.size())) {
+    if (type < 1 || type > 4) {  // CUPTI numbers them in the order of Synchronization::Kind
       ++host.losses["synchronizations_of_unknown_type"];
       continue;
     }
     const auto time = contents.interval(row, host);
     if (!time) continue;
-    const SyncType& known = sync_types[static_cast<std::size_t>(type - 1)];
-    Synchronization synchronization{known.kind, std::nullopt, std::nullopt, std::nullopt};
+    Synchronization synchronization;
+    synchronization.kind = static_cast<Synchronization::Kind>(type - 1);
     if (const auto stream = row.integer(5); stream && *stream >= 0 && *stream != no_stream)
       synchronization.stream = static_cast<std::uint32_t>(*stream);
-    const EventRecord wanted{global_id, row.integer(6).value_or(0), std::nullopt, 0};
-    const auto record = std::lower_bound(records.begin(), records.end(), wanted, before);
-    if (record != records.end() && !before(wanted, *record)) {
+    const std::pair wanted(global_id, row.integer(6).value_or(0));
+    const auto record = std::ranges::lower_bound(records, wanted, {}, &EventRecord::key);
+    if (record != records.end() && record->key() == wanted) {
       synchronization.waits_on = record->stream;
       synchronization.event_record = record->correlation;
     }
-    HostEvent event;
-    event.start = time->start;
-    event.end = time->end;
+    HostEvent event{time->start, time->end};
     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
-    event.name = host.names.intern(known.name);
+    event.name = host.names.intern(synchronization_name(synchronization.kind));
     event.activity = HostActivity::synchronization;
     event.synchronization = static_cast<std::uint32_t>(host.synchronizations.size());
     host.synchronizations.push_back(synchronization);
@@ -328,7 +302,7 @@ std::vector<PendingThread> read_synchronizations(Contents& contents) {
         {global_id & ~std::int64_t{0xFFFFFF}, event.correlation, host.host_events.size()});
     host.host_events.push_back(event);
   }
-  std::sort(pending.begin(), pending.end());
+  std::ranges::sort(pending);
   return pending;
 }
 
@@ -343,16 +317,14 @@ void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
     Side& side = process->host;
     const auto time = contents.interval(row, side.recording);
     if (!time) continue;
-    HostEvent event;
-    event.start = time->start;
-    event.end = time->end;
+    HostEvent event{time->start, time->end};
     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     event.thread = contents.thread(*process, global_id);
     event.name = contents.name(side, row.integer(5), without_version);
     event.activity = row.integer(4).value_or(0) == driver_class ? HostActivity::driver_call
                                                                 : HostActivity::runtime_call;
     const PendingThread wanted{global_id & ~std::int64_t{0xFFFFFF}, event.correlation, 0};
-    for (auto wait = std::lower_bound(pending.begin(), pending.end(), wanted);
+    for (auto wait = std::ranges::lower_bound(pending, wanted);
          event.correlation != 0 && wait != pending.end() && wait->process == wanted.process &&
          wait->correlation == wanted.correlation;
          ++wait)
@@ -364,18 +336,14 @@ void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
 /// Work that CUDA does of itself, by the names that the host rules know; everything else in the
 /// tables of overhead is the profiler's.
 const char* driver_work(std::int64_t type) {
-  switch (type) {
-    case 2:
-      return "Driver Compiler";
-    case 6:
-      return "Runtime Triggered Module Loading";
-    case 7:
-      return "Lazy Function Loading";
-    case 8:
-      return "Command Buffer Full";
-    default:
-      return nullptr;
-  }
+  constexpr std::array<std::pair<std::int64_t, const char*>, 4> names{
+      {{2, "Driver Compiler"},
+       {6, "Runtime Triggered Module Loading"},
+       {7, "Lazy Function Loading"},
+       {8, "Command Buffer Full"}}};
+  for (const auto& [known, name] : names)
+    if (known == type) return name;
+  return nullptr;
 }
 
 void read_overhead(Contents& contents, const char* table) {
@@ -389,9 +357,7 @@ void read_overhead(Contents& contents, const char* table) {
     const auto time = contents.interval(row, side.recording);
     if (!time) continue;
     const char* driver = driver_work(row.integer(3).value_or(0));
-    HostEvent event;
-    event.start = time->start;
-    event.end = time->end;
+    HostEvent event{time->start, time->end};
     event.thread = contents.thread(*process, global_id);
     event.activity = driver ? HostActivity::operation : HostActivity::overhead;
     event.name = driver ? side.recording.names.intern(driver) : contents.name(side, row.integer(4));
@@ -441,7 +407,7 @@ std::string text_of(Database& database, const Rows& row) {
   return id ? database.string(*id).value_or("") : std::string();
 }
 
-/// Domains that are certainly not NCCL's; which one is NCCL's is not told by trimmed files.
+/// Domains that are certainly not NCCL's; trimmed files do not state which one is NCCL's.
 std::set<std::pair<std::int64_t, std::int64_t>> other_domains(Database& database) {
   std::set<std::pair<std::int64_t, std::int64_t>> domains;  // process, domain
   Rows row = database.select_where("NVTX_EVENTS", columns, "eventType", domain_created);
@@ -474,7 +440,7 @@ class RangeReader {
 
   void read(const Rows& row) {
     const std::int64_t kind = row.integer(type).value_or(range_types.front());
-    if (std::find(range_types.begin(), range_types.end(), kind) == range_types.end()) return;
+    if (std::ranges::find(range_types, kind) == range_types.end()) return;
     const std::int64_t global_id = row.integer(thread).value_or(0);
     Process* process = contents_.process(global_id);
     if (!process) return;
@@ -489,9 +455,7 @@ class RangeReader {
       process->steps.push_back({std::move(step->kind), step->number, step->preference, *time, on});
     const bool operation = name.size() < full.size() || name.starts_with("aten::");
     if (operation && !contents_.rules.host(name)) return;
-    HostEvent event;
-    event.start = time->start;
-    event.end = time->end;
+    HostEvent event{time->start, time->end};
     event.thread = on;
     event.name = process->host.recording.names.intern(name);
     event.activity = operation ? HostActivity::operation : HostActivity::annotation;
@@ -529,127 +493,5 @@ void read_ranges(Contents& contents) {
   RangeReader reader(contents);
   Rows row = contents.database.select("NVTX_EVENTS", columns);
   while (row.next()) reader.read(row);
-}
-
-namespace {
-/// Launchers' variables for a rank and the number of ranks.
-struct Launcher {
-  std::string_view rank;
-  std::string_view size;
-};
-constexpr std::array launchers = {Launcher{"RANK", "WORLD_SIZE"},
-                                  Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                  Launcher{"PMIX_RANK", ""},
-                                  Launcher{"PMI_RANK", "PMI_SIZE"},
-                                  Launcher{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-                                  Launcher{"SLURM_PROCID", "SLURM_NTASKS"}};
-
-/// The largest communicator of the first recording that all recordings have a rank of their own in.
-const CommunicatorStart* common_world(const std::vector<Membership>& members) {
-  const CommunicatorStart* world = nullptr;
-  for (const CommunicatorStart& candidate : members.front().communicators) {
-    std::set<std::int32_t> ranks;
-    for (const Membership& member : members)
-      for (const CommunicatorStart& joined : member.communicators)
-        if (joined.communicator == candidate.communicator && joined.ranks == candidate.ranks) {
-          ranks.insert(joined.rank);
-          break;
-        }
-    if (ranks.size() == members.size() && (!world || candidate.ranks > world->ranks))
-      world = &candidate;
-  }
-  return world;
-}
-
-bool ranks_from_communicator(std::vector<Membership>& members) {
-  const CommunicatorStart* world = common_world(members);
-  if (!world) return false;
-  for (Membership& member : members) {
-    const auto joined = std::find_if(
-        member.communicators.begin(), member.communicators.end(), [&](const CommunicatorStart& c) {
-          return c.communicator == world->communicator;
-        });
-    Origin& origin = member.recording->origin;
-    origin.rank = joined->rank;
-    origin.world_size = joined->ranks;
-    origin.run = communicator_name(world->communicator);
-    origin.rank_from = "NCCL communicator";
-    origin.rank_basis = RankBasis::communicator;
-  }
-  return true;
-}
-
-/// A number out of `NAME="12"`, when the name is right.
-std::optional<std::int32_t> variable(std::string_view setting, std::string_view name) {
-  if (name.empty() || !setting.starts_with(name)) return std::nullopt;
-  setting.remove_prefix(name.size());
-  if (!setting.starts_with('=')) return std::nullopt;
-  setting.remove_prefix(1);
-  if (setting.starts_with('"')) setting.remove_prefix(1);
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), value);
-  if (error != std::errc() || end == setting.data() || value < 0) return std::nullopt;
-  return value;
-}
-
-bool rank_from_environment(Database& database, Origin& origin) {
-  std::vector<std::string> settings;
-  Rows row = database.select("META_DATA_CAPTURE", {"name", "value"});
-  while (row.next()) {
-    const auto name = row.text(0);
-    const auto value = row.text(1);
-    if (name && value && name->ends_with("ENVIRONMENT_VARIABLE")) settings.emplace_back(*value);
-  }
-  for (const Launcher& launcher : launchers) {
-    for (const std::string& setting : settings) {
-      if (!origin.rank) origin.rank = variable(setting, launcher.rank);
-      if (!origin.world_size) origin.world_size = variable(setting, launcher.size);
-    }
-    if (origin.rank) {
-      origin.rank_from = "environment variable " + std::string(launcher.rank);
-      return true;
-    }
-    origin.world_size.reset();
-  }
-  return false;
-}
-
-/// Sizes of the communicators, and their ranks where all of them are in this file.
-void describe_groups(std::vector<Membership>& members) {
-  std::map<std::int64_t, std::vector<std::int32_t>> ranks;  // by place in the communicator
-  for (const Membership& member : members)
-    for (const CommunicatorStart& joined : member.communicators) {
-      if (joined.ranks > static_cast<std::int32_t>(members.size())) continue;
-      auto& places = ranks[joined.communicator];
-      places.resize(std::max(places.size(), static_cast<std::size_t>(joined.ranks)), -1);
-      places[static_cast<std::size_t>(joined.rank)] = *member.recording->origin.rank;
-    }
-  for (Membership& member : members)
-    for (const CommunicatorStart& joined : member.communicators) {
-      Recording& recording = *member.recording;
-      ProcessGroup group;
-      group.size = joined.ranks;
-      const auto places = ranks.find(joined.communicator);
-      if (places != ranks.end() &&
-          std::find(places->second.begin(), places->second.end(), -1) == places->second.end())
-        group.ranks = places->second;
-      recording.groups[recording.names.intern(communicator_name(joined.communicator))] = group;
-    }
-}
-}  // namespace
-
-void find_ranks(Database& database, std::vector<Membership>& members) {
-  if (members.empty()) return;
-  if (!ranks_from_communicator(members) &&
-      !(members.size() == 1 &&
-        rank_from_environment(database, members.front().recording->origin))) {
-    std::int32_t next = 0;
-    for (Membership& member : members) {
-      member.recording->origin.rank = next++;
-      member.recording->origin.rank_from = order_of_processes;
-      member.recording->origin.rank_basis = RankBasis::counted;
-    }
-  }
-  describe_groups(members);
 }
 }  // namespace scaleworth::trace::nsight

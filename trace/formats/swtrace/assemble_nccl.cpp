@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,10 +11,56 @@ namespace scaleworth::trace::recording {
 namespace {
 using attribution::CollectiveKind;
 
+using attribution::Nanoseconds;
+using attribution::NcclUse;
+
+constexpr std::uint64_t most = std::uint64_t{1} << 61U;  // nanoseconds or bytes
+
+bool possible(const NetworkRow& row) {
+  std::uint64_t left = row.duration_ns;
+  if (left > most || row.bytes > most || row.time_ns > most || row.lead_ns > left) return false;
+  for (const std::uint64_t wait :
+       {row.gpu_wait_ns, row.peer_wait_ns, row.network_wait_ns, row.flush_wait_ns}) {
+    if (wait > left) return false;
+    left -= wait;
+  }
+  return true;
+}
+
+Nanoseconds time(std::uint64_t nanoseconds) {
+  return Nanoseconds(static_cast<std::int64_t>(nanoseconds));
+}
+
+void add(std::int64_t more, std::int64_t& sum) {
+  sum = std::min(sum + more, static_cast<std::int64_t>(most));
+}
+
+void add(Nanoseconds more, Nanoseconds& sum) {
+  sum = std::min(sum + more, time(most));
+}
+
+template <class Entry, class Call>
+auto entries_of(const std::vector<Entry>& entries, const Call& call) {
+  return std::span(std::ranges::equal_range(entries, call, {}, &Entry::call));
+}
+
+/// Adds what was reported of another call to `sum`; sums stop where they would run over.
+void add_use(const NcclUse& more, NcclUse& sum) {
+  add(more.operations, sum.operations);
+  add(more.sent_bytes, sum.sent_bytes);
+  add(more.duration, sum.duration);
+  add(more.gpu_wait, sum.gpu_wait);
+  add(more.peer_wait, sum.peer_wait);
+  add(more.network_wait, sum.network_wait);
+  if (more.channels_apart)
+    sum.channels_apart = std::max(sum.channels_apart.value_or(Nanoseconds{}), *more.channels_apart);
+}
+
 struct Function {
   std::string_view name;
   CollectiveKind kind;
 };
+
 constexpr std::array<Function, 11> functions{{{"AllReduce", CollectiveKind::all_reduce},
                                               {"AllGather", CollectiveKind::all_gather},
                                               {"ReduceScatter", CollectiveKind::reduce_scatter},
@@ -33,9 +76,7 @@ constexpr std::array<Function, 11> functions{{{"AllReduce", CollectiveKind::all_
 /// Absent for calls that move nothing: creation of communicators, groups.
 std::optional<CollectiveKind> kind_of(std::string_view function) {
   if (function.starts_with("nccl")) function.remove_prefix(4);
-  const auto found = std::find_if(functions.begin(), functions.end(), [&](const Function& entry) {
-    return entry.name == function;
-  });
+  const auto found = std::ranges::find(functions, function, &Function::name);
   if (found == functions.end()) return std::nullopt;
   return found->kind;
 }
@@ -67,9 +108,7 @@ std::vector<Launch> launches_of_nccl(const Recording& recording) {
   for (const HostEvent& call : recording.host_events) {
     if (kernels.empty()) break;
     const auto found = kernels.find(call.correlation);
-    const bool is_call =
-        call.activity == HostActivity::runtime_call || call.activity == HostActivity::driver_call;
-    if (!is_call || found == kernels.end()) continue;
+    if (!is_call(call) || found == kernels.end()) continue;
     launches.push_back({call.start, call.thread, found->second});
     kernels.erase(found);
   }
@@ -190,7 +229,7 @@ void note_communicators(Recording& recording, const std::vector<CollectiveCall>&
 }
 
 void keep_transfers(const Recording& recording, std::vector<CollectiveCall>& calls) {
-  const bool plugin_spoke = std::any_of(calls.begin(), calls.end(), [&](const auto& call) {
+  const bool plugin_spoke = std::ranges::any_of(calls, [&](const auto& call) {
     return call.row.source == CollectiveSource::plugin &&
            kind_of(recording.names.at(call.function));
   });
@@ -208,12 +247,10 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
   keep_transfers(recording, calls);
   if (calls.empty()) return {};
   std::vector<Launch> launches = launches_of_nccl(recording);
-  std::stable_sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.thread, a.row.time_ns) < std::tuple(b.thread, b.row.time_ns);
-  });
-  std::stable_sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
-    return std::tuple(a.thread, a.time) < std::tuple(b.thread, b.time);
-  });
+  std::ranges::stable_sort(
+      calls, {}, [](const auto& a) { return std::tuple(a.thread, a.row.time_ns); });
+  std::ranges::stable_sort(
+      launches, {}, [](const Launch& a) { return std::tuple(a.thread, a.time); });
   Joiner joiner(recording, uses);
   std::size_t call = 0;
   std::size_t launch = 0;
@@ -239,58 +276,6 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
                 std::span(launches).subspan(first_launch, launch - first_launch));
   }
   return joiner.take_seen();
-}
-
-namespace {
-using attribution::Nanoseconds;
-using attribution::NcclUse;
-
-constexpr std::uint64_t most = std::uint64_t{1} << 61U;  // nanoseconds or bytes
-
-bool possible(const NetworkRow& row) {
-  std::uint64_t left = row.duration_ns;
-  if (left > most || row.bytes > most || row.time_ns > most || row.lead_ns > left) return false;
-  for (const std::uint64_t wait :
-       {row.gpu_wait_ns, row.peer_wait_ns, row.network_wait_ns, row.flush_wait_ns}) {
-    if (wait > left) return false;
-    left -= wait;
-  }
-  return true;
-}
-
-Nanoseconds time(std::uint64_t nanoseconds) {
-  return Nanoseconds(static_cast<std::int64_t>(nanoseconds));
-}
-
-void add(std::int64_t more, std::int64_t& sum) {
-  sum = std::min(sum + more, static_cast<std::int64_t>(most));
-}
-
-void add(Nanoseconds more, Nanoseconds& sum) {
-  sum = std::min(sum + more, time(most));
-}
-
-template <class Entry, class Call>
-auto entries_of(const std::vector<Entry>& entries, const Call& call) {
-  const auto first =
-      std::lower_bound(entries.begin(), entries.end(), call, [](const Entry& a, const Call& b) {
-        return a.call < b;
-      });
-  const auto last = std::upper_bound(
-      first, entries.end(), call, [](const Call& a, const Entry& b) { return a < b.call; });
-  return std::span(first, last);
-}
-}  // namespace
-
-void add_use(const NcclUse& more, NcclUse& sum) {
-  add(more.operations, sum.operations);
-  add(more.sent_bytes, sum.sent_bytes);
-  add(more.duration, sum.duration);
-  add(more.gpu_wait, sum.gpu_wait);
-  add(more.peer_wait, sum.peer_wait);
-  add(more.network_wait, sum.network_wait);
-  if (more.channels_apart)
-    sum.channels_apart = std::max(sum.channels_apart.value_or(Nanoseconds{}), *more.channels_apart);
 }
 
 void NcclUses::add(std::span<const NetworkRow> rows) {
@@ -323,9 +308,8 @@ void NcclUses::add(std::span<const ChannelRow> rows) {
 }
 
 void NcclUses::sort() {
-  const auto by_call = [](const auto& a, const auto& b) { return a.call < b.call; };
-  std::stable_sort(networks_.begin(), networks_.end(), by_call);
-  std::stable_sort(channels_.begin(), channels_.end(), by_call);
+  std::ranges::stable_sort(networks_, {}, &Network::call);
+  std::ranges::stable_sort(channels_, {}, &Channel::call);
 }
 
 NcclUse NcclUses::since(const Network& network, Nanoseconds kernel_start) {
@@ -349,9 +333,7 @@ std::optional<NcclUse> NcclUses::of(const CollectiveRow& row, Nanoseconds kernel
   for (const Network& network : networks) add_use(since(network, kernel_start), all);
   if (!channels.empty()) {
     const auto [first, last] =
-        std::minmax_element(channels.begin(), channels.end(), [](const auto& a, const auto& b) {
-          return a.gpu_end_ns < b.gpu_end_ns;
-        });
+        std::ranges::minmax_element(channels, {}, [](const auto& a) { return a.gpu_end_ns; });
     all.channels_apart = time(last->gpu_end_ns - first->gpu_end_ns);
   }
   return all;

@@ -53,8 +53,7 @@ constexpr std::uint64_t unfold_sign(std::uint64_t folded) {
   return (folded >> 1U) ^ (0 - (folded & 1U));
 }
 
-// Rows as columns of varints, from one list of members per kind of row.
-
+/// Rows as columns of varints, from one list of members per kind of row.
 enum class Coding { plain, difference };  // to the row before
 
 /// One member of a row and how it is written.

@@ -2,8 +2,6 @@
 #include "trace/formats/swtrace/codec.h"
 
 #include "src/core/error.h"
-#include "trace/formats/swtrace/bytes.h"
-#include "trace/formats/swtrace/rows.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +9,6 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -37,6 +33,12 @@ inline std::optional<std::string_view> take_text(std::string_view& bytes) {
   const std::string_view text = bytes.substr(0, *length);
   bytes.remove_prefix(*length);
   return text;
+}
+
+/// Calls `visit` with each of RowKinds.
+template <class Visit>
+void each_kind(Visit visit) {
+  std::apply([&](auto... kinds) { (visit(kinds), ...); }, RowKinds{});
 }
 
 template <class Row, class Columns>
@@ -76,20 +78,7 @@ void append_texts(const Batch& batch, std::string& out) {
 
 void append_batch(const Batch& batch, std::string& out) {
   append_texts(batch, out);
-  append_rows(FrameKind::clocks, batch.clocks, ClockColumns{}, out);
-  append_rows(FrameKind::windows, batch.windows, WindowColumns{}, out);
-  append_rows(FrameKind::shapes, batch.shapes, ShapeColumns{}, out);
-  append_rows(FrameKind::kernels, batch.kernels, KernelColumns{}, out);
-  append_rows(FrameKind::copies, batch.copies, CopyColumns{}, out);
-  append_rows(FrameKind::fills, batch.fills, FillColumns{}, out);
-  append_rows(FrameKind::calls, batch.calls, CallColumns{}, out);
-  append_rows(FrameKind::waits, batch.waits, WaitColumns{}, out);
-  append_rows(FrameKind::events, batch.events, EventColumns{}, out);
-  append_rows(FrameKind::overheads, batch.overheads, OverheadColumns{}, out);
-  append_rows(FrameKind::marks, batch.marks, MarkColumns{}, out);
-  append_rows(FrameKind::collectives, batch.collectives, CollectiveColumns{}, out);
-  append_rows(FrameKind::networks, batch.networks, NetworkColumns{}, out);
-  append_rows(FrameKind::channels, batch.channels, ChannelColumns{}, out);
+  each_kind([&](auto kind) { append_rows(kind.kind, batch.*kind.rows, kind.columns, out); });
 }
 
 void append_end(std::string& out) {
@@ -107,101 +96,53 @@ std::uint32_t NameIndex::intern(std::string_view name, Batch& batch) {
 }
 
 namespace {
-bool take_names(std::string_view bytes, std::vector<std::string>& names) {
-  const std::size_t before = names.size();
-  while (!bytes.empty()) {
-    const auto name = take_text(bytes);
-    if (!name) {
-      names.resize(before);
-      return false;
-    }
-    names.emplace_back(*name);
-  }
-  return true;
-}
-
-bool take_facts(std::string_view bytes, std::vector<Fact>& facts) {
-  const std::size_t before = facts.size();
-  while (!bytes.empty()) {
-    const auto key = take_text(bytes);
-    const auto value = key ? take_text(bytes) : key;
-    if (!value) {
-      facts.resize(before);
-      return false;
-    }
-    facts.emplace_back(*key, *value);
-  }
-  return true;
-}
-
-bool take_losses(std::string_view bytes, std::vector<std::pair<std::string, std::uint64_t>>& all) {
+/// Appends what `take` makes of the front of `bytes` until they are at an end. False, with `all` as
+/// it was, when it finds something else.
+template <class Value, class Take>
+bool take_all(std::string_view bytes, std::vector<Value>& all, Take take) {
   const std::size_t before = all.size();
   while (!bytes.empty()) {
-    const auto name = take_text(bytes);
-    const auto count = name ? take_varint(bytes) : std::nullopt;
-    if (!count) {
-      all.resize(before);
-      return false;
-    }
-    all.emplace_back(*name, *count);
+    if (take(bytes)) continue;
+    all.resize(before);
+    return false;
   }
   return true;
 }
 
-std::optional<bool> take_work(FrameKind kind, std::string_view bytes, Batch& batch) {
-  switch (kind) {
-    case FrameKind::shapes:
-      return take_rows(bytes, ShapeColumns{}, batch.shapes);
-    case FrameKind::kernels:
-      return take_rows(bytes, KernelColumns{}, batch.kernels);
-    case FrameKind::copies:
-      return take_rows(bytes, CopyColumns{}, batch.copies);
-    case FrameKind::fills:
-      return take_rows(bytes, FillColumns{}, batch.fills);
-    case FrameKind::calls:
-      return take_rows(bytes, CallColumns{}, batch.calls);
-    case FrameKind::waits:
-      return take_rows(bytes, WaitColumns{}, batch.waits);
-    case FrameKind::events:
-      return take_rows(bytes, EventColumns{}, batch.events);
-    default:
-      return std::nullopt;
+std::optional<bool> take_texts(FrameKind kind, std::string_view payload, Batch& batch) {
+  if (kind == FrameKind::names) {
+    return take_all(payload, batch.names, [&](std::string_view& bytes) {
+      const auto name = take_text(bytes);
+      if (name) batch.names.emplace_back(*name);
+      return name.has_value();
+    });
   }
-}
-
-std::optional<bool> take_context(FrameKind kind, std::string_view bytes, Batch& batch) {
-  switch (kind) {
-    case FrameKind::facts:
-      return take_facts(bytes, batch.facts);
-    case FrameKind::names:
-      return take_names(bytes, batch.names);
-    case FrameKind::losses:
-      return take_losses(bytes, batch.losses);
-    case FrameKind::clocks:
-      return take_rows(bytes, ClockColumns{}, batch.clocks);
-    case FrameKind::windows:
-      return take_rows(bytes, WindowColumns{}, batch.windows);
-    case FrameKind::overheads:
-      return take_rows(bytes, OverheadColumns{}, batch.overheads);
-    case FrameKind::marks:
-      return take_rows(bytes, MarkColumns{}, batch.marks);
-    case FrameKind::collectives:
-      return take_rows(bytes, CollectiveColumns{}, batch.collectives);
-    case FrameKind::networks:
-      return take_rows(bytes, NetworkColumns{}, batch.networks);
-    case FrameKind::channels:
-      return take_rows(bytes, ChannelColumns{}, batch.channels);
-    case FrameKind::end:
-      return bytes.empty();
-    default:
-      return std::nullopt;
+  if (kind == FrameKind::facts) {
+    return take_all(payload, batch.facts, [&](std::string_view& bytes) {
+      const auto key = take_text(bytes);
+      const auto value = key ? take_text(bytes) : key;
+      if (value) batch.facts.emplace_back(*key, *value);
+      return value.has_value();
+    });
   }
+  if (kind == FrameKind::losses) {
+    return take_all(payload, batch.losses, [&](std::string_view& bytes) {
+      const auto name = take_text(bytes);
+      const auto count = name ? take_varint(bytes) : std::nullopt;
+      if (count) batch.losses.emplace_back(*name, *count);
+      return count.has_value();
+    });
+  }
+  if (kind == FrameKind::end) return payload.empty();
+  return std::nullopt;
 }
 }  // namespace
 
 Decoded decode_frame(FrameKind kind, std::string_view payload, Batch& batch) {
-  std::optional<bool> whole = take_work(kind, payload, batch);
-  if (!whole) whole = take_context(kind, payload, batch);
+  std::optional<bool> whole = take_texts(kind, payload, batch);
+  each_kind([&](auto of) {
+    if (of.kind == kind) whole = take_rows(payload, of.columns, batch.*of.rows);
+  });
   if (!whole) return Decoded::unknown_kind;
   return *whole ? Decoded::whole : Decoded::malformed;
 }
@@ -311,20 +252,7 @@ void put_frame_header(FrameKind kind, std::string_view payload, char* header) {
 }
 
 void Batch::clear() {
-  kernels.clear();
-  shapes.clear();
-  copies.clear();
-  fills.clear();
-  calls.clear();
-  waits.clear();
-  events.clear();
-  overheads.clear();
-  marks.clear();
-  collectives.clear();
-  networks.clear();
-  channels.clear();
-  clocks.clear();
-  windows.clear();
+  each_kind([&](auto kind) { (this->*kind.rows).clear(); });
   names.clear();
   facts.clear();
   losses.clear();

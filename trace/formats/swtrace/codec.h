@@ -38,8 +38,7 @@ class NameIndex {
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
 };
 
-// From the frames of a recording file back to batches of rows.
-
+/// From the frames of a recording file back to batches of rows.
 enum class Decoded { whole, unknown_kind, malformed };
 
 /// Appends to `batch` what the frame says. A malformed one adds nothing.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -116,7 +117,7 @@ struct MarkRow {
   MarkPhase phase = MarkPhase::instant;
 };
 
-/// Which fields of a CollectiveRow its source told.
+/// Which fields of a CollectiveRow its source reported.
 enum CollectiveField : std::uint32_t {
   collective_has_bytes = 1U,
   collective_has_root = 2U,
@@ -342,4 +343,28 @@ using ClockColumns = ColumnList<Delta<&ClockRow::realtime_ns>,
                                 Plain<&ClockRow::uncertainty_ns>>;
 using WindowColumns =
     ColumnList<Delta<&WindowRow::time_ns>, Plain<&WindowRow::on>, Plain<&WindowRow::why>>;
+
+/// Rows of one kind: the frames that hold them, their place in a batch, their columns.
+template <FrameKind frame, auto Rows, class Columns>
+struct RowKind {
+  static constexpr FrameKind kind = frame;
+  static constexpr auto rows = Rows;
+  static constexpr Columns columns{};
+};
+
+/// All kinds, in the order in which a batch is written: what rows refer to comes first.
+using RowKinds = std::tuple<RowKind<FrameKind::clocks, &Batch::clocks, ClockColumns>,
+                            RowKind<FrameKind::windows, &Batch::windows, WindowColumns>,
+                            RowKind<FrameKind::shapes, &Batch::shapes, ShapeColumns>,
+                            RowKind<FrameKind::kernels, &Batch::kernels, KernelColumns>,
+                            RowKind<FrameKind::copies, &Batch::copies, CopyColumns>,
+                            RowKind<FrameKind::fills, &Batch::fills, FillColumns>,
+                            RowKind<FrameKind::calls, &Batch::calls, CallColumns>,
+                            RowKind<FrameKind::waits, &Batch::waits, WaitColumns>,
+                            RowKind<FrameKind::events, &Batch::events, EventColumns>,
+                            RowKind<FrameKind::overheads, &Batch::overheads, OverheadColumns>,
+                            RowKind<FrameKind::marks, &Batch::marks, MarkColumns>,
+                            RowKind<FrameKind::collectives, &Batch::collectives, CollectiveColumns>,
+                            RowKind<FrameKind::networks, &Batch::networks, NetworkColumns>,
+                            RowKind<FrameKind::channels, &Batch::channels, ChannelColumns>>;
 }  // namespace scaleworth::trace::recording

@@ -7,14 +7,11 @@
 #include "trace/formats/swtrace/codec.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
-#include <map>
 #include <memory>
-#include <string>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -124,20 +121,10 @@ std::string demangled(const std::string& name) {
   return status == 0 && words ? std::string(words.get()) : name;
 }
 
-const char* direction_word(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::to_device:
-      return "HtoD";
-    case CopyDirection::to_host:
-      return "DtoH";
-    case CopyDirection::on_device:
-      return "DtoD";
-    case CopyDirection::between_devices:
-      return "PtoP";
-    case CopyDirection::other:
-      break;
-  }
-  return "";
+std::string_view direction_word(CopyDirection direction) {
+  constexpr std::array<std::string_view, 5> words{"", "HtoD", "DtoH", "DtoD", "PtoP"};
+  const auto index = static_cast<std::size_t>(direction);
+  return index < words.size() ? words[index] : "";
 }
 
 Synchronization::Kind wait_kind(WaitKind kind) {
@@ -153,19 +140,6 @@ Synchronization::Kind wait_kind(WaitKind kind) {
   }
 }
 
-const char* wait_name(WaitKind kind) {
-  switch (kind) {
-    case WaitKind::event:
-      return "Event Sync";
-    case WaitKind::stream_wait_event:
-      return "Stream Wait Event";
-    case WaitKind::context:
-      return "Context Sync";
-    default:
-      return "Stream Sync";
-  }
-}
-
 template <class Integer>
 std::optional<Integer> integer(const std::map<std::string, std::string>& facts,
                                const std::string& key) {
@@ -176,6 +150,90 @@ std::optional<Integer> integer(const std::map<std::string, std::string>& facts,
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+nanoseconds last_time(const Recording& recording) {
+  nanoseconds last{};
+  for (const DeviceEvent& event : recording.device_events) last = std::max(last, event.end);
+  for (const HostEvent& event : recording.host_events) last = std::max(last, event.end);
+  return last;
+}
+
+nanoseconds time_of(const MarkRow& row) {
+  constexpr std::uint64_t latest = std::uint64_t{1} << 61U;
+  return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest)));
+}
+
+/// What the numbers of a MarkRow mean in a Recording.
+struct MarkNames {
+  NameId name = NameId::none;
+  std::uint32_t thread = 0;
+};
+
+/// Adds a range per pair of ends as an annotation. One that was never closed lasts until the last
+/// event of the recording, and is counted in losses as one that was never opened is; instants are
+/// left out.
+void add_ranges(Recording& recording,
+                std::span<const MarkRow> marks,
+                const std::function<MarkNames(const MarkRow&)>& resolve) {
+  nanoseconds last = last_time(recording);
+  std::unordered_map<std::uint32_t, const MarkRow*> open;  // by id
+  const auto add = [&](const MarkRow& row, nanoseconds end) {
+    const MarkNames names = resolve(row);
+    const nanoseconds start = time_of(row);
+    HostEvent event{start, std::max(start, end)};
+    event.name = names.name;
+    event.thread = names.thread;
+    event.activity = HostActivity::annotation;
+    recording.host_events.push_back(event);
+  };
+  for (const MarkRow& row : marks) {
+    last = std::max(last, time_of(row));
+    if (row.phase == MarkPhase::opened) {
+      open[row.id] = &row;
+    } else if (row.phase == MarkPhase::closed) {
+      const auto found = open.find(row.id);
+      if (found == open.end()) {
+        ++recording.losses["ranges_without_a_start"];
+        continue;
+      }
+      add(*found->second, time_of(row));
+      open.erase(found);
+    }
+  }
+  for (const auto& [id, row] : open) add(*row, last);
+  if (!open.empty())
+    recording.losses["ranges_without_an_end"] += static_cast<std::int64_t>(open.size());
+}
+
+/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
+/// of the thread that has most of them; names without a number are numbered in order. Leaves marks
+/// that are there already.
+void find_step_marks(Recording& recording) {
+  if (!recording.step_marks.empty()) return;
+  struct Kind {
+    int preference = 0;
+    std::vector<StepMark> marks;
+  };
+  std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
+  std::map<NameId, std::optional<StepName>> known;
+  for (const HostEvent& event : recording.host_events) {
+    if (event.activity != HostActivity::annotation) continue;
+    const auto [entry, added] = known.try_emplace(event.name);
+    if (added) entry->second = parse_step_name(recording.names.at(event.name));
+    if (!entry->second) continue;
+    Kind& kind = found[{entry->second->kind, event.thread}];
+    kind.preference = entry->second->preference;
+    const auto order = static_cast<std::int32_t>(kind.marks.size());
+    kind.marks.push_back({entry->second->number.value_or(order), event.start, event.end});
+  }
+  const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
+    return std::pair(a.second.preference, b.second.marks.size()) <
+           std::pair(b.second.preference, a.second.marks.size());
+  });
+  if (best == found.end()) return;
+  recording.step_marks = std::move(best->second.marks);
+  recording.step_marks_from = fmt::format("NVTX range '{}'", best->first.first);
 }
 }  // namespace
 
@@ -238,7 +296,7 @@ void Assembler::add_device_work(const Batch& batch) {
   };
   for (const KernelRow& row : batch.kernels) add(row, DeviceOperation::kernel, name(row.name));
   for (const CopyRow& row : batch.copies) {
-    const std::string direction = direction_word(row.direction);
+    const std::string direction(direction_word(row.direction));
     const std::size_t before = recording_.device_events.size();
     add(row, DeviceOperation::copy, recording_.names.intern("Memcpy " + direction));
     if (recording_.device_events.size() == before) continue;
@@ -291,7 +349,7 @@ void Assembler::join_waits() {
     HostEvent event;
     if (!set_times(event, row.start_ns, row.duration_ns)) continue;
     event.correlation = row.correlation;
-    event.name = recording_.names.intern(wait_name(row.kind));
+    event.name = recording_.names.intern(synchronization_name(wait_kind(row.kind)));
     event.thread = thread_of[row.correlation];
     event.activity = HostActivity::synchronization;
     event.synchronization = static_cast<std::uint32_t>(recording_.synchronizations.size());
@@ -342,9 +400,8 @@ void Assembler::add_facts(const std::string& file) {
 void Assembler::add_device() {
   const auto& events = recording_.device_events;
   if (events.empty()) return;
-  const bool one = std::all_of(events.begin(), events.end(), [&](const DeviceEvent& event) {
-    return event.device == events.front().device;
-  });
+  const bool one = std::ranges::all_of(
+      events, [&](const DeviceEvent& event) { return event.device == events.front().device; });
   if (one) recording_.origin.device = events.front().device;
 }
 
@@ -369,80 +426,5 @@ Recording Assembler::finish(const std::string& file) {
   sort_events(recording_);
   find_step_marks(recording_);
   return std::move(recording_);
-}
-
-namespace {
-nanoseconds last_time(const Recording& recording) {
-  nanoseconds last{};
-  for (const DeviceEvent& event : recording.device_events) last = std::max(last, event.end);
-  for (const HostEvent& event : recording.host_events) last = std::max(last, event.end);
-  return last;
-}
-
-nanoseconds time_of(const MarkRow& row) {
-  constexpr std::uint64_t latest = std::uint64_t{1} << 61U;
-  return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest)));
-}
-}  // namespace
-
-void add_ranges(Recording& recording,
-                std::span<const MarkRow> marks,
-                const std::function<MarkNames(const MarkRow&)>& resolve) {
-  nanoseconds last = last_time(recording);
-  std::unordered_map<std::uint32_t, const MarkRow*> open;  // by id
-  const auto add = [&](const MarkRow& row, nanoseconds end) {
-    const MarkNames names = resolve(row);
-    HostEvent event;
-    event.start = time_of(row);
-    event.end = std::max(event.start, end);
-    event.name = names.name;
-    event.thread = names.thread;
-    event.activity = HostActivity::annotation;
-    recording.host_events.push_back(event);
-  };
-  for (const MarkRow& row : marks) {
-    last = std::max(last, time_of(row));
-    if (row.phase == MarkPhase::opened) {
-      open[row.id] = &row;
-    } else if (row.phase == MarkPhase::closed) {
-      const auto found = open.find(row.id);
-      if (found == open.end()) {
-        ++recording.losses["ranges_without_a_start"];
-        continue;
-      }
-      add(*found->second, time_of(row));
-      open.erase(found);
-    }
-  }
-  for (const auto& [id, row] : open) add(*row, last);
-  if (!open.empty())
-    recording.losses["ranges_without_an_end"] += static_cast<std::int64_t>(open.size());
-}
-
-void find_step_marks(Recording& recording) {
-  if (!recording.step_marks.empty()) return;
-  struct Kind {
-    int preference = 0;
-    std::vector<StepMark> marks;
-  };
-  std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
-  std::map<NameId, std::optional<StepName>> known;
-  for (const HostEvent& event : recording.host_events) {
-    if (event.activity != HostActivity::annotation) continue;
-    const auto [entry, added] = known.try_emplace(event.name);
-    if (added) entry->second = parse_step_name(recording.names.at(event.name));
-    if (!entry->second) continue;
-    Kind& kind = found[{entry->second->kind, event.thread}];
-    kind.preference = entry->second->preference;
-    const auto order = static_cast<std::int32_t>(kind.marks.size());
-    kind.marks.push_back({entry->second->number.value_or(order), event.start, event.end});
-  }
-  const auto best = std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.preference, b.second.marks.size()) <
-           std::pair(b.second.preference, a.second.marks.size());
-  });
-  if (best == found.end()) return;
-  recording.step_marks = std::move(best->second.marks);
-  recording.step_marks_from = fmt::format("NVTX range '{}'", best->first.first);
 }
 }  // namespace scaleworth::trace::recording

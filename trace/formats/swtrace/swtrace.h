@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,13 +28,7 @@ namespace scaleworth::trace {
 /// naming file, position and remedy when it is no such file or of a newer version.
 std::vector<Recording> read_recording(ByteSource& source);
 
-/// As other readers are called; our files hold no operators that rules would choose from.
-inline std::vector<Recording> read_recording(ByteSource& source, const RuleTable& /*rules*/) {
-  return read_recording(source);
-}
-
-// What is in a recording file, counted without reading its rows.
-
+/// What is in a recording file, counted without reading its rows.
 struct RecordingSummary {
   std::map<std::string, std::string> facts;
   std::vector<std::string> remarks;
@@ -50,16 +43,15 @@ RecordingSummary summarise_recording(ByteSource& source);
 }  // namespace scaleworth::trace
 
 namespace scaleworth::trace::recording {
-// What NCCL told of its network operations and channels, by the call that they belong to.
-
+/// What NCCL reported of its network operations and channels, by the call that they belong to.
 class NcclUses {
  public:
   void add(std::span<const NetworkRow> rows);
   void add(std::span<const ChannelRow> rows);
   /// To be called after the last `add`, before `of`.
   void sort();
-  /// Absent when nothing was told of the call. What operations waited for before the call's kernel
-  /// began is left out: they begin when it is launched.
+  /// Absent when nothing was reported of the call. What operations waited for before the call's
+  /// kernel began is left out: they begin when it is launched.
   std::optional<attribution::NcclUse> of(const CollectiveRow& call,
                                          std::chrono::nanoseconds kernel_start) const;
   /// Rows that contradict themselves, which are left out.
@@ -86,9 +78,6 @@ class NcclUses {
   std::int64_t impossible_ = 0;
 };
 
-/// Adds what was told of another call to `sum`; sums stop where they would run over.
-void add_use(const attribution::NcclUse& more, attribution::NcclUse& sum);
-
 // A process that drives several GPUs, one rank of a communicator each: one recording per GPU.
 
 /// Which ranks of a communicator were seen to run their kernels on which device.
@@ -104,15 +93,14 @@ struct DeviceRanks {
 std::vector<Recording> split_by_device(Recording whole,
                                        const std::map<std::uint64_t, DeviceRanks>& seen);
 
-// From the rows of a capture to a Recording: names resolved, waits and ranges joined with calls.
-
+/// From the rows of a capture to a Recording: names resolved, waits and ranges joined with calls.
 class Assembler {
  public:
   /// Takes a batch in the order of the file.
   void add(const Batch& batch);
   /// When all is in: events sorted. `file` is for the origin. To be called once.
   Recording finish(const std::string& file);
-  /// What NCCL told of the ranks of the process's devices, by communicator; after `finish`.
+  /// What NCCL reported of the ranks of the process's devices, by communicator; after `finish`.
   const std::map<std::uint64_t, DeviceRanks>& device_ranks() const { return device_ranks_; }
 
  private:
@@ -143,26 +131,6 @@ class Assembler {
   std::map<std::uint64_t, DeviceRanks> device_ranks_;
 };
 
-// From the two ends of ranges to annotations, and from annotations to steps.
-
-/// What the numbers of a MarkRow mean in a Recording.
-struct MarkNames {
-  NameId name = NameId::none;
-  std::uint32_t thread = 0;
-};
-
-/// Adds a range per pair of ends as an annotation. One that nobody closed lasts until the last
-/// event of the recording, and is counted in losses as one that nobody opened is; instants are left
-/// out.
-void add_ranges(Recording& recording,
-                std::span<const MarkRow> marks,
-                const std::function<MarkNames(const MarkRow&)>& resolve);
-
-/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
-/// of the thread that has most of them; names without a number are numbered in order. Leaves marks
-/// that are there already.
-void find_step_marks(Recording& recording);
-
 // Which kernel carried out which collective: joins what NCCL said on the host with what ran.
 
 /// A row with its names and thread as the Recording has them.
@@ -179,8 +147,8 @@ struct CollectiveCall {
 /// group; bytes add up), as many kernels as calls take one each in order, and anything else stays
 /// without, counted in losses. Where the plugin spoke, ranges are not used. Kernels of graphs are
 /// left alone: NCCL spoke when they were captured, not when they ran. Call after host events are
-/// in and before sorting. `uses` says what was told of the calls' traffic.
-/// Returns, by communicator, which ranks ran on which device, as far as the plugin told.
+/// in and before sorting. `uses` says what was reported of the calls' traffic.
+/// Returns, by communicator, which ranks ran on which device, as far as the plugin reported it.
 std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
                                                       std::vector<CollectiveCall> calls,
                                                       const NcclUses& uses);

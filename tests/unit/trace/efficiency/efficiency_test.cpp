@@ -141,7 +141,7 @@ TEST_CASE("a rank that alone has work in the window keeps nobody waiting", "[eff
     if (one.change == "without rank 1's lateness") CHECK(one.saved == 0ns);
 }
 
-TEST_CASE("a culprit that may be chance is not taken away", "[efficiency]") {
+TEST_CASE("a straggler that may be chance is not taken away", "[efficiency]") {
   auto stragglers = blame(1);
   stragglers.stragglers[0].significant = false;
   const EfficiencyResult result = uneven_pair().measure(stragglers);

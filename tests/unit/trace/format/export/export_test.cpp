@@ -191,7 +191,7 @@ TEST_CASE("A file that would be too large shows a shorter window and says so", "
   CHECK_FALSE(std::filesystem::exists(folder.file("b.json.part")));
 }
 
-TEST_CASE("Culprits stand over the whole window", "[export]") {
+TEST_CASE("Stragglers stand over the whole window", "[export]") {
   const TestFolder folder;
   Job job = small_job();
   Attributed all = attributed(job);

@@ -199,7 +199,7 @@ TEST_CASE("Late ranks are found where collectives run under kernels") {
   }
 }
 
-TEST_CASE("A culprit that changes from step to step is rotating") {
+TEST_CASE("A straggler that changes from step to step is rotating") {
   CHECK(share_of(100, [](std::uint64_t seed) {
           JobTruth truth = truth_of(LateCause::host, seed);
           truth.rotating = true;
@@ -220,7 +220,7 @@ TEST_CASE("Sampled recordings give no cause") {
     CHECK(straggler.cause == LateCause::undecided);
 }
 
-TEST_CASE("Waiting is neither lost nor made: the matrix, the culprits and the ledger agree") {
+TEST_CASE("Waiting is neither lost nor made: the matrix, the stragglers and the ledger agree") {
   JobTruth truth = truth_of(LateCause::slower_kernels, 5);
   truth.pairs = true;
   const Analysis analysis = analyse(truth);
