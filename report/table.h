@@ -177,6 +177,24 @@ Cell cell_of(const Project& project, const Nested<Levels...>& row) {
   }
 }
 
+template <class V, class First, class... Rest>
+Cell cell_along(const V& value, const First& first, const Rest&... rest) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? cell_along(*value, first, rest...) : Cell{};
+  } else if constexpr (sizeof...(Rest) == 0) {
+    return as_cell(std::invoke(first, value));
+  } else {
+    return cell_along(std::invoke(first, value), rest...);
+  }
+}
+/// What the members name one after another; absent where one on the way is.
+template <class First, class... Rest>
+auto path(First first, Rest... rest) {
+  return [=]<class T>(const T& row) -> Cell requires std::is_invocable_v<const First&, const T&> {
+    return cell_along(row, first, rest...);
+  };
+}
+
 /// A column and the cell of a row: a member, or a function of the row.
 template <class T>
 struct ColumnOf {

@@ -18,40 +18,36 @@ namespace {
 /// Warnings of single points, each text once with how often it was raised. The findings count them
 /// in a sentence, so they are detail.
 Table sample_warnings(const Run& run) {
-  Table table{"sample_warnings",
-              "Settings with unsteady samples",
-              {parameter("probe", "probe"),
-               parameter("what", "warning"),
-               measure("settings", "settings", Unit::count)},
-              {},
-              {}};
+  struct Counted {
+    std::string probe;
+    std::string warning;
+    int settings = 0;
+  };
+  std::vector<Counted> rows;
   for (const ProbeRecord& probe : run.probes) {
     std::map<std::string, int> counted;
     for (const Point& point : probe.points) {
-      for (const std::string& warning : point.warnings) {
-        ++counted[warning];
-      }
+      for (const std::string& warning : point.warnings) ++counted[warning];
     }
-    for (const auto& [warning, times] : counted) {
-      table.rows.push_back({{probe.name, warning, count_cell(times)}, true});
-    }
+    for (const auto& [warning, times] : counted) rows.push_back({probe.name, warning, times});
   }
-  return table;
+  return all_detail(
+      make_table("sample_warnings",
+                 "Settings with unsteady samples",
+                 rows,
+                 {{parameter("probe", "probe"), &Counted::probe},
+                  {parameter("what", "warning"), &Counted::warning},
+                  {measure("settings", "settings", Unit::count), &Counted::settings}}));
 }
 
 Table losses(const Run& run) {
-  Table table{"losses",
-              "Lost in the measurement",
-              {parameter("probe", "probe"), parameter("what", "what"), measure("amount", "amount")},
-              {},
-              {}};
-  table.columns.back().digits = 4;
-  for (const ProbeRecord& probe : run.probes) {
-    for (const auto& [what, amount] : probe.losses) {
-      table.rows.push_back({{probe.name, words(what), number(amount)}});
-    }
-  }
-  return table;
+  using Loss = decltype(ProbeRecord::losses)::value_type;
+  return make_table("losses",
+                    "Lost in the measurement",
+                    nested(run.probes, &ProbeRecord::losses),
+                    {{parameter("probe", "probe"), &ProbeRecord::name},
+                     {parameter("what", "what"), path(&Loss::first, words)},
+                     {measure("amount", "amount").with_digits(4), &Loss::second}});
 }
 
 std::string status_name(ProbeStatus status) {
@@ -110,23 +106,22 @@ Section warnings_section(const Run& run, const model::Analysis& analysis) {
 
 Section unmeasured_section(const Run& run) {
   Section section{"unmeasured", "Not measured", {}, {}, {}};
-  Table table{
-      "unmeasured",
-      "",
-      {parameter("probe", "probe"), measure("status", "status"), measure("reason", "reason")},
-      {},
-      {}};
+  std::vector<const ProbeRecord*> probes;
   for (const ProbeRecord& probe : run.probes) {
-    if (probe.status != ProbeStatus::measured) {
-      const bool reasoned = probe.status != ProbeStatus::pending || !probe.reason.empty();
-      const std::string reason =
-          reasoned ? probe.reason : "the run ended before: " + run.interruption;
-      table.rows.push_back({{probe.name, status_name(probe.status), reason}});
-    }
+    if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
   }
-  if (!table.rows.empty()) {
-    section.tables.push_back(std::move(table));
-  }
+  const auto reason = [&](const ProbeRecord* probe) {
+    const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
+    return reasoned ? probe->reason : "the run ended before: " + run.interruption;
+  };
+  section.tables = {
+      make_table("unmeasured",
+                 "",
+                 probes,
+                 {{parameter("probe", "probe"), &ProbeRecord::name},
+                  {measure("status", "status"), path(&ProbeRecord::status, status_name)},
+                  {measure("reason", "reason"), reason}})};
+  drop_empty_tables(section);
   return section;
 }
 
@@ -192,22 +187,16 @@ Table overview(const Run& run) {
 }
 
 Table facts_with_sources(const Run& run) {
-  Table table{"machine_facts",
-              "Each fact with its source",
-              {parameter("part", "part"),
-               parameter("fact", "fact"),
-               measure("value", "value"),
-               measure("source", "source")},
-              {},
-              {}};
+  const auto value = [](const Fact& fact) { return fact.value ? printed_fact(fact).value : "n/a"; };
+  Table table = all_detail(make_table(
+      "machine_facts",
+      "Each fact with its source",
+      nested(run.environment, &FactSection::facts),
+      {{parameter("part", "part"), path(&FactSection::name, words)},
+       {parameter("fact", "fact"), [](const Fact& fact) { return printed_fact(fact).name; }},
+       {measure("value", "value"), value},
+       {measure("source", "source"), &Fact::source}}));
   table.in_csv = false;
-  for (const FactSection& section : run.environment) {
-    for (const Fact& fact : section.facts) {
-      const NamedValue named = printed_fact(fact);
-      const std::string value = fact.value ? named.value : "n/a";
-      table.rows.push_back({{words(section.name), named.name, value, fact.source}, true});
-    }
-  }
   return table;
 }
 }  // namespace

@@ -64,9 +64,9 @@ using Gpus = std::vector<model::GpuResult>;
 
 inline constexpr const char* gpu_section_id = "gpus";
 
-/// Column and cell that name a GPU.
+/// Column and value that name a GPU.
 Column gpu_column();
-Cell gpu_cell(const model::GpuResult& gpu);
+int gpu_ordinal(const model::GpuResult& gpu);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 

@@ -11,36 +11,30 @@
 
 namespace scaleworth::report {
 namespace {
-using Scaling = std::vector<model::ScalingResult>;
+using model::ScalingLaw;
+using model::ScalingResult;
+using model::ScalingRow;
+using model::StepShare;
+using Scaling = std::vector<ScalingResult>;
 
 Table steps(const Scaling& scaling) {
-  Table table{"step_times",
-              "Step time by rank count",
-              {parameter("mode", "scaling"),
-               parameter("ranks", "ranks", Unit::count),
-               parameter("global_batch_sequences", "batch", Unit::count),
-               measure("step_time", "step", Unit::seconds),
-               measure("speedup", "speed-up"),
-               measure("efficiency", "efficiency", Unit::percent),
-               measure("karp_flatt", "Karp-Flatt serial part"),
-               measure("tokens_per_second", "throughput", Unit::tokens_per_second),
-               measure("final_loss", "loss")},
-              {},
-              {}};
-  table.columns.back().digits = 5;
-  table.columns[6].detail = true;
+  const auto throughput = [](const ScalingRow& row) {
+    return in_inverse_proportion(row.tokens_per_second, row.step);
+  };
+  Table table = make_table(
+      "step_times",
+      "Step time by rank count",
+      nested(scaling, &ScalingResult::rows),
+      {{parameter("mode", "scaling"), &ScalingResult::mode},
+       {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
+       {parameter("global_batch_sequences", "batch", Unit::count), &ScalingRow::global_batch},
+       {measure("step_time", "step", Unit::seconds), &ScalingRow::step},
+       {measure("speedup", "speed-up"), &ScalingRow::speedup},
+       {measure("efficiency", "efficiency", Unit::percent), &ScalingRow::efficiency},
+       {measure("karp_flatt", "Karp-Flatt serial part").as_detail(), &ScalingRow::karp_flatt},
+       {measure("tokens_per_second", "throughput", Unit::tokens_per_second), throughput},
+       {measure("final_loss", "loss").with_digits(5), &ScalingRow::final_loss}});
   for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      table.rows.push_back({{result.mode,
-                             count_cell(row.ranks),
-                             count_cell(row.global_batch),
-                             number(row.step),
-                             cell_or_absent(row.speedup),
-                             cell_or_absent(row.efficiency),
-                             cell_or_absent(row.karp_flatt),
-                             in_inverse_proportion(row.tokens_per_second, row.step),
-                             cell_or_absent(row.final_loss)}});
-    }
     if (!result.quality_note.empty()) {
       table.notes.push_back(result.mode + " scaling: " + result.quality_note);
     }
@@ -66,106 +60,86 @@ std::vector<std::string> part_names(const Scaling& scaling) {
   return names;
 }
 
-const model::StepShare* find_part(const std::vector<model::StepShare>& shares,
-                                  const std::string& part) {
-  const auto found = std::find_if(
-      shares.begin(), shares.end(), [&](const auto& share) { return share.part == part; });
-  return found == shares.end() ? nullptr : &*found;
-}
-
 Table shares(const Scaling& scaling) {
-  Table table{"step_shares",
-              "Where the step goes (% of the step, mean over ranks)",
-              {parameter("mode", "scaling"), parameter("ranks", "ranks", Unit::count)},
-              {},
-              {"Shares are of medians over the steps and add up to the step; no interval is kept "
-               "for a single share."}};
+  auto rows = nested(scaling, &ScalingResult::rows);
+  std::erase_if(rows, [](const auto& row) { return std::get<1>(row.levels)->shares.empty(); });
+  std::vector<ColumnOf<Nested<ScalingResult, ScalingRow>>> columns{
+      {parameter("mode", "scaling"), &ScalingResult::mode},
+      {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks}};
   const auto names = part_names(scaling);
+  const auto share_of = [](const ScalingRow& row, const std::string& name) {
+    const auto found = std::ranges::find(row.shares, name, &StepShare::part);
+    return found == row.shares.end() ? std::nullopt : std::optional(found->share);
+  };
   for (const auto& name : names) {
-    table.columns.push_back(measure("share_" + name, words(name), Unit::percent));
-    std::replace(table.columns.back().id.begin(), table.columns.back().id.end(), ' ', '_');
+    std::string id = "share_" + name;
+    std::replace(id.begin(), id.end(), ' ', '_');
+    columns.push_back({measure(id, words(name), Unit::percent),
+                       [=](const ScalingRow& row) { return share_of(row, name); }});
   }
-  table.columns.push_back(measure("share_sum", "sum", Unit::percent));
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      if (row.shares.empty()) {
-        continue;
-      }
-      Row line{{result.mode, count_cell(row.ranks)}, false};
-      double sum = 0.0;
-      for (const auto& name : names) {
-        const auto* share = find_part(row.shares, name);
-        sum += share ? share->share : 0.0;
-        line.cells.push_back(share ? Cell{number(share->share)} : Cell{});
-      }
-      line.cells.push_back(number(sum));
-      table.rows.push_back(std::move(line));
-    }
-  }
-  return table;
+  columns.push_back({measure("share_sum", "sum", Unit::percent), [=](const ScalingRow& row) {
+                       double sum = 0.0;
+                       for (const auto& name : names) sum += share_of(row, name).value_or(0.0);
+                       return sum;
+                     }});
+  return make_table(
+      "step_shares",
+      "Where the step goes (% of the step, mean over ranks)",
+      rows,
+      columns,
+      {"Shares are of medians over the steps and add up to the step; no interval is kept "
+       "for a single share."});
 }
 
 Table per_rank(const Scaling& scaling) {
-  Table table{"rank_shares",
-              "Where the step goes, rank by rank",
-              {parameter("mode", "scaling"),
-               parameter("ranks", "ranks", Unit::count),
-               parameter("rank", "rank", Unit::count),
-               parameter("part", "part"),
-               measure("time", "time", Unit::seconds),
-               measure("share", "share", Unit::percent)},
-              {},
-              {}};
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      for (const auto& rank : row.per_rank) {
-        for (const auto& part : rank.parts) {
-          table.rows.push_back({{result.mode,
-                                 count_cell(row.ranks),
-                                 count_cell(rank.rank),
-                                 words(part.part),
-                                 number(part.time),
-                                 number(part.share)},
-                                true});
-        }
-      }
-    }
-  }
-  return table;
+  using model::RankShare;
+  const auto ranks = nested(nested(scaling, &ScalingResult::rows), &ScalingRow::per_rank);
+  return all_detail(make_table("rank_shares",
+                               "Where the step goes, rank by rank",
+                               nested(ranks, &RankShare::parts),
+                               {{parameter("mode", "scaling"), &ScalingResult::mode},
+                                {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
+                                {parameter("rank", "rank", Unit::count), &RankShare::rank},
+                                {parameter("part", "part"), path(&StepShare::part, words)},
+                                {measure("time", "time", Unit::seconds), &StepShare::time},
+                                {measure("share", "share", Unit::percent), &StepShare::share}}));
 }
 
-Cell utilisation_cell(const std::optional<double>& value, const Estimate<Seconds>& step) {
-  return value ? Cell{in_inverse_proportion(*value, step)} : Cell{};
+/// A utilisation with the interval of the step.
+template <class Member>
+auto utilisation_of(Member member) {
+  return [member](const ScalingRow& row) {
+    const auto& value = row.*member;
+    return value ? Cell{in_inverse_proportion(*value, row.step)} : Cell{};
+  };
 }
 
 Table utilisation(const Scaling& scaling) {
-  Table table{
+  auto rows = nested(scaling, &ScalingResult::rows);
+  std::erase_if(rows, [](const auto& row) {
+    const ScalingRow& of = *std::get<1>(row.levels);
+    return !of.mfu_measured && !of.mfu_peak;
+  });
+  Table table = make_table(
       "model_flop_utilisation",
       "Model FLOP utilisation (MFU)",
-      {parameter("mode", "scaling"),
-       parameter("ranks", "ranks", Unit::count),
-       measure("mfu_measured", "MFU of the measured ceiling", Unit::percent),
-       measure("mfu_peak", "MFU of --peak", Unit::percent)},
-      {},
+      rows,
+      {{parameter("mode", "scaling"), &ScalingResult::mode},
+       {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
+       {measure("mfu_measured", "MFU of the measured ceiling", Unit::percent),
+        utilisation_of(&ScalingRow::mfu_measured)},
+       {measure("mfu_peak", "MFU of --peak", Unit::percent),
+        utilisation_of(&ScalingRow::mfu_peak)}},
       {"FLOPs of the model's matrix products over the step time, against our FMA ceiling of "
        "as many workers and against --peak per rank (n/a when not given: a peak is never "
-       "guessed). The interval is the step's; the ceiling counts as exact."}};
+       "guessed). The interval is the step's; the ceiling counts as exact."});
   std::vector<std::string> bases{""};
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      if (row.mfu_measured || row.mfu_peak) {
-        if (std::find(bases.begin(), bases.end(), row.mfu_basis) == bases.end()) {
-          bases.push_back(row.mfu_basis);
-        }
-        table.rows.push_back({{result.mode,
-                               count_cell(row.ranks),
-                               utilisation_cell(row.mfu_measured, row.step),
-                               utilisation_cell(row.mfu_peak, row.step)}});
-      }
+  for (const auto& row : rows) {
+    const std::string& basis = std::get<1>(row.levels)->mfu_basis;
+    if (std::find(bases.begin(), bases.end(), basis) == bases.end()) {
+      bases.push_back(basis);
+      table.notes.push_back("Ceiling: " + basis + ".");
     }
-  }
-  for (std::size_t i = 1; i < bases.size(); ++i) {
-    table.notes.push_back("Ceiling: " + bases[i] + ".");
   }
   return table;
 }
@@ -183,9 +157,6 @@ Section training_section(const Scaling& scaling) {
 }
 
 namespace {
-using model::ScalingLaw;
-using model::ScalingResult;
-
 /// The law that has a curve: the prediction from measured parts before a fit.
 const ScalingLaw* shown_law(const ScalingResult& result) {
   const ScalingLaw* shown = nullptr;
