@@ -116,16 +116,59 @@ Column Column::if_present() const {
   return column;
 }
 
-void drop_absent_columns(Table& table) {
+Column Column::in_summary(std::string as) const {
+  Column column = *this;
+  column.summary = std::move(as);
+  return column;
+}
+
+Column Column::only_in_summary() const {
+  Column column = in_summary(header);
+  column.only_summary = true;
+  return column;
+}
+
+namespace {
+/// Takes out the columns at whose index `out` holds.
+void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
   for (std::size_t index = table.columns.size(); index-- > 0;) {
-    const bool absent = std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
-      return std::holds_alternative<std::monostate>(row.cells[index]);
-    });
-    if (!table.columns[index].optional || !absent) continue;
+    if (!out(index)) continue;
     const auto offset = static_cast<std::ptrdiff_t>(index);
     table.columns.erase(table.columns.begin() + offset);
     for (Row& row : table.rows) row.cells.erase(row.cells.begin() + offset);
   }
+}
+}  // namespace
+
+void drop_absent_columns(Table& table) {
+  drop_columns(table, [&](std::size_t index) {
+    return table.columns[index].optional &&
+           std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+             return std::holds_alternative<std::monostate>(row.cells[index]);
+           });
+  });
+}
+
+void drop_summary_columns(Table& table) {
+  drop_columns(table, [&](std::size_t index) { return table.columns[index].only_summary; });
+}
+
+Table summary_of(const Table& table) {
+  Table summary = table;
+  summary.title.clear();
+  summary.notes.clear();
+  std::erase_if(summary.rows, [](const Row& row) { return row.detail || !row.in_summary; });
+  const bool shown = std::ranges::any_of(table.columns, [](const Column& column) {
+    return column.role == Role::measure && !column.summary.empty();
+  });
+  drop_columns(summary,
+               [&](std::size_t index) { return !shown || summary.columns[index].summary.empty(); });
+  for (Column& column : summary.columns) {
+    column.header = column.summary;
+    column.detail = false;
+    column.own_scale = column.own_scale || column.summary_own_scale;
+  }
+  return summary;
 }
 
 Table all_detail(Table table) {

@@ -33,6 +33,9 @@ struct Column {
   int digits = 3;                    // significant digits of a number without interval
   std::optional<int> decimals = {};  // places after the point instead, in the column's scale
   bool optional = false;             // `make_table` leaves it out where every cell is absent
+  std::string summary = {};          // header in the one-page summary; empty: left out of it
+  bool summary_own_scale = false;    // as `own_scale`, in the summary
+  bool only_summary = false;         // left out of the report itself
 
   // The same column with one of these set.
   Column with_digits(int significant) const;
@@ -40,6 +43,8 @@ struct Column {
   Column in_own_scale() const;
   Column as_detail() const;
   Column if_present() const;
+  Column in_summary(std::string as) const;
+  Column only_in_summary() const;  // under its header
 };
 
 /// A column of the row's name; sizes keep their own scale.
@@ -58,7 +63,8 @@ Cell cell_or_absent(const std::optional<T>& value) {
 
 struct Row {
   std::vector<Cell> cells;
-  bool detail = false;  // left out of the short formats
+  bool detail = false;     // left out of the short formats
+  bool in_summary = true;  // where it is no detail
 };
 
 struct Table {
@@ -90,6 +96,13 @@ Printed print_table(const Table& table, bool detail);
 
 /// True when every row is a detail row: nothing to show in the short formats.
 bool only_detail(const Table& table);
+
+/// The columns that are in the summary, under their headers there, and its rows; without columns
+/// where no measure is in the summary.
+Table summary_of(const Table& table);
+
+/// Takes out the columns that are only in the summary.
+void drop_summary_columns(Table& table);
 
 // A table from rows and columns, each column listed once with what a row has in it:
 //

@@ -57,21 +57,22 @@ const model::CommunicationFit* chosen_fit(const CollectiveResult& result) {
              : nullptr;
 }
 
-/// Those among fewer ranks than others are detail.
-auto with_fewer_ranks(const Collectives& collectives) {
-  return [most = most_ranks(collectives)](const CollectiveResult& result) {
-    return result.ranks < most;
-  };
+Cell alpha_of(const CollectiveResult& result) {
+  const auto* fit = chosen_fit(result);
+  return fit ? Cell{number(fit->segments.front().alpha)} : Cell{};
+}
+
+Cell inverse_beta_of(const CollectiveResult& result) {
+  const auto* fit = chosen_fit(result);
+  return fit ? asymptotic_bandwidth(fit->segments.back()) : Cell{};
+}
+
+Cell held_out_error_of(const CollectiveResult& result) {
+  const auto* fit = chosen_fit(result);
+  return fit ? as_cell(fit->held_out_error) : Cell{};
 }
 
 Table fits(const Collectives& collectives) {
-  const auto chosen = [](auto cell) {
-    return [cell](const CollectiveResult& result) {
-      const auto* fit = chosen_fit(result);
-      return fit ? as_cell(cell(*fit)) : Cell{};
-    };
-  };
-  using Fit = model::CommunicationFit;
   return make_table(
       "collective_fits",
       "Cost of a collective: t(n) = alpha + beta n",
@@ -84,16 +85,15 @@ Table fits(const Collectives& collectives) {
           const auto* fit = chosen_fit(result);
           return fit ? fit->form : "none fitted";
         }},
-       {measure("alpha", "alpha", Unit::seconds),
-        chosen([](const Fit& fit) { return fit.segments.front().alpha; })},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-        chosen([](const Fit& fit) { return asymptotic_bandwidth(fit.segments.back()); })},
-       {measure("held_out_error", "held-out error", Unit::percent),
-        chosen(std::mem_fn(&Fit::held_out_error))}},
+       {measure("alpha", "alpha", Unit::seconds), alpha_of},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta_of},
+       {measure("held_out_error", "held-out error", Unit::percent), held_out_error_of}},
       {"Alpha is of the smallest sizes, 1/beta of the largest (in message bytes, not bus "
        "bytes). Held-out error: mean error on sizes left out of the fit, a plain mean "
        "without interval. The form with the least held-out error is chosen."},
-      with_fewer_ranks(collectives));
+      [most = most_ranks(collectives)](const CollectiveResult& result) {
+        return result.ranks < most;
+      });
 }
 
 /// The two modes of one collective at one rank count.
@@ -120,24 +120,11 @@ std::vector<Pair> pairs(const Collectives& collectives) {
   return result;
 }
 
-/// Sizes that all collectives share are said once, below the table.
-void hide_common_sizes(Table& table, const std::vector<Pair>& all) {
-  const auto same = [&](const Pair& pair) {
-    const auto& first = all.front().any->points;
-    const auto& points = pair.any->points;
-    return points.front().message == first.front().message &&
-           points.back().message == first.back().message;
-  };
-  if (all.empty() || !std::all_of(all.begin(), all.end(), same)) {
-    return;
-  }
-  const auto& points = all.front().any->points;
-  for (Column& column : table.columns) {
-    column.detail = column.id == "smallest_bytes" || column.id == "largest_bytes";
-  }
-  table.notes.push_back(fmt::format("Time of {}, bus bandwidth (busbw) of {}.",
-                                    format_quantity(number(points.front().message), Unit::bytes),
-                                    format_quantity(number(points.back().message), Unit::bytes)));
+/// The size that all share; absent where they do not.
+std::optional<std::string> common_size(const std::vector<Bytes>& sizes) {
+  const bool differ = std::ranges::adjacent_find(sizes, std::not_equal_to{}) != sizes.end();
+  if (sizes.empty() || differ) return std::nullopt;
+  return format_quantity(number(sizes.front()), Unit::bytes);
 }
 
 Table ends(const Collectives& collectives) {
@@ -151,29 +138,53 @@ Table ends(const Collectives& collectives) {
       return pair.*mode ? Cell{bus_bandwidth((pair.*mode)->points.back())} : Cell{};
     };
   };
+  const auto fit = [](Cell (*of)(const CollectiveResult&)) {
+    return [of](const Pair& pair) { return pair.isolated ? of(*pair.isolated) : Cell{}; };
+  };
   const auto all = pairs(collectives);
+  std::vector<Bytes> smallest;
+  std::vector<Bytes> largest;
+  for (const Pair& pair : all) {
+    smallest.push_back(pair.any->points.front().message);
+    largest.push_back(pair.any->points.back().message);
+  }
+  const auto from = common_size(smallest);
+  const auto to = common_size(largest);
+  const int most = most_ranks(collectives);
+  Column from_column = parameter("smallest_bytes", "smallest", Unit::bytes);
+  Column to_column = parameter("largest_bytes", "largest", Unit::bytes);
+  // Sizes that all collectives share are stated once, below the table.
+  from_column.detail = to_column.detail = from && to;
   Table table = make_table(
       "collective_ends",
       "Isolated against back to back",
       all,
-      {{parameter("collective", "collective"),
+      {{parameter("collective", "collective").in_summary("Among " + ranks_phrase(most)),
         [](const Pair& pair) { return words(pair.any->collective); }},
        {parameter("ranks", "ranks", Unit::count), [](const Pair& pair) { return pair.any->ranks; }},
-       {parameter("smallest_bytes", "smallest", Unit::bytes),
-        [](const Pair& pair) { return pair.any->points.front().message; }},
-       {measure("latency_isolated", "time isolated", Unit::seconds), time(&Pair::isolated)},
+       {from_column, [](const Pair& pair) { return pair.any->points.front().message; }},
+       {measure("latency_isolated", "time isolated", Unit::seconds)
+            .in_summary(from.value_or("smallest size") + " isolated"),
+        time(&Pair::isolated)},
        {measure("latency_back_to_back", "back to back", Unit::seconds), time(&Pair::back_to_back)},
-       {parameter("largest_bytes", "largest", Unit::bytes),
-        [](const Pair& pair) { return pair.any->points.back().message; }},
+       {to_column, [](const Pair& pair) { return pair.any->points.back().message; }},
        {measure("busbw_isolated", "busbw isolated", Unit::bytes_per_second),
         busbw(&Pair::isolated)},
-       {measure("busbw_back_to_back", "back to back", Unit::bytes_per_second),
-        busbw(&Pair::back_to_back)}},
+       {measure("busbw_back_to_back", "back to back", Unit::bytes_per_second)
+            .in_summary("back-to-back busbw, " + to.value_or("largest size")),
+        busbw(&Pair::back_to_back)},
+       {measure("alpha", "alpha", Unit::seconds).only_in_summary(), fit(alpha_of)},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second).only_in_summary(),
+        fit(inverse_beta_of)},
+       {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
+        fit(held_out_error_of)}},
       {"Isolated: one operation between barriers, the latency a program sees. Back to back: "
        "many operations in a row, divided; calls overlap across ranks. Two different "
        "numbers."},
-      [most = most_ranks(collectives)](const Pair& pair) { return pair.any->ranks < most; });
-  hide_common_sizes(table, all);
+      [most](const Pair& pair) { return pair.any->ranks < most; });
+  if (from && to) {
+    table.notes.push_back(fmt::format("Time of {}, bus bandwidth (busbw) of {}.", *from, *to));
+  }
   return table;
 }
 
@@ -253,6 +264,10 @@ bool is_whole(const AlgorithmResult& result) {
   return result.topology == "all ranks";
 }
 
+bool has_errors(const AlgorithmResult& result) {
+  return result.held_out_error || result.library_error;
+}
+
 std::string way_name(const std::string& algorithm, const std::string& protocol) {
   return algorithm.empty() ? "unavailable" : algorithm + "/" + protocol;
 }
@@ -280,9 +295,10 @@ Table nccl_table(std::string id,
     return (result.shared_gpu ? "sharing a GPU: " : "") + result.topology;
   };
   std::vector<ColumnOf<Nested<AlgorithmResult, Levels...>>> all{
-      {parameter("what", "ranks that take part"), what},
-      {parameter("collective", "collective"), path(&AlgorithmResult::collective, words)},
-      {parameter("ranks", "ranks", Unit::count), &AlgorithmResult::ranks}};
+      {parameter("what", "ranks that take part").in_summary("NCCL"), what},
+      {parameter("collective", "collective").in_summary("collective"),
+       path(&AlgorithmResult::collective, words)},
+      {parameter("ranks", "ranks", Unit::count).in_summary("GPUs"), &AlgorithmResult::ranks}};
   all.insert(all.end(), columns.begin(), columns.end());
   return make_table(
       std::move(id), std::move(title), rows, all, std::move(notes), [=](const auto& row) {
@@ -306,28 +322,41 @@ std::string ran_text(const ChosenPoint& chosen) {
 
 Table choices(const Results& results) {
   std::vector<Nested<AlgorithmResult, ChosenPoint>> rows;  // the largest size of each
+  std::vector<Bytes> largest;                              // among all ranks
   for (const AlgorithmResult& result : results) {
-    if (is_plain(result) && !result.chosen.empty()) {
-      rows.push_back({{&result, &result.chosen.back()}});
-    }
+    if (!is_plain(result) || result.chosen.empty()) continue;
+    rows.push_back({{&result, &result.chosen.back()}});
+    if (is_whole(result)) largest.push_back(result.chosen.back().point.message);
   }
   const auto latency = [](const AlgorithmResult& result) {
     return result.chosen.front().point.time;
   };
+  std::vector<ColumnOf<Nested<AlgorithmResult, ChosenPoint>>> columns{
+      {measure("latency", "time of smallest", Unit::seconds).in_summary("time of smallest"),
+       latency},
+      {measure("largest_bytes", "largest", Unit::bytes),
+       path(&ChosenPoint::point, &CollectivePoint::message)},
+      {measure("busbw", "busbw of largest", Unit::bytes_per_second)
+           .in_summary("busbw, " + common_size(largest).value_or("largest size")),
+       bus_cell},
+      {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
+      {measure("ran", "ran").in_summary("ran"), ran_text}};
+  if (std::ranges::any_of(results, has_errors)) {
+    columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
+                       &AlgorithmResult::library_error});
+  }
   Table table = nccl_table(
       "nccl_choice",
       "NCCL's own choice, isolated calls",
       rows,
-      {{measure("latency", "time of smallest", Unit::seconds), latency},
-       {measure("largest_bytes", "largest", Unit::bytes),
-        path(&ChosenPoint::point, &CollectivePoint::message)},
-       {measure("busbw", "busbw of largest", Unit::bytes_per_second), bus_cell},
-       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
-       {measure("ran", "ran"), ran_text}},
+      columns,
       {"busbw counts bytes as a ring would send them; a switch that reduces (NVLS) sends "
        "fewer, so busbw can exceed the link. Through a port: the bytes that the algorithm "
        "which ran really sends, over the same time."},
       false);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    table.rows[i].in_summary = is_whole(*std::get<0>(rows[i].levels));
+  }
   if (any_shared(results)) {
     table.notes.push_back(shared_note);
   }
@@ -373,7 +402,7 @@ Table regimes(const Results& results) {
 Table predictions(const Results& results) {
   std::vector<Nested<AlgorithmResult>> rows;
   for (const AlgorithmResult& result : results) {
-    if (result.held_out_error || result.library_error) rows.push_back({{&result}});
+    if (has_errors(result)) rows.push_back({{&result}});
   }
   return nccl_table(
       "nccl_predictions",

@@ -65,9 +65,9 @@ std::string status_name(ProbeStatus status) {
 }
 }  // namespace
 
-Section findings_section(const model::Analysis& analysis) {
+Section findings_section(const std::vector<Finding>& findings) {
   Section section{"findings", "Findings", {}, {}, {}};
-  for (const auto& finding : analysis.findings) {
+  for (const Finding& finding : findings) {
     if (!finding.warning) {
       section.list.push_back(finding.text);
     }
@@ -75,9 +75,11 @@ Section findings_section(const model::Analysis& analysis) {
   return section;
 }
 
-Section warnings_section(const Run& run, const model::Analysis& analysis) {
+Section warnings_section(const Run& run,
+                         const model::Analysis& analysis,
+                         const std::vector<Finding>& findings) {
   Section section{"warnings", "Warnings and losses", {}, {}, {}};
-  for (const auto& finding : analysis.findings) {
+  for (const Finding& finding : findings) {
     if (finding.warning) {
       section.list.push_back(finding.text);
     }
@@ -260,6 +262,10 @@ std::string without_trademarks(std::string name) {
 }
 }  // namespace
 
+std::string workers_phrase(int workers) {
+  return fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
+}
+
 std::string machine_line(const Run& run) {
   std::string line;
   append(line, without_trademarks(fact(run, "cpu", "model")));
@@ -327,10 +333,6 @@ Cell best_product(const RooflineResult& roofline, const std::string& precision, 
     }
   }
   return cell_or_absent(share);
-}
-
-std::string workers_phrase(int workers) {
-  return fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
 }
 
 /// The instructions of the fastest kernel with the most workers.

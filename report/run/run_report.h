@@ -29,10 +29,25 @@ Section decide_section(const std::vector<model::ScalingResult>& scaling,
                        const model::AnalysisOptions& assumptions);
 /// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
 Section gpu_section(const model::Analysis& analysis);
+/// One sentence for the reader, with numbers in it.
+struct Finding {
+  std::string text;
+  bool warning = false;   // a warning about the measurement rather than a result
+  bool restates = false;  // says in words what tables show: left out of a summary
+};
+
+/// Results, then warnings. Results: scaling and its cause, cost, law or prediction, MFU, ceilings,
+/// communication. Warnings: a run that ended early, probes skipped or failed, losses that differ,
+/// contention, more ranks than workers, a rank slowed on purpose, rates above their peak.
+/// Every sentence follows from `run` and `analysis` alone; what is not known has none.
+std::vector<Finding> findings_of(const Run& run, const model::Analysis& analysis);
+
 /// Findings that are results, numbered.
-Section findings_section(const model::Analysis& analysis);
+Section findings_section(const std::vector<Finding>& findings);
 /// Warnings and losses of the run.
-Section warnings_section(const Run& run, const model::Analysis& analysis);
+Section warnings_section(const Run& run,
+                         const model::Analysis& analysis,
+                         const std::vector<Finding>& findings);
 /// Probes that gave nothing, with reasons.
 Section unmeasured_section(const Run& run);
 
@@ -43,18 +58,14 @@ Cell count_cell(std::int64_t value);
 
 /// The values in one unit, chosen for their median, with the unit added to the row's name.
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit);
+/// "1 worker", "2 workers".
+std::string workers_phrase(int workers);
 /// Processor, cores, memory, hypervisor and what else the host did, in one sentence.
 std::string machine_line(const Run& run);
 /// Ceilings and ridge points of one and of all workers; bandwidth and latency by level.
 Section capability_summary(const Run& run, const model::Analysis& analysis);
 /// What one GPU of each model reaches: products, memory by level, transfers; empty without GPUs.
 Section gpu_summary(const model::Analysis& analysis);
-/// One row per collective at the most ranks, from the full document's tables.
-Section communication_summary(const Document& full);
-/// One row per collective of NCCL among all GPUs, from the full document's tables.
-Section nccl_summary(const Document& full);
-/// One row per mode and count: time, gain and parts, from the full document's tables.
-Section step_summary(const Document& full);
 /// Predicted counts, laws, optimum.
 Section worth_summary(const model::Analysis& analysis);
 

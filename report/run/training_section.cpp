@@ -17,6 +17,15 @@ using model::ScalingRow;
 using model::StepShare;
 using Scaling = std::vector<ScalingResult>;
 
+/// A utilisation with the interval of the step.
+template <class Member>
+auto utilisation_of(Member member) {
+  return [member](const ScalingRow& row) {
+    const auto& value = row.*member;
+    return value ? Cell{in_inverse_proportion(*value, row.step)} : Cell{};
+  };
+}
+
 Table steps(const Scaling& scaling) {
   const auto throughput = [](const ScalingRow& row) {
     return in_inverse_proportion(row.tokens_per_second, row.step);
@@ -25,15 +34,18 @@ Table steps(const Scaling& scaling) {
       "step_times",
       "Step time by rank count",
       nested(scaling, &ScalingResult::rows),
-      {{parameter("mode", "scaling"), &ScalingResult::mode},
-       {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
+      {{parameter("mode", "scaling").in_summary("Training step"), &ScalingResult::mode},
+       {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &ScalingRow::ranks},
        {parameter("global_batch_sequences", "batch", Unit::count), &ScalingRow::global_batch},
-       {measure("step_time", "step", Unit::seconds), &ScalingRow::step},
-       {measure("speedup", "speed-up"), &ScalingRow::speedup},
-       {measure("efficiency", "efficiency", Unit::percent), &ScalingRow::efficiency},
+       {measure("step_time", "step", Unit::seconds).in_summary("step"), &ScalingRow::step},
+       {measure("speedup", "speed-up").in_summary("speed-up"), &ScalingRow::speedup},
+       {measure("efficiency", "efficiency", Unit::percent).in_summary("efficiency"),
+        &ScalingRow::efficiency},
        {measure("karp_flatt", "Karp-Flatt serial part").as_detail(), &ScalingRow::karp_flatt},
        {measure("tokens_per_second", "throughput", Unit::tokens_per_second), throughput},
-       {measure("final_loss", "loss").with_digits(5), &ScalingRow::final_loss}});
+       {measure("final_loss", "loss").with_digits(5), &ScalingRow::final_loss},
+       {measure("mfu_measured", "MFU of ceiling", Unit::percent).only_in_summary().if_present(),
+        utilisation_of(&ScalingRow::mfu_measured)}});
   for (const auto& result : scaling) {
     if (!result.quality_note.empty()) {
       table.notes.push_back(result.mode + " scaling: " + result.quality_note);
@@ -64,8 +76,8 @@ Table shares(const Scaling& scaling) {
   auto rows = nested(scaling, &ScalingResult::rows);
   std::erase_if(rows, [](const auto& row) { return std::get<1>(row.levels)->shares.empty(); });
   std::vector<ColumnOf<Nested<ScalingResult, ScalingRow>>> columns{
-      {parameter("mode", "scaling"), &ScalingResult::mode},
-      {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks}};
+      {parameter("mode", "scaling").in_summary("Where it goes"), &ScalingResult::mode},
+      {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &ScalingRow::ranks}};
   const auto names = part_names(scaling);
   const auto share_of = [](const ScalingRow& row, const std::string& name) {
     const auto found = std::ranges::find(row.shares, name, &StepShare::part);
@@ -74,8 +86,10 @@ Table shares(const Scaling& scaling) {
   for (const auto& name : names) {
     std::string id = "share_" + name;
     std::replace(id.begin(), id.end(), ' ', '_');
-    columns.push_back({measure(id, words(name), Unit::percent),
-                       [=](const ScalingRow& row) { return share_of(row, name); }});
+    const std::size_t prefix = words(name).starts_with("exposed ") ? 8 : 0;
+    Column column = measure(id, words(name), Unit::percent).in_summary(words(name).substr(prefix));
+    column.summary_own_scale = true;
+    columns.push_back({column, [=](const ScalingRow& row) { return share_of(row, name); }});
   }
   columns.push_back({measure("share_sum", "sum", Unit::percent), [=](const ScalingRow& row) {
                        double sum = 0.0;
@@ -103,15 +117,6 @@ Table per_rank(const Scaling& scaling) {
                                 {parameter("part", "part"), path(&StepShare::part, words)},
                                 {measure("time", "time", Unit::seconds), &StepShare::time},
                                 {measure("share", "share", Unit::percent), &StepShare::share}}));
-}
-
-/// A utilisation with the interval of the step.
-template <class Member>
-auto utilisation_of(Member member) {
-  return [member](const ScalingRow& row) {
-    const auto& value = row.*member;
-    return value ? Cell{in_inverse_proportion(*value, row.step)} : Cell{};
-  };
 }
 
 Table utilisation(const Scaling& scaling) {
