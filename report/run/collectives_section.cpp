@@ -223,22 +223,6 @@ Table points(const Collectives& collectives) {
        {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
        {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}));
 }
-}  // namespace
-
-Section collectives_section(const Collectives& collectives,
-                            const std::vector<model::AlgorithmResult>& algorithms) {
-  Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
-  if (!collectives.empty()) {
-    section.tables = {
-        fits(collectives), ends(collectives), segments(collectives), points(collectives)};
-  }
-  for (Table& table : algorithm_tables(algorithms)) {
-    section.tables.push_back(std::move(table));
-  }
-  return section;
-}
-
-namespace {
 // NCCL's collectives: its own choice, the fastest way at each size, and whose predictions hold.
 
 using model::AlgorithmLine;
@@ -466,18 +450,17 @@ Table points(const Results& results) {
 }
 }  // namespace
 
-std::vector<Table> algorithm_tables(const Results& results) {
-  std::vector<Table> tables;
-  if (results.empty()) {
-    return tables;
+Section collectives_section(const Collectives& collectives, const Results& algorithms) {
+  Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
+  if (!collectives.empty()) {
+    section.tables = {
+        fits(collectives), ends(collectives), segments(collectives), points(collectives)};
   }
   for (Table (*make)(const Results&) : {&choices, &regimes, &predictions, &lines, &points}) {
-    Table table = make(results);
-    if (!table.rows.empty()) {
-      tables.push_back(std::move(table));
-    }
+    Table table = make(algorithms);
+    if (!table.rows.empty()) section.tables.push_back(std::move(table));
   }
-  return tables;
+  return section;
 }
 
 namespace {

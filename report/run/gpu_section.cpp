@@ -38,36 +38,10 @@ std::string shape_text(const model::GemmShape& shape) {
   return shape.batch == 1 ? text : fmt::format("{} x {}", text, shape.batch);
 }
 
-Section gpu_section(const model::Analysis& analysis) {
-  Section section{gpu_section_id, "GPUs: what each can do, and what it loses", {}, {}, {}};
-  const Gpus& gpus = analysis.gpus;
-  if (gpus.empty()) {
-    return section;
-  }
-  for (Table& table : std::vector<Table>{
-           gpu_identity_table(gpus),      gpus_together_table(analysis.gpus_together),
-           gpu_format_table(gpus),        gpu_condition_table(gpus),
-           gpu_waterfall_table(gpus),     gpu_placement_table(gpus),
-           gpu_ridge_table(gpus),         gpu_contention_table(gpus),
-           gpu_ceiling_table(gpus),       gpu_memory_table(gpus),
-           gpu_latency_table(gpus),       gpu_soft_roof_table(gpus),
-           gpu_transfer_table(gpus),      gpu_matrix_table(gpus),
-           gpu_launch_table(gpus),        gpu_cost_table(gpus, analysis.assumptions),
-           gpu_memory_point_table(gpus),  gpu_latency_point_table(gpus),
-           gpu_translation_table(gpus),   gpu_intensity_point_table(gpus),
-           gpu_transfer_point_table(gpus)}) {
-    if (!table.rows.empty()) {
-      section.tables.push_back(std::move(table));
-    }
-  }
-  return section;
-}
-
 namespace {
 const std::vector<model::SoftRoof>& soft_roofs(const GpuResult& gpu) {
   return gpu.roofline.soft_roofs;
 }
-}  // namespace
 
 Table gpu_ceiling_table(const Gpus& gpus) {
   using model::ComputeCeiling;
@@ -158,7 +132,6 @@ Table gpu_memory_point_table(const Gpus& gpus) {
        {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}}));
 }
 
-namespace {
 Table latency_points(const char* id,
                      const char* title,
                      const std::vector<Nested<GpuResult, LatencyPoint>>& points) {
@@ -170,7 +143,6 @@ Table latency_points(const char* id,
        {parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
        {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}}));
 }
-}  // namespace
 
 Table gpu_latency_point_table(const Gpus& gpus) {
   const auto points = [](const GpuResult& gpu) -> const auto& {
@@ -267,7 +239,6 @@ Table gpu_cost_table(const Gpus& gpus, const model::AnalysisOptions& assumptions
   return table;
 }
 
-namespace {
 /// The columns that name a transfer, then `measures`; the ends name the GPU.
 template <class Nested>
 std::vector<ColumnOf<Nested>> transfer_columns(std::vector<ColumnOf<Nested>> measures) {
@@ -286,7 +257,6 @@ std::vector<ColumnOf<Nested>> transfer_columns(std::vector<ColumnOf<Nested>> mea
   std::move(measures.begin(), measures.end(), std::back_inserter(columns));
   return columns;
 }
-}  // namespace
 
 Table gpu_transfer_table(const Gpus& gpus) {
   return make_table(
@@ -315,7 +285,6 @@ Table gpu_transfer_point_table(const Gpus& gpus) {
                       {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::rate}})));
 }
 
-namespace {
 /// One way, copy engine, alone, pinned memory, not within one GPU: the rate from source to target.
 std::map<std::pair<std::string, std::string>, Cell> matrix_entries(const Gpus& gpus) {
   std::map<std::pair<std::string, std::string>, Cell> entries;
@@ -332,7 +301,6 @@ std::map<std::pair<std::string, std::string>, Cell> matrix_entries(const Gpus& g
   }
   return entries;
 }
-}  // namespace
 
 Table gpu_matrix_table(const Gpus& gpus) {
   Table table{"gpu_transfer_matrix",
@@ -375,7 +343,6 @@ Table gpu_launch_table(const Gpus& gpus) {
                      "host sees it."});
 }
 
-namespace {
 /// The GPU of one model that was measured most, and how many there are of it.
 struct Kind {
   const GpuResult* shown = nullptr;
@@ -426,63 +393,25 @@ std::string kind_line(const Kind& kind) {
   }
   return line;
 }
-}  // namespace
 
-Section gpu_summary(const model::Analysis& analysis) {
-  Section section{"gpus", "", {}, {}, {}};
-  for (const Kind& kind : kinds_of(analysis.gpus)) {
-    section.lead.push_back(kind_line(kind));
-    for (Table& table : std::vector<Table>{summary_products(*kind.shown),
-                                           summary_own_products(*kind.shown),
-                                           summary_memory(*kind.shown),
-                                           summary_transfers(*kind.shown, analysis.gpus)}) {
-      if (!table.rows.empty()) {
-        section.tables.push_back(std::move(table));
-      }
-    }
-  }
-  return section;
-}
-
-namespace {
 constexpr std::array levels{"shared", "L1", "L2", "memory"};
 
 using Values = std::vector<std::optional<Number>>;
 
-bool any(const Values& values) {
-  return std::any_of(
-      values.begin(), values.end(), [](const auto& value) { return value.has_value(); });
-}
-
-Values rates_of(const GpuResult& gpu, const std::string& kernel) {
-  Values values;
-  for (const std::string label : levels) {
-    std::optional<Number> rate;
-    for (const auto& found : gpu.memory_levels) {
-      if (found.level.label == label && found.level.kernel == kernel) {
-        rate = number(found.level.rate);
-      }
-    }
-    values.push_back(rate);
-  }
-  return values;
-}
-
-template <class Figure>
-Values latencies_of(const GpuResult& gpu, const Figure& figure) {
+/// What `figure` finds at each level, in their order; the last of several.
+template <class Level, class Figure>
+Values by_level(const std::vector<Level>& found, const Figure& figure) {
   Values values;
   for (const std::string label : levels) {
     std::optional<Number> value;
-    for (const auto& found : gpu.latency_levels) {
-      if (found.level.label == label) {
-        value = figure(found);
-      }
+    for (const Level& one : found) {
+      const std::optional<Number> here = one.level.label == label ? figure(one) : std::nullopt;
+      if (here) value = here;
     }
     values.push_back(value);
   }
   return values;
 }
-}  // namespace
 
 Table summary_memory(const GpuResult& gpu) {
   Table table{"gpu_levels", "", {}, {}, {}};
@@ -490,21 +419,22 @@ Table summary_memory(const GpuResult& gpu) {
   for (const char* label : levels) {
     table.columns.push_back(measure(label, label));
   }
+  const auto add = [&](const char* name, const Values& values, Unit unit) {
+    const bool any = std::ranges::any_of(values, &std::optional<Number>::has_value);
+    if (any) table.rows.push_back(row_of(name, values, unit));
+  };
   for (const char* kernel : {"read", "write", "copy", "triad"}) {
-    const Values rates = rates_of(gpu, kernel);
-    if (any(rates)) {
-      table.rows.push_back(row_of(kernel, rates, Unit::bytes_per_second));
-    }
+    const auto rate = [&](const GpuMemoryLevel& found) {
+      return found.level.kernel == kernel ? std::optional(number(found.level.rate)) : std::nullopt;
+    };
+    add(kernel, by_level(gpu.memory_levels, rate), Unit::bytes_per_second);
   }
-  const Values times = latencies_of(
-      gpu, [](const auto& found) { return std::optional(number(found.level.latency)); });
-  const Values cycles = latencies_of(gpu, [](const auto& found) { return found.cycles; });
-  if (any(times)) {
-    table.rows.push_back(row_of("latency", times, Unit::seconds));
-  }
-  if (any(cycles)) {
-    table.rows.push_back(row_of("latency (cycles)", cycles, Unit::plain));
-  }
+  const auto time = [](const GpuLatencyLevel& found) {
+    return std::optional(number(found.level.latency));
+  };
+  const auto cycles = [](const GpuLatencyLevel& found) { return found.cycles; };
+  add("latency", by_level(gpu.latency_levels, time), Unit::seconds);
+  add("latency (cycles)", by_level(gpu.latency_levels, cycles), Unit::plain);
   for (const auto& found : gpu.memory_levels) {
     if (found.of_datasheet && found.level.kernel == "read") {
       table.notes.push_back(fmt::format(
@@ -517,7 +447,6 @@ Table summary_memory(const GpuResult& gpu) {
   return table;
 }
 
-namespace {
 struct NamedTransfer {
   std::string name;
   const GpuTransfer* transfer;
@@ -558,7 +487,6 @@ void add_peers(const Gpus& gpus, std::vector<NamedTransfer>& rows) {
   add("slowest", slowest);
   if (fastest != slowest) add("fastest", fastest);
 }
-}  // namespace
 
 Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
   std::vector<NamedTransfer> rows{{"host to GPU (pinned)", host_transfer(gpu, true, false)},
@@ -580,5 +508,42 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
                      {measure("alpha", "latency", Unit::seconds), of(&GpuTransfer::alpha)},
                      {measure("half_size", "half the rate at", Unit::bytes).in_own_scale(),
                       of(&GpuTransfer::half_size)}});
+}
+}  // namespace
+
+Section gpu_section(const model::Analysis& analysis) {
+  Section section{gpu_section_id, "GPUs: what each can do, and what it loses", {}, {}, {}};
+  const Gpus& gpus = analysis.gpus;
+  if (gpus.empty()) {
+    return section;
+  }
+  section.tables = {gpu_identity_table(gpus),      gpus_together_table(analysis.gpus_together),
+                    gpu_format_table(gpus),        gpu_condition_table(gpus),
+                    gpu_waterfall_table(gpus),     gpu_placement_table(gpus),
+                    gpu_ridge_table(gpus),         gpu_contention_table(gpus),
+                    gpu_ceiling_table(gpus),       gpu_memory_table(gpus),
+                    gpu_latency_table(gpus),       gpu_soft_roof_table(gpus),
+                    gpu_transfer_table(gpus),      gpu_matrix_table(gpus),
+                    gpu_launch_table(gpus),        gpu_cost_table(gpus, analysis.assumptions),
+                    gpu_memory_point_table(gpus),  gpu_latency_point_table(gpus),
+                    gpu_translation_table(gpus),   gpu_intensity_point_table(gpus),
+                    gpu_transfer_point_table(gpus)};
+  drop_empty_tables(section);
+  return section;
+}
+
+Section gpu_summary(const model::Analysis& analysis) {
+  Section section{"gpus", "", {}, {}, {}};
+  for (const Kind& kind : kinds_of(analysis.gpus)) {
+    section.lead.push_back(kind_line(kind));
+    for (Table& table : std::vector<Table>{summary_products(*kind.shown),
+                                           summary_own_products(*kind.shown),
+                                           summary_memory(*kind.shown),
+                                           summary_transfers(*kind.shown, analysis.gpus)}) {
+      section.tables.push_back(std::move(table));
+    }
+  }
+  drop_empty_tables(section);
+  return section;
 }
 }  // namespace scaleworth::report

@@ -160,18 +160,15 @@ Table intensity_points(const RooflineResult& roofline) {
 
 Section roofline_section(const RooflineResult& roofline) {
   Section section{"roofline", "Roofline: what this machine can do", {}, {}, {}};
-  for (Table& table : std::vector<Table>{ceilings(roofline),
-                                         memory_levels(roofline),
-                                         latency_levels(roofline),
-                                         soft_roofs(roofline),
-                                         gemms(roofline),
-                                         memory_points(roofline),
-                                         latency_points(roofline),
-                                         intensity_points(roofline)}) {
-    if (!table.rows.empty()) {
-      section.tables.push_back(std::move(table));
-    }
-  }
+  section.tables = {ceilings(roofline),
+                    memory_levels(roofline),
+                    latency_levels(roofline),
+                    soft_roofs(roofline),
+                    gemms(roofline),
+                    memory_points(roofline),
+                    latency_points(roofline),
+                    intensity_points(roofline)};
+  drop_empty_tables(section);
   return section;
 }
 

@@ -20,8 +20,6 @@ Section roofline_section(const model::RooflineResult& roofline);
 /// Of GPUs: NCCL's choice, the fastest way by size, whose predictions hold.
 Section collectives_section(const std::vector<model::CollectiveResult>& collectives,
                             const std::vector<model::AlgorithmResult>& algorithms);
-/// The tables of NCCL's collectives; none without results.
-std::vector<Table> algorithm_tables(const std::vector<model::AlgorithmResult>& results);
 /// Step time, speed-up, efficiency, where the step went, MFU.
 Section training_section(const std::vector<model::ScalingResult>& scaling);
 /// Laws and predictions, K*, causes, costs.
@@ -81,7 +79,6 @@ int gpu_ordinal(const model::GpuResult& gpu);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 
-// products.cpp
 Table gpu_format_table(const Gpus& gpus);
 Table gpu_condition_table(const Gpus& gpus);
 Table gpu_waterfall_table(const Gpus& gpus);
@@ -89,37 +86,10 @@ Table gpu_placement_table(const Gpus& gpus);
 Table gpu_ridge_table(const Gpus& gpus);
 Table gpu_contention_table(const Gpus& gpus);
 
-// levels.cpp
-Table gpu_ceiling_table(const Gpus& gpus);
-Table gpu_memory_table(const Gpus& gpus);
-Table gpu_latency_table(const Gpus& gpus);
-Table gpu_soft_roof_table(const Gpus& gpus);
-Table gpu_memory_point_table(const Gpus& gpus);
-Table gpu_latency_point_table(const Gpus& gpus);
-Table gpu_translation_table(const Gpus& gpus);
-Table gpu_intensity_point_table(const Gpus& gpus);
-
-// transfers.cpp
-Table gpu_transfer_table(const Gpus& gpus);
-Table gpu_transfer_point_table(const Gpus& gpus);
-/// Rate of one-way copies at the largest size, sources down, targets across; for more than one GPU
-/// or NUMA node, else without rows.
-Table gpu_matrix_table(const Gpus& gpus);
-Table gpu_launch_table(const Gpus& gpus);
-
-// node.cpp
-Table gpu_identity_table(const Gpus& gpus);
-Table gpus_together_table(const std::optional<model::GpusTogether>& together);
-Table gpu_cost_table(const Gpus& gpus, const model::AnalysisOptions& assumptions);
-
 // The summary's tables of one GPU, each without rows when the run has nothing for it.
 
 /// One row per number format: steady and best rate, shares of the peak, clock, power, energy.
 Table summary_products(const model::GpuResult& gpu);
 /// The user's own products and a model's layers.
 Table summary_own_products(const model::GpuResult& gpu);
-/// Rates and latencies by level; they differ in unit, so the rows are text.
-Table summary_memory(const model::GpuResult& gpu);
-/// Host to GPU and back; the slowest and the fastest pair of all `gpus`.
-Table summary_transfers(const model::GpuResult& gpu, const std::vector<model::GpuResult>& gpus);
 }  // namespace scaleworth::report

@@ -152,12 +152,8 @@ Table utilisation(const Scaling& scaling) {
 
 Section training_section(const Scaling& scaling) {
   Section section{"training", "Training step: what scaling gives", {}, {}, {}};
-  for (Table& table : std::vector<Table>{
-           steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)}) {
-    if (!table.rows.empty()) {
-      section.tables.push_back(std::move(table));
-    }
-  }
+  section.tables = {steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)};
+  drop_empty_tables(section);
   return section;
 }
 
