@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table.h"
 
-#include "report/run/run_report.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -184,9 +183,5 @@ Column parameter(std::string id, std::string header, Unit unit) {
 
 Column measure(std::string id, std::string header, Unit unit) {
   return Column{std::move(id), std::move(header), Role::measure, unit};
-}
-
-Cell count_cell(std::int64_t value) {
-  return number(static_cast<double>(value));
 }
 }  // namespace scaleworth::report

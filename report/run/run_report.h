@@ -49,17 +49,12 @@ Section warnings_section(const Run& run,
 /// Probes that gave nothing, with reasons.
 Section unmeasured_section(const Run& run);
 
-/// A cell with a whole number.
-Cell count_cell(std::int64_t value);
-
 // The summary's parts, one function each; an empty section is not shown.
 
 /// The values in one unit, chosen for their median, with the unit added to the row's name.
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit);
 /// "1 worker", "2 workers".
 std::string workers_phrase(int workers);
-/// Processor, cores, memory, hypervisor and what else the host did, in one sentence.
-std::string machine_line(const Run& run);
 /// Ceilings and ridge points of one and of all workers; bandwidth and latency by level.
 Section capability_summary(const Run& run, const model::Analysis& analysis);
 /// What one GPU of each model reaches: products, memory by level, transfers; empty without GPUs.

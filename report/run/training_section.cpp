@@ -11,6 +11,7 @@
 
 namespace scaleworth::report {
 namespace {
+using model::CurvePoint;
 using model::ScalingLaw;
 using model::ScalingResult;
 using model::ScalingRow;
@@ -169,11 +170,16 @@ const ScalingLaw* shown_law(const ScalingResult& result) {
   return shown;
 }
 
-const model::CurvePoint* point_at(const ScalingLaw& law, int ranks) {
+const CurvePoint* point_at(const ScalingLaw& law, int ranks) {
   const auto found = std::find_if(law.curve.begin(), law.curve.end(), [ranks](const auto& point) {
     return point.ranks == ranks;
   });
   return found == law.curve.end() ? nullptr : &*found;
+}
+
+bool is_beyond(const ScalingLaw& law, int ranks) {
+  const auto* point = point_at(law, ranks);
+  return point && point->extrapolated;
 }
 
 /// The largest measured count, then doublings up to the fastest.
@@ -190,28 +196,24 @@ std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
   return counts;
 }
 
-void add_columns(Table& table,
-                 const ScalingResult& result,
-                 const ScalingLaw& law,
-                 const std::vector<int>& counts) {
-  const bool priced = law.curve.front().cost_per_million_tokens.has_value();
-  table.columns.push_back(measure("step", result.mode + " step", Unit::seconds));
-  table.columns.push_back(measure("efficiency", "efficiency", Unit::percent));
-  if (priced) {
-    table.columns.push_back(measure("cost", "per Mtoken", Unit::dollars));
-  }
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto* point = point_at(law, counts[i]);
-    auto& cells = table.rows[i].cells;
-    cells.push_back(point ? Cell{number(point->step)} : Cell{});
-    cells.push_back(point ? Cell{number(point->efficiency)} : Cell{});
-    if (priced) {
-      const bool known = point && point->cost_per_million_tokens;
-      cells.push_back(
-          known ? Cell{in_proportion(point->cost_per_million_tokens->value(), point->step)}
-                : Cell{});
-    }
-  }
+/// Step, efficiency and, where there is a price, cost of a law at each count.
+void add_columns(std::vector<ColumnOf<int>>& columns,
+                 const std::string& mode,
+                 const ScalingLaw& law) {
+  const auto of = [&law](auto project) {
+    return [&law, project](int ranks) {
+      const auto* point = point_at(law, ranks);
+      return point ? as_cell(std::invoke(project, *point)) : Cell{};
+    };
+  };
+  columns.push_back({measure("step", mode + " step", Unit::seconds), of(&CurvePoint::step)});
+  columns.push_back(
+      {measure("efficiency", "efficiency", Unit::percent), of(&CurvePoint::efficiency)});
+  if (!law.curve.front().cost_per_million_tokens) return;
+  columns.push_back({measure("cost", "per Mtoken", Unit::dollars), of([](const CurvePoint& point) {
+                       const auto& cost = point.cost_per_million_tokens;
+                       return cost ? Cell{in_proportion(cost->value(), point.step)} : Cell{};
+                     })});
 }
 
 /// "K* (strong): 1 rank"; the fitted law's parameters when they are known.
@@ -237,36 +239,29 @@ std::string law_note(const ScalingResult& result) {
 
 Section worth_summary(const model::Analysis& analysis) {
   Section section{"worth", "", {}, {}, {}};
-  Table table{"worth", "", {parameter("ranks", "Forecast")}, {}, {}};
   std::vector<int> counts;
+  std::vector<ColumnOf<int>> columns;
   std::string note;
-  bool extrapolated = false;
   for (const ScalingResult& result : analysis.scaling) {
     const ScalingLaw* law = shown_law(result);
-    if (!law) {
-      continue;
-    }
+    if (!law) continue;
     if (counts.empty()) {
       counts = counts_of(result, *law);
       note = law->prediction ? "Prediction from measured parts" : "Fitted law";
-      for (const int ranks : counts) {
-        const auto* point = point_at(*law, ranks);
-        const bool beyond = point && point->extrapolated;
-        extrapolated = extrapolated || beyond;
-        table.rows.push_back({{ranks_phrase(ranks) + (beyond ? " *" : "")}, false});
-      }
+      columns.push_back({parameter("ranks", "Forecast"), [law](int ranks) {
+                           return ranks_phrase(ranks) + (is_beyond(*law, ranks) ? " *" : "");
+                         }});
+      const bool beyond =
+          std::ranges::any_of(counts, [&](int ranks) { return is_beyond(*law, ranks); });
+      note += beyond ? "; * extrapolated." : ".";
     }
-    add_columns(table, result, *law, counts);
+    add_columns(columns, result.mode, *law);
   }
-  if (table.rows.empty()) {
-    return section;
-  }
-  note += extrapolated ? "; * extrapolated." : ".";
+  if (counts.empty()) return section;
   for (const ScalingResult& result : analysis.scaling) {
     note += law_note(result);
   }
-  table.notes.push_back(note);
-  section.tables.push_back(std::move(table));
+  section.tables = {make_table("worth", "", counts, columns, {note})};
   return section;
 }
 
@@ -300,7 +295,7 @@ Json row(const model::ScalingRow& value) {
           {"per_rank", json_array(value.per_rank, rank_share)}};
 }
 
-Json curve_point(const model::CurvePoint& value) {
+Json curve_point(const CurvePoint& value) {
   return {{"ranks", value.ranks},
           {"step_time_s", json_value(value.step)},
           {"efficiency", json_value(value.efficiency)},
