@@ -25,7 +25,8 @@ struct Verdict {
 /// the doubts add. Yes where it takes more ranks than the fewest, no where it takes the fewest. The
 /// answer is unknown when there are not two counts, when the losses disagree across counts, when
 /// nothing is recommended, or when the 95 % intervals do not separate the count from the fewest.
-Verdict judge(const model::Analysis& analysis);
+/// `warnings`: how many there are about the measurement.
+Verdict judge(const model::Analysis& analysis, std::size_t warnings = 0);
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"
@@ -65,29 +66,6 @@ void drop_empty_tables(Section& section);
 
 /// A paragraph, a list or a table.
 bool has_content(const Section& section);
-
-// A smaller table out of a full one: columns picked and renamed, rows that are no detail.
-
-struct Pick {
-  std::string id;      // column of the full table
-  std::string header;  // in the smaller one
-};
-
-/// The document's table of this id, null when it has none.
-const Table* find_table(const Document& document, const std::string& id);
-
-/// Position of the column, or the number of columns when there is none of this id.
-std::size_t column_of(const Table& table, const std::string& id);
-
-/// The picked columns that exist, in the order of `picks`, of the rows that are no detail.
-Table pick(const Table& full, const std::vector<Pick>& picks);
-
-/// Adds a column of another table: the cell of its first row that agrees in all `keys`, absent
-/// where none does. Both tables have the key columns.
-void join(Table& table,
-          const Table& other,
-          const std::vector<std::string>& keys,
-          const Pick& column);
 
 /// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
 /// wider than the interval, never narrower, and leaves room in a line.

@@ -2,7 +2,10 @@
 #include "report/json_values.h"
 #include "report/names.h"
 #include "report/render.h"
+#include "report/run/run_report.h"
 #include "src/core/run.h"
+
+#include <algorithm>
 
 namespace scaleworth::report {
 namespace {
@@ -68,7 +71,7 @@ const char* answer_name(Answer answer) {
   return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
 }
 
-Json finding(const model::Finding& value) {
+Json finding(const Finding& value) {
   return {{"text", value.text}, {"warning", value.warning}};
 }
 }  // namespace
@@ -76,7 +79,9 @@ Json finding(const model::Finding& value) {
 std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options) {
-  const Verdict verdict = judge(analysis);
+  const std::vector<Finding> findings = findings_of(run, analysis);
+  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
+  const Verdict verdict = judge(analysis, static_cast<std::size_t>(warnings));
   Json json{{"schema_version", report_schema_version},
             {"kind", "scaleworth report"},
             {"run", run_reference(run, options)},
@@ -86,7 +91,7 @@ std::string render_json(const Run& run,
              {{"worth_it", answer_name(verdict.answer)},
               {"headline", verdict.headline},
               {"lines", verdict.lines}}},
-            {"findings", json_array(analysis.findings, finding)},
+            {"findings", json_array(findings, finding)},
             {"scaling", json_array(analysis.scaling, json_scaling)},
             {"roofline", analysis.roofline ? json_roofline(*analysis.roofline) : Json(nullptr)},
             {"collectives", json_array(analysis.collectives, json_collective)}};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table.h"
 
-#include "report/run/run_report.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
@@ -86,6 +85,96 @@ bool only_detail(const Table& table) {
       table.rows.begin(), table.rows.end(), [](const Row& row) { return row.detail; });
 }
 
+Column Column::with_digits(int significant) const {
+  Column column = *this;
+  column.digits = significant;
+  return column;
+}
+
+Column Column::with_decimals(int places) const {
+  Column column = *this;
+  column.decimals = places;
+  return column;
+}
+
+Column Column::in_own_scale() const {
+  Column column = *this;
+  column.own_scale = true;
+  return column;
+}
+
+Column Column::as_detail() const {
+  Column column = *this;
+  column.detail = true;
+  return column;
+}
+
+Column Column::if_present() const {
+  Column column = *this;
+  column.optional = true;
+  return column;
+}
+
+Column Column::in_summary(std::string as) const {
+  Column column = *this;
+  column.summary = std::move(as);
+  return column;
+}
+
+Column Column::only_in_summary() const {
+  Column column = in_summary(header);
+  column.only_summary = true;
+  return column;
+}
+
+namespace {
+/// Takes out the columns at whose index `out` holds.
+void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
+  for (std::size_t index = table.columns.size(); index-- > 0;) {
+    if (!out(index)) continue;
+    const auto offset = static_cast<std::ptrdiff_t>(index);
+    table.columns.erase(table.columns.begin() + offset);
+    for (Row& row : table.rows) row.cells.erase(row.cells.begin() + offset);
+  }
+}
+}  // namespace
+
+void drop_absent_columns(Table& table) {
+  drop_columns(table, [&](std::size_t index) {
+    return table.columns[index].optional &&
+           std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+             return std::holds_alternative<std::monostate>(row.cells[index]);
+           });
+  });
+}
+
+void drop_summary_columns(Table& table) {
+  drop_columns(table, [&](std::size_t index) { return table.columns[index].only_summary; });
+}
+
+Table summary_of(const Table& table) {
+  Table summary = table;
+  summary.title.clear();
+  summary.notes.clear();
+  std::erase_if(summary.rows, [](const Row& row) { return row.detail || !row.in_summary; });
+  const bool shown = std::ranges::any_of(table.columns, [](const Column& column) {
+    return column.role == Role::measure && !column.summary.empty();
+  });
+  drop_columns(summary,
+               [&](std::size_t index) { return !shown || summary.columns[index].summary.empty(); });
+  for (Column& column : summary.columns) {
+    column.header = column.summary;
+    column.detail = false;
+    column.own_scale = column.own_scale || column.summary_own_scale;
+  }
+  return summary;
+}
+
+Table all_detail(Table table) {
+  for (Row& row : table.rows) row.detail = true;
+  return table;
+}
+
 Column parameter(std::string id, std::string header, Unit unit) {
   Column column{std::move(id), std::move(header), Role::parameter, unit};
   column.own_scale = unit == Unit::bytes;
@@ -94,9 +183,5 @@ Column parameter(std::string id, std::string header, Unit unit) {
 
 Column measure(std::string id, std::string header, Unit unit) {
   return Column{std::move(id), std::move(header), Role::measure, unit};
-}
-
-Cell count_cell(std::int64_t value) {
-  return number(static_cast<double>(value));
 }
 }  // namespace scaleworth::report

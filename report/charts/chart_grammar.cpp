@@ -159,6 +159,47 @@ Json end_of(const std::string& field) {
   return {{"field", field}};
 }
 
+Json line_mark(const Json& width, const std::vector<int>& dash) {
+  Json mark{{"type", "line"}, {"strokeWidth", width}};
+  if (!dash.empty()) mark["strokeDash"] = dash;
+  return mark;
+}
+
+Json dot_mark(int size) {
+  return {{"type", "point"}, {"filled", true}, {"size", size}, {"opacity", 1}};
+}
+
+Json interval_ends() {
+  return {{"y", end_of("low")}, {"y2", end_of("high")}};
+}
+
+Json layer(const Json& data, const Json& mark, const Json& encoding) {
+  return {{"data", data}, {"mark", mark}, {"encoding", encoding}};
+}
+
+Json facets(const Json& data,
+            const std::vector<std::string>& collectives,
+            const Grid& grid,
+            const Json& encoding,
+            const Json& layers) {
+  Json spec{{"config", config()}, {"data", data}};
+  spec["facet"] = {
+      {"field", "collective"}, {"type", "nominal"}, {"title", nullptr}, {"sort", collectives}};
+  spec["columns"] = grid.columns;
+  spec["spec"] = {
+      {"width", grid.width}, {"height", grid.height}, {"encoding", encoding}, {"layer", layers}};
+  return spec;
+}
+
+std::vector<std::string> distinct(const std::vector<Json>& rows, const char* field) {
+  std::vector<std::string> values;
+  for (const Json& row : rows) {
+    auto value = row.at(field).get<std::string>();
+    if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
+  }
+  return values;
+}
+
 namespace {
 constexpr const char* within_range = "within the measured counts";
 constexpr const char* extrapolated_range = "extrapolated";
@@ -209,29 +250,18 @@ Json curve_layers(const CurveLayers& parts) {
       })) {
     dash["legend"] = nullptr;
   }
-  const Json ends{{"y", end_of("low")}, {"y2", end_of("high")}};
-  Json band_ends = ends;
+  Json band_ends = interval_ends();
   band_ends["detail"] = {{"field", "range"}};
-  return {
-      {{"data", curve}, {"mark", {{"type", "area"}, {"opacity", 0.16}}}, {"encoding", band_ends}},
-      {{"data", curve},
-       {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
-       {"encoding", {{"strokeDash", dash}, {"tooltip", tips}}}},
-      {{"data", measured}, {"mark", {{"type", "rule"}, {"strokeWidth", 2}}}, {"encoding", ends}},
-      {{"data", measured},
-       {"mark", {{"type", "point"}, {"filled", true}, {"size", 80}, {"opacity", 1}}},
-       {"encoding", {{"tooltip", tips}}}}};
+  return {layer(curve, {{"type", "area"}, {"opacity", 0.16}}, band_ends),
+          layer(curve, line_mark(2), {{"strokeDash", dash}, {"tooltip", tips}}),
+          layer(measured, {{"type", "rule"}, {"strokeWidth", 2}}, interval_ends()),
+          layer(measured, dot_mark(80), {{"tooltip", tips}})};
 }
 
 std::vector<std::string> series_names(const CurveLayers& parts) {
-  std::vector<std::string> names;
-  for (const auto* rows : {&parts.measured, &parts.curve}) {
-    for (const Json& row : *rows) {
-      const auto name = row.at("series").get<std::string>();
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
+  std::vector<Json> rows = parts.measured;
+  rows.insert(rows.end(), parts.curve.begin(), parts.curve.end());
+  return distinct(rows, "series");
 }
 
 std::vector<int> doubled_counts(int most) {

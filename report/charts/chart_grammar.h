@@ -50,6 +50,30 @@ Json tooltip(const std::string& field, const std::string& title, const std::stri
 /// The part of a channel that a second end needs: {"field": field}.
 Json end_of(const std::string& field);
 
+/// A line; `dash`: lengths drawn and left out, in turn.
+Json line_mark(const Json& width, const std::vector<int>& dash = {});
+/// A filled dot of so many square pixels.
+Json dot_mark(int size);
+/// From the field "low" to the field "high".
+Json interval_ends();
+Json layer(const Json& data, const Json& mark, const Json& encoding);
+
+/// Side by side: as many as fill the rows of the page, each `width` x `height` pixels.
+struct Grid {
+  int columns;
+  int width;
+  int height;
+};
+/// One picture for each value of the field "collective", in this order, over one data set.
+Json facets(const Json& data,
+            const std::vector<std::string>& collectives,
+            const Grid& grid,
+            const Json& encoding,
+            const Json& layers);
+
+/// Distinct values of a text field in order of appearance.
+std::vector<std::string> distinct(const std::vector<Json>& rows, const char* field);
+
 /// Series colours that colour-blind readers can tell apart (Okabe and Ito).
 extern const std::vector<std::string> series_colours;
 

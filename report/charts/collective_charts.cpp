@@ -87,15 +87,9 @@ double largest_message(const std::vector<const CollectiveResult*>& shown) {
 }
 
 Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
-  std::vector<std::string> order;
-  for (const auto* result : shown) {
-    const std::string name = words(result->collective);
-    if (std::find(order.begin(), order.end(), name) == order.end()) {
-      order.push_back(name);
-    }
-  }
   std::vector<Json> rows = point_rows(shown);
   const Range range = range_of(rows, "busbw");
+  const std::vector<std::string> order = distinct(rows, "collective");
   // A facet takes one data set, so fitted values are rows of their own kind.
   for (Json row : fit_rows(shown)) {
     row["fit"] = true;
@@ -106,31 +100,21 @@ Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
                   tooltip("size", "message"),
                   tooltip("time", "time (us)", ".3~g"),
                   tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  const auto only = [](const char* test) { return Json::array({{{"filter", test}}}); };
-  Json spec = chart_spec(190);
-  spec.erase("width");
-  spec.erase("height");
-  spec.erase("autosize");
-  spec["data"] = {{"values", rows}};
-  spec["facet"] = {
-      {"field", "collective"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}};
-  spec["columns"] = 3;
-  spec["spec"] = {
-      {"width", 285},
-      {"height", 190},
-      {"encoding",
-       {{"x", size_channel("bytes", "message", largest_message(shown))},
-        {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
-        {"color", colour_channel("mode", "", {"isolated", "back to back"}, series_colours)}}},
-      {"layer",
-       {{{"transform", only("datum.fit")}, {"mark", {{"type", "line"}, {"strokeWidth", 1.5}}}},
-        {{"transform", only("!datum.fit")},
-         {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-         {"encoding", {{"y", end_of("low")}, {"y2", end_of("high")}}}},
-        {{"transform", only("!datum.fit")},
-         {"mark", {{"type", "point"}, {"filled", true}, {"size", 36}, {"opacity", 1}}},
-         {"encoding", {{"tooltip", tips}}}}}}};
-  return spec;
+  const auto only = [](const char* test, const Json& mark) {
+    return Json{{"transform", Json::array({{{"filter", test}}})}, {"mark", mark}};
+  };
+  Json intervals = only("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}});
+  intervals["encoding"] = interval_ends();
+  Json dots = only("!datum.fit", dot_mark(36));
+  dots["encoding"] = {{"tooltip", tips}};
+  return facets(
+      {{"values", rows}},
+      order,
+      {3, 285, 190},
+      {{"x", size_channel("bytes", "message", largest_message(shown))},
+       {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
+       {"color", colour_channel("mode", "", {"isolated", "back to back"}, series_colours)}},
+      {only("datum.fit", line_mark(1.5)), intervals, dots});
 }
 
 /// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
@@ -342,18 +326,11 @@ Json dash_channel(std::vector<std::string> protocols) {
           {"scale", {{"domain", protocols}, {"range", range}}}};
 }
 
-Json layer(const char* kind, Json mark, Json encoding) {
+Json layer_of(const char* kind, const Json& mark, const Json& encoding) {
   return {{"transform", Json::array({{{"filter", fmt::format("datum.kind == '{}'", kind)}}})},
-          {"mark", std::move(mark)},
-          {"encoding", std::move(encoding)}};
+          {"mark", mark},
+          {"encoding", encoding}};
 }
-
-/// Side by side: as many as fill the rows of the page.
-struct Grid {
-  int columns;
-  int width;
-  int height;
-};
 
 Grid grid_for(std::size_t charts) {
   if (charts == 1) {
@@ -380,22 +357,22 @@ Json layers(const Shown& shown) {
                   tooltip("size", "message"),
                   tooltip("time", "time (us)", ".3~g"),
                   tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  return {layer(curve_row,
-                {{"type", "line"},
-                 {"strokeWidth", 9},
-                 {"opacity", 0.18},
-                 {"color", css("ink")},
-                 {"clip", true}},
-                Json::object()),
-          layer(line_row,
-                {{"type", "line"}, {"strokeWidth", 1.75}, {"clip", true}},
-                {{"color", colour}, {"strokeDash", dash}}),
-          layer(forced_row,
-                {{"type", "point"}, {"filled", true}, {"size", 22}, {"opacity", 0.9}},
-                {{"color", colour}, {"tooltip", tips}}),
-          layer(choice_row,
-                {{"type", "point"}, {"filled", false}, {"size", 70}, {"color", css("ink")}},
-                {{"tooltip", tips}})};
+  return {layer_of(curve_row,
+                   {{"type", "line"},
+                    {"strokeWidth", 9},
+                    {"opacity", 0.18},
+                    {"color", css("ink")},
+                    {"clip", true}},
+                   Json::object()),
+          layer_of(line_row,
+                   {{"type", "line"}, {"strokeWidth", 1.75}, {"clip", true}},
+                   {{"color", colour}, {"strokeDash", dash}}),
+          layer_of(forced_row,
+                   {{"type", "point"}, {"filled", true}, {"size", 22}, {"opacity", 0.9}},
+                   {{"color", colour}, {"tooltip", tips}}),
+          layer_of(choice_row,
+                   {{"type", "point"}, {"filled", false}, {"size", 70}, {"color", css("ink")}},
+                   {{"tooltip", tips}})};
 }
 
 Json spec_of(const Shown& shown) {
@@ -409,20 +386,8 @@ Json spec_of(const Shown& shown) {
   const Range range = range_of(rows, "time");
   const Json encoding{{"x", message_channel(rows)},
                       {"y", log_channel("time", "time (us)", range.low / 1.5, range.high * 1.5)}};
-  const Grid grid = grid_for(shown.size());
-  Json spec = chart_spec(grid.height);
-  for (const char* of_the_parts : {"width", "height", "autosize"}) {
-    spec.erase(of_the_parts);
-  }
-  spec["data"] = inline_data(std::move(rows));
-  spec["facet"] = {
-      {"field", "collective"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}};
-  spec["columns"] = grid.columns;
-  spec["spec"] = {{"width", grid.width},
-                  {"height", grid.height},
-                  {"encoding", encoding},
-                  {"layer", layers(shown)}};
-  return spec;
+  return facets(
+      inline_data(std::move(rows)), order, grid_for(shown.size()), encoding, layers(shown));
 }
 
 /// "NCCL's all reduce of 1 GiB: NVLS/Simple is the fastest of 6 ways, 472 GB/s bus bandwidth".

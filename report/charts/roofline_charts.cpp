@@ -141,12 +141,8 @@ Json ladder_layers(const RooflineResult& roofline) {
   const Json tips{tooltip("precision", "precision"),
                   tooltip("intensity", "FLOP/B", ".3~g"),
                   tooltip("rate", "GFLOP/s", ".3~g")};
-  return {{{"data", data},
-           {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-           {"encoding", {{"y", end_of("low")}, {"y2", end_of("high")}}}},
-          {{"data", data},
-           {"mark", {{"type", "point"}, {"filled", true}, {"size", 45}, {"opacity", 1}}},
-           {"encoding", {{"tooltip", tips}}}}};
+  return {layer(data, {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
+          layer(data, dot_mark(45), {{"tooltip", tips}})};
 }
 
 Json gemm_layers(const RooflineResult& roofline) {
@@ -156,15 +152,13 @@ Json gemm_layers(const RooflineResult& roofline) {
                   tooltip("intensity", "FLOP/B", ".3~g"),
                   tooltip("rate", "GFLOP/s", ".3~g"),
                   tooltip("fraction", "of its roof", ".1%")};
-  return {{{"data", data},
-           {"mark",
-            {{"type", "point"},
-             {"shape", "diamond"},
-             {"filled", false},
-             {"size", 130},
-             {"strokeWidth", 2},
-             {"opacity", 1}}},
-           {"encoding", {{"tooltip", tips}}}}};
+  const Json diamond{{"type", "point"},
+                     {"shape", "diamond"},
+                     {"filled", false},
+                     {"size", 130},
+                     {"strokeWidth", 2},
+                     {"opacity", 1}};
+  return Json::array({layer(data, diamond, {{"tooltip", tips}})});
 }
 
 /// Expression for the angle of a line of slope 1 in a plot of these logarithmic ranges.
@@ -191,8 +185,7 @@ Json roofline_spec(const RooflineResult& roofline) {
       {"y", log_channel("rate", "rate (GFLOP/s)", lowest, highest)},
       {"color", colour_channel("precision", "", precisions, series_colours)}};
   const Json grey{{"value", css("muted")}};
-  Json levels = line_layer(level_rows(roofline, range, false),
-                           {{"type", "line"}, {"strokeWidth", 1}, {"strokeDash", {2, 3}}});
+  Json levels = line_layer(level_rows(roofline, range, false), line_mark(1, {2, 3}));
   levels["encoding"] = {{"detail", {{"field", "level"}}}, {"color", grey}};
   Json labels = line_layer(level_rows(roofline, range, true),
                            {{"type", "text"},
@@ -205,9 +198,8 @@ Json roofline_spec(const RooflineResult& roofline) {
   labels["encoding"] = {{"text", {{"field", "level"}}}, {"color", grey}};
   Json layers{levels,
               labels,
-              line_layer(roof_rows(roofline, range, false),
-                         {{"type", "line"}, {"strokeWidth", 1}, {"strokeDash", {6, 4}}}),
-              line_layer(roof_rows(roofline, range, true), {{"type", "line"}, {"strokeWidth", 2}})};
+              line_layer(roof_rows(roofline, range, false), line_mark(1, {6, 4})),
+              line_layer(roof_rows(roofline, range, true), line_mark(2))};
   for (const Json& more : {ladder_layers(roofline), gemm_layers(roofline)}) {
     layers.insert(layers.end(), more.begin(), more.end());
   }
@@ -260,13 +252,9 @@ std::string format_name(const GpuFormat& format) {
 const GpuFormat* leading(const GpuResult& gpu) {
   const GpuFormat* first = nullptr;
   for (const GpuFormat& format : gpu.formats) {
-    if (!format.waterfall) {
-      continue;
-    }
-    if (format.precision == "bf16") {
-      return &format;
-    }
-    first = first == nullptr ? &format : first;
+    if (!format.waterfall) continue;
+    if (format.precision == "bf16") return &format;
+    if (first == nullptr) first = &format;
   }
   return first;
 }

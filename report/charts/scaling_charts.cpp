@@ -80,8 +80,7 @@ Json speedup_spec(const ScalingResult& strong) {
   spec["encoding"] = {{"x", rank_channel(doubled_counts(most))},
                       {"y", y},
                       {"color", colour_channel("series", "", names, colours)}};
-  Json layers{{{"data", inline_data(ideal)},
-               {"mark", {{"type", "line"}, {"strokeWidth", 1.5}, {"strokeDash", {2, 3}}}}}};
+  Json layers{{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}}};
   const Json more = curve_layers(parts);
   layers.insert(layers.end(), more.begin(), more.end());
   spec["layer"] = layers;
@@ -212,18 +211,6 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
     }
   }
   return rows;
-}
-
-/// Distinct values of a text field in order of appearance.
-std::vector<std::string> distinct(const std::vector<Json>& rows, const char* field) {
-  std::vector<std::string> values;
-  for (const Json& row : rows) {
-    const auto value = row.at(field).get<std::string>();
-    if (std::find(values.begin(), values.end(), value) == values.end()) {
-      values.push_back(value);
-    }
-  }
-  return values;
 }
 
 std::vector<std::string> colours_of(const std::vector<std::string>& parts) {
@@ -361,7 +348,7 @@ std::map<int, std::string> marked_counts(const Decision& decision) {
 Json mark_layer(std::vector<Json> rows, Json mark, Json more) {
   Json encoding{{"y", {{"value", 0}}}, {"color", {{"value", css("muted")}}}};
   encoding.update(more);
-  return {{"data", inline_data(std::move(rows))}, {"mark", mark}, {"encoding", encoding}};
+  return layer(inline_data(std::move(rows)), mark, encoding);
 }
 
 /// Lines at the counts that the verdict names, with words on their right; at the last count, where
@@ -403,7 +390,7 @@ Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   Json spec = chart_spec(height);
   spec["encoding"] = {{"x", x}, {"y", y}, {"color", colour_channel("series", "", names, colours)}};
   Json stack = curve_layers(layers);
-  for (const Json& layer : marks_layers(decision, last)) stack.push_back(layer);
+  for (const Json& mark : marks_layers(decision, last)) stack.push_back(mark);
   spec["layer"] = std::move(stack);
   return spec;
 }

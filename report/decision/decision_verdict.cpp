@@ -623,11 +623,7 @@ Verdict judge_scaling(const model::Analysis& analysis) {
 }
 
 /// How many warnings there are; absent for none.
-std::optional<std::string> warnings_line(const model::Analysis& analysis) {
-  const auto warnings = std::count_if(
-      analysis.findings.begin(), analysis.findings.end(), [](const model::Finding& finding) {
-        return finding.warning;
-      });
+std::optional<std::string> warnings_line(std::size_t warnings) {
   if (warnings == 0) return std::nullopt;
   return fmt::format(
       "{} about this measurement: read {} under Warnings before you rely on it "
@@ -637,9 +633,9 @@ std::optional<std::string> warnings_line(const model::Analysis& analysis) {
 }
 }  // namespace
 
-Verdict judge(const model::Analysis& analysis) {
+Verdict judge(const model::Analysis& analysis, std::size_t warnings) {
   Verdict verdict = judge_scaling(analysis);
-  if (auto warnings = warnings_line(analysis)) verdict.lines.push_back(std::move(*warnings));
+  if (auto line = warnings_line(warnings)) verdict.lines.push_back(std::move(*line));
   return verdict;
 }
 }  // namespace scaleworth::report

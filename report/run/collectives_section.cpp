@@ -24,13 +24,23 @@ Cell asymptotic_bandwidth(const model::CommunicationSegment& segment) {
   return transform_decreasing(beta, [](double b) { return 1.0 / b; });
 }
 
+using model::CollectivePoint;
+using model::CollectiveResult;
+
 /// A bandwidth is an amount over the time: it carries the time's interval.
 Number bandwidth(BytesPerSecond rate, const Estimate<Seconds>& time) {
   const Bytes amount = rate * time.value;
   return transform_decreasing(time, [amount](Seconds t) { return (amount / t).value(); });
 }
 
-using model::CollectiveResult;
+Number algorithm_bandwidth(const CollectivePoint& point) {
+  return bandwidth(point.algorithm_bandwidth, point.time);
+}
+
+Number bus_bandwidth(const CollectivePoint& point) {
+  return bandwidth(point.bus_bandwidth, point.time);
+}
+
 using Collectives = std::vector<CollectiveResult>;
 
 int most_ranks(const Collectives& collectives) {
@@ -47,209 +57,178 @@ const model::CommunicationFit* chosen_fit(const CollectiveResult& result) {
              : nullptr;
 }
 
+Cell alpha_of(const CollectiveResult& result) {
+  const auto* fit = chosen_fit(result);
+  return fit ? Cell{number(fit->segments.front().alpha)} : Cell{};
+}
+
+Cell inverse_beta_of(const CollectiveResult& result) {
+  const auto* fit = chosen_fit(result);
+  return fit ? asymptotic_bandwidth(fit->segments.back()) : Cell{};
+}
+
+Cell held_out_error_of(const CollectiveResult& result) {
+  const auto* fit = chosen_fit(result);
+  return fit ? as_cell(fit->held_out_error) : Cell{};
+}
+
 Table fits(const Collectives& collectives) {
-  Table table{"collective_fits",
-              "Cost of a collective: t(n) = alpha + beta n",
-              {parameter("collective", "collective"),
-               parameter("mode", "mode"),
-               parameter("ranks", "ranks", Unit::count),
-               measure("form", "form"),
-               measure("alpha", "alpha", Unit::seconds),
-               measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-               measure("held_out_error", "held-out error", Unit::percent)},
-              {},
-              {"Alpha is of the smallest sizes, 1/beta of the largest (in message bytes, not bus "
-               "bytes). Held-out error: mean error on sizes left out of the fit, a plain mean "
-               "without interval. The form with the least held-out error is chosen."}};
-  const int most = most_ranks(collectives);
-  for (const auto& result : collectives) {
-    const bool detail = result.ranks < most;
-    const auto* fit = chosen_fit(result);
-    Row row{{words(result.collective), words(result.mode), count_cell(result.ranks)}, detail};
-    if (fit) {
-      row.cells.insert(row.cells.end(),
-                       {fit->form,
-                        number(fit->segments.front().alpha),
-                        asymptotic_bandwidth(fit->segments.back()),
-                        cell_or_absent(fit->held_out_error)});
-    } else {
-      row.cells.insert(row.cells.end(), {std::string("none fitted"), Cell{}, Cell{}, Cell{}});
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return make_table(
+      "collective_fits",
+      "Cost of a collective: t(n) = alpha + beta n",
+      collectives,
+      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+       {measure("form", "form"),
+        [](const CollectiveResult& result) {
+          const auto* fit = chosen_fit(result);
+          return fit ? fit->form : "none fitted";
+        }},
+       {measure("alpha", "alpha", Unit::seconds), alpha_of},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta_of},
+       {measure("held_out_error", "held-out error", Unit::percent), held_out_error_of}},
+      {"Alpha is of the smallest sizes, 1/beta of the largest (in message bytes, not bus "
+       "bytes). Held-out error: mean error on sizes left out of the fit, a plain mean "
+       "without interval. The form with the least held-out error is chosen."},
+      [most = most_ranks(collectives)](const CollectiveResult& result) {
+        return result.ranks < most;
+      });
 }
 
 /// The two modes of one collective at one rank count.
 struct Pair {
+  const CollectiveResult* any = nullptr;  // the first of them
   const CollectiveResult* isolated = nullptr;
   const CollectiveResult* back_to_back = nullptr;
 };
 
-using Pairs = std::vector<std::pair<const CollectiveResult*, Pair>>;
-
-Pairs pairs(const Collectives& collectives) {
-  Pairs result;
+std::vector<Pair> pairs(const Collectives& collectives) {
+  std::vector<Pair> result;
   for (const auto& one : collectives) {
     if (one.points.empty()) {
       continue;
     }
-    auto found = std::find_if(result.begin(), result.end(), [&](const auto& entry) {
-      return entry.first->collective == one.collective && entry.first->ranks == one.ranks;
+    auto found = std::find_if(result.begin(), result.end(), [&](const Pair& pair) {
+      return pair.any->collective == one.collective && pair.any->ranks == one.ranks;
     });
     if (found == result.end()) {
-      found = result.insert(result.end(), {&one, Pair{}});
+      found = result.insert(result.end(), {&one});
     }
-    (one.mode == "isolated" ? found->second.isolated : found->second.back_to_back) = &one;
+    (one.mode == "isolated" ? found->isolated : found->back_to_back) = &one;
   }
   return result;
 }
 
-/// Sizes that all collectives share are said once, below the table.
-void hide_common_sizes(Table& table, const Pairs& all) {
-  const auto same = [&](const auto& entry) {
-    const auto& first = all.front().first->points;
-    const auto& points = entry.first->points;
-    return points.front().message == first.front().message &&
-           points.back().message == first.back().message;
-  };
-  if (all.empty() || !std::all_of(all.begin(), all.end(), same)) {
-    return;
-  }
-  const auto& points = all.front().first->points;
-  for (Column& column : table.columns) {
-    column.detail = column.id == "smallest_bytes" || column.id == "largest_bytes";
-  }
-  table.notes.push_back(fmt::format("Time of {}, bus bandwidth (busbw) of {}.",
-                                    format_quantity(number(points.front().message), Unit::bytes),
-                                    format_quantity(number(points.back().message), Unit::bytes)));
+/// The size that all share; absent where they do not.
+std::optional<std::string> common_size(const std::vector<Bytes>& sizes) {
+  const bool differ = std::ranges::adjacent_find(sizes, std::not_equal_to{}) != sizes.end();
+  if (sizes.empty() || differ) return std::nullopt;
+  return format_quantity(number(sizes.front()), Unit::bytes);
 }
 
 Table ends(const Collectives& collectives) {
-  Table table{
+  const auto time = [](const CollectiveResult* Pair::*mode) {
+    return [mode](const Pair& pair) {
+      return pair.*mode ? Cell{number((pair.*mode)->points.front().time)} : Cell{};
+    };
+  };
+  const auto busbw = [](const CollectiveResult* Pair::*mode) {
+    return [mode](const Pair& pair) {
+      return pair.*mode ? Cell{bus_bandwidth((pair.*mode)->points.back())} : Cell{};
+    };
+  };
+  const auto fit = [](Cell (*of)(const CollectiveResult&)) {
+    return [of](const Pair& pair) { return pair.isolated ? of(*pair.isolated) : Cell{}; };
+  };
+  const auto all = pairs(collectives);
+  std::vector<Bytes> smallest;
+  std::vector<Bytes> largest;
+  for (const Pair& pair : all) {
+    smallest.push_back(pair.any->points.front().message);
+    largest.push_back(pair.any->points.back().message);
+  }
+  const auto from = common_size(smallest);
+  const auto to = common_size(largest);
+  const int most = most_ranks(collectives);
+  Column from_column = parameter("smallest_bytes", "smallest", Unit::bytes);
+  Column to_column = parameter("largest_bytes", "largest", Unit::bytes);
+  // Sizes that all collectives share are stated once, below the table.
+  from_column.detail = to_column.detail = from && to;
+  Table table = make_table(
       "collective_ends",
       "Isolated against back to back",
-      {parameter("collective", "collective"),
-       parameter("ranks", "ranks", Unit::count),
-       parameter("smallest_bytes", "smallest", Unit::bytes),
-       measure("latency_isolated", "time isolated", Unit::seconds),
-       measure("latency_back_to_back", "back to back", Unit::seconds),
-       parameter("largest_bytes", "largest", Unit::bytes),
-       measure("busbw_isolated", "busbw isolated", Unit::bytes_per_second),
-       measure("busbw_back_to_back", "back to back", Unit::bytes_per_second)},
-      {},
+      all,
+      {{parameter("collective", "collective").in_summary("Among " + ranks_phrase(most)),
+        [](const Pair& pair) { return words(pair.any->collective); }},
+       {parameter("ranks", "ranks", Unit::count), [](const Pair& pair) { return pair.any->ranks; }},
+       {from_column, [](const Pair& pair) { return pair.any->points.front().message; }},
+       {measure("latency_isolated", "time isolated", Unit::seconds)
+            .in_summary(from.value_or("smallest size") + " isolated"),
+        time(&Pair::isolated)},
+       {measure("latency_back_to_back", "back to back", Unit::seconds), time(&Pair::back_to_back)},
+       {to_column, [](const Pair& pair) { return pair.any->points.back().message; }},
+       {measure("busbw_isolated", "busbw isolated", Unit::bytes_per_second),
+        busbw(&Pair::isolated)},
+       {measure("busbw_back_to_back", "back to back", Unit::bytes_per_second)
+            .in_summary("back-to-back busbw, " + to.value_or("largest size")),
+        busbw(&Pair::back_to_back)},
+       {measure("alpha", "alpha", Unit::seconds).only_in_summary(), fit(alpha_of)},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second).only_in_summary(),
+        fit(inverse_beta_of)},
+       {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
+        fit(held_out_error_of)}},
       {"Isolated: one operation between barriers, the latency a program sees. Back to back: "
        "many operations in a row, divided; calls overlap across ranks. Two different "
-       "numbers."}};
-  const auto all = pairs(collectives);
-  hide_common_sizes(table, all);
-  const int most = most_ranks(collectives);
-  for (const auto& [any, pair] : all) {
-    const auto time = [](const CollectiveResult* result) -> Cell {
-      return result ? Cell{number(result->points.front().time)} : Cell{};
-    };
-    const auto busbw = [](const CollectiveResult* result) -> Cell {
-      return result
-                 ? Cell{bandwidth(result->points.back().bus_bandwidth, result->points.back().time)}
-                 : Cell{};
-    };
-    table.rows.push_back({{words(any->collective),
-                           count_cell(any->ranks),
-                           number(any->points.front().message),
-                           time(pair.isolated),
-                           time(pair.back_to_back),
-                           number(any->points.back().message),
-                           busbw(pair.isolated),
-                           busbw(pair.back_to_back)},
-                          any->ranks < most});
+       "numbers."},
+      [most](const Pair& pair) { return pair.any->ranks < most; });
+  if (from && to) {
+    table.notes.push_back(fmt::format("Time of {}, bus bandwidth (busbw) of {}.", *from, *to));
   }
   return table;
 }
 
 Table segments(const Collectives& collectives) {
-  Table table{"collective_segments",
-              "Every fitted form and segment",
-              {parameter("collective", "collective"),
-               parameter("mode", "mode"),
-               parameter("ranks", "ranks", Unit::count),
-               parameter("form", "form"),
-               parameter("smallest_bytes", "from", Unit::bytes),
-               parameter("largest_bytes", "to", Unit::bytes),
-               measure("alpha", "alpha", Unit::seconds),
-               measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-               measure("sqrt_coefficient", "s per sqrt(byte)"),
-               measure("held_out_error", "held-out error", Unit::percent),
-               measure("median_residual", "residual", Unit::percent)},
-              {},
-              {}};
-  for (const auto& result : collectives) {
-    for (const auto& fit : result.fits) {
-      for (const auto& segment : fit.segments) {
-        table.rows.push_back({{words(result.collective),
-                               words(result.mode),
-                               count_cell(result.ranks),
-                               fit.form,
-                               number(segment.smallest),
-                               number(segment.largest),
-                               number(segment.alpha),
-                               asymptotic_bandwidth(segment),
-                               number(segment.sqrt_coefficient),
-                               cell_or_absent(fit.held_out_error),
-                               number(fit.median_residual)},
-                              true});
-      }
-    }
-  }
-  return table;
+  using model::CommunicationFit;
+  using model::CommunicationSegment;
+  return all_detail(make_table(
+      "collective_segments",
+      "Every fitted form and segment",
+      nested(nested(collectives, &CollectiveResult::fits), &CommunicationFit::segments),
+      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+       {parameter("form", "form"), &CommunicationFit::form},
+       {parameter("smallest_bytes", "from", Unit::bytes), &CommunicationSegment::smallest},
+       {parameter("largest_bytes", "to", Unit::bytes), &CommunicationSegment::largest},
+       {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth},
+       {measure("sqrt_coefficient", "s per sqrt(byte)"), &CommunicationSegment::sqrt_coefficient},
+       {measure("held_out_error", "held-out error", Unit::percent),
+        &CommunicationFit::held_out_error},
+       {measure("median_residual", "residual", Unit::percent),
+        &CommunicationFit::median_residual}}));
 }
 
 Table points(const Collectives& collectives) {
-  Table table{"collective_points",
-              "Every size",
-              {parameter("collective", "collective"),
-               parameter("mode", "mode"),
-               parameter("ranks", "ranks", Unit::count),
-               parameter("message_bytes", "message", Unit::bytes),
-               measure("time", "time", Unit::seconds),
-               measure("algbw", "algbw", Unit::bytes_per_second),
-               measure("busbw", "busbw", Unit::bytes_per_second)},
-              {},
-              {}};
-  table.columns[4].own_scale = true;
-  for (const auto& result : collectives) {
-    for (const auto& point : result.points) {
-      table.rows.push_back({{words(result.collective),
-                             words(result.mode),
-                             count_cell(result.ranks),
-                             number(point.message),
-                             number(point.time),
-                             bandwidth(point.algorithm_bandwidth, point.time),
-                             bandwidth(point.bus_bandwidth, point.time)},
-                            true});
-    }
-  }
-  return table;
+  return all_detail(make_table(
+      "collective_points",
+      "Every size",
+      nested(collectives, &CollectiveResult::points),
+      {{parameter("collective", "collective"), path(&CollectiveResult::collective, words)},
+       {parameter("mode", "mode"), path(&CollectiveResult::mode, words)},
+       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+       {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
+       {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
+       {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
+       {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}));
 }
-}  // namespace
-
-Section collectives_section(const Collectives& collectives,
-                            const std::vector<model::AlgorithmResult>& algorithms) {
-  Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
-  if (!collectives.empty()) {
-    section.tables = {
-        fits(collectives), ends(collectives), segments(collectives), points(collectives)};
-  }
-  for (Table& table : algorithm_tables(algorithms)) {
-    section.tables.push_back(std::move(table));
-  }
-  return section;
-}
-
-namespace {
 // NCCL's collectives: its own choice, the fastest way at each size, and whose predictions hold.
 
 using model::AlgorithmLine;
+using model::AlgorithmRegime;
 using model::AlgorithmResult;
+using model::ChosenPoint;
 using Results = std::vector<AlgorithmResult>;
 
 constexpr const char* shared_note =
@@ -269,6 +248,10 @@ bool is_whole(const AlgorithmResult& result) {
   return result.topology == "all ranks";
 }
 
+bool has_errors(const AlgorithmResult& result) {
+  return result.held_out_error || result.library_error;
+}
+
 std::string way_name(const std::string& algorithm, const std::string& protocol) {
   return algorithm.empty() ? "unavailable" : algorithm + "/" + protocol;
 }
@@ -284,211 +267,200 @@ std::string call_name(const AlgorithmResult& result) {
   return name;
 }
 
-/// The columns that name a result, and their cells.
-std::vector<Column> naming_columns() {
-  return {parameter("what", "ranks that take part"),
-          parameter("collective", "collective"),
-          parameter("ranks", "ranks", Unit::count)};
-}
-std::vector<Cell> naming_cells(const AlgorithmResult& result) {
-  return {(result.shared_gpu ? "sharing a GPU: " : "") + result.topology,
-          words(result.collective),
-          count_cell(result.ranks)};
-}
-
-Table make_table(std::string id, std::string title, const std::vector<Column>& columns) {
-  Table table{std::move(id), std::move(title), naming_columns(), {}, {}};
-  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
-  return table;
-}
-
-void add_row(Table& table,
-             const AlgorithmResult& result,
-             const std::vector<Cell>& cells,
-             bool detail) {
-  Row row{naming_cells(result), detail};
-  row.cells.insert(row.cells.end(), cells.begin(), cells.end());
-  table.rows.push_back(std::move(row));
+/// A table of rows of a result: the columns that name it, then `columns`.
+template <class... Levels>
+Table nccl_table(std::string id,
+                 std::string title,
+                 const std::vector<Nested<AlgorithmResult, Levels...>>& rows,
+                 const std::vector<ColumnOf<Nested<AlgorithmResult, Levels...>>>& columns,
+                 std::vector<std::string> notes,
+                 bool part_is_detail) {
+  const auto what = [](const AlgorithmResult& result) {
+    return (result.shared_gpu ? "sharing a GPU: " : "") + result.topology;
+  };
+  std::vector<ColumnOf<Nested<AlgorithmResult, Levels...>>> all{
+      {parameter("what", "ranks that take part").in_summary("NCCL"), what},
+      {parameter("collective", "collective").in_summary("collective"),
+       path(&AlgorithmResult::collective, words)},
+      {parameter("ranks", "ranks", Unit::count).in_summary("GPUs"), &AlgorithmResult::ranks}};
+  all.insert(all.end(), columns.begin(), columns.end());
+  return make_table(
+      std::move(id), std::move(title), rows, all, std::move(notes), [=](const auto& row) {
+        return part_is_detail && !is_whole(*std::get<0>(row.levels));
+      });
 }
 
-Cell wire_cell(const model::ChosenPoint& chosen) {
-  if (!chosen.wire_bandwidth) {
-    return {};
-  }
+/// Bandwidths mean nothing between ranks that share a GPU.
+Cell bus_cell(const AlgorithmResult& result, const ChosenPoint& chosen) {
+  return result.shared_gpu ? Cell{} : Cell{bus_bandwidth(chosen.point)};
+}
+
+Cell wire_cell(const AlgorithmResult& result, const ChosenPoint& chosen) {
+  if (result.shared_gpu || !chosen.wire_bandwidth) return {};
   return bandwidth(*chosen.wire_bandwidth, chosen.point.time);
 }
 
+std::string ran_text(const ChosenPoint& chosen) {
+  return way_name(chosen.algorithm, chosen.protocol);
+}
+
 Table choices(const Results& results) {
-  Table table = make_table("nccl_choice",
-                           "NCCL's own choice, isolated calls",
-                           {measure("latency", "time of smallest", Unit::seconds),
-                            measure("largest_bytes", "largest", Unit::bytes),
-                            measure("busbw", "busbw of largest", Unit::bytes_per_second),
-                            measure("wire_bandwidth", "through a port", Unit::bytes_per_second),
-                            measure("ran", "ran")});
-  table.notes = {
-      "busbw counts bytes as a ring would send them; a switch that reduces (NVLS) sends "
-      "fewer, so busbw can exceed the link. Through a port: the bytes that the algorithm "
-      "which ran really sends, over the same time."};
+  std::vector<Nested<AlgorithmResult, ChosenPoint>> rows;  // the largest size of each
+  std::vector<Bytes> largest;                              // among all ranks
+  for (const AlgorithmResult& result : results) {
+    if (!is_plain(result) || result.chosen.empty()) continue;
+    rows.push_back({{&result, &result.chosen.back()}});
+    if (is_whole(result)) largest.push_back(result.chosen.back().point.message);
+  }
+  const auto latency = [](const AlgorithmResult& result) {
+    return result.chosen.front().point.time;
+  };
+  std::vector<ColumnOf<Nested<AlgorithmResult, ChosenPoint>>> columns{
+      {measure("latency", "time of smallest", Unit::seconds).in_summary("time of smallest"),
+       latency},
+      {measure("largest_bytes", "largest", Unit::bytes),
+       path(&ChosenPoint::point, &CollectivePoint::message)},
+      {measure("busbw", "busbw of largest", Unit::bytes_per_second)
+           .in_summary("busbw, " + common_size(largest).value_or("largest size")),
+       bus_cell},
+      {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
+      {measure("ran", "ran").in_summary("ran"), ran_text}};
+  if (std::ranges::any_of(results, has_errors)) {
+    columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
+                       &AlgorithmResult::library_error});
+  }
+  Table table = nccl_table(
+      "nccl_choice",
+      "NCCL's own choice, isolated calls",
+      rows,
+      columns,
+      {"busbw counts bytes as a ring would send them; a switch that reduces (NVLS) sends "
+       "fewer, so busbw can exceed the link. Through a port: the bytes that the algorithm "
+       "which ran really sends, over the same time."},
+      false);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    table.rows[i].in_summary = is_whole(*std::get<0>(rows[i].levels));
+  }
   if (any_shared(results)) {
     table.notes.push_back(shared_note);
-  }
-  for (const AlgorithmResult& result : results) {
-    if (!is_plain(result) || result.chosen.empty()) {
-      continue;
-    }
-    const model::ChosenPoint& last = result.chosen.back();
-    const bool link = !result.shared_gpu;
-    add_row(table,
-            result,
-            {number(result.chosen.front().point.time),
-             number(last.point.message),
-             link ? Cell{bandwidth(last.point.bus_bandwidth, last.point.time)} : Cell{},
-             link ? wire_cell(last) : Cell{},
-             way_name(last.algorithm, last.protocol)},
-            false);
   }
   return table;
 }
 
-const AlgorithmLine* line_of(const AlgorithmResult& result, const model::AlgorithmRegime& regime) {
+/// The one segment of a forced way that was fitted.
+const model::CommunicationSegment* segment_of(const AlgorithmLine& line) {
+  return line.fit.segments.empty() ? nullptr : &line.fit.segments.front();
+}
+
+const model::CommunicationSegment* segment_of(const AlgorithmResult& result,
+                                              const AlgorithmRegime& regime) {
   const auto found =
       std::find_if(result.lines.begin(), result.lines.end(), [&](const AlgorithmLine& line) {
         return line.algorithm == regime.algorithm && line.protocol == regime.protocol;
       });
-  return found != result.lines.end() && !found->fit.segments.empty() ? &*found : nullptr;
+  return found == result.lines.end() ? nullptr : segment_of(*found);
 }
 
 Table regimes(const Results& results) {
-  Table table = make_table("nccl_regimes",
-                           "The fastest way by size: minimum over the measured lines",
-                           {parameter("smallest_bytes", "from", Unit::bytes),
-                            parameter("largest_bytes", "to", Unit::bytes),
-                            parameter("form", "way"),
-                            measure("alpha", "alpha", Unit::seconds),
-                            measure("inverse_beta", "1/beta", Unit::bytes_per_second)});
-  table.columns[3].own_scale = true;
-  table.columns[4].own_scale = true;
-  table.notes = {
-      "Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where two "
-      "lines cross."};
-  for (const AlgorithmResult& result : results) {
-    for (const model::AlgorithmRegime& regime : result.regimes) {
-      const AlgorithmLine* line = line_of(result, regime);
-      if (line == nullptr) {
-        continue;
-      }
-      const model::CommunicationSegment& segment = line->fit.segments.front();
-      add_row(table,
-              result,
-              {number(regime.smallest),
-               number(regime.largest),
-               way_name(regime.algorithm, regime.protocol),
-               number(segment.alpha),
-               asymptotic_bandwidth(segment)},
-              !is_whole(result));
-    }
+  using model::CommunicationSegment;
+  std::vector<Nested<AlgorithmResult, AlgorithmRegime, CommunicationSegment>> rows;
+  for (const auto& row : nested(results, &AlgorithmResult::regimes)) {
+    const auto* segment = segment_of(*std::get<0>(row.levels), *std::get<1>(row.levels));
+    if (segment) rows.push_back({std::tuple_cat(row.levels, std::tuple(segment))});
   }
-  return table;
+  return nccl_table(
+      "nccl_regimes",
+      "The fastest way by size: minimum over the measured lines",
+      rows,
+      {{parameter("smallest_bytes", "from", Unit::bytes), &AlgorithmRegime::smallest},
+       {parameter("largest_bytes", "to", Unit::bytes), &AlgorithmRegime::largest},
+       {parameter("form", "way"),
+        [](const AlgorithmRegime& regime) { return way_name(regime.algorithm, regime.protocol); }},
+       {measure("alpha", "alpha", Unit::seconds), &CommunicationSegment::alpha},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), asymptotic_bandwidth}},
+      {"Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where two "
+       "lines cross."},
+      true);
 }
 
 Table predictions(const Results& results) {
-  Table table = make_table("nccl_predictions",
-                           "Whose prediction holds",
-                           {measure("held_out_error", "system curve's error", Unit::percent),
-                            measure("library_error", "NCCL's own error", Unit::percent)});
-  table.notes = {
-      "Mean |predicted / measured - 1| of NCCL's own choice at sizes at which no way was "
-      "forced: plain means without interval. NCCL's prediction is the one by which it "
-      "chooses, recorded by a tuner plugin."};
+  std::vector<Nested<AlgorithmResult>> rows;
   for (const AlgorithmResult& result : results) {
-    if (!result.held_out_error && !result.library_error) {
-      continue;
-    }
-    add_row(table,
-            result,
-            {cell_or_absent(result.held_out_error), cell_or_absent(result.library_error)},
-            !is_whole(result));
+    if (has_errors(result)) rows.push_back({{&result}});
   }
-  return table;
+  return nccl_table(
+      "nccl_predictions",
+      "Whose prediction holds",
+      rows,
+      {{measure("held_out_error", "system curve's error", Unit::percent),
+        &AlgorithmResult::held_out_error},
+       {measure("library_error", "NCCL's own error", Unit::percent),
+        &AlgorithmResult::library_error}},
+      {"Mean |predicted / measured - 1| of NCCL's own choice at sizes at which no way was "
+       "forced: plain means without interval. NCCL's prediction is the one by which it "
+       "chooses, recorded by a tuner plugin."},
+      true);
 }
 
 Table lines(const Results& results) {
-  Table table = make_table("nccl_lines",
-                           "Every forced way",
-                           {parameter("form", "way"),
-                            measure("alpha", "alpha", Unit::seconds),
-                            measure("inverse_beta", "1/beta", Unit::bytes_per_second),
-                            measure("held_out_error", "held-out error", Unit::percent),
-                            measure("median_residual", "residual", Unit::percent),
-                            measure("library_error", "NCCL's own error", Unit::percent)});
-  for (const AlgorithmResult& result : results) {
-    for (const AlgorithmLine& line : result.lines) {
-      if (line.fit.segments.empty()) {
-        continue;
-      }
-      const model::CommunicationSegment& segment = line.fit.segments.front();
-      add_row(table,
-              result,
-              {way_name(line.algorithm, line.protocol),
-               number(segment.alpha),
-               asymptotic_bandwidth(segment),
-               cell_or_absent(line.fit.held_out_error),
-               number(line.fit.median_residual),
-               cell_or_absent(line.library_error)},
-              true);
-    }
-  }
-  return table;
+  using model::CommunicationFit;
+  auto rows = nested(results, &AlgorithmResult::lines);
+  std::erase_if(rows,
+                [](const auto& row) { return segment_of(*std::get<1>(row.levels)) == nullptr; });
+  const auto fit = [](auto member) { return path(&AlgorithmLine::fit, member); };
+  return all_detail(nccl_table(
+      "nccl_lines",
+      "Every forced way",
+      rows,
+      {{parameter("form", "way"),
+        [](const AlgorithmLine& line) { return way_name(line.algorithm, line.protocol); }},
+       {measure("alpha", "alpha", Unit::seconds),
+        [](const AlgorithmLine& line) { return segment_of(line)->alpha; }},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
+        [](const AlgorithmLine& line) { return asymptotic_bandwidth(*segment_of(line)); }},
+       {measure("held_out_error", "held-out error", Unit::percent),
+        fit(&CommunicationFit::held_out_error)},
+       {measure("median_residual", "residual", Unit::percent),
+        fit(&CommunicationFit::median_residual)},
+       {measure("library_error", "NCCL's own error", Unit::percent),
+        &AlgorithmLine::library_error}},
+      {},
+      false));
 }
 
 Table points(const Results& results) {
-  Table table = make_table("nccl_points",
-                           "Every size of NCCL's own choice",
-                           {parameter("mode", "call"),
-                            parameter("message_bytes", "message", Unit::bytes),
-                            measure("time", "time", Unit::seconds),
-                            measure("algbw", "algbw", Unit::bytes_per_second),
-                            measure("busbw", "busbw", Unit::bytes_per_second),
-                            measure("wire_bandwidth", "through a port", Unit::bytes_per_second),
-                            measure("ran", "ran"),
-                            measure("library_prediction", "NCCL predicted", Unit::seconds)});
-  for (const std::size_t column : {4U, 5U, 10U}) {
-    table.columns[column].own_scale = true;
-  }
-  for (const AlgorithmResult& result : results) {
-    for (const model::ChosenPoint& chosen : result.chosen) {
-      const model::CollectivePoint& point = chosen.point;
-      const bool link = !result.shared_gpu;
-      add_row(table,
-              result,
-              {call_name(result),
-               number(point.message),
-               number(point.time),
-               bandwidth(point.algorithm_bandwidth, point.time),
-               link ? Cell{bandwidth(point.bus_bandwidth, point.time)} : Cell{},
-               link ? wire_cell(chosen) : Cell{},
-               way_name(chosen.algorithm, chosen.protocol),
-               cell_or_absent(chosen.library_prediction)},
-              true);
-    }
-  }
-  return table;
+  return all_detail(
+      nccl_table("nccl_points",
+                 "Every size of NCCL's own choice",
+                 nested(results, &AlgorithmResult::chosen),
+                 {{parameter("mode", "call"), call_name},
+                  {parameter("message_bytes", "message", Unit::bytes),
+                   path(&ChosenPoint::point, &CollectivePoint::message)},
+                  {measure("time", "time", Unit::seconds).in_own_scale(),
+                   path(&ChosenPoint::point, &CollectivePoint::time)},
+                  {measure("algbw", "algbw", Unit::bytes_per_second),
+                   path(&ChosenPoint::point, algorithm_bandwidth)},
+                  {measure("busbw", "busbw", Unit::bytes_per_second), bus_cell},
+                  {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
+                  {measure("ran", "ran"), ran_text},
+                  {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
+                   &ChosenPoint::library_prediction}},
+                 {},
+                 false));
 }
 }  // namespace
 
-std::vector<Table> algorithm_tables(const Results& results) {
-  std::vector<Table> tables;
-  if (results.empty()) {
-    return tables;
+Section collectives_section(const Collectives& collectives, const Results& algorithms) {
+  Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
+  if (!collectives.empty()) {
+    section.tables = {
+        fits(collectives), ends(collectives), segments(collectives), points(collectives)};
   }
   for (Table (*make)(const Results&) : {&choices, &regimes, &predictions, &lines, &points}) {
-    Table table = make(results);
-    if (!table.rows.empty()) {
-      tables.push_back(std::move(table));
-    }
+    Table table = make(algorithms);
+    if (!table.rows.empty()) section.tables.push_back(std::move(table));
   }
-  return tables;
+  return section;
 }
 
 namespace {

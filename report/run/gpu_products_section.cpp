@@ -4,31 +4,25 @@
 #include "report/run/run_report.h"
 #include "src/model/gpu.h"
 
+#include <functional>
 #include <string>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
+using model::AgainstPeak;
+using model::ContentionPoint;
+using model::GpuConditions;
 using model::GpuFormat;
 using model::GpuGemm;
+using model::GpuPlacement;
 using model::GpuResult;
+using model::PlacedGemm;
+using model::RidgeBatch;
 
 std::string format_of(const GpuFormat& format) {
   return model::format_text(format.precision, format.fast_accumulation);
-}
-
-Cell rate_cell(const std::optional<GpuGemm>& gemm) {
-  return gemm ? Cell{number(gemm->rate)} : Cell{};
-}
-
-Cell shape_cell(const std::optional<GpuGemm>& gemm) {
-  return gemm ? Cell{shape_text(gemm->shape)} : Cell{};
-}
-
-Column with_digits(Column column, int digits) {
-  column.digits = digits;
-  return column;
 }
 
 std::string basis_note(const GpuResult& gpu) {
@@ -48,107 +42,87 @@ std::string basis_note(const GpuResult& gpu) {
   return bases;
 }
 
-void add_conditions(const GpuResult& gpu,
-                    const GpuFormat& format,
-                    const std::optional<GpuGemm>& gemm,
-                    Table& table) {
-  if (!gemm) {
-    return;
-  }
-  const auto& against = gemm->against;
-  const auto& conditions = gemm->conditions;
+/// "power cap 40 %, heat 3 %".
+std::string slowdown_text(const GpuGemm& gemm) {
   std::string reasons;
-  for (const auto& [reason, share] : conditions.slowdown_reasons) {
+  for (const auto& [reason, share] : gemm.conditions.slowdown_reasons) {
     reasons += (reasons.empty() ? "" : ", ") + reason + " " +
                format_quantity(number(share), Unit::percent);
   }
-  table.rows.push_back({{gpu_cell(gpu),
-                         format_of(format),
-                         gemm->pass,
-                         number(gemm->rate),
-                         against ? Cell{number(against->fraction)} : Cell{},
-                         against ? cell_or_absent(against->fraction_at_clock) : Cell{},
-                         cell_or_absent(conditions.clock_hz),
-                         against ? cell_or_absent(against->clock_ratio) : Cell{},
-                         cell_or_absent(conditions.power_w),
-                         cell_or_absent(conditions.temperature_c),
-                         cell_or_absent(gemm->flop_per_joule),
-                         reasons,
-                         gemm->algorithm,
-                         gemm->library}});
+  return reasons;
+}
+
+using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
+
+/// The steady, burst and best product of each format, as far as they are there.
+std::vector<FormatGemm> measured_products(const Gpus& gpus) {
+  std::vector<FormatGemm> rows;
+  for (const auto& format : nested(gpus, &GpuResult::formats)) {
+    const GpuFormat& of = *std::get<1>(format.levels);
+    for (const auto* gemm : {&of.steady, &of.burst, &of.best_shape}) {
+      if (*gemm) rows.push_back({std::tuple_cat(format.levels, std::tuple(&**gemm))});
+    }
+  }
+  return rows;
 }
 }  // namespace
 
 Table gpu_format_table(const Gpus& gpus) {
-  Table table{
+  const auto headroom = [](const GpuFormat& format) {
+    return format.tuning_headroom
+               ? Cell{transform(*format.tuning_headroom, [](double ratio) { return ratio - 1.0; })}
+               : Cell{};
+  };
+  return make_table(
       "gpu_formats",
       "Library matrix products by number format",
-      {gpu_column(),
-       parameter("precision", "format"),
-       measure("steady", "steady", Unit::flop_per_second),
-       measure("steady_shape", "shape"),
-       measure("burst", "burst", Unit::flop_per_second),
-       measure("best_shape_rate", "best shape's", Unit::flop_per_second),
-       measure("best_shape", "best shape"),
-       measure("tuning_headroom", "tuning gain", Unit::percent)},
-      {},
+      nested(gpus, &GpuResult::formats),
+      {{gpu_column(), gpu_ordinal},
+       {parameter("precision", "format"), format_of},
+       {measure("steady", "steady", Unit::flop_per_second),
+        path(&GpuFormat::steady, &GpuGemm::rate)},
+       {measure("steady_shape", "shape").as_detail(),
+        path(&GpuFormat::steady, &GpuGemm::shape, shape_text)},
+       {measure("burst", "burst", Unit::flop_per_second), path(&GpuFormat::burst, &GpuGemm::rate)},
+       {measure("best_shape_rate", "best shape's", Unit::flop_per_second),
+        path(&GpuFormat::best_shape, &GpuGemm::rate)},
+       {measure("best_shape", "best shape"),
+        path(&GpuFormat::best_shape, &GpuGemm::shape, shape_text)},
+       {measure("tuning_headroom", "tuning gain", Unit::percent), headroom}},
       {"Steady: no gap between products, clock settled. Burst: the first 100 ms after a "
        "pause. Best shape: the fastest that the search found with a reset between products, "
        "comparable with MAMF tables; a maximum, so a little optimistic. Tuning gain: best "
-       "algorithm over the library's first proposal."}};
-  for (Column& column : table.columns) {
-    column.detail = column.id == "steady_shape";
-  }
-  for (const GpuResult& gpu : gpus) {
-    for (const GpuFormat& format : gpu.formats) {
-      Cell headroom;
-      if (format.tuning_headroom) {
-        headroom = transform(*format.tuning_headroom, [](double ratio) { return ratio - 1.0; });
-      }
-      table.rows.push_back({{gpu_cell(gpu),
-                             format_of(format),
-                             rate_cell(format.steady),
-                             shape_cell(format.steady),
-                             rate_cell(format.burst),
-                             rate_cell(format.best_shape),
-                             shape_cell(format.best_shape),
-                             headroom}});
-    }
-  }
-  return table;
+       "algorithm over the library's first proposal."});
 }
 
 Table gpu_condition_table(const Gpus& gpus) {
-  Table table{
+  Table table = make_table(
       "gpu_conditions",
       "Clock, power and share of the datasheet of these products",
-      {gpu_column(),
-       parameter("precision", "format"),
-       parameter("pass", "pass"),
-       measure("rate", "rate", Unit::flop_per_second),
-       measure("of_datasheet", "of datasheet", Unit::percent),
-       measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
-       with_digits(measure("clock", "clock", Unit::hertz), 4),
-       measure("clock_ratio", "clock over datasheet's"),
-       measure("power", "power", Unit::watts),
-       measure("temperature", "heat", Unit::celsius),
-       measure("flop_per_joule", "energy", Unit::flop_per_joule),
-       measure("slowdown_reasons", "held down by"),
-       measure("algorithm", "algorithm"),
-       measure("library", "library")},
-      {},
+      measured_products(gpus),
+      {{gpu_column(), gpu_ordinal},
+       {parameter("precision", "format"), format_of},
+       {parameter("pass", "pass"), &GpuGemm::pass},
+       {measure("rate", "rate", Unit::flop_per_second).as_detail(), &GpuGemm::rate},
+       {measure("of_datasheet", "of datasheet", Unit::percent),
+        path(&GpuGemm::against, &AgainstPeak::fraction)},
+       {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
+        path(&GpuGemm::against, &AgainstPeak::fraction_at_clock)},
+       {measure("clock", "clock", Unit::hertz).with_digits(4),
+        path(&GpuGemm::conditions, &GpuConditions::clock_hz)},
+       {measure("clock_ratio", "clock over datasheet's").as_detail(),
+        path(&GpuGemm::against, &AgainstPeak::clock_ratio)},
+       {measure("power", "power", Unit::watts),
+        path(&GpuGemm::conditions, &GpuConditions::power_w)},
+       {measure("temperature", "heat", Unit::celsius).as_detail(),
+        path(&GpuGemm::conditions, &GpuConditions::temperature_c)},
+       {measure("flop_per_joule", "energy", Unit::flop_per_joule), &GpuGemm::flop_per_joule},
+       {measure("slowdown_reasons", "held down by"), slowdown_text},
+       {measure("algorithm", "algorithm").as_detail(), &GpuGemm::algorithm},
+       {measure("library", "library").as_detail(), &GpuGemm::library}},
       {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "
-       "and more, else the median reading."}};
-  for (Column& column : table.columns) {
-    column.detail = column.id == "clock_ratio" || column.id == "algorithm" ||
-                    column.id == "library" || column.id == "rate" || column.id == "temperature";
-  }
+       "and more, else the median reading."});
   for (const GpuResult& gpu : gpus) {
-    for (const GpuFormat& format : gpu.formats) {
-      for (const auto* gemm : {&format.steady, &format.burst, &format.best_shape}) {
-        add_conditions(gpu, format, *gemm, table);
-      }
-    }
     const std::string bases = basis_note(gpu);
     if (!bases.empty() && table.notes.size() == 1) {
       table.notes.push_back("Peaks: " + bases + ".");
@@ -157,128 +131,117 @@ Table gpu_condition_table(const Gpus& gpus) {
   return table;
 }
 
-Table gpu_waterfall_table(const Gpus& gpus) {
-  Table table{
-      "gpu_waterfall",
-      "Loss waterfall: from the datasheet to the steady rate",
-      {gpu_column(),
-       parameter("precision", "format"),
-       parameter("step", "step"),
-       measure("change", "change", Unit::flop_per_second),
-       with_digits(measure("rate_after", "leaves", Unit::flop_per_second), 4),
-       measure("evidence", "because")},
-      {},
-      {"The changes add up from the datasheet's peak to the measured rate. What no figure of "
-       "this run explains is called unexplained."}};
+namespace {
+/// The datasheet's rate or a step from it, and what that leaves.
+struct WaterfallRow {
+  int gpu = 0;
+  std::string format;
+  std::string name;
+  std::optional<FlopPerSecond> change;
+  std::optional<FlopPerSecond> rate;
+  std::string evidence;
+  bool detail = false;
+};
+
+std::vector<WaterfallRow> waterfall_rows(const Gpus& gpus) {
+  std::vector<WaterfallRow> rows;
   for (const GpuResult& gpu : gpus) {
     for (const GpuFormat& format : gpu.formats) {
-      if (!format.waterfall) {
-        continue;
-      }
-      const auto& waterfall = *format.waterfall;
+      if (!format.waterfall) continue;
       const bool detail = format.precision != "bf16" && &format != &gpu.formats.front();
-      FlopPerSecond rate = waterfall.spec;
-      table.rows.push_back(
-          {{gpu_cell(gpu), format_of(format), "datasheet", Cell{}, number(rate), waterfall.basis},
-           detail});
-      for (const auto& step : waterfall.steps) {
+      FlopPerSecond rate = format.waterfall->spec;
+      WaterfallRow row{gpu.identity.ordinal, format_of(format), "datasheet", {}, rate, "", detail};
+      row.evidence = format.waterfall->basis;
+      rows.push_back(row);
+      for (const auto& step : format.waterfall->steps) {
         rate += step.change.value_or(FlopPerSecond(0.0));
-        table.rows.push_back({{gpu_cell(gpu),
-                               format_of(format),
-                               step.name,
-                               cell_or_absent(step.change),
-                               step.change ? Cell{number(rate)} : Cell{},
-                               step.evidence},
-                              detail});
+        row.name = step.name;
+        row.change = step.change;
+        row.rate = step.change ? std::optional(rate) : std::nullopt;
+        row.evidence = step.evidence;
+        rows.push_back(row);
       }
     }
   }
-  return table;
+  return rows;
+}
+}  // namespace
+
+Table gpu_waterfall_table(const Gpus& gpus) {
+  return make_table(
+      "gpu_waterfall",
+      "Loss waterfall: from the datasheet to the steady rate",
+      waterfall_rows(gpus),
+      {{gpu_column(), &WaterfallRow::gpu},
+       {parameter("precision", "format"), &WaterfallRow::format},
+       {parameter("step", "step"), &WaterfallRow::name},
+       {measure("change", "change", Unit::flop_per_second), &WaterfallRow::change},
+       {measure("rate_after", "leaves", Unit::flop_per_second).with_digits(4), &WaterfallRow::rate},
+       {measure("evidence", "because"), &WaterfallRow::evidence}},
+      {"The changes add up from the datasheet's peak to the measured rate. What no figure of "
+       "this run explains is called unexplained."},
+      std::mem_fn(&WaterfallRow::detail));
 }
 
+namespace {
+std::string bound_of(const GpuPlacement& placement) {
+  return bound_name(placement.gemm.bound);
+}
+}  // namespace
+
 Table gpu_placement_table(const Gpus& gpus) {
-  Table table{
+  const auto of = [](auto member) { return path(&GpuPlacement::gemm, member); };
+  const auto name = [](const GpuPlacement& placement) {
+    return placement.name.empty() ? placement.gemm.family : placement.name;
+  };
+  const auto shape = [](const PlacedGemm& gemm) {
+    return shape_text({gemm.m, gemm.n, gemm.k, gemm.batch});
+  };
+  return make_table(
       "gpu_placements",
       "Products under the measured roof",
-      {gpu_column(),
-       parameter("layer", "product"),
-       parameter("precision", "format"),
-       parameter("shape", "shape"),
-       measure("intensity", "intensity", Unit::flop_per_byte),
-       measure("rate", "rate", Unit::flop_per_second),
-       measure("roof", "roof", Unit::flop_per_second),
-       measure("fraction", "of roof", Unit::percent),
-       measure("of_datasheet", "of datasheet", Unit::percent),
-       measure("bound", "bound")},
-      {},
+      nested(gpus, &GpuResult::placements),
+      {{gpu_column(), gpu_ordinal},
+       {parameter("layer", "product"), name},
+       {parameter("precision", "format"), of(&PlacedGemm::precision)},
+       {parameter("shape", "shape"), of(shape)},
+       {measure("intensity", "intensity", Unit::flop_per_byte), of(&PlacedGemm::intensity)},
+       {measure("rate", "rate", Unit::flop_per_second), of(&PlacedGemm::rate)},
+       {measure("roof", "roof", Unit::flop_per_second).as_detail(), of(&PlacedGemm::roof)},
+       {measure("fraction", "of roof", Unit::percent), of(&PlacedGemm::fraction)},
+       {measure("of_datasheet", "of datasheet", Unit::percent), &GpuPlacement::of_datasheet},
+       {measure("bound", "bound"), bound_of}},
       {"Roof: the highest measured rate of the format, or the memory's rate over as many "
-       "bytes as the operands times the intensity. Bound: neither means below 80 % of it."}};
-  for (Column& column : table.columns) {
-    column.detail = column.id == "roof";
-  }
-  for (const GpuResult& gpu : gpus) {
-    for (const auto& placement : gpu.placements) {
-      const auto& gemm = placement.gemm;
-      table.rows.push_back({{gpu_cell(gpu),
-                             placement.name.empty() ? gemm.family : placement.name,
-                             gemm.precision,
-                             shape_text({gemm.m, gemm.n, gemm.k, gemm.batch}),
-                             number(gemm.intensity),
-                             number(gemm.rate),
-                             number(gemm.roof),
-                             number(gemm.fraction),
-                             cell_or_absent(placement.of_datasheet),
-                             std::string(bound_name(gemm.bound))}});
-    }
-  }
-  return table;
+       "bytes as the operands times the intensity. Bound: neither means below 80 % of it."});
 }
 
 Table gpu_ridge_table(const Gpus& gpus) {
-  Table table{"gpu_ridge_batches",
-              "Tokens at the ridge: with fewer, memory is the bound",
-              {gpu_column(),
-               parameter("precision", "format"),
-               parameter("layer", "products"),
-               measure("ridge", "ridge", Unit::flop_per_byte),
-               measure("tokens", "tokens")},
-              {},
-              {"Ridge: highest measured rate of the format over the memory's read rate. n/a: the "
-               "products stay below it at any number of tokens."}};
-  for (const GpuResult& gpu : gpus) {
-    for (const auto& batch : gpu.ridge_batches) {
-      table.rows.push_back({{gpu_cell(gpu),
-                             batch.precision,
-                             batch.layer,
-                             number(batch.ridge),
-                             cell_or_absent(batch.tokens)}});
-    }
-  }
-  return table;
+  return make_table(
+      "gpu_ridge_batches",
+      "Tokens at the ridge: with fewer, memory is the bound",
+      nested(gpus, &GpuResult::ridge_batches),
+      {{gpu_column(), gpu_ordinal},
+       {parameter("precision", "format"), &RidgeBatch::precision},
+       {parameter("layer", "products"), &RidgeBatch::layer},
+       {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
+       {measure("tokens", "tokens"), &RidgeBatch::tokens}},
+      {"Ridge: highest measured rate of the format over the memory's read rate. n/a: the "
+       "products stay below it at any number of tokens."});
 }
 
 Table gpu_contention_table(const Gpus& gpus) {
-  Table table{"gpu_contention",
-              "A product beside a collective that holds multiprocessors",
-              {gpu_column(),
-               parameter("precision", "format"),
-               parameter("multiprocessors", "left to the product", Unit::count),
-               measure("rate", "rate", Unit::flop_per_second),
-               measure("of_all", "of the rate with all", Unit::percent),
-               measure("of_multiprocessors", "multiprocessors left", Unit::percent)},
-              {},
-              {}};
-  for (const GpuResult& gpu : gpus) {
-    for (const auto& point : gpu.contention) {
-      table.rows.push_back({{gpu_cell(gpu),
-                             point.precision,
-                             count_cell(point.multiprocessors),
-                             number(point.rate),
-                             number(point.of_all),
-                             number(point.of_multiprocessors)}});
-    }
-  }
-  return table;
+  return make_table(
+      "gpu_contention",
+      "A product beside a collective that holds multiprocessors",
+      nested(gpus, &GpuResult::contention),
+      {{gpu_column(), gpu_ordinal},
+       {parameter("precision", "format"), &ContentionPoint::precision},
+       {parameter("multiprocessors", "left to the product", Unit::count),
+        &ContentionPoint::multiprocessors},
+       {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
+       {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
+       {measure("of_multiprocessors", "multiprocessors left", Unit::percent),
+        &ContentionPoint::of_multiprocessors}});
 }
 
 namespace {
@@ -308,32 +271,24 @@ std::string peak_note(const GpuResult& gpu) {
 }  // namespace
 
 Table summary_products(const GpuResult& gpu) {
-  Table table{"gpu_products",
-              "",
-              {parameter("precision", fmt::format("GPU {}", gpu.identity.ordinal)),
-               measure("steady", "steady", Unit::flop_per_second),
-               measure("best", "best shape", Unit::flop_per_second),
-               measure("of_datasheet", "of datasheet", Unit::percent),
-               measure("at_clock", "at its clock", Unit::percent),
-               measure("clock", "clock", Unit::hertz),
-               measure("power", "power", Unit::watts),
-               measure("energy", "energy", Unit::flop_per_joule)},
-              {},
-              {}};
-  table.columns[5].digits = 4;
-  for (const GpuFormat& format : gpu.formats) {
-    const auto& steady = format.steady;
-    const auto& best = format.best_shape;
-    const bool against = steady && steady->against;
-    table.rows.push_back({{model::format_text(format.precision, format.fast_accumulation),
-                           steady ? Cell{number(steady->rate)} : Cell{},
-                           best ? Cell{number(best->rate)} : Cell{},
-                           against ? Cell{number(steady->against->fraction)} : Cell{},
-                           against ? cell_or_absent(steady->against->fraction_at_clock) : Cell{},
-                           steady ? cell_or_absent(steady->conditions.clock_hz) : Cell{},
-                           steady ? cell_or_absent(steady->conditions.power_w) : Cell{},
-                           steady ? cell_or_absent(steady->flop_per_joule) : Cell{}}});
-  }
+  const auto steady = [](auto... members) { return path(&GpuFormat::steady, members...); };
+  Table table = make_table(
+      "gpu_products",
+      "",
+      gpu.formats,
+      {{parameter("precision", fmt::format("GPU {}", gpu.identity.ordinal)), format_of},
+       {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
+       {measure("best", "best shape", Unit::flop_per_second),
+        path(&GpuFormat::best_shape, &GpuGemm::rate)},
+       {measure("of_datasheet", "of datasheet", Unit::percent),
+        steady(&GpuGemm::against, &AgainstPeak::fraction)},
+       {measure("at_clock", "at its clock", Unit::percent),
+        steady(&GpuGemm::against, &AgainstPeak::fraction_at_clock)},
+       {measure("clock", "clock", Unit::hertz).with_digits(4),
+        steady(&GpuGemm::conditions, &GpuConditions::clock_hz)},
+       {measure("power", "power", Unit::watts),
+        steady(&GpuGemm::conditions, &GpuConditions::power_w)},
+       {measure("energy", "energy", Unit::flop_per_joule), steady(&GpuGemm::flop_per_joule)}});
   const std::string note = peak_note(gpu);
   if (!note.empty() && !table.rows.empty()) {
     table.notes.push_back(note);
@@ -342,33 +297,24 @@ Table summary_products(const GpuResult& gpu) {
 }
 
 Table summary_own_products(const GpuResult& gpu) {
-  Table table{"gpu_own_products",
-              "",
-              {parameter("layer", fmt::format("GPU {} own", gpu.identity.ordinal)),
-               parameter("precision", "format"),
-               parameter("shape", "shape"),
-               measure("intensity", "intensity", Unit::flop_per_byte),
-               measure("rate", "rate", Unit::flop_per_second),
-               measure("fraction", "of its roof", Unit::percent),
-               measure("of_datasheet", "of datasheet", Unit::percent),
-               measure("bound", "bound")},
-              {},
-              {}};
-  for (const auto& placement : gpu.placements) {
-    if (placement.name.empty()) {
-      continue;
-    }
-    const auto& gemm = placement.gemm;
-    table.rows.push_back({{placement.name,
-                           gemm.precision,
-                           fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k),
-                           number(gemm.intensity),
-                           number(gemm.rate),
-                           number(gemm.fraction),
-                           cell_or_absent(placement.of_datasheet),
-                           std::string(bound_name(gemm.bound))}});
-  }
-  return table;
+  const auto of = [](auto member) { return path(&GpuPlacement::gemm, member); };
+  const auto shape = [](const PlacedGemm& gemm) {
+    return fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
+  };
+  std::vector<GpuPlacement> own = gpu.placements;
+  std::erase_if(own, [](const GpuPlacement& placement) { return placement.name.empty(); });
+  return make_table(
+      "gpu_own_products",
+      "",
+      own,
+      {{parameter("layer", fmt::format("GPU {} own", gpu.identity.ordinal)), &GpuPlacement::name},
+       {parameter("precision", "format"), of(&PlacedGemm::precision)},
+       {parameter("shape", "shape"), of(shape)},
+       {measure("intensity", "intensity", Unit::flop_per_byte), of(&PlacedGemm::intensity)},
+       {measure("rate", "rate", Unit::flop_per_second), of(&PlacedGemm::rate)},
+       {measure("fraction", "of its roof", Unit::percent), of(&PlacedGemm::fraction)},
+       {measure("of_datasheet", "of datasheet", Unit::percent), &GpuPlacement::of_datasheet},
+       {measure("bound", "bound"), bound_of}});
 }
 
 namespace {

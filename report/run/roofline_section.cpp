@@ -8,109 +8,85 @@
 
 namespace scaleworth::report {
 namespace {
+using model::ComputeCeiling;
+using model::IntensityPoint;
+using model::LatencyLevel;
+using model::LatencyPoint;
+using model::MemoryLevel;
+using model::MemoryPoint;
+using model::PlacedGemm;
 using model::RooflineResult;
+using model::SoftRoof;
 
 /// The short formats show what all workers together reach.
 template <class T>
-int most_workers(const std::vector<T>& results) {
+auto with_fewer_workers(const std::vector<T>& results) {
   int most = 0;
-  for (const T& result : results) {
-    most = std::max(most, result.workers);
-  }
-  return most;
+  for (const T& result : results) most = std::max(most, result.workers);
+  return [most](const T& result) { return result.workers < most; };
 }
 
 Table ceilings(const RooflineResult& roofline) {
-  Table table{"compute_ceilings",
-              "Compute ceilings (our FMA kernels)",
-              {parameter("isa", "instructions"),
-               parameter("precision", "precision"),
-               parameter("workers", "workers", Unit::count),
-               measure("wall_rate", "rate", Unit::flop_per_second),
-               measure("cpu_rate", "rate per CPU time", Unit::flop_per_second),
-               measure("cpu_share", "CPU share", Unit::percent),
-               measure("contended", "contended")},
-              {},
-              {"Rate per CPU time is the ceiling where the host was contended (CPU share below "
-               "98 %: other work took the core). CPU share is a median without interval."}};
-  for (const auto& ceiling : roofline.ceilings) {
-    table.rows.push_back({{ceiling.isa,
-                           ceiling.precision,
-                           count_cell(ceiling.workers),
-                           number(ceiling.wall_rate),
-                           cell_or_absent(ceiling.cpu_rate),
-                           cell_or_absent(ceiling.cpu_share),
-                           std::string(ceiling.contended ? "yes" : "no")}});
-  }
-  return table;
+  return make_table(
+      "compute_ceilings",
+      "Compute ceilings (our FMA kernels)",
+      roofline.ceilings,
+      {{parameter("isa", "instructions"), &ComputeCeiling::isa},
+       {parameter("precision", "precision"), &ComputeCeiling::precision},
+       {parameter("workers", "workers", Unit::count), &ComputeCeiling::workers},
+       {measure("wall_rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
+       {measure("cpu_rate", "rate per CPU time", Unit::flop_per_second), &ComputeCeiling::cpu_rate},
+       {measure("cpu_share", "CPU share", Unit::percent), &ComputeCeiling::cpu_share},
+       {measure("contended", "contended"), &ComputeCeiling::contended}},
+      {"Rate per CPU time is the ceiling where the host was contended (CPU share below "
+       "98 %: other work took the core). CPU share is a median without interval."});
 }
 
 Table memory_levels(const RooflineResult& roofline) {
-  Table table{"memory_levels",
-              "Memory levels (plateaus found in the sweep)",
-              {parameter("level", "level"),
-               parameter("kernel", "kernel"),
-               parameter("workers", "workers", Unit::count),
-               parameter("smallest_bytes", "from", Unit::bytes),
-               parameter("largest_bytes", "to", Unit::bytes),
-               measure("rate", "rate", Unit::bytes_per_second)},
-              {},
-              {"From and to are working sets per worker; the rate counts explicit loads and stores "
-               "of all workers."}};
-  const int most = most_workers(roofline.memory_levels);
-  for (const auto& level : roofline.memory_levels) {
-    table.rows.push_back({{level.label,
-                           level.kernel,
-                           count_cell(level.workers),
-                           number(level.smallest),
-                           number(level.largest),
-                           number(level.rate)},
-                          level.workers < most});
-  }
-  return table;
+  return make_table(
+      "memory_levels",
+      "Memory levels (plateaus found in the sweep)",
+      roofline.memory_levels,
+      {{parameter("level", "level"), &MemoryLevel::label},
+       {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+       {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
+       {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
+       {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
+       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate}},
+      {"From and to are working sets per worker; the rate counts explicit loads and stores "
+       "of all workers."},
+      with_fewer_workers(roofline.memory_levels));
 }
 
 Table latency_levels(const RooflineResult& roofline) {
-  Table table{"latency_levels",
-              "Memory latency (one dependent load after another)",
-              {parameter("level", "level"),
-               parameter("smallest_bytes", "from", Unit::bytes),
-               parameter("largest_bytes", "to", Unit::bytes),
-               measure("latency", "latency", Unit::seconds)},
-              {},
-              {}};
-  for (const auto& level : roofline.latency_levels) {
-    table.rows.push_back(
-        {{level.label, number(level.smallest), number(level.largest), number(level.latency)}});
-  }
-  return table;
+  return make_table("latency_levels",
+                    "Memory latency (one dependent load after another)",
+                    roofline.latency_levels,
+                    {{parameter("level", "level"), &LatencyLevel::label},
+                     {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
+                     {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
+                     {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency}});
 }
 
 Table soft_roofs(const RooflineResult& roofline) {
-  Table table{"soft_roofs",
-              "Soft roof fitted to the intensity ladder",
-              {parameter("precision", "precision"),
-               parameter("workers", "workers", Unit::count),
-               measure("peak", "peak", Unit::flop_per_second),
-               measure("bandwidth", "bandwidth", Unit::bytes_per_second),
-               measure("ridge", "ridge", Unit::flop_per_byte),
-               measure("sharpness", "sharpness p"),
-               measure("median_residual", "residual", Unit::percent)},
-              {},
-              {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
-               "perfectly, 1 not at all. Below the ridge a kernel is bound by memory. The residual "
-               "is a median over the ladder without interval."}};
+  Table table = make_table(
+      "soft_roofs",
+      "Soft roof fitted to the intensity ladder",
+      roofline.soft_roofs,
+      {{parameter("precision", "precision"), &SoftRoof::precision},
+       {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
+       {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
+       {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
+       {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
+       {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
+       {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}},
+      {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute "
+       "perfectly, 1 not at all. Below the ridge a kernel is bound by memory. The residual "
+       "is a median over the ladder without interval."});
   for (const auto& roof : roofline.soft_roofs) {
     if (!roof.sharpness_note.empty()) {
       table.notes.push_back(roof.precision + ": " + roof.sharpness_note);
     }
-    table.rows.push_back({{roof.precision,
-                           count_cell(roof.workers),
-                           number(roof.peak),
-                           number(roof.bandwidth),
-                           number(roof.ridge),
-                           number(roof.sharpness),
-                           number(roof.median_residual)}});
   }
   return table;
 }
@@ -125,119 +101,74 @@ std::vector<model::PlacedGemm> by_shape(std::vector<model::PlacedGemm> gemms) {
 }
 
 Table gemms(const RooflineResult& roofline) {
-  Table table{"gemms",
-              "Library matrix products under the measured roof",
-              {parameter("family", "family"),
-               parameter("precision", "precision"),
-               parameter("m", "m", Unit::count),
-               parameter("n", "n", Unit::count),
-               parameter("k", "k", Unit::count),
-               parameter("batch", "batch", Unit::count),
-               parameter("workers", "workers", Unit::count),
-               parameter("library", "library"),
-               measure("intensity", "intensity", Unit::flop_per_byte),
-               measure("rate", "rate", Unit::flop_per_second),
-               measure("roof", "roof", Unit::flop_per_second),
-               measure("fraction", "of roof", Unit::percent),
-               measure("bound", "bound")},
-              {},
-              {"Intensity counts each matrix moved once. Bound: neither means below 80 % of its "
-               "roof. Intensity is exact; roof and fraction take the ceilings' central values."}};
-  for (const char* id : {"workers", "library"}) {
-    for (Column& column : table.columns) {
-      column.detail = column.detail || column.id == id;
-    }
-  }
-  const int most = most_workers(roofline.gemms);
-  for (const auto& gemm : by_shape(roofline.gemms)) {
-    table.rows.push_back({{gemm.family,
-                           gemm.precision,
-                           count_cell(gemm.m),
-                           count_cell(gemm.n),
-                           count_cell(gemm.k),
-                           count_cell(gemm.batch),
-                           count_cell(gemm.workers),
-                           gemm.library,
-                           number(gemm.intensity),
-                           number(gemm.rate),
-                           number(gemm.roof),
-                           number(gemm.fraction),
-                           std::string(bound_name(gemm.bound))},
-                          gemm.workers < most});
-  }
-  return table;
+  return make_table(
+      "gemms",
+      "Library matrix products under the measured roof",
+      by_shape(roofline.gemms),
+      {{parameter("family", "family"), &PlacedGemm::family},
+       {parameter("precision", "precision"), &PlacedGemm::precision},
+       {parameter("m", "m", Unit::count), &PlacedGemm::m},
+       {parameter("n", "n", Unit::count), &PlacedGemm::n},
+       {parameter("k", "k", Unit::count), &PlacedGemm::k},
+       {parameter("batch", "batch", Unit::count), &PlacedGemm::batch},
+       {parameter("workers", "workers", Unit::count).as_detail(), &PlacedGemm::workers},
+       {parameter("library", "library").as_detail(), &PlacedGemm::library},
+       {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
+       {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
+       {measure("roof", "roof", Unit::flop_per_second), &PlacedGemm::roof},
+       {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
+       {measure("bound", "bound"), [](const PlacedGemm& gemm) { return bound_name(gemm.bound); }}},
+      {"Intensity counts each matrix moved once. Bound: neither means below 80 % of its "
+       "roof. Intensity is exact; roof and fraction take the ceilings' central values."},
+      with_fewer_workers(roofline.gemms));
 }
 
 Table memory_points(const RooflineResult& roofline) {
-  Table table{"memory_points",
-              "Memory sweep, every point",
-              {parameter("kernel", "kernel"),
-               parameter("nontemporal", "nontemporal"),
-               parameter("workers", "workers", Unit::count),
-               parameter("working_set_bytes", "working set", Unit::bytes),
-               measure("rate", "rate", Unit::bytes_per_second),
-               measure("real_rate", "rate with write-allocate", Unit::bytes_per_second)},
-              {},
-              {}};
-  for (const auto& point : roofline.memory) {
-    table.rows.push_back({{point.kernel,
-                           std::string(point.nontemporal ? "yes" : "no"),
-                           count_cell(point.workers),
-                           number(point.working_set),
-                           number(point.rate),
-                           number(point.real_rate)},
-                          true});
-  }
-  return table;
+  return all_detail(make_table(
+      "memory_points",
+      "Memory sweep, every point",
+      roofline.memory,
+      {{parameter("kernel", "kernel"), &MemoryPoint::kernel},
+       {parameter("nontemporal", "nontemporal"), &MemoryPoint::nontemporal},
+       {parameter("workers", "workers", Unit::count), &MemoryPoint::workers},
+       {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
+       {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate},
+       {measure("real_rate", "rate with write-allocate", Unit::bytes_per_second),
+        &MemoryPoint::real_rate}}));
 }
 
 Table latency_points(const RooflineResult& roofline) {
-  Table table{"latency_points",
-              "Latency sweep, every point",
-              {parameter("working_set_bytes", "working set", Unit::bytes),
-               measure("latency", "latency", Unit::seconds)},
-              {},
-              {}};
-  for (const auto& point : roofline.latency) {
-    table.rows.push_back({{number(point.working_set), number(point.latency)}, true});
-  }
-  return table;
+  return all_detail(make_table(
+      "latency_points",
+      "Latency sweep, every point",
+      roofline.latency,
+      {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::working_set},
+       {measure("latency", "latency", Unit::seconds), &LatencyPoint::latency}}));
 }
 
 Table intensity_points(const RooflineResult& roofline) {
-  Table table{"intensity_points",
-              "Intensity ladder, every point",
-              {parameter("precision", "precision"),
-               parameter("workers", "workers", Unit::count),
-               parameter("intensity", "intensity", Unit::flop_per_byte),
-               measure("rate", "rate", Unit::flop_per_second)},
-              {},
-              {}};
-  for (const auto& roof : roofline.soft_roofs) {
-    for (const auto& point : roof.points) {
-      table.rows.push_back(
-          {{roof.precision, count_cell(roof.workers), number(point.intensity), number(point.rate)},
-           true});
-    }
-  }
-  return table;
+  return all_detail(make_table(
+      "intensity_points",
+      "Intensity ladder, every point",
+      nested(roofline.soft_roofs, &SoftRoof::points),
+      {{parameter("precision", "precision"), &SoftRoof::precision},
+       {parameter("workers", "workers", Unit::count), &SoftRoof::workers},
+       {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
+       {measure("rate", "rate", Unit::flop_per_second), &IntensityPoint::rate}}));
 }
 }  // namespace
 
 Section roofline_section(const RooflineResult& roofline) {
   Section section{"roofline", "Roofline: what this machine can do", {}, {}, {}};
-  for (Table& table : std::vector<Table>{ceilings(roofline),
-                                         memory_levels(roofline),
-                                         latency_levels(roofline),
-                                         soft_roofs(roofline),
-                                         gemms(roofline),
-                                         memory_points(roofline),
-                                         latency_points(roofline),
-                                         intensity_points(roofline)}) {
-    if (!table.rows.empty()) {
-      section.tables.push_back(std::move(table));
-    }
-  }
+  section.tables = {ceilings(roofline),
+                    memory_levels(roofline),
+                    latency_levels(roofline),
+                    soft_roofs(roofline),
+                    gemms(roofline),
+                    memory_points(roofline),
+                    latency_points(roofline),
+                    intensity_points(roofline)};
+  drop_empty_tables(section);
   return section;
 }
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -18,40 +17,36 @@ namespace {
 /// Warnings of single points, each text once with how often it was raised. The findings count them
 /// in a sentence, so they are detail.
 Table sample_warnings(const Run& run) {
-  Table table{"sample_warnings",
-              "Settings with unsteady samples",
-              {parameter("probe", "probe"),
-               parameter("what", "warning"),
-               measure("settings", "settings", Unit::count)},
-              {},
-              {}};
+  struct Counted {
+    std::string probe;
+    std::string warning;
+    int settings = 0;
+  };
+  std::vector<Counted> rows;
   for (const ProbeRecord& probe : run.probes) {
     std::map<std::string, int> counted;
     for (const Point& point : probe.points) {
-      for (const std::string& warning : point.warnings) {
-        ++counted[warning];
-      }
+      for (const std::string& warning : point.warnings) ++counted[warning];
     }
-    for (const auto& [warning, times] : counted) {
-      table.rows.push_back({{probe.name, warning, count_cell(times)}, true});
-    }
+    for (const auto& [warning, times] : counted) rows.push_back({probe.name, warning, times});
   }
-  return table;
+  return all_detail(
+      make_table("sample_warnings",
+                 "Settings with unsteady samples",
+                 rows,
+                 {{parameter("probe", "probe"), &Counted::probe},
+                  {parameter("what", "warning"), &Counted::warning},
+                  {measure("settings", "settings", Unit::count), &Counted::settings}}));
 }
 
 Table losses(const Run& run) {
-  Table table{"losses",
-              "Lost in the measurement",
-              {parameter("probe", "probe"), parameter("what", "what"), measure("amount", "amount")},
-              {},
-              {}};
-  table.columns.back().digits = 4;
-  for (const ProbeRecord& probe : run.probes) {
-    for (const auto& [what, amount] : probe.losses) {
-      table.rows.push_back({{probe.name, words(what), number(amount)}});
-    }
-  }
-  return table;
+  using Loss = decltype(ProbeRecord::losses)::value_type;
+  return make_table("losses",
+                    "Lost in the measurement",
+                    nested(run.probes, &ProbeRecord::losses),
+                    {{parameter("probe", "probe"), &ProbeRecord::name},
+                     {parameter("what", "what"), path(&Loss::first, words)},
+                     {measure("amount", "amount").with_digits(4), &Loss::second}});
 }
 
 std::string status_name(ProbeStatus status) {
@@ -69,9 +64,9 @@ std::string status_name(ProbeStatus status) {
 }
 }  // namespace
 
-Section findings_section(const model::Analysis& analysis) {
+Section findings_section(const std::vector<Finding>& findings) {
   Section section{"findings", "Findings", {}, {}, {}};
-  for (const auto& finding : analysis.findings) {
+  for (const Finding& finding : findings) {
     if (!finding.warning) {
       section.list.push_back(finding.text);
     }
@@ -79,9 +74,11 @@ Section findings_section(const model::Analysis& analysis) {
   return section;
 }
 
-Section warnings_section(const Run& run, const model::Analysis& analysis) {
+Section warnings_section(const Run& run,
+                         const model::Analysis& analysis,
+                         const std::vector<Finding>& findings) {
   Section section{"warnings", "Warnings and losses", {}, {}, {}};
-  for (const auto& finding : analysis.findings) {
+  for (const Finding& finding : findings) {
     if (finding.warning) {
       section.list.push_back(finding.text);
     }
@@ -110,23 +107,22 @@ Section warnings_section(const Run& run, const model::Analysis& analysis) {
 
 Section unmeasured_section(const Run& run) {
   Section section{"unmeasured", "Not measured", {}, {}, {}};
-  Table table{
-      "unmeasured",
-      "",
-      {parameter("probe", "probe"), measure("status", "status"), measure("reason", "reason")},
-      {},
-      {}};
+  std::vector<const ProbeRecord*> probes;
   for (const ProbeRecord& probe : run.probes) {
-    if (probe.status != ProbeStatus::measured) {
-      const bool reasoned = probe.status != ProbeStatus::pending || !probe.reason.empty();
-      const std::string reason =
-          reasoned ? probe.reason : "the run ended before: " + run.interruption;
-      table.rows.push_back({{probe.name, status_name(probe.status), reason}});
-    }
+    if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
   }
-  if (!table.rows.empty()) {
-    section.tables.push_back(std::move(table));
-  }
+  const auto reason = [&](const ProbeRecord* probe) {
+    const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
+    return reasoned ? probe->reason : "the run ended before: " + run.interruption;
+  };
+  section.tables = {
+      make_table("unmeasured",
+                 "",
+                 probes,
+                 {{parameter("probe", "probe"), &ProbeRecord::name},
+                  {measure("status", "status"), path(&ProbeRecord::status, status_name)},
+                  {measure("reason", "reason"), reason}})};
+  drop_empty_tables(section);
   return section;
 }
 
@@ -192,22 +188,16 @@ Table overview(const Run& run) {
 }
 
 Table facts_with_sources(const Run& run) {
-  Table table{"machine_facts",
-              "Each fact with its source",
-              {parameter("part", "part"),
-               parameter("fact", "fact"),
-               measure("value", "value"),
-               measure("source", "source")},
-              {},
-              {}};
+  const auto value = [](const Fact& fact) { return fact.value ? printed_fact(fact).value : "n/a"; };
+  Table table = all_detail(make_table(
+      "machine_facts",
+      "Each fact with its source",
+      nested(run.environment, &FactSection::facts),
+      {{parameter("part", "part"), path(&FactSection::name, words)},
+       {parameter("fact", "fact"), [](const Fact& fact) { return printed_fact(fact).name; }},
+       {measure("value", "value"), value},
+       {measure("source", "source"), &Fact::source}}));
   table.in_csv = false;
-  for (const FactSection& section : run.environment) {
-    for (const Fact& fact : section.facts) {
-      const NamedValue named = printed_fact(fact);
-      const std::string value = fact.value ? named.value : "n/a";
-      table.rows.push_back({{words(section.name), named.name, value, fact.source}, true});
-    }
-  }
   return table;
 }
 }  // namespace
@@ -269,8 +259,7 @@ std::string without_trademarks(std::string name) {
   }
   return name;
 }
-}  // namespace
-
+/// Processor, cores, memory, hypervisor and what else the host did, in one sentence.
 std::string machine_line(const Run& run) {
   std::string line;
   append(line, without_trademarks(fact(run, "cpu", "model")));
@@ -282,6 +271,11 @@ std::string machine_line(const Run& run) {
   append(load, after("other load", fact(run, "load_during_run", "other_cpu_fraction")));
   append(load, after("steal", fact(run, "load_during_run", "steal_fraction")));
   return line + (load.empty() ? "" : "; " + load);
+}
+}  // namespace
+
+std::string workers_phrase(int workers) {
+  return fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
 }
 
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
@@ -303,69 +297,39 @@ namespace {
 using model::ComputeCeiling;
 using model::RooflineResult;
 
-const Estimate<FlopPerSecond>& ceiling_rate(const ComputeCeiling& ceiling) {
-  return ceiling.ceiling();
-}
-
 const ComputeCeiling* best(const RooflineResult& roofline,
                            const std::string& precision,
                            int workers) {
   const ComputeCeiling* found = nullptr;
   for (const ComputeCeiling& one : roofline.ceilings) {
     const bool fits = one.precision == precision && one.workers == workers;
-    if (fits && (!found || ceiling_rate(one).value > ceiling_rate(*found).value)) {
+    if (fits && (!found || one.ceiling().value > found->ceiling().value)) {
       found = &one;
     }
   }
   return found;
 }
 
-Cell ridge(const RooflineResult& roofline, const std::string& precision, int workers) {
+std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
+                                           const std::string& precision,
+                                           int workers) {
   for (const auto& roof : roofline.soft_roofs) {
-    if (roof.precision == precision && roof.workers == workers) {
-      return number(roof.ridge);
-    }
+    if (roof.precision == precision && roof.workers == workers) return roof.ridge;
   }
-  return {};
+  return std::nullopt;
 }
 
 /// The best share of its roof that a library product reached.
-Cell best_product(const RooflineResult& roofline, const std::string& precision, int workers) {
+std::optional<double> best_product(const RooflineResult& roofline,
+                                   const std::string& precision,
+                                   int workers) {
   std::optional<double> share;
   for (const auto& one : roofline.gemms) {
     if (one.precision == precision && one.workers == workers) {
       share = std::max(share.value_or(0.0), one.fraction);
     }
   }
-  return cell_or_absent(share);
-}
-
-std::string workers_phrase(int workers) {
-  return fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
-}
-
-/// The instructions of the fastest kernel with the most workers.
-std::string fastest_isa(const RooflineResult& roofline, const std::string& precision, int workers) {
-  const ComputeCeiling* ceiling = best(roofline, precision, workers);
-  return ceiling ? " " + ceiling->isa : "";
-}
-
-/// Cells of one worker count; `contended` collects the ceilings that are per second of CPU time.
-Row compute_row(const RooflineResult& roofline, int workers, std::string& contended) {
-  Row row{{workers_phrase(workers)}, false};
-  for (const char* precision : {"fp32", "fp64"}) {
-    const ComputeCeiling* ceiling = best(roofline, precision, workers);
-    row.cells.push_back(ceiling ? Cell{number(ceiling_rate(*ceiling))} : Cell{});
-    if (ceiling && ceiling->contended) {
-      contended += fmt::format(
-          "{}{} of {}", contended.empty() ? "" : ", ", precision, workers_phrase(workers));
-    }
-  }
-  row.cells.insert(row.cells.end(),
-                   {ridge(roofline, "fp32", workers),
-                    ridge(roofline, "fp64", workers),
-                    best_product(roofline, "fp32", workers)});
-  return row;
+  return share;
 }
 
 /// Ceilings and ridge points of one worker and of the most.
@@ -374,20 +338,39 @@ Table compute(const RooflineResult& roofline) {
   for (const auto& ceiling : roofline.ceilings) {
     most = std::max(most, ceiling.workers);
   }
-  Table table{
-      "compute",
-      "",
-      {parameter("workers", "Machine"),
-       measure("fp32", "fp32 FMA" + fastest_isa(roofline, "fp32", most), Unit::flop_per_second),
-       measure("fp64", "fp64 FMA" + fastest_isa(roofline, "fp64", most), Unit::flop_per_second),
-       measure("ridge_fp32", "fp32 ridge", Unit::flop_per_byte),
-       measure("ridge_fp64", "fp64 ridge", Unit::flop_per_byte),
-       measure("product", "best fp32 BLAS of roof", Unit::percent)},
-      {},
-      {}};
+  std::vector<int> counts{1, most};
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  const auto rate = [&](const char* precision) {
+    // The instructions of the fastest kernel with the most workers.
+    const ComputeCeiling* fastest = best(roofline, precision, most);
+    Column column = measure(precision,
+                            fmt::format("{} FMA{}", precision, fastest ? " " + fastest->isa : ""),
+                            Unit::flop_per_second);
+    return ColumnOf<int>(column, [&roofline, precision](int workers) {
+      const ComputeCeiling* ceiling = best(roofline, precision, workers);
+      return ceiling ? Cell{number(ceiling->ceiling())} : Cell{};
+    });
+  };
+  Table table =
+      make_table("compute",
+                 "",
+                 counts,
+                 {{parameter("workers", "Machine"), workers_phrase},
+                  rate("fp32"),
+                  rate("fp64"),
+                  {measure("ridge_fp32", "fp32 ridge", Unit::flop_per_byte),
+                   [&](int workers) { return ridge(roofline, "fp32", workers); }},
+                  {measure("ridge_fp64", "fp64 ridge", Unit::flop_per_byte),
+                   [&](int workers) { return ridge(roofline, "fp64", workers); }},
+                  {measure("product", "best fp32 BLAS of roof", Unit::percent),
+                   [&](int workers) { return best_product(roofline, "fp32", workers); }}});
   std::string contended;
-  for (const int workers : std::set<int>{1, most}) {
-    table.rows.push_back(compute_row(roofline, workers, contended));
+  for (const int workers : counts) {
+    for (const char* precision : {"fp32", "fp64"}) {
+      const ComputeCeiling* ceiling = best(roofline, precision, workers);
+      if (!ceiling || !ceiling->contended) continue;
+      append(contended, fmt::format("{} of {}", precision, workers_phrase(workers)));
+    }
   }
   if (!contended.empty()) {
     table.notes.push_back("Other work held the cores, so per second of CPU time: " + contended +

@@ -11,36 +11,43 @@
 
 namespace scaleworth::report {
 namespace {
-using Scaling = std::vector<model::ScalingResult>;
+using model::CurvePoint;
+using model::ScalingLaw;
+using model::ScalingResult;
+using model::ScalingRow;
+using model::StepShare;
+using Scaling = std::vector<ScalingResult>;
+
+/// A utilisation with the interval of the step.
+template <class Member>
+auto utilisation_of(Member member) {
+  return [member](const ScalingRow& row) {
+    const auto& value = row.*member;
+    return value ? Cell{in_inverse_proportion(*value, row.step)} : Cell{};
+  };
+}
 
 Table steps(const Scaling& scaling) {
-  Table table{"step_times",
-              "Step time by rank count",
-              {parameter("mode", "scaling"),
-               parameter("ranks", "ranks", Unit::count),
-               parameter("global_batch_sequences", "batch", Unit::count),
-               measure("step_time", "step", Unit::seconds),
-               measure("speedup", "speed-up"),
-               measure("efficiency", "efficiency", Unit::percent),
-               measure("karp_flatt", "Karp-Flatt serial part"),
-               measure("tokens_per_second", "throughput", Unit::tokens_per_second),
-               measure("final_loss", "loss")},
-              {},
-              {}};
-  table.columns.back().digits = 5;
-  table.columns[6].detail = true;
+  const auto throughput = [](const ScalingRow& row) {
+    return in_inverse_proportion(row.tokens_per_second, row.step);
+  };
+  Table table = make_table(
+      "step_times",
+      "Step time by rank count",
+      nested(scaling, &ScalingResult::rows),
+      {{parameter("mode", "scaling").in_summary("Training step"), &ScalingResult::mode},
+       {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &ScalingRow::ranks},
+       {parameter("global_batch_sequences", "batch", Unit::count), &ScalingRow::global_batch},
+       {measure("step_time", "step", Unit::seconds).in_summary("step"), &ScalingRow::step},
+       {measure("speedup", "speed-up").in_summary("speed-up"), &ScalingRow::speedup},
+       {measure("efficiency", "efficiency", Unit::percent).in_summary("efficiency"),
+        &ScalingRow::efficiency},
+       {measure("karp_flatt", "Karp-Flatt serial part").as_detail(), &ScalingRow::karp_flatt},
+       {measure("tokens_per_second", "throughput", Unit::tokens_per_second), throughput},
+       {measure("final_loss", "loss").with_digits(5), &ScalingRow::final_loss},
+       {measure("mfu_measured", "MFU of ceiling", Unit::percent).only_in_summary().if_present(),
+        utilisation_of(&ScalingRow::mfu_measured)}});
   for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      table.rows.push_back({{result.mode,
-                             count_cell(row.ranks),
-                             count_cell(row.global_batch),
-                             number(row.step),
-                             cell_or_absent(row.speedup),
-                             cell_or_absent(row.efficiency),
-                             cell_or_absent(row.karp_flatt),
-                             in_inverse_proportion(row.tokens_per_second, row.step),
-                             cell_or_absent(row.final_loss)}});
-    }
     if (!result.quality_note.empty()) {
       table.notes.push_back(result.mode + " scaling: " + result.quality_note);
     }
@@ -66,106 +73,79 @@ std::vector<std::string> part_names(const Scaling& scaling) {
   return names;
 }
 
-const model::StepShare* find_part(const std::vector<model::StepShare>& shares,
-                                  const std::string& part) {
-  const auto found = std::find_if(
-      shares.begin(), shares.end(), [&](const auto& share) { return share.part == part; });
-  return found == shares.end() ? nullptr : &*found;
-}
-
 Table shares(const Scaling& scaling) {
-  Table table{"step_shares",
-              "Where the step goes (% of the step, mean over ranks)",
-              {parameter("mode", "scaling"), parameter("ranks", "ranks", Unit::count)},
-              {},
-              {"Shares are of medians over the steps and add up to the step; no interval is kept "
-               "for a single share."}};
+  auto rows = nested(scaling, &ScalingResult::rows);
+  std::erase_if(rows, [](const auto& row) { return std::get<1>(row.levels)->shares.empty(); });
+  std::vector<ColumnOf<Nested<ScalingResult, ScalingRow>>> columns{
+      {parameter("mode", "scaling").in_summary("Where it goes"), &ScalingResult::mode},
+      {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &ScalingRow::ranks}};
   const auto names = part_names(scaling);
+  const auto share_of = [](const ScalingRow& row, const std::string& name) {
+    const auto found = std::ranges::find(row.shares, name, &StepShare::part);
+    return found == row.shares.end() ? std::nullopt : std::optional(found->share);
+  };
   for (const auto& name : names) {
-    table.columns.push_back(measure("share_" + name, words(name), Unit::percent));
-    std::replace(table.columns.back().id.begin(), table.columns.back().id.end(), ' ', '_');
+    std::string id = "share_" + name;
+    std::replace(id.begin(), id.end(), ' ', '_');
+    const std::size_t prefix = words(name).starts_with("exposed ") ? 8 : 0;
+    Column column = measure(id, words(name), Unit::percent).in_summary(words(name).substr(prefix));
+    column.summary_own_scale = true;
+    columns.push_back({column, [=](const ScalingRow& row) { return share_of(row, name); }});
   }
-  table.columns.push_back(measure("share_sum", "sum", Unit::percent));
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      if (row.shares.empty()) {
-        continue;
-      }
-      Row line{{result.mode, count_cell(row.ranks)}, false};
-      double sum = 0.0;
-      for (const auto& name : names) {
-        const auto* share = find_part(row.shares, name);
-        sum += share ? share->share : 0.0;
-        line.cells.push_back(share ? Cell{number(share->share)} : Cell{});
-      }
-      line.cells.push_back(number(sum));
-      table.rows.push_back(std::move(line));
-    }
-  }
-  return table;
+  columns.push_back({measure("share_sum", "sum", Unit::percent), [=](const ScalingRow& row) {
+                       double sum = 0.0;
+                       for (const auto& name : names) sum += share_of(row, name).value_or(0.0);
+                       return sum;
+                     }});
+  return make_table(
+      "step_shares",
+      "Where the step goes (% of the step, mean over ranks)",
+      rows,
+      columns,
+      {"Shares are of medians over the steps and add up to the step; no interval is kept "
+       "for a single share."});
 }
 
 Table per_rank(const Scaling& scaling) {
-  Table table{"rank_shares",
-              "Where the step goes, rank by rank",
-              {parameter("mode", "scaling"),
-               parameter("ranks", "ranks", Unit::count),
-               parameter("rank", "rank", Unit::count),
-               parameter("part", "part"),
-               measure("time", "time", Unit::seconds),
-               measure("share", "share", Unit::percent)},
-              {},
-              {}};
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      for (const auto& rank : row.per_rank) {
-        for (const auto& part : rank.parts) {
-          table.rows.push_back({{result.mode,
-                                 count_cell(row.ranks),
-                                 count_cell(rank.rank),
-                                 words(part.part),
-                                 number(part.time),
-                                 number(part.share)},
-                                true});
-        }
-      }
-    }
-  }
-  return table;
-}
-
-Cell utilisation_cell(const std::optional<double>& value, const Estimate<Seconds>& step) {
-  return value ? Cell{in_inverse_proportion(*value, step)} : Cell{};
+  using model::RankShare;
+  const auto ranks = nested(nested(scaling, &ScalingResult::rows), &ScalingRow::per_rank);
+  return all_detail(make_table("rank_shares",
+                               "Where the step goes, rank by rank",
+                               nested(ranks, &RankShare::parts),
+                               {{parameter("mode", "scaling"), &ScalingResult::mode},
+                                {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
+                                {parameter("rank", "rank", Unit::count), &RankShare::rank},
+                                {parameter("part", "part"), path(&StepShare::part, words)},
+                                {measure("time", "time", Unit::seconds), &StepShare::time},
+                                {measure("share", "share", Unit::percent), &StepShare::share}}));
 }
 
 Table utilisation(const Scaling& scaling) {
-  Table table{
+  auto rows = nested(scaling, &ScalingResult::rows);
+  std::erase_if(rows, [](const auto& row) {
+    const ScalingRow& of = *std::get<1>(row.levels);
+    return !of.mfu_measured && !of.mfu_peak;
+  });
+  Table table = make_table(
       "model_flop_utilisation",
       "Model FLOP utilisation (MFU)",
-      {parameter("mode", "scaling"),
-       parameter("ranks", "ranks", Unit::count),
-       measure("mfu_measured", "MFU of the measured ceiling", Unit::percent),
-       measure("mfu_peak", "MFU of --peak", Unit::percent)},
-      {},
+      rows,
+      {{parameter("mode", "scaling"), &ScalingResult::mode},
+       {parameter("ranks", "ranks", Unit::count), &ScalingRow::ranks},
+       {measure("mfu_measured", "MFU of the measured ceiling", Unit::percent),
+        utilisation_of(&ScalingRow::mfu_measured)},
+       {measure("mfu_peak", "MFU of --peak", Unit::percent),
+        utilisation_of(&ScalingRow::mfu_peak)}},
       {"FLOPs of the model's matrix products over the step time, against our FMA ceiling of "
        "as many workers and against --peak per rank (n/a when not given: a peak is never "
-       "guessed). The interval is the step's; the ceiling counts as exact."}};
+       "guessed). The interval is the step's; the ceiling counts as exact."});
   std::vector<std::string> bases{""};
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      if (row.mfu_measured || row.mfu_peak) {
-        if (std::find(bases.begin(), bases.end(), row.mfu_basis) == bases.end()) {
-          bases.push_back(row.mfu_basis);
-        }
-        table.rows.push_back({{result.mode,
-                               count_cell(row.ranks),
-                               utilisation_cell(row.mfu_measured, row.step),
-                               utilisation_cell(row.mfu_peak, row.step)}});
-      }
+  for (const auto& row : rows) {
+    const std::string& basis = std::get<1>(row.levels)->mfu_basis;
+    if (std::find(bases.begin(), bases.end(), basis) == bases.end()) {
+      bases.push_back(basis);
+      table.notes.push_back("Ceiling: " + basis + ".");
     }
-  }
-  for (std::size_t i = 1; i < bases.size(); ++i) {
-    table.notes.push_back("Ceiling: " + bases[i] + ".");
   }
   return table;
 }
@@ -173,19 +153,12 @@ Table utilisation(const Scaling& scaling) {
 
 Section training_section(const Scaling& scaling) {
   Section section{"training", "Training step: what scaling gives", {}, {}, {}};
-  for (Table& table : std::vector<Table>{
-           steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)}) {
-    if (!table.rows.empty()) {
-      section.tables.push_back(std::move(table));
-    }
-  }
+  section.tables = {steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)};
+  drop_empty_tables(section);
   return section;
 }
 
 namespace {
-using model::ScalingLaw;
-using model::ScalingResult;
-
 /// The law that has a curve: the prediction from measured parts before a fit.
 const ScalingLaw* shown_law(const ScalingResult& result) {
   const ScalingLaw* shown = nullptr;
@@ -197,11 +170,16 @@ const ScalingLaw* shown_law(const ScalingResult& result) {
   return shown;
 }
 
-const model::CurvePoint* point_at(const ScalingLaw& law, int ranks) {
+const CurvePoint* point_at(const ScalingLaw& law, int ranks) {
   const auto found = std::find_if(law.curve.begin(), law.curve.end(), [ranks](const auto& point) {
     return point.ranks == ranks;
   });
   return found == law.curve.end() ? nullptr : &*found;
+}
+
+bool is_beyond(const ScalingLaw& law, int ranks) {
+  const auto* point = point_at(law, ranks);
+  return point && point->extrapolated;
 }
 
 /// The largest measured count, then doublings up to the fastest.
@@ -218,28 +196,24 @@ std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
   return counts;
 }
 
-void add_columns(Table& table,
-                 const ScalingResult& result,
-                 const ScalingLaw& law,
-                 const std::vector<int>& counts) {
-  const bool priced = law.curve.front().cost_per_million_tokens.has_value();
-  table.columns.push_back(measure("step", result.mode + " step", Unit::seconds));
-  table.columns.push_back(measure("efficiency", "efficiency", Unit::percent));
-  if (priced) {
-    table.columns.push_back(measure("cost", "per Mtoken", Unit::dollars));
-  }
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto* point = point_at(law, counts[i]);
-    auto& cells = table.rows[i].cells;
-    cells.push_back(point ? Cell{number(point->step)} : Cell{});
-    cells.push_back(point ? Cell{number(point->efficiency)} : Cell{});
-    if (priced) {
-      const bool known = point && point->cost_per_million_tokens;
-      cells.push_back(
-          known ? Cell{in_proportion(point->cost_per_million_tokens->value(), point->step)}
-                : Cell{});
-    }
-  }
+/// Step, efficiency and, where there is a price, cost of a law at each count.
+void add_columns(std::vector<ColumnOf<int>>& columns,
+                 const std::string& mode,
+                 const ScalingLaw& law) {
+  const auto of = [&law](auto project) {
+    return [&law, project](int ranks) {
+      const auto* point = point_at(law, ranks);
+      return point ? as_cell(std::invoke(project, *point)) : Cell{};
+    };
+  };
+  columns.push_back({measure("step", mode + " step", Unit::seconds), of(&CurvePoint::step)});
+  columns.push_back(
+      {measure("efficiency", "efficiency", Unit::percent), of(&CurvePoint::efficiency)});
+  if (!law.curve.front().cost_per_million_tokens) return;
+  columns.push_back({measure("cost", "per Mtoken", Unit::dollars), of([](const CurvePoint& point) {
+                       const auto& cost = point.cost_per_million_tokens;
+                       return cost ? Cell{in_proportion(cost->value(), point.step)} : Cell{};
+                     })});
 }
 
 /// "K* (strong): 1 rank"; the fitted law's parameters when they are known.
@@ -265,36 +239,29 @@ std::string law_note(const ScalingResult& result) {
 
 Section worth_summary(const model::Analysis& analysis) {
   Section section{"worth", "", {}, {}, {}};
-  Table table{"worth", "", {parameter("ranks", "Forecast")}, {}, {}};
   std::vector<int> counts;
+  std::vector<ColumnOf<int>> columns;
   std::string note;
-  bool extrapolated = false;
   for (const ScalingResult& result : analysis.scaling) {
     const ScalingLaw* law = shown_law(result);
-    if (!law) {
-      continue;
-    }
+    if (!law) continue;
     if (counts.empty()) {
       counts = counts_of(result, *law);
       note = law->prediction ? "Prediction from measured parts" : "Fitted law";
-      for (const int ranks : counts) {
-        const auto* point = point_at(*law, ranks);
-        const bool beyond = point && point->extrapolated;
-        extrapolated = extrapolated || beyond;
-        table.rows.push_back({{ranks_phrase(ranks) + (beyond ? " *" : "")}, false});
-      }
+      columns.push_back({parameter("ranks", "Forecast"), [law](int ranks) {
+                           return ranks_phrase(ranks) + (is_beyond(*law, ranks) ? " *" : "");
+                         }});
+      const bool beyond =
+          std::ranges::any_of(counts, [&](int ranks) { return is_beyond(*law, ranks); });
+      note += beyond ? "; * extrapolated." : ".";
     }
-    add_columns(table, result, *law, counts);
+    add_columns(columns, result.mode, *law);
   }
-  if (table.rows.empty()) {
-    return section;
-  }
-  note += extrapolated ? "; * extrapolated." : ".";
+  if (counts.empty()) return section;
   for (const ScalingResult& result : analysis.scaling) {
     note += law_note(result);
   }
-  table.notes.push_back(note);
-  section.tables.push_back(std::move(table));
+  section.tables = {make_table("worth", "", counts, columns, {note})};
   return section;
 }
 
@@ -328,7 +295,7 @@ Json row(const model::ScalingRow& value) {
           {"per_rank", json_array(value.per_rank, rank_share)}};
 }
 
-Json curve_point(const model::CurvePoint& value) {
+Json curve_point(const CurvePoint& value) {
   return {{"ranks", value.ranks},
           {"step_time_s", json_value(value.step)},
           {"efficiency", json_value(value.efficiency)},

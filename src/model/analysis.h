@@ -520,13 +520,6 @@ struct ScalingResult {
   std::string quality_note;
 };
 
-/// One sentence for the reader, with numbers in it.
-struct Finding {
-  std::string text;
-  bool warning = false;   // a warning about the measurement rather than a result
-  bool restates = false;  // says in words what the analysis holds as rows: left out of a summary
-};
-
 /// Prices and peaks come from the user; nothing is guessed.
 struct AnalysisOptions {
   std::optional<DollarsPerSecond> price_per_rank;  // --price, USD per rank-hour
@@ -546,13 +539,12 @@ struct Analysis {
   std::vector<CollectiveResult> collectives;
   std::vector<AlgorithmResult> algorithms;  // of NCCL
   std::vector<ScalingResult> scaling;
-  std::vector<Finding> findings;
 };
 
 // From a run to everything that follows from it.
 
 /// Pure: the same run and options give the same analysis. A run that ended early is analysed as far
-/// as it goes; what is missing is absent and named in the findings.
+/// as it goes; what is missing is absent.
 /// Throws UserError naming the field when a point of the run is malformed or a price is negative.
 Analysis analyse(const Run& run, const AnalysisOptions& options);
 }  // namespace scaleworth::model

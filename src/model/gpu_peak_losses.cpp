@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/findings.h"
 #include "src/model/gpu.h"
 
 #include <algorithm>
@@ -234,6 +233,14 @@ std::optional<double> registers_of(const GpuGemm& product, std::span<const GpuCe
     }
   }
   return std::nullopt;
+}
+
+/// In s, ms, us or ns, whichever gives at least one digit before the point.
+std::string time_text(Seconds time) {
+  if (time.value() >= 1.0) return fmt::format("{:.3g} s", time.value());
+  if (time.value() >= 1e-3) return fmt::format("{:.3g} ms", as_milliseconds(time));
+  if (time.value() >= 1e-6) return fmt::format("{:.3g} us", as_microseconds(time));
+  return fmt::format("{:.3g} ns", time.value() * 1e9);
 }
 
 void add_launches(const GpuGemm& product,

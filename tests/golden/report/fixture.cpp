@@ -92,11 +92,6 @@ model::Analysis two_core_analysis(bool price) {
   analysis.roofline = roofline();
   analysis.collectives = collectives();
   analysis.scaling = scaling(price);
-  analysis.findings = {
-      {"At 2 ranks 91.6 % of the step is compute; exposed transfer takes 5.1 %.", false},
-      {"All-reduce of 4 MiB of gradients costs 1.9 ms; 1.1 ms of it is hidden by backward.", false},
-      {"fp64 all-core rate is 1.96 times one core's: the cores share no execution unit.", false},
-      {"Two counts cannot tell a serial part from coherency.", true}};
   return analysis;
 }
 

@@ -64,6 +64,10 @@ const Table& table_of(const std::vector<Table>& tables, const std::string& id) {
       tables.begin(), tables.end(), [&](const Table& table) { return table.id == id; });
 }
 
+std::vector<Table> algorithm_tables(const std::vector<model::AlgorithmResult>& results) {
+  return collectives_section({}, results).tables;
+}
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

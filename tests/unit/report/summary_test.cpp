@@ -86,10 +86,13 @@ TEST_CASE("the summary marks extrapolated counts and names what was not measured
 
 TEST_CASE("a finding that tables show is left out of the summary", "[summary]") {
   model::Analysis analysis;
-  analysis.findings = {{"told in words only", false}, {"told by a table", false, true}};
+  model::GpuResult gpu;
+  gpu.ridge_batches = {{"bf16", "all layers", FlopPerByte(200.0), 300.0}};
+  gpu.cost = model::GpuCost{Dollars(0.5), "bf16", std::nullopt};
+  analysis.gpus = {gpu};
   const std::string summary = render({}, analysis, {});
-  CHECK(summary.find("told in words only") != std::string::npos);
-  CHECK(summary.find("told by a table") == std::string::npos);
+  CHECK(summary.find("bound by memory below 300 tokens") != std::string::npos);
+  CHECK(summary.find("per EFLOP") == std::string::npos);
 }
 
 TEST_CASE("facts that are fractions print as per cent with two digits", "[names]") {

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 using namespace scaleworth;
 using namespace scaleworth::report;
 
@@ -120,4 +122,60 @@ TEST_CASE("a parameter that the CSV does not know is a programming error", "[csv
   Table table = times();
   table.columns[0].id = "unheard_of";
   REQUIRE_THROWS_AS(render_csv(Run{}, with(table)), std::logic_error);
+}
+
+namespace {
+struct Inner {
+  std::string name;
+  std::optional<double> share;
+};
+struct Outer {
+  int rank = 0;
+  std::vector<Inner> inner;
+};
+
+/// Two outer rows, the first with two inner ones.
+Table nested_table(const std::vector<Outer>& outers) {
+  return make_table(
+      "t",
+      "title",
+      nested(outers, &Outer::inner),
+      {{parameter("rank", "rank", Unit::count), &Outer::rank},
+       {parameter("name", "name").in_summary("Name"), &Inner::name},
+       {measure("share", "share", Unit::percent).if_present(), &Inner::share},
+       {measure("both", "both"),
+        [](const Outer& outer, const Inner& inner) {
+          return fmt::format("{} of {}", inner.name, outer.rank);
+        }},
+       {measure("size", "size").only_in_summary(), path(&Inner::name, &std::string::size)}},
+      {"a note"},
+      [](const auto& row) { return std::get<0>(row.levels)->rank > 1; });
+}
+}  // namespace
+
+TEST_CASE("a table has one row per element of each list, its columns of either level", "[table]") {
+  const std::vector<Outer> outers{{1, {{"a", 0.5}, {"bc", {}}}}, {2, {{"d", {}}}}};
+  const Printed printed = print_table(nested_table(outers), true);
+  CHECK(printed.headers == std::vector<std::string>{"rank", "name", "share (%)", "both", "size"});
+  REQUIRE(printed.rows.size() == 3);
+  CHECK(printed.rows[1] == std::vector<std::string>{"1", "bc", "n/a", "bc of 1", "2"});
+  CHECK(print_table(nested_table(outers), false).rows.size() == 2);
+}
+
+TEST_CASE("a column without any value is left out where it is optional", "[table]") {
+  const Printed printed = print_table(nested_table({{1, {{"a", {}}}}}), true);
+  CHECK(printed.headers == std::vector<std::string>{"rank", "name", "both", "size"});
+}
+
+TEST_CASE("the summary has the columns that are flagged for it and no detail", "[table]") {
+  const std::vector<Outer> outers{{1, {{"a", 0.5}, {"bc", {}}}}, {2, {{"d", {}}}}};
+  Table table = nested_table(outers);
+  const Table summary = summary_of(table);
+  CHECK(summary.rows.size() == 2);
+  const Printed printed = print_table(summary, false);
+  CHECK(printed.headers == std::vector<std::string>{"Name", "size"});
+  drop_summary_columns(table);
+  CHECK(table.columns.size() == 4);
+  table.columns[1].summary.clear();
+  CHECK(summary_of(table).columns.empty());
 }

@@ -109,9 +109,8 @@ TEST_CASE("without a price the verdict says how to give one", "[verdict]") {
 }
 
 TEST_CASE("the verdict counts the doubts about the measurement", "[verdict]") {
-  auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
-  analysis.findings = {{"a result", false}, {"a doubt", true}, {"another doubt", true}};
-  REQUIRE(judge(analysis).lines.back().compare(0, 10, "2 warnings") == 0);
+  const auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
+  REQUIRE(judge(analysis, 2).lines.back().compare(0, 10, "2 warnings") == 0);
 }
 
 TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/run_names.h"
-#include "src/model/findings.h"
 #include "src/model/gpu.h"
 #include "tests/catch.h"
 
@@ -69,24 +68,4 @@ TEST_CASE("without measured products a GPU step has no measured MFU", "[gpu]") {
   auto scaling = rows();
   add_gpu_utilisation(run_of("bf16"), {GpuResult{}}, scaling);
   REQUIRE_FALSE(scaling[0].rows[0].mfu_measured);
-}
-
-TEST_CASE("what tracing costs a step is the ratio of medians, with its interval", "[gpu]") {
-  Run run;
-  ProbeRecord probe;
-  probe.name = fields::step_variants;
-  probe.status = ProbeStatus::measured;
-  for (const auto& [variant, step] : {std::pair("launched", 0.100), std::pair("traced", 0.103)}) {
-    Point point;
-    point.parameters[fields::variant] = std::string(variant);
-    point.samples[fields::step_s] = std::vector<double>(8, step);
-    probe.points.push_back(point);
-  }
-  run.probes.push_back(probe);
-  std::vector<Finding> findings;
-  add_step_variants(run, findings);
-  // graphs could not be had: one sentence; equal samples: an interval of no width
-  REQUIRE(findings.size() == 1);
-  REQUIRE(findings[0].text ==
-          "Tracing by CUPTI makes a step 1.0300 [1.0300, 1.0300] times as long.");
 }

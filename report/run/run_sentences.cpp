@@ -1,0 +1,754 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
+#include "report/run/run_report.h"
+#include "src/core/files/run_names.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/decision.h"
+#include "src/model/gpu.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace scaleworth::report {
+namespace {
+using namespace model;
+
+struct Findings {
+  std::vector<Finding> list;
+
+  template <class... Values>
+  void result(fmt::format_string<Values...> sentence, Values&&... values) {
+    list.push_back({fmt::format(sentence, std::forward<Values>(values)...)});
+  }
+  /// What tables show as well.
+  template <class... Values>
+  void restated(fmt::format_string<Values...> sentence, Values&&... values) {
+    list.push_back({fmt::format(sentence, std::forward<Values>(values)...), false, true});
+  }
+  template <class... Values>
+  void warning(fmt::format_string<Values...> sentence, Values&&... values) {
+    list.push_back({fmt::format(sentence, std::forward<Values>(values)...), true});
+  }
+};
+
+/// Three significant digits with the 95 % interval where there is one: "12.3 [12.1, 12.5]",
+/// after multiplication by `scale`.
+std::string estimate_text(const Estimate<double>& estimate, double scale) {
+  if (!estimate.interval) return fmt::format("{:.3g}", estimate.value * scale);
+  return fmt::format("{:.3g} [{:.3g}, {:.3g}]",
+                     estimate.value * scale,
+                     estimate.interval->low * scale,
+                     estimate.interval->high * scale);
+}
+
+/// In s, ms, us or ns, whichever gives at least one digit before the point.
+std::string time_text(Seconds time) {
+  if (time.value() >= 1.0) return fmt::format("{:.3g} s", time.value());
+  if (time.value() >= 1e-3) return fmt::format("{:.3g} ms", as_milliseconds(time));
+  if (time.value() >= 1e-6) return fmt::format("{:.3g} us", as_microseconds(time));
+  return fmt::format("{:.3g} ns", time.value() * 1e9);
+}
+
+std::string size_text(Bytes size) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB"};
+  double amount = size.value();
+  std::size_t unit = 0;
+  while (amount >= 1024.0 && unit + 1 < units.size()) {
+    amount /= 1024.0;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", amount, units[unit]);
+}
+
+/// As estimate_text, without an interval that the printed digits do not show.
+std::string short_text(const Estimate<double>& estimate, double scale) {
+  const auto digits = [scale](double value) { return fmt::format("{:.3g}", value * scale); };
+  const bool shown =
+      estimate.interval && digits(estimate.interval->low) != digits(estimate.interval->high);
+  return shown ? estimate_text(estimate, scale) : digits(estimate.value);
+}
+
+std::string rate_text(const Estimate<FlopPerSecond>& rate) {
+  return short_text(transform(rate, [](FlopPerSecond value) { return value.value(); }), 1e-12) +
+         " TFLOP/s";
+}
+
+/// The format that the node is compared by: bf16, else the first.
+const GpuFormat* leading(const GpuResult& gpu) {
+  const GpuFormat* first = nullptr;
+  for (const GpuFormat& format : gpu.formats) {
+    if (!format.steady) continue;
+    if (format.precision == "bf16") return &format;
+    if (first == nullptr) first = &format;
+  }
+  return first;
+}
+
+void add_together(const GpusTogether& together, Findings& findings) {
+  const auto slowest = std::ranges::find(together.paces, together.slowest, &GpuPace::ordinal);
+  findings.result(
+      "{} at once: {} products spread by {:.1f} %{}; GPU {} sets the pace with {}.",
+      together.paces.size() == 2 ? "Both GPUs" : fmt::format("All {} GPUs", together.paces.size()),
+      together.precision,
+      100.0 * together.spread,
+      std::ranges::none_of(together.paces, &GpuPace::slow) ? ", up to 5 % is normal" : "",
+      together.slowest,
+      rate_text(slowest->together));
+  for (const GpuPace& pace : together.paces) {
+    if (!pace.slow) continue;
+    findings.result(
+        "GPU {} is slow, {} % of the others' rate: {}.",
+        pace.ordinal,
+        short_text(*pace.of_others, 100.0),
+        pace.cause.empty() ? "unexplained, its clock does not account for it" : pace.cause);
+  }
+}
+
+/// The steps that take or give at least one per cent, or a share unknown, in their order.
+std::string losses_text(const LossWaterfall& waterfall) {
+  std::string text;
+  for (const WaterfallStep& step : waterfall.steps) {
+    const auto share =
+        step.change ? std::optional(*step.change / waterfall.spec) : std::optional<double>();
+    if (share && std::abs(*share) < 0.01) continue;
+    text += fmt::format("{}{} {}",
+                        text.empty() ? "" : ", ",
+                        step.name,
+                        share ? fmt::format("{:+.0f} %", 100.0 * *share) : "n/a");
+  }
+  return text;
+}
+
+void add_losses(const GpuResult& gpu, Findings& findings) {
+  const GpuFormat* format = leading(gpu);
+  if (format == nullptr || !format->waterfall) return;
+  const LossWaterfall& waterfall = *format->waterfall;
+  findings.result("GPU {}: {} products reach {:.0f} of {:.0f} TFLOP/s ({}): {}.",
+                  gpu.identity.ordinal,
+                  format_text(format->precision, format->fast_accumulation),
+                  waterfall.measured.value() * 1e-12,
+                  waterfall.spec.value() * 1e-12,
+                  waterfall.basis,
+                  losses_text(waterfall));
+}
+
+/// What is kept when about as many multiprocessors are taken as a collective takes.
+void add_contention(const GpuResult& gpu, Findings& findings) {
+  constexpr int usual_collective = 16;
+  const ContentionPoint* nearest = nullptr;
+  for (const ContentionPoint& point : gpu.contention) {
+    const auto distance = [&](const ContentionPoint& other) {
+      const int held = gpu.contention.front().multiprocessors - other.multiprocessors;
+      return std::abs(held - usual_collective);
+    };
+    if (point.multiprocessors == gpu.contention.front().multiprocessors) continue;
+    if (nearest == nullptr || distance(point) < distance(*nearest)) nearest = &point;
+  }
+  if (nearest == nullptr) return;
+  findings.result(
+      "GPU {}: while a collective holds {} of {} multiprocessors, {} products keep {} "
+      "% of their rate.",
+      gpu.identity.ordinal,
+      gpu.contention.front().multiprocessors - nearest->multiprocessors,
+      gpu.contention.front().multiprocessors,
+      nearest->precision,
+      short_text(nearest->of_all, 100.0));
+}
+
+void add_ridge(const GpuResult& gpu, Findings& findings) {
+  const RidgeBatch* shown = nullptr;
+  for (const RidgeBatch& batch : gpu.ridge_batches) {
+    const bool whole = batch.layer == "all layers" || shown == nullptr;
+    if (batch.precision == "bf16" && whole) shown = &batch;
+  }
+  if (shown == nullptr) return;
+  const int gpu_number = gpu.identity.ordinal;
+  if (shown->tokens) {
+    findings.result("GPU {}: in bf16, {} are bound by memory below {:.0f} tokens.",
+                    gpu_number,
+                    shown->layer,
+                    *shown->tokens);
+  } else {
+    findings.result("GPU {}: in bf16, {} stay bound by memory at any number of tokens.",
+                    gpu_number,
+                    shown->layer);
+  }
+}
+
+void add_cost(const GpuResult& gpu, Findings& findings) {
+  if (!gpu.cost) return;
+  std::string text;
+  if (gpu.cost->per_exaflop) {
+    text += fmt::format(
+        "${:.3g} per EFLOP ({}, steady)", gpu.cost->per_exaflop->value(), gpu.cost->precision);
+  }
+  if (gpu.cost->per_terabyte) {
+    text += fmt::format("{}${:.3g} per TB read from memory",
+                        text.empty() ? "" : ", ",
+                        gpu.cost->per_terabyte->value());
+  }
+  findings.restated("GPU {} costs {}.", gpu.identity.ordinal, text);
+}
+
+/// How evenly all GPUs run and why one is slow; what the leading format reaches and loses; what a
+/// collective costs a product; the batch at the ridge; the cost of a FLOP.
+void add_gpu_results(const Analysis& analysis, Findings& findings) {
+  if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
+  for (const GpuResult& gpu : analysis.gpus) {
+    add_losses(gpu, findings);
+    add_contention(gpu, findings);
+    add_ridge(gpu, findings);
+    add_cost(gpu, findings);
+  }
+}
+
+/// With the most workers, and of those the fastest; of those that are `wanted`.
+template <class T, class Wanted, class Rate>
+const T* fastest_of_most(const std::vector<T>& results, Wanted wanted, Rate rate) {
+  const T* best = nullptr;
+  for (const T& one : results) {
+    if (!wanted(one)) continue;
+    const bool better = best == nullptr || one.workers > best->workers ||
+                        (one.workers == best->workers &&
+                         std::invoke(rate, one).value > std::invoke(rate, *best).value);
+    if (better) best = &one;
+  }
+  return best;
+}
+
+template <class T>
+Estimate<double> plain(const Estimate<T>& estimate) {
+  return transform(estimate, [](T value) { return value.value(); });
+}
+
+std::string ceilings_text(const RooflineResult& roofline) {
+  std::string text;
+  for (const char* precision : {"fp32", "fp64"}) {
+    const ComputeCeiling* ceiling = fastest_of_most(
+        roofline.ceilings,
+        [&](const ComputeCeiling& one) { return one.precision == precision; },
+        &ComputeCeiling::wall_rate);
+    if (ceiling == nullptr) continue;
+    const auto& rate = ceiling->ceiling();
+    text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
+                        text.empty() ? workers_phrase(ceiling->workers) + " reach " : ", ",
+                        estimate_text(plain(rate), 1e-9),
+                        precision,
+                        ceiling->isa,
+                        ceiling->contended ? ", per second of CPU time" : "");
+  }
+  return text;
+}
+
+void add_rates(const RooflineResult& roofline, Findings& findings) {
+  std::string text = ceilings_text(roofline);
+  const MemoryLevel* memory = fastest_of_most(
+      roofline.memory_levels,
+      [](const MemoryLevel& level) { return level.label == "memory"; },
+      &MemoryLevel::rate);
+  if (memory != nullptr) {
+    text += text.empty() ? "" : "; ";
+    text += fmt::format("memory gives {} {} GB/s ({})",
+                        workers_phrase(memory->workers),
+                        estimate_text(plain(memory->rate), 1e-9),
+                        memory->kernel);
+  }
+  if (!text.empty()) findings.restated("{}", text + ".");
+}
+
+void add_ridges(const RooflineResult& roofline, Findings& findings) {
+  std::string text;
+  for (const SoftRoof& roof : roofline.soft_roofs) {
+    text += fmt::format("{}{} {} with {}",
+                        text.empty() ? "Ridge points in FLOP/B, memory-bound below: " : ", ",
+                        roof.precision,
+                        estimate_text(plain(roof.ridge), 1.0),
+                        workers_phrase(roof.workers));
+  }
+  if (!text.empty()) findings.restated("{}", text + ".");
+}
+
+/// The isolated all-reduce among the most ranks; absent without a fit whose time grows with size.
+const CollectiveResult* widest_all_reduce(const std::vector<CollectiveResult>& collectives) {
+  const CollectiveResult* widest = nullptr;
+  for (const CollectiveResult& result : collectives) {
+    if (result.collective != "all_reduce" || result.mode != "isolated") continue;
+    if (result.chosen >= result.fits.size()) continue;
+    const auto& segments = result.fits[result.chosen].segments;
+    if (segments.empty() || segments.back().beta.value.value() <= 0.0) continue;
+    if (widest == nullptr || result.ranks > widest->ranks) widest = &result;
+  }
+  return widest;
+}
+
+void add_communication(const std::vector<CollectiveResult>& collectives, Findings& findings) {
+  const CollectiveResult* result = widest_all_reduce(collectives);
+  if (result == nullptr) return;
+  const CommunicationFit& fit = result->fits[result->chosen];
+  std::string text = fmt::format(
+      "All-reduce over {}: {} for the smallest messages, {:.2g} GB/s of message for those up to {} "
+      "({} form)",
+      ranks_phrase(result->ranks),
+      time_text(fit.segments.front().alpha.value),
+      1e-9 / fit.segments.back().beta.value.value(),
+      size_text(fit.segments.back().largest),
+      fit.form);
+  if (fit.held_out_error) {
+    text += fmt::format("; error on sizes left out {:.1f} %", 100.0 * *fit.held_out_error);
+  }
+  findings.restated("{}", text + ".");
+}
+
+/// Ceilings, memory bandwidth, ridge points and the cost of an all-reduce.
+void add_machine_results(const Analysis& analysis, Findings& findings) {
+  if (analysis.roofline) {
+    add_rates(*analysis.roofline, findings);
+    add_ridges(*analysis.roofline, findings);
+  }
+  add_communication(analysis.collectives, findings);
+}
+
+std::string dollars_text(Dollars amount) {
+  // Three digits as a person writes money, without an exponent.
+  const double size = std::abs(amount.value());
+  const int decimals =
+      size > 0.0 ? std::max(2, 2 - static_cast<int>(std::floor(std::log10(size)))) : 2;
+  return fmt::format("${:.{}f}", amount.value(), decimals);
+}
+
+std::string mixture_text(const ScalingCause& cause) {
+  std::string text;
+  for (const auto& [part, share] : cause.mixture) {
+    // Below half a per cent a part would be printed as 0 %.
+    if (share < 0.005) continue;
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", part, 100.0 * share);
+  }
+  return text;
+}
+
+void add_cause(const ScalingResult& scaling, Findings& findings) {
+  const decide::Decision& decision = *scaling.decision;
+  const ScalingCause& cause = *decision.cause;
+  if (cause.owner.empty()) {
+    findings.result("No single part explains 80 % of the {} loss at {} ranks: {}.",
+                    scaling.mode,
+                    decision.cause_count,
+                    mixture_text(cause));
+  } else {
+    findings.result("The {} loss at {} ranks is {}: it explains {:.0f} %.",
+                    scaling.mode,
+                    decision.cause_count,
+                    cause.owner,
+                    100.0 * cause.explained);
+  }
+}
+
+/// Per million tokens: the fastest count's cost above the cheapest's.
+Dollars price_of_speed(const ScalingResult& scaling) {
+  const decide::Decision& decision = *scaling.decision;
+  const auto cost = [&](int count) { return *decision.row(count).cost_per_work * 1e6; };
+  return cost(decision.choice->fastest) - cost(decision.choice->cheapest);
+}
+
+std::string cost_sentence(const ScalingResult& scaling) {
+  const CostChoice& cost = *scaling.decision->choice;
+  std::string text = fmt::format(
+      "Cheapest measured count ({} scaling): {}", scaling.mode, ranks_phrase(cost.cheapest));
+  for (const ScalingRow& row : scaling.rows) {
+    if (row.ranks == cost.cheapest && row.cost_per_million_tokens) {
+      text += fmt::format(" at {} per million tokens", dollars_text(*row.cost_per_million_tokens));
+    }
+  }
+  if (cost.plateau.size() > 1) {
+    text += fmt::format(" (no more expensive within 1 % or the error: {})",
+                        fmt::join(cost.plateau, ", "));
+  }
+  text += cost.fastest == cost.cheapest ? ", which is also the fastest."
+                                        : fmt::format("; the fastest, {}, costs {} more.",
+                                                      ranks_phrase(cost.fastest),
+                                                      dollars_text(price_of_speed(scaling)));
+  if (cost.price_cancels) {
+    text += " Without a price per hour of wall clock this choice is the same at every price.";
+  }
+  return text;
+}
+
+/// "fastest at 8 ranks", or that the curve still improves at its end.
+std::string fastest_text(const ScalingLaw& law) {
+  const int end = law.curve.back().ranks;
+  return *law.fastest == end && end > 1
+             ? fmt::format("more ranks help up to the end of the curve, {}", ranks_phrase(end))
+             : fmt::format("fastest at {}", ranks_phrase(*law.fastest));
+}
+
+std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& law) {
+  const int most = scaling.rows.back().ranks;
+  std::string text = fmt::format(
+      "Predicted from the measured parts ({} scaling): {}", scaling.mode, fastest_text(law));
+  if (law.cost_optimal) {
+    text += fmt::format(", cheapest at {}", ranks_phrase(*law.cost_optimal));
+    if (law.cost_optimal_range && law.cost_optimal_range->low < law.cost_optimal_range->high) {
+      text += fmt::format(" [{}, {}]", law.cost_optimal_range->low, law.cost_optimal_range->high);
+    }
+  }
+  text += *law.fastest > most || law.cost_optimal.value_or(0) > most
+              ? fmt::format("; beyond {} is extrapolated.", ranks_phrase(most))
+              : ".";
+  if (!law.reproduces_measured) {
+    text += fmt::format(
+        " It misses the measured counts by {:.1f} % (root mean square), more than "
+        "its range: use it with care.",
+        100.0 * law.residual);
+  }
+  return text;
+}
+
+void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& findings) {
+  if (!law.not_identifiable.empty()) {
+    findings.warning("{} ({} scaling) is not identifiable: {}.",
+                     law.prediction ? "The prediction" : "The scaling law",
+                     scaling.mode,
+                     law.not_identifiable);
+  } else if (law.prediction && law.fastest) {
+    const bool misses = !law.reproduces_measured;
+    if (scaling.mode != "strong" || misses) {
+      findings.list.push_back({predicted_sentence(scaling, law), misses, true});
+    }
+  } else if (law.serial && law.coherency && law.fastest) {
+    findings.result("Fitted {} law: contention s = {}, coherency c = {}; {}{}.",
+                    scaling.mode,
+                    estimate_text(*law.serial, 1.0),
+                    estimate_text(*law.coherency, 1.0),
+                    fastest_text(law),
+                    law.curve[*law.fastest - 1].extrapolated ? " (extrapolated)" : "");
+  }
+}
+
+/// Cost, law, and for weak scaling efficiency, cause and prediction of one mode. What the report's
+/// verdict states of strong scaling is not repeated.
+void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
+  if (scaling.rows.empty()) return;
+  const ScalingRow& first = scaling.rows.front();
+  const ScalingRow& last = scaling.rows.back();
+  const auto& decision = scaling.decision;
+  if (scaling.mode == "weak") {
+    if (scaling.rows.size() > 1 && last.efficiency) {
+      findings.restated(
+          "Weak scaling from {} to {}: efficiency {} %, a step takes {} instead of {}.",
+          ranks_phrase(first.ranks),
+          last.ranks,
+          estimate_text(*last.efficiency, 100.0),
+          time_text(last.step.value),
+          time_text(first.step.value));
+    }
+    if (decision && decision->cause) {
+      add_cause(scaling, findings);
+    } else if (decision && !decision->no_cause.empty()) {
+      findings.result("No cause of the {} loss: {}.", scaling.mode, decision->no_cause);
+    }
+    if (decision && decision->straggler) {
+      findings.result("At {} the others wait for rank {}, {} per step in all.",
+                      ranks_phrase(decision->straggler->count),
+                      decision->straggler->rank,
+                      time_text(decision->straggler->cost));
+    }
+  }
+  if (decision && decision->choice) findings.result("{}", cost_sentence(scaling));
+  for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
+}
+
+/// MFU of all modes in one sentence.
+void add_utilisation(const Analysis& analysis, Findings& findings) {
+  std::string text;
+  std::string basis;
+  for (const ScalingResult& scaling : analysis.scaling) {
+    if (scaling.rows.empty() || !scaling.rows.back().mfu_measured) continue;
+    const ScalingRow& last = scaling.rows.back();
+    text += fmt::format("{}{:.1f} % ({} scaling, {})",
+                        text.empty() ? "MFU " : ", ",
+                        100.0 * *last.mfu_measured,
+                        scaling.mode,
+                        ranks_phrase(last.ranks));
+    basis = last.mfu_basis;
+  }
+  if (!text.empty()) {
+    findings.restated("{}", text + " of the measured ceiling: " + basis + ".");
+  }
+}
+
+const Point* variant_point(const ProbeRecord& probe, const std::string& variant) {
+  for (const Point& point : probe.points) {
+    if (text_parameter(point, fields::variant) != variant) continue;
+    return series(point, fields::step_s).empty() ? nullptr : &point;
+  }
+  return nullptr;
+}
+
+std::optional<std::string> ratio_text(const ProbeRecord& probe, const std::string& variant) {
+  const Point* plain = variant_point(probe, "launched");
+  const Point* other = variant_point(probe, variant);
+  if (plain == nullptr || other == nullptr) return std::nullopt;
+  const Estimate<double> times = ratio(median_estimate(series(*other, fields::step_s)),
+                                       median_estimate(series(*plain, fields::step_s)));
+  if (!times.interval) return fmt::format("{:.4f}", times.value);
+  return fmt::format(
+      "{:.4f} [{:.4f}, {:.4f}]", times.value, times.interval->low, times.interval->high);
+}
+
+/// How long a replayed and a traced training step takes, of one that is neither; medians with the
+/// interval of their ratio. Throws UserError for malformed points.
+void add_step_variants(const Run& run, Findings& findings) {
+  const ProbeRecord* probe = find_probe(run, fields::step_variants);
+  if (probe == nullptr) return;
+  if (const auto graphs = ratio_text(*probe, "graphs")) {
+    findings.result(
+        "A step replayed from CUDA graphs takes {} times as long as one launched kernel by kernel.",
+        *graphs);
+  }
+  if (const auto traced = ratio_text(*probe, "traced")) {
+    findings.result("Tracing by CUPTI makes a step {} times as long.", *traced);
+  }
+}
+
+std::string because(const std::string& reason) {
+  return reason.empty() ? "no reason recorded" : reason;
+}
+
+void add_run_warnings(const Run& run, Findings& findings) {
+  if (!run.complete) {
+    findings.warning(
+        "The run is not complete: {}.",
+        run.interruption.empty() ? "it ended before the last probe" : run.interruption);
+  }
+  for (const ProbeRecord& probe : run.probes) {
+    if (probe.status == ProbeStatus::failed) {
+      findings.warning("{} failed: {}.", probe.name, because(probe.reason));
+    } else if (probe.status == ProbeStatus::skipped) {
+      findings.warning("{} was skipped: {}.", probe.name, because(probe.reason));
+    } else if (probe.status == ProbeStatus::pending) {
+      findings.warning("{} was not reached.", probe.name);
+    }
+  }
+}
+
+void add_contention(const RooflineResult& roofline, Findings& findings) {
+  std::size_t contended = 0;
+  double least_share = 1.0;
+  for (const ComputeCeiling& ceiling : roofline.ceilings) {
+    if (!ceiling.contended) continue;
+    ++contended;
+    least_share = std::min(least_share, ceiling.cpu_share.value_or(1.0));
+  }
+  if (contended == 0) return;
+  findings.warning(
+      "{} of {} compute ceilings were contended: the workers had as little as {:.0f} "
+      "% of their cores; wall-clock numbers of this run are too low.",
+      contended,
+      roofline.ceilings.size(),
+      100.0 * least_share);
+}
+
+/// Most workers that the compute probe ran at once: what the machine can do in parallel.
+int parallel_workers(const Analysis& analysis) {
+  int workers = 0;
+  if (!analysis.roofline) return workers;
+  for (const ComputeCeiling& ceiling : analysis.roofline->ceilings) {
+    workers = std::max(workers, ceiling.workers);
+  }
+  return workers;
+}
+
+void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& findings) {
+  const ScalingRow& last = scaling.rows.back();
+  const bool comparable = scaling.mode == "strong" && scaling.rows.size() > 1;
+  if (comparable && !scaling.quality_held) {
+    findings.warning("Quality is not shown to be equal: {}.", scaling.quality_note);
+  }
+  if (!scaling.slowed.empty()) {
+    findings.warning("In {} scaling {}.", scaling.mode, scaling.slowed);
+  }
+  if (workers > 0 && last.ranks > workers) {
+    findings.warning(
+        "{} ranks share {} workers: the {} loss at that count is the machine's size, "
+        "not the program's.",
+        last.ranks,
+        workers,
+        scaling.mode);
+  }
+  for (const ScalingRow& row : scaling.rows) {
+    if (row.efficiency && row.efficiency->interval && row.efficiency->interval->low > 1.0) {
+      findings.warning(
+          "{} scaling is superlinear at {}: efficiency {} %; caches, or a baseline "
+          "that was disturbed.",
+          scaling.mode,
+          ranks_phrase(row.ranks),
+          estimate_text(*row.efficiency, 100.0));
+    }
+    if (row.mfu_measured.value_or(0.0) > 1.0 || row.mfu_peak.value_or(0.0) > 1.0) {
+      findings.warning(
+          "The {} step at {} is above its peak: the peak is too low or was measured "
+          "under load.",
+          scaling.mode,
+          ranks_phrase(row.ranks));
+    }
+  }
+}
+
+void add_sample_warnings(const Run& run, Findings& findings) {
+  std::size_t all = 0;
+  std::size_t unsteady = 0;
+  std::string by_probe;
+  for (const ProbeRecord& probe : run.probes) {
+    const auto here = std::count_if(probe.points.begin(),
+                                    probe.points.end(),
+                                    [](const Point& point) { return !point.warnings.empty(); });
+    all += probe.points.size();
+    unsteady += static_cast<std::size_t>(here);
+    if (here == 0) continue;
+    by_probe += fmt::format(
+        "{}{} {} of {}", by_probe.empty() ? "" : ", ", probe.name, here, probe.points.size());
+  }
+  if (unsteady == 0) return;
+  findings.warning("{} of {} settings have unsteady samples (drift, two modes or contention): {}.",
+                   unsteady,
+                   all,
+                   by_probe);
+}
+
+void add_warnings(const Run& run, const Analysis& analysis, Findings& findings) {
+  add_run_warnings(run, findings);
+  for (const ScalingResult& scaling : analysis.scaling) {
+    if (!scaling.rows.empty()) add_mode_warnings(scaling, parallel_workers(analysis), findings);
+  }
+  if (analysis.roofline) add_contention(*analysis.roofline, findings);
+  add_sample_warnings(run, findings);
+}
+
+void add_limits(const GpuIdentity& gpu, Findings& findings) {
+  if (gpu.power_limit_w && gpu.default_power_limit_w &&
+      *gpu.power_limit_w < 0.995 * *gpu.default_power_limit_w) {
+    findings.warning(
+        "GPU {}: its power limit is {:.0f} W, below the default of {:.0f} W: its rates "
+        "are those of a capped GPU.",
+        gpu.ordinal,
+        *gpu.power_limit_w,
+        *gpu.default_power_limit_w);
+  }
+  if (gpu.mig) {
+    findings.warning(
+        "GPU {} is a MIG slice: clock and power are shared with other slices, and the "
+        "datasheet's peaks are those of the whole GPU.",
+        gpu.ordinal);
+  }
+}
+
+/// Heat and brakes are faults of the machine; a power cap is how it is built.
+void add_throttling(const GpuResult& gpu, Findings& findings) {
+  constexpr double notable = 0.05;
+  std::set<std::string> seen;
+  for (const GpuFormat& format : gpu.formats) {
+    if (!format.steady) continue;
+    for (const auto& [reason, share] : format.steady->conditions.slowdown_reasons) {
+      if (reason == "power cap" || share < notable || !seen.insert(reason).second) continue;
+      findings.warning(
+          "GPU {}: {} held its clock down in {:.0f} % of the readings of the steady {} "
+          "product.",
+          gpu.identity.ordinal,
+          reason,
+          100.0 * share,
+          format_text(format.precision, format.fast_accumulation));
+    }
+  }
+}
+
+/// The formats whose steady product is `lacking`, joined.
+template <class Lacking>
+std::string formats_text(const GpuResult& gpu, Lacking lacking) {
+  std::vector<std::string> formats;
+  for (const GpuFormat& format : gpu.formats) {
+    if (!format.steady || !lacking(*format.steady)) continue;
+    formats.push_back(format_text(format.precision, format.fast_accumulation));
+  }
+  return fmt::format("{}", fmt::join(formats, ", "));
+}
+
+void add_missing_telemetry(const GpuResult& gpu, Findings& findings) {
+  const int ordinal = gpu.identity.ordinal;
+  const auto without_clock =
+      formats_text(gpu, [](const GpuGemm& gemm) { return !gemm.conditions.clock_hz; });
+  const auto without_power =
+      formats_text(gpu, [](const GpuGemm& gemm) { return !gemm.conditions.power_w; });
+  if (!without_clock.empty()) {
+    findings.warning(
+        "GPU {}: no clock was recorded with the steady {} products: their loss cannot be divided.",
+        ordinal,
+        without_clock);
+  }
+  if (!without_power.empty()) {
+    findings.warning(
+        "GPU {}: no power was recorded with the steady {} products: whether a cap held the clock "
+        "down is not known.",
+        ordinal,
+        without_power);
+  }
+}
+
+void add_unknown_peaks(const GpuResult& gpu, Findings& findings) {
+  const auto formats = formats_text(gpu, [](const GpuGemm& gemm) { return !gemm.against; });
+  if (formats.empty()) return;
+  const int ordinal = gpu.identity.ordinal;
+  const std::string name = gpu.identity.name.empty() ? "this GPU" : gpu.identity.name;
+  if (gpu.identity.datasheet) {
+    findings.warning("GPU {}: the datasheet of {} has no peak for {}.", ordinal, name, formats);
+  } else {
+    findings.warning(
+        "GPU {}: no datasheet of {} is known, so no percentage of a peak is printed; give its "
+        "dense bf16 peak with --peak.",
+        ordinal,
+        name);
+  }
+}
+
+void add_mixed_models(const std::vector<GpuResult>& gpus, Findings& findings) {
+  std::set<std::string> names;
+  for (const GpuResult& gpu : gpus) names.insert(gpu.identity.name);
+  if (names.size() < 2) return;
+  findings.warning("The GPUs are of {} models ({}): the slowest sets the pace of a common step.",
+                   names.size(),
+                   fmt::join(names, ", "));
+}
+
+/// Clocks held down, lowered limits, slices, mixed models, missing telemetry, unknown peaks, and
+/// the warnings of each GPU.
+void add_gpu_warnings(const Analysis& analysis, Findings& findings) {
+  add_mixed_models(analysis.gpus, findings);
+  for (const GpuResult& gpu : analysis.gpus) {
+    add_limits(gpu.identity, findings);
+    add_throttling(gpu, findings);
+    add_missing_telemetry(gpu, findings);
+    add_unknown_peaks(gpu, findings);
+    for (const std::string& warning : gpu.warnings) {
+      findings.warning("GPU {}: {}.", gpu.identity.ordinal, warning);
+    }
+  }
+}
+}  // namespace
+
+std::vector<Finding> findings_of(const Run& run, const Analysis& analysis) {
+  Findings findings;
+  // A slow GPU sets the pace of all that follows.
+  add_gpu_results(analysis, findings);
+  for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
+  add_utilisation(analysis, findings);
+  add_step_variants(run, findings);
+  add_machine_results(analysis, findings);
+  add_warnings(run, analysis, findings);
+  add_gpu_warnings(analysis, findings);
+  return std::move(findings.list);
+}
+}  // namespace scaleworth::report

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run/run_report.h"
+#include "src/core/run.h"
+#include "tests/catch.h"
+#include "tests/unit/model/scaling_run.h"
+
+#include <algorithm>
+
+using namespace scaleworth;
+using namespace scaleworth::report;
+using scaleworth::model::AnalysisOptions;
+using scaleworth::testing::add_training;
+using scaleworth::testing::LedgerTimes;
+using scaleworth::testing::probe;
+using scaleworth::testing::scattered;
+
+namespace {
+
+void add_ceiling(Run& run, std::int64_t workers, double wall_s) {
+  Point point;
+  point.parameters = {{fields::isa, std::string("avx2")},
+                      {fields::precision, std::string("fp32")},
+                      {fields::workers, workers}};
+  point.amounts = {{fields::flops, 1e9}};
+  point.samples = {{fields::wall_s, std::vector<double>(7, wall_s)},
+                   {fields::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};
+  probe(run, fields::roofline_compute).points.push_back(point);
+}
+
+/// Two workers of 100 GFLOP/s; strong scaling 40 -> 25 ms with a transfer of 5 ms.
+Run whole_run() {
+  Run run;
+  run.complete = true;
+  add_ceiling(run, 1, 0.01);
+  add_ceiling(run, 2, 0.005);
+  const LedgerTimes pair{20, 0, 0, 0, 5, 0, 0, {}};
+  add_training(run, {"strong", 1, 1024, scattered(40), {2}, {{40, 0, 0, 0, 0, 0, 0, {}}}});
+  add_training(run, {"strong", 2, 1024, scattered(25), {2}, {pair, pair}});
+  return run;
+}
+
+AnalysisOptions priced() {
+  AnalysisOptions options;
+  options.price_per_rank = dollars_per_hour(3.6);
+  options.peak_per_rank = FlopPerSecond(200e9);
+  return options;
+}
+
+std::vector<Finding> findings_of_run(const Run& run, const AnalysisOptions& options) {
+  return findings_of(run, model::analyse(run, options));
+}
+
+bool says(const std::vector<Finding>& findings, const std::string& text, bool warning) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.warning == warning && finding.text.find(text) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the findings name cost and MFU with numbers", "[sentences]") {
+  const auto findings = findings_of_run(whole_run(), priced());
+  CHECK(says(findings, "1 rank at $0.0391 per million tokens", false));
+  CHECK(says(findings, "is the same at every price", false));
+  CHECK(says(findings, "MFU 20.5 % (strong scaling, 2 ranks) of the measured ceiling", false));
+}
+
+TEST_CASE("the findings warn of an interrupted run, failed and skipped probes", "[sentences]") {
+  Run run = whole_run();
+  run.complete = false;
+  run.interruption = "SIGINT";
+  probe(run, fields::comm_collectives).status = ProbeStatus::failed;
+  probe(run, fields::comm_collectives).reason = "rank 1 was lost";
+  probe(run, fields::roofline_gemm).status = ProbeStatus::skipped;
+  probe(run, fields::roofline_gemm).reason = "no OpenBLAS";
+  const auto findings = findings_of_run(run, {});
+  CHECK(says(findings, "not complete: SIGINT", true));
+  CHECK(says(findings, "comm.collectives failed: rank 1 was lost", true));
+  CHECK(says(findings, "roofline.gemm was skipped: no OpenBLAS", true));
+}
+
+TEST_CASE("the findings warn of more ranks than workers and a slowed rank", "[sentences]") {
+  Run run = whole_run();
+  const LedgerTimes rank{10, 0, 0, 0, 10, 0, 0, {}};
+  add_training(run, {"strong", 4, 1024, scattered(20), {2}, {rank, rank, rank, rank}});
+  Point& last = probe(run, fields::step_training).points.back();
+  last.parameters[fields::straggler_rank] = std::int64_t{3};
+  last.parameters[fields::straggler_factor] = 2.0;
+  const auto findings = findings_of_run(run, {});
+  CHECK(says(findings, "4 ranks share 2 workers", true));
+  CHECK(says(findings, "rank 3 was slowed on purpose by a factor of 2", true));
+}
+
+TEST_CASE("the findings price an all-reduce among the most ranks", "[sentences]") {
+  Run run = whole_run();
+  for (double bytes = 1024; bytes <= 16e6; bytes *= 2) {
+    Point point;
+    point.parameters = {{fields::collective, std::string("all_reduce")},
+                        {fields::mode, std::string("isolated")},
+                        {fields::ranks, std::int64_t{2}},
+                        {fields::message_bytes, static_cast<std::int64_t>(bytes)}};
+    point.samples = {{fields::time_s, std::vector<double>(7, 1e-5 + bytes * 1e-9)}};
+    probe(run, fields::comm_collectives).points.push_back(point);
+  }
+  CHECK(says(findings_of_run(run, {}), "All-reduce over 2 ranks", false));
+}
+
+TEST_CASE("a run with nothing measured has its warning", "[sentences]") {
+  const auto findings = findings_of_run(Run{}, {});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings.front().warning);
+}
+
+TEST_CASE("what tracing costs a step is the ratio of medians, with its interval", "[sentences]") {
+  Run run;
+  ProbeRecord probe;
+  probe.name = fields::step_variants;
+  probe.status = ProbeStatus::measured;
+  for (const auto& [variant, step] : {std::pair("launched", 0.100), std::pair("traced", 0.103)}) {
+    Point point;
+    point.parameters[fields::variant] = std::string(variant);
+    point.samples[fields::step_s] = std::vector<double>(8, step);
+    probe.points.push_back(point);
+  }
+  run.probes.push_back(probe);
+  run.complete = true;
+  const std::vector<Finding> findings = findings_of(run, {});
+  // graphs could not be had: one sentence; equal samples: an interval of no width
+  REQUIRE(findings.size() == 1);
+  REQUIRE(findings[0].text ==
+          "Tracing by CUPTI makes a step 1.0300 [1.0300, 1.0300] times as long.");
+}
