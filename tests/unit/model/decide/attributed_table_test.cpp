@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
-#include "src/model/decision/recordings_table.h"
+#include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
 
 #include <numeric>
@@ -130,7 +130,7 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
   CHECK(known.row.count == 8);
   CHECK(mentions(known.remarks.front(), "2 of 8 ranks"));
   CHECK(known.ledger.no_factors == "ranks are missing");
-  partial.job_size.told = false;
+  partial.job_size.stated = false;
   CHECK_THROWS_WITH(attributed_count(partial, "traces"),
                     "traces: 2 ranks of at least 8 left recordings, and nothing tells how many the "
                     "job has; give the recordings of all ranks");
@@ -197,9 +197,9 @@ TEST_CASE("without factors at the baseline the parts decide, and it is said why"
 }
 
 TEST_CASE("time of the host is a part of its own, in its gap and among the remedies", "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int count : {1, 2, 4, 8}) {
-    Observation at;
+    TableRow at;
     at.count = count;
     at.parts_s = {80.0 / count, 0.0, 0.0, std::nullopt, 5.0 * (count - 1)};
     rows.push_back(at);
