@@ -454,10 +454,11 @@ Chart money_chart(const DecideView& view) {
   add_rows(layers, decision, [&](const DecisionRow& row) {
     return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));
   });
-  if (decision.bill) {
+  if (decision.request.bill) {
     for (Json& point : curve_rows(drawn_curve(decision), fitted, [&](const model::CurvePoint& at) {
            return with_interval(transform(at.step, [&](Seconds time) {
-             return scale * model::bill_lines(*decision.bill, at.ranks, time).total().value();
+             return scale *
+                    model::bill_lines(*decision.request.bill, at.ranks, time).total().value();
            }));
          })) {
       layers.curve.push_back(std::move(point));

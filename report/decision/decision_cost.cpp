@@ -79,7 +79,7 @@ Cell watts(const DecisionRow& row) {
 }
 
 std::string terms_note(const DecideView& view) {
-  const model::PowerTerms& power = view.decision.power;
+  const model::PowerTerms& power = view.decision.request.metrics.power;
   std::string text;
   if (any_row(view, is_rated)) {
     text = fmt::format(
@@ -97,7 +97,7 @@ std::string terms_note(const DecideView& view) {
     return "J of the machines for a unit of work, as the table says; --work for kWh of the whole.";
   }
   text += fmt::format("kWh are of the building, PUE {:g} (--pue)", power.power_usage_effectiveness);
-  if (!view.options.grid.empty()) text += "; " + view.options.grid;
+  if (!power.grid.empty()) text += "; " + power.grid;
   return text + ". Making the machines, storage and what no meter saw are not in it.";
 }
 }  // namespace
@@ -259,7 +259,7 @@ Row regime_row(const DecideView& view,
 }
 
 model::BillLines lines_of(const decide::Decision& decision, const decide::DecisionRow& row) {
-  model::BillTerms terms = *decision.bill;
+  model::BillTerms terms = *decision.request.bill;
   terms.per_rank = terms.per_rank * row.price_factor;
   return model::bill_lines(terms, row.count, row.same_work.value);
 }
@@ -271,7 +271,7 @@ std::string regime_terms(const decide::Regime& regime) {
 
 Table regimes_table(const DecideView& view) {
   const auto& decision = view.decision;
-  const bool in_time = view.options.rubric.deadline.has_value();
+  const bool in_time = view.decision.request.rubric.deadline.has_value();
   const bool break_even =
       std::any_of(decision.regimes.begin(), decision.regimes.end(), [](const auto& result) {
         return result.break_even.has_value();
@@ -308,7 +308,7 @@ Table bill_table(const DecideView& view) {
                decision_column("egress_usd", "egress", Unit::dollars, 3),
                decision_column("waiting_usd", "waiting, no bill", Unit::dollars, 3),
                decision_column("total_usd", "cost", Unit::dollars, 3)}};
-  if (!decision.bill) return table;
+  if (!decision.request.bill) return table;
   for (const auto& row : decision.shown) {
     const auto lines = lines_of(decision, row);
     table.rows.push_back({{count_cell(row.count),
@@ -325,13 +325,14 @@ Table bill_table(const DecideView& view) {
 
 std::string waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
-  if (!decision.bill || !(decision.bill->value_of_time.value() > 0.0)) return "";
+  if (!decision.request.bill || !(decision.request.bill->value_of_time.value() > 0.0)) return "";
   const int count = decision.rubric.chosen.value_or(decision.named.fastest);
-  const auto lines = model::bill_lines(*decision.bill, count, decision.row(count).same_work.value);
+  const auto lines =
+      model::bill_lines(*decision.request.bill, count, decision.row(count).same_work.value);
   return fmt::format(
       "Waiting is valued at {:g} USD per hour: {} of the {} at {}. It acts exactly like a fixed "
       "price per hour, but is no bill, and a budget leaves it out.",
-      hourly_price(decision.bill->value_of_time),
+      hourly_price(decision.request.bill->value_of_time),
       decision_money(lines.waiting),
       decision_money(lines.total()),
       count);
@@ -400,7 +401,7 @@ std::string chance(const model::SpotCount& at) {
 
 std::string in_time_line(const DecideView& view) {
   const model::SpotChoice& spot = *view.decision.spot;
-  const double wanted = 100.0 * view.options.rubric.deadline_probability;
+  const double wanted = 100.0 * view.decision.request.rubric.deadline_probability;
   if (!spot.cheapest_in_time) {
     const auto& surest = at_count(view, *spot.surest);
     return fmt::format(
@@ -454,19 +455,19 @@ std::vector<std::string> spot_lines(const DecideView& view) {
   const auto& spot = view.decision.spot;
   if (!spot) return {};
   if (!spot->cheapest) return {"On spot no count is expected to finish."};
-  if (view.options.rubric.deadline) return {in_time_line(view)};
+  if (view.decision.request.rubric.deadline) return {in_time_line(view)};
   const auto& at = at_count(view, *spot->cheapest);
   return {fmt::format("On spot the cheapest is {}: {}.", at.ranks, expected(at))};
 }
 
 Table spot_table(const DecideView& view) {
-  const bool deadline = view.options.rubric.deadline.has_value();
+  const bool deadline = view.decision.request.rubric.deadline.has_value();
   Table table{"spot", "On machines that may be taken away", columns(deadline)};
-  if (!view.decision.spot || !view.options.spot_terms) return table;
+  if (!view.decision.spot || !view.decision.request.spot) return table;
   for (const auto& row : view.decision.shown) {
     table.rows.push_back(spot_row(at_count(view, row.count), deadline));
   }
-  const model::Preemption& terms = view.options.spot_terms->preemption;
+  const model::Preemption& terms = view.decision.request.spot->preemption;
   table.notes = {fmt::format(
       "Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint {:g} s, "
       "restart {:g} s, notice {:g} s (--checkpoint-s, --restart-s, --notice-s).{} n/a: does not "

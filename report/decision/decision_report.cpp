@@ -14,20 +14,17 @@
 #include <fmt/format.h>
 
 namespace scaleworth::report {
-std::string render_decision(const decide::Decision& decision,
-                            Format format,
-                            const DecideReportOptions& options) {
-  DecideReportOptions complete = options;
+std::string render_decision(const decide::Decision& decision, const RenderOptions& options) {
+  RenderOptions complete = options;
   complete.details = true;
   const DecideView whole{decision, complete};
   const DecideView asked{decision, options};
-  return render_document(
-      {[&] { return compose_decision(asked); },
-       [&] { return compose_decision(whole); },
-       [&] { return decision_json(whole); },
-       [&] { return decision_charts(whole); },
-       {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
-      {format, options.colour, options.width, options.details, options.currency, {}, {}, {}, {}});
+  return render_document({[&] { return compose_decision(asked); },
+                          [&] { return compose_decision(whole); },
+                          [&] { return decision_json(whole); },
+                          [&] { return decision_charts(whole); },
+                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
+                         options);
 }
 
 namespace {
@@ -68,7 +65,7 @@ std::vector<NextCommand> next_commands(const DecideView& view) {
   std::vector<NextCommand> next;
   const std::string made = "scaleworth decide " + (options.input.empty() ? "..." : options.input);
   const std::string& decide = options.command.empty() ? made : options.command;
-  if (!options.has_price)
+  if (!view.decision.choice)
     next.push_back({decide + " --price USD_PER_HOUR", "what each count costs"});
   if (!view.decision.attributed() && !view.decision.ledgers.empty()) {
     next.push_back({decide + " RECORDINGS", "with those of another count"});

@@ -136,7 +136,7 @@ std::string level_line(const Decision& decision) {
 }
 
 std::string rule_line(const DecideView& view) {
-  const bool asked = view.options.rubric.objective.has_value();
+  const bool asked = view.decision.request.rubric.objective.has_value();
   if (asked || view.decision.rubric.objective != decide::Objective::balanced) return "";
   return "Rule: balanced, because no --fixed, --value-of-time, gate or --objective asks otherwise.";
 }
@@ -366,7 +366,7 @@ std::string value_of_waiting_line(const DecideView& view) {
 
 std::string deadline_line(const DecideView& view) {
   const auto& decision = view.decision;
-  const auto& deadline = view.options.rubric.deadline;
+  const auto& deadline = view.decision.request.rubric.deadline;
   if (decision.rubric.chosen || !deadline) return "";
   const DecisionRow& fastest = decision.row(decision.named.fastest);
   const auto& interval = fastest.same_work.interval;
@@ -603,8 +603,7 @@ Verdict judge_scaling(const model::Analysis& analysis) {
     verdict.headline += strong->quality_note.empty() ? "." : " (" + strong->quality_note + ").";
     return verdict;
   }
-  DecideReportOptions options;
-  options.has_price = analysis.assumptions.price_per_rank.has_value();
+  const RenderOptions options;
   verdict = verdict_of({*strong->decision, options}, true);
   verdict.answer = worth_it(*strong->decision);
   const char* answer = verdict.answer == Answer::yes  ? "Yes"
@@ -616,7 +615,7 @@ Verdict judge_scaling(const model::Analysis& analysis) {
       verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
     }
   }
-  if (!options.has_price) {
+  if (!strong->decision->choice) {
     verdict.lines.push_back("Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.");
   }
   return verdict;

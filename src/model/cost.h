@@ -7,6 +7,7 @@
 #include "src/model/analysis.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace scaleworth::model {
@@ -119,6 +120,7 @@ struct PowerTerms {
   double waiting_power = default_waiting_power;
   double power_usage_effectiveness = 1.0;  // PUE: of the building over that of the machines
   std::optional<double> grams_per_kwh;     // of the grid, CO2 equivalent
+  std::string grid;                        // in words where that comes from; empty: unknown
 };
 
 /// Throws UserError for a power or an intensity that is not positive, a PUE below 1 or a waiting

@@ -3,7 +3,7 @@
 #include "src/cli/input/decision_input.h"
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
-#include "src/model/decision/recordings_table.h"
+#include "src/model/decision/scaling_table.h"
 
 #include <cstddef>
 #include <cstdint>

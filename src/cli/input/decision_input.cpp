@@ -4,7 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/files/json.h"
 #include "src/core/files/toml_table.h"
-#include "src/model/decision/recordings_table.h"
+#include "src/model/decision/scaling_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -27,12 +27,17 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t look_ahead = 64 * 1024;  // bytes that tell a recording in JSON from a table
 
-/// Whether the text begins as trace viewers' JSON does.
-bool begins_as_trace(const std::string& path) {
+std::string front_of(const std::string& path, std::size_t bytes) {
   std::ifstream file(path, std::ios::binary);
-  std::string front(look_ahead, '\0');
+  std::string front(bytes, '\0');
   file.read(front.data(), static_cast<std::streamsize>(front.size()));
   front.resize(static_cast<std::size_t>(file.gcount()));
+  return front;
+}
+
+/// Whether the text begins as trace viewers' JSON does.
+bool begins_as_trace(const std::string& path) {
+  const std::string front = front_of(path, look_ahead);
   constexpr std::array<std::string_view, 4> words{
       R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -57,48 +62,6 @@ bool is_run(const fs::path& path) {
   throw UserError(message);
 }
 
-decide::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
-  if (is_attribution_file(input)) return decide::attributed_count(read_attribution(input), input);
-  try {
-    trace::Job job = trace::read_job({input}, {&rules, 0});
-    for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
-    return decide::attributed_count(trace::attribute(job).result, input);
-  } catch (const UserError& error) {
-    refuse(input, error.what());
-  }
-}
-}  // namespace
-
-bool names_recordings(const std::string& input) {
-  const fs::path path = input;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
-  if (is_run(path) || is_table_file(path)) return false;
-  if (fs::is_directory(path, ignored)) return true;
-  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
-  constexpr std::array<std::string_view, 7> recordings{
-      ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
-  return std::find(recordings.begin(), recordings.end(), path.extension().string()) !=
-         recordings.end();
-}
-
-decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
-                                      std::optional<decide::Scaling> declared) {
-  const trace::RuleTable rules = trace::RuleTable::built_in();
-  std::vector<decide::AttributedCount> counts;
-  for (const std::string& input : inputs) {
-    if (is_table_file(input) || is_run(input)) {
-      throw UserError(fmt::format(
-          "{}: several arguments are the recordings of one job at several counts; a table or a run "
-          "stands alone",
-          input));
-    }
-    counts.push_back(attributed(input, rules));
-  }
-  return decide::attributed_table(std::move(counts), declared);
-}
-
-namespace {
 using attribution::Attribution;
 using attribution::Nanoseconds;
 using nlohmann::json;
@@ -264,17 +227,15 @@ void check_kind(const Fields& document) {
   document.refuse(fmt::format(
       "has schema version {}, and this program knows {} at most", version, known_version));
 }
-}  // namespace
 
+/// Whether the file's first bytes are those of an attribution.
 bool is_attribution_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string front(longest_front, '\0');
-  file.read(front.data(), static_cast<std::streamsize>(front.size()));
-  front.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string front = front_of(path, longest_front);
   const std::size_t begin = front.find_first_not_of(" \t\r\n");
   return begin != std::string::npos && front[begin] == '{' &&
          front.find(fmt::format("\"{}\"", kind)) != std::string::npos;
 }
+}  // namespace
 
 Attribution parse_attribution(std::string_view text, const std::string& file) {
   const json parsed = parse_bounded_json(text, file);
@@ -303,6 +264,8 @@ Attribution parse_attribution(std::string_view text, const std::string& file) {
   return attribution;
 }
 
+namespace {
+/// Throws UserError where the file cannot be read or exceeds 512 MiB.
 Attribution read_attribution(const std::string& path) {
   std::error_code trouble;
   const std::uintmax_t size = std::filesystem::file_size(path, trouble);
@@ -315,6 +278,47 @@ Attribution read_attribution(const std::string& path) {
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file) throw UserError(path + ": cannot be read");
   return parse_attribution(text, path);
+}
+
+decide::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
+  if (is_attribution_file(input)) return decide::attributed_count(read_attribution(input), input);
+  try {
+    trace::Job job = trace::read_job({input}, {&rules, 0});
+    for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
+    return decide::attributed_count(trace::attribute(job).result, input);
+  } catch (const UserError& error) {
+    refuse(input, error.what());
+  }
+}
+}  // namespace
+
+bool names_recordings(const std::string& input) {
+  const fs::path path = input;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
+  if (is_run(path) || is_table_file(path)) return false;
+  if (fs::is_directory(path, ignored)) return true;
+  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
+  constexpr std::array<std::string_view, 7> recordings{
+      ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
+  return std::find(recordings.begin(), recordings.end(), path.extension().string()) !=
+         recordings.end();
+}
+
+decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                                      std::optional<decide::Scaling> declared) {
+  const trace::RuleTable rules = trace::RuleTable::built_in();
+  std::vector<decide::AttributedCount> counts;
+  for (const std::string& input : inputs) {
+    if (is_table_file(input) || is_run(input)) {
+      throw UserError(fmt::format(
+          "{}: several arguments are the recordings of one job at several counts; a table or a run "
+          "stands alone",
+          input));
+    }
+    counts.push_back(attributed(input, rules));
+  }
+  return decide::attributed_table(std::move(counts), declared);
 }
 
 namespace {

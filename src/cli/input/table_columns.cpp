@@ -11,12 +11,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
+using decide::Layout;
+using decide::RowFacts;
+using decide::TableRow;
+using toml_file::printable;
+
 // A column's header taken apart: name, unit, rate, percentile.
 
 enum class Dimension { none, time, energy, power };
@@ -55,17 +61,31 @@ constexpr std::array units{
     Unit{"w", Dimension::power, 1.0},       Unit{"kw", Dimension::power, 1e3},
 };
 
-constexpr std::array rank_words{std::string_view("gpu"),
-                                std::string_view("chip"),
-                                std::string_view("rank"),
-                                std::string_view("node"),
-                                std::string_view("worker"),
-                                std::string_view("device")};
-
-template <class Names>
-bool among(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+std::vector<std::string> split_words(std::string_view text, char separator) {
+  std::vector<std::string> words{""};
+  for (const char c : text) {
+    if (c == separator) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
 }
+
+/// Where `word` stands among `words`, which blanks separate; absent where it does not.
+std::optional<std::size_t> place_of(std::string_view word, std::string_view words) {
+  const std::vector<std::string> all = split_words(words, ' ');
+  const auto found = std::ranges::find(all, word);
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+bool among(std::string_view words, std::string_view word) {
+  return place_of(word, words).has_value();
+}
+
+constexpr std::string_view rank_words = "gpu chip rank node worker device";
 
 bool take_suffix(std::string& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -88,21 +108,8 @@ std::string joined_words(std::string_view text) {
   return words;
 }
 
-std::vector<std::string> split_words(const std::string& name) {
-  std::vector<std::string> words{""};
-  for (const char c : name) {
-    if (c == '_') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 bool is_unit(std::string_view word) {
-  return std::any_of(
-      units.begin(), units.end(), [&](const Unit& unit) { return unit.name == word; });
+  return std::ranges::find(units, word, &Unit::name) != units.end();
 }
 
 /// "tokens_per_s": its last word is no unit of the number.
@@ -139,7 +146,7 @@ std::optional<RateWords> flops_words(const std::string& name) {
   RateWords rate;
   rate.flops = true;
   rate.factor = flops_factor(at == 0 ? ' ' : name[at - 1]);
-  const std::vector<std::string> words = split_words(name);
+  const std::vector<std::string> words = split_words(name, '_');
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     rate.per_rank = rate.per_rank || (words[i] == "per" && among(rank_words, words[i + 1]));
   }
@@ -148,12 +155,7 @@ std::optional<RateWords> flops_words(const std::string& name) {
 }
 
 std::optional<RateWords> utilisation_words(const std::string& name) {
-  constexpr std::array names{std::string_view("mfu"),
-                             std::string_view("mfu_pct"),
-                             std::string_view("bf16_mfu_pct"),
-                             std::string_view("hfu"),
-                             std::string_view("hfu_pct")};
-  if (!among(names, name)) return std::nullopt;
+  if (!among("mfu mfu_pct bf16_mfu_pct hfu hfu_pct", name)) return std::nullopt;
   RateWords rate;
   rate.per_rank = true;
   rate.relative = true;
@@ -218,8 +220,8 @@ std::optional<RateWords> rate_words(const HeaderWords& words) {
   if (const auto flops = flops_words(name)) return flops;
   if (const auto utilisation = utilisation_words(name)) return utilisation;
   RateWords rate;
-  for (const std::string_view rank : rank_words) {
-    if (!rate.per_rank) rate.per_rank = take_suffix(name, "_per_" + std::string(rank));
+  for (const std::string& rank : split_words(rank_words, ' ')) {
+    if (!rate.per_rank) rate.per_rank = take_suffix(name, "_per_" + rank);
   }
   if (name == "throughput") return rate;
   for (const char* per_second : {"_per_s", "_per_sec", "_per_second", "/s"}) {
@@ -233,18 +235,12 @@ std::optional<RateWords> rate_words(const HeaderWords& words) {
 
 /// "ttft_p99" of "p99_ttft" and "ttft_p99", "ttft_p50" of "median_ttft"; absent for anything else.
 std::optional<std::string> latency_words(const HeaderWords& words) {
-  constexpr std::array subjects{std::string_view("ttft"),
-                                std::string_view("tpot"),
-                                std::string_view("itl"),
-                                std::string_view("e2e"),
-                                std::string_view("latency"),
-                                std::string_view("request")};
   std::optional<std::string> percentile;
   std::string subject;
-  for (const std::string& word : split_words(words.name)) {
+  for (const std::string& word : split_words(words.name, '_')) {
     if (const auto found = percentile_of(word); found && !percentile) {
       percentile = found;
-    } else if (among(subjects, word)) {
+    } else if (among("ttft tpot itl e2e latency request", word)) {
       if (word != "latency") subject = word + "_";
     } else {
       return std::nullopt;
@@ -256,125 +252,103 @@ std::optional<std::string> latency_words(const HeaderWords& words) {
   return subject + *percentile;
 }
 
+/// What a row needs before it is one of a scaling table.
+struct Draft {
+  TableRow row;
+  std::optional<double> steps;
+  std::optional<double> replica_batch;
+  std::optional<double> micro_batch;
+  bool parts_per_step = false;
+  bool parts_per_run = false;
+};
+
+/// What a cell is stored in; nothing for a column that is read otherwise.
+using Member = std::variant<std::monostate,
+                            int TableRow::*,
+                            std::optional<double> TableRow::*,
+                            std::optional<double> RowFacts::*,
+                            std::optional<int> Layout::*,
+                            std::optional<double> Draft::*,
+                            PartGroup>;
+
+/// One meaning of a column: the names it goes by, in base units what, and where its cells go.
 struct Known {
-  std::string_view name;
   ColumnMeaning meaning;
+  std::string_view names;  // of several columns of one meaning the first named is taken
   Dimension dimension = Dimension::none;
+  Member member = {};
 };
 
 constexpr std::array column_table{
-    // Counts, in the order in which one is taken where a table has several.
-    Known{"p", ColumnMeaning::count},
-    Known{"k", ColumnMeaning::count},
-    Known{"n", ColumnMeaning::count},
-    Known{"count", ColumnMeaning::count},
-    Known{"gpus", ColumnMeaning::count},
-    Known{"num_gpus", ColumnMeaning::count},
-    Known{"chips", ColumnMeaning::count},
-    Known{"chips_total", ColumnMeaning::count},
-    Known{"ranks", ColumnMeaning::count},
-    Known{"workers", ColumnMeaning::count},
-    Known{"processors", ColumnMeaning::count},
-    Known{"nodes", ColumnMeaning::count},
-    Known{"slices", ColumnMeaning::count},
-    Known{"load", ColumnMeaning::count},
-    Known{"users", ColumnMeaning::count},
-    Known{"concurrency", ColumnMeaning::count},
-    Known{"repeat", ColumnMeaning::repeat},
-    Known{"run", ColumnMeaning::repeat},
-    Known{"trial", ColumnMeaning::repeat},
-    Known{"seed", ColumnMeaning::repeat},
-    Known{"time", ColumnMeaning::time, Dimension::time},
-    Known{"t", ColumnMeaning::time, Dimension::time},
-    Known{"wall", ColumnMeaning::time, Dimension::time},
-    Known{"wall_time", ColumnMeaning::time, Dimension::time},
-    Known{"run_time", ColumnMeaning::time, Dimension::time},
-    Known{"runtime", ColumnMeaning::time, Dimension::time},
-    Known{"elapsed", ColumnMeaning::time, Dimension::time},
-    Known{"duration", ColumnMeaning::time, Dimension::time},
-    Known{"step", ColumnMeaning::time, Dimension::time},
-    Known{"step_time", ColumnMeaning::time, Dimension::time},
-    Known{"iter", ColumnMeaning::time, Dimension::time},
-    Known{"iter_time", ColumnMeaning::time, Dimension::time},
-    Known{"iteration", ColumnMeaning::time, Dimension::time},
-    Known{"iteration_time", ColumnMeaning::time, Dimension::time},
-    Known{"compute", ColumnMeaning::compute, Dimension::time},
-    Known{"comp", ColumnMeaning::compute, Dimension::time},
-    Known{"comm", ColumnMeaning::communication, Dimension::time},
-    Known{"communication", ColumnMeaning::communication, Dimension::time},
-    Known{"idle", ColumnMeaning::idle, Dimension::time},
-    Known{"host", ColumnMeaning::host, Dimension::time},
-    Known{"io", ColumnMeaning::io, Dimension::time},
-    Known{"quality", ColumnMeaning::quality},
-    Known{"accuracy", ColumnMeaning::quality},
-    Known{"work", ColumnMeaning::work},
-    Known{"items", ColumnMeaning::work},
-    Known{"tokens", ColumnMeaning::work},
-    Known{"samples", ColumnMeaning::work},
-    Known{"throughput", ColumnMeaning::throughput},
-    Known{"energy", ColumnMeaning::energy, Dimension::energy},
-    Known{"power", ColumnMeaning::power, Dimension::power},
-    Known{"rate_usd_per_hour", ColumnMeaning::price},
-    Known{"price_usd_per_hour", ColumnMeaning::price},
-    Known{"usd_per_hour", ColumnMeaning::price},
-    Known{"usd_per_gpu_hour", ColumnMeaning::price},
-    Known{"tp", ColumnMeaning::tensor},
-    Known{"tensor_parallel", ColumnMeaning::tensor},
-    Known{"tensor_parallelism", ColumnMeaning::tensor},
-    Known{"pp", ColumnMeaning::pipeline},
-    Known{"pipeline_parallel", ColumnMeaning::pipeline},
-    Known{"pipeline_parallelism", ColumnMeaning::pipeline},
-    Known{"cp", ColumnMeaning::context},
-    Known{"context_parallel", ColumnMeaning::context},
-    Known{"context_parallelism", ColumnMeaning::context},
-    Known{"dp", ColumnMeaning::data},
-    Known{"data_parallel", ColumnMeaning::data},
-    Known{"data_parallelism", ColumnMeaning::data},
-    Known{"ep", ColumnMeaning::expert},
-    Known{"expert_parallel", ColumnMeaning::expert},
-    Known{"expert_parallelism", ColumnMeaning::expert},
-    Known{"batch", ColumnMeaning::batch},
-    Known{"global_batch", ColumnMeaning::batch},
-    Known{"global_batch_size", ColumnMeaning::batch},
-    Known{"batch_size", ColumnMeaning::batch},
-    Known{"gbs", ColumnMeaning::batch},
-    Known{"batch_per_dp", ColumnMeaning::replica_batch},
-    Known{"micro_batch", ColumnMeaning::micro_batch},
-    Known{"micro_batch_size", ColumnMeaning::micro_batch},
-    Known{"mbs", ColumnMeaning::micro_batch},
-    Known{"microbatches", ColumnMeaning::microbatches},
-    Known{"micro_batches", ColumnMeaning::microbatches},
-    Known{"gas", ColumnMeaning::microbatches},
-    Known{"accumulation_steps", ColumnMeaning::microbatches},
-    Known{"gradient_accumulation_steps", ColumnMeaning::microbatches},
-    Known{"seq", ColumnMeaning::sequence_length},
-    Known{"seq_len", ColumnMeaning::sequence_length},
-    Known{"sequence_length", ColumnMeaning::sequence_length},
-    Known{"steps", ColumnMeaning::steps},
-    Known{"model", ColumnMeaning::identity},
-    Known{"params", ColumnMeaning::identity},
-    Known{"params_b", ColumnMeaning::identity},
-    Known{"hidden", ColumnMeaning::identity},
-    Known{"hidden_size", ColumnMeaning::identity},
-    Known{"layers", ColumnMeaning::identity},
-    Known{"scheme", ColumnMeaning::identity},
-    Known{"system", ColumnMeaning::identity},
-    Known{"benchmark", ColumnMeaning::identity},
-    Known{"submitter", ColumnMeaning::identity},
-    Known{"chip", ColumnMeaning::identity},
-    Known{"gpu", ColumnMeaning::identity},
-    Known{"accelerator", ColumnMeaning::identity},
+    Known{ColumnMeaning::count,
+          "p k n count gpus num_gpus chips chips_total ranks workers processors nodes slices load "
+          "users concurrency",
+          Dimension::none,
+          &TableRow::count},
+    Known{ColumnMeaning::repeat, "repeat run trial seed"},
+    Known{ColumnMeaning::time,
+          "time t wall wall_time run_time runtime elapsed duration step step_time iter iter_time "
+          "iteration iteration_time",
+          Dimension::time,
+          &TableRow::time_s},
+    Known{ColumnMeaning::compute, "compute comp", Dimension::time, PartGroup::compute},
+    Known{ColumnMeaning::communication,
+          "comm communication",
+          Dimension::time,
+          PartGroup::communication},
+    Known{ColumnMeaning::idle, "idle", Dimension::time, PartGroup::idle},
+    Known{ColumnMeaning::host, "host", Dimension::time, PartGroup::host},
+    Known{ColumnMeaning::io, "io", Dimension::time, PartGroup::io},
+    Known{ColumnMeaning::quality, "quality accuracy", Dimension::none, &TableRow::quality},
+    Known{ColumnMeaning::work, "work items tokens samples", Dimension::none, &TableRow::work},
+    Known{ColumnMeaning::throughput, "throughput", Dimension::none, &TableRow::throughput},
+    Known{ColumnMeaning::energy, "energy", Dimension::energy, &TableRow::energy_j},
+    Known{ColumnMeaning::energy_per_work, "", Dimension::none, &TableRow::energy_per_work_j},
+    Known{ColumnMeaning::power, "power", Dimension::power, &RowFacts::power_w},
+    Known{ColumnMeaning::price,
+          "rate_usd_per_hour price_usd_per_hour usd_per_hour usd_per_gpu_hour"},
+    Known{ColumnMeaning::latency, "", Dimension::time},
+    Known{ColumnMeaning::tensor,
+          "tp tensor_parallel tensor_parallelism",
+          Dimension::none,
+          &Layout::tensor},
+    Known{ColumnMeaning::pipeline,
+          "pp pipeline_parallel pipeline_parallelism",
+          Dimension::none,
+          &Layout::pipeline},
+    Known{ColumnMeaning::context,
+          "cp context_parallel context_parallelism",
+          Dimension::none,
+          &Layout::context},
+    Known{ColumnMeaning::data, "dp data_parallel data_parallelism", Dimension::none, &Layout::data},
+    Known{ColumnMeaning::expert,
+          "ep expert_parallel expert_parallelism",
+          Dimension::none,
+          &Layout::expert},
+    Known{ColumnMeaning::batch,
+          "batch global_batch global_batch_size batch_size gbs",
+          Dimension::none,
+          &RowFacts::batch},
+    Known{ColumnMeaning::replica_batch, "batch_per_dp", Dimension::none, &Draft::replica_batch},
+    Known{ColumnMeaning::micro_batch,
+          "micro_batch micro_batch_size mbs",
+          Dimension::none,
+          &Draft::micro_batch},
+    Known{ColumnMeaning::microbatches,
+          "microbatches micro_batches gas accumulation_steps gradient_accumulation_steps",
+          Dimension::none,
+          &RowFacts::microbatches},
+    Known{ColumnMeaning::sequence_length,
+          "seq seq_len sequence_length",
+          Dimension::none,
+          &RowFacts::sequence_length},
+    Known{ColumnMeaning::steps, "steps", Dimension::none, &Draft::steps},
+    Known{ColumnMeaning::identity,
+          "model params params_b hidden hidden_size layers scheme system benchmark submitter chip "
+          "gpu accelerator"},
 };
-
-constexpr std::array nodes{std::string_view("nodes"), std::string_view("slices")};
-constexpr std::array loads{
-    std::string_view("load"), std::string_view("users"), std::string_view("concurrency")};
-constexpr std::array step_times{std::string_view("step"),
-                                std::string_view("step_time"),
-                                std::string_view("iter"),
-                                std::string_view("iter_time"),
-                                std::string_view("iteration"),
-                                std::string_view("iteration_time")};
+static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
+              column_table.size() == static_cast<std::size_t>(ColumnMeaning::identity) + 1);
 
 const char* example_unit(Dimension dimension) {
   return dimension == Dimension::time ? "s" : dimension == Dimension::energy ? "j" : "w";
@@ -389,21 +363,22 @@ double factor_of(const HeaderWords& words,
   if (dimension == Dimension::energy && words.unit == "mj") {
     throw UserError(fmt::format("{}: column '{}' may be mega- or millijoules; write it in kj or j",
                                 place,
-                                toml_file::printable(header)));
+                                printable(header)));
   }
   if (const auto factor = unit_factor(words.unit, dimension)) return *factor;
   throw UserError(
       fmt::format("{}: column '{}' has no unit; write it into the header, as {}_{} "
                   "(known: {})",
                   place,
-                  toml_file::printable(header),
-                  toml_file::printable(words.name),
+                  printable(header),
+                  printable(words.name),
                   example_unit(dimension),
                   unit_names(dimension)));
 }
 
 Per per_of(const HeaderWords& words) {
-  if (words.per_step || among(step_times, words.name)) return Per::step;
+  const bool of_step = among("step step_time iter iter_time iteration iteration_time", words.name);
+  if (words.per_step || of_step) return Per::step;
   return words.per_run ? Per::run : Per::unstated;
 }
 }  // namespace
@@ -413,25 +388,23 @@ std::optional<TableColumn> table_column(const std::string& header, const std::st
   TableColumn column;
   column.name = header;
   column.unit = words.unit;
-  const auto name = std::find_if(column_table.begin(), column_table.end(), [&](const Known& one) {
-    return one.name == words.name;
-  });
-  // A host without a unit is a machine's name.
-  const bool machine =
-      name != column_table.end() && name->meaning == ColumnMeaning::host && words.unit.empty();
-  if (name != column_table.end() && !machine) {
-    column.meaning = name->meaning;
-    column.choice = static_cast<std::size_t>(name - column_table.begin());
-    column.factor = factor_of(words, name->dimension, header, place);
+  for (const Known& known : column_table) {
+    // A host without a unit is a machine's name.
+    const bool machine = known.meaning == ColumnMeaning::host && words.unit.empty();
+    const auto place_in_list = place_of(words.name, known.names);
+    if (words.name.empty() || !place_in_list || machine) continue;
+    column.meaning = known.meaning;
+    column.choice = *place_in_list + 1;
+    column.factor = factor_of(words, known.dimension, header, place);
     column.per = per_of(words);
-    column.nodes = among(nodes, words.name);
-    column.load = among(loads, words.name);
+    column.nodes = among("nodes slices", words.name);
+    column.load = among("load users concurrency", words.name);
     return column;
   }
   if (const auto rate = rate_words(words)) {
     column.meaning = rate->energy ? ColumnMeaning::energy_per_work : ColumnMeaning::throughput;
     // After a plain "throughput": rates of what users want, then FLOP/s, then parts of a peak.
-    column.choice = column_table.size() + (rate->relative ? 2 : rate->flops ? 1 : 0);
+    column.choice = rate->relative ? 4 : rate->flops ? 3 : 2;
     column.factor = rate->factor;
     column.per_rank = rate->per_rank;
     column.flops = rate->flops;
@@ -460,19 +433,6 @@ std::string known_columns() {
 }
 
 namespace {
-using decide::Observation;
-using toml_file::printable;
-
-/// What a row needs before it is an observation.
-struct Draft {
-  Observation row;
-  std::optional<double> steps;
-  std::optional<double> replica_batch;
-  std::optional<double> micro_batch;
-  bool parts_per_step = false;
-  bool parts_per_run = false;
-};
-
 [[noreturn]] void refuse(const std::string& place,
                          const TableColumn& column,
                          const std::string& what) {
@@ -504,113 +464,34 @@ int whole(double value, const TableColumn& column, const std::string& place) {
   return static_cast<int>(value);
 }
 
-void put_part(Draft& draft, PartGroup part, const TableColumn& column, double seconds) {
-  draft.row.parts_s[index_of(part)] = seconds;
-  draft.parts_per_step = draft.parts_per_step || column.per == Per::step;
-  draft.parts_per_run = draft.parts_per_run || column.per == Per::run;
-}
+/// Stores a cell's `value`, in base units, in the member of its column.
+struct Put {
+  Draft& draft;
+  const TableColumn& column;
+  const std::string& place;
+  double value;
 
-void put_integer(Draft& draft, const TableColumn& column, int value) {
-  decide::Layout& layout = draft.row.facts.layout;
-  switch (column.meaning) {
-    case ColumnMeaning::count:
-      draft.row.count = value;
-      break;
-    case ColumnMeaning::tensor:
-      layout.tensor = value;
-      break;
-    case ColumnMeaning::pipeline:
-      layout.pipeline = value;
-      break;
-    case ColumnMeaning::context:
-      layout.context = value;
-      break;
-    case ColumnMeaning::data:
-      layout.data = value;
-      break;
-    default:
-      layout.expert = value;
-      break;
-  }
-}
-
-/// Numbers of the run as a whole; `value` in base units.
-void put_number(Draft& draft, const TableColumn& column, double value) {
-  Observation& row = draft.row;
-  switch (column.meaning) {
-    case ColumnMeaning::time:
-      row.time_s = value;
-      break;
-    case ColumnMeaning::compute:
-      put_part(draft, PartGroup::compute, column, value);
-      break;
-    case ColumnMeaning::communication:
-      put_part(draft, PartGroup::communication, column, value);
-      break;
-    case ColumnMeaning::idle:
-      put_part(draft, PartGroup::idle, column, value);
-      break;
-    case ColumnMeaning::host:
-      put_part(draft, PartGroup::host, column, value);
-      break;
-    case ColumnMeaning::io:
-      put_part(draft, PartGroup::io, column, value);
-      break;
-    case ColumnMeaning::quality:
-      row.quality = value;
-      break;
-    case ColumnMeaning::work:
-      row.work = value;
-      break;
-    case ColumnMeaning::throughput:
-      row.throughput = value;
-      break;
-    case ColumnMeaning::energy:
-      row.energy_j = value;
-      break;
-    default:
-      row.energy_per_work_j = value;
-      break;
-  }
-}
-
-void put_fact(Draft& draft, const TableColumn& column, double value) {
-  decide::RowFacts& facts = draft.row.facts;
-  switch (column.meaning) {
-    case ColumnMeaning::power:
-      facts.power_w = value;
-      break;
-    case ColumnMeaning::price:
-      facts.price = dollars_per_hour(value);
-      break;
-    case ColumnMeaning::latency:
+  void operator()(std::monostate) const {
+    RowFacts& facts = draft.row.facts;
+    if (column.meaning == ColumnMeaning::price) facts.price = dollars_per_hour(value);
+    if (column.meaning == ColumnMeaning::latency)
       facts.latencies.push_back({column.latency, value});
-      break;
-    case ColumnMeaning::batch:
-      facts.batch = value;
-      break;
-    case ColumnMeaning::replica_batch:
-      draft.replica_batch = value;
-      break;
-    case ColumnMeaning::micro_batch:
-      draft.micro_batch = value;
-      break;
-    case ColumnMeaning::microbatches:
-      facts.microbatches = value;
-      break;
-    case ColumnMeaning::sequence_length:
-      facts.sequence_length = value;
-      break;
-    default:
-      draft.steps = value;
-      break;
   }
-}
-
-bool is_integer(ColumnMeaning meaning) {
-  return meaning == ColumnMeaning::count ||
-         (meaning >= ColumnMeaning::tensor && meaning <= ColumnMeaning::expert);
-}
+  void operator()(int TableRow::*member) const { draft.row.*member = whole(value, column, place); }
+  void operator()(std::optional<double> TableRow::*member) const { draft.row.*member = value; }
+  void operator()(std::optional<double> RowFacts::*member) const {
+    draft.row.facts.*member = value;
+  }
+  void operator()(std::optional<int> Layout::*member) const {
+    draft.row.facts.layout.*member = whole(value, column, place);
+  }
+  void operator()(std::optional<double> Draft::*member) const { draft.*member = value; }
+  void operator()(PartGroup part) const {
+    draft.row.parts_s[index_of(part)] = value;
+    draft.parts_per_step = draft.parts_per_step || column.per == Per::step;
+    draft.parts_per_run = draft.parts_per_run || column.per == Per::run;
+  }
+};
 
 /// Parts of one step under a time of a run, or the other way round, brought to the time's basis.
 void match_parts(Draft& draft, bool time_per_step) {
@@ -656,7 +537,7 @@ int RowBuilder::repeat_of(const RawCell& cell,
       .first->second;
 }
 
-Observation RowBuilder::build(const RawRow& raw) {
+decide::TableRow RowBuilder::build(const RawRow& raw) {
   Draft draft;
   draft.row.place = raw.place;
   bool per_rank = false;
@@ -685,13 +566,8 @@ Observation RowBuilder::build(const RawRow& raw) {
     load = load || column.load;
     time_per_step =
         time_per_step || (column.meaning == ColumnMeaning::time && column.per == Per::step);
-    if (is_integer(column.meaning)) {
-      put_integer(draft, column, whole(value, column, raw.place));
-    } else if (column.meaning <= ColumnMeaning::energy_per_work) {
-      put_number(draft, column, value * column.factor);
-    } else {
-      put_fact(draft, column, value * column.factor);
-    }
+    const Known& known = column_table[static_cast<std::size_t>(column.meaning)];
+    std::visit(Put{draft, column, raw.place, value * column.factor}, known.member);
   }
   if (per_rank && !load && draft.row.throughput) {
     draft.row.throughput = *draft.row.throughput * draft.row.count;

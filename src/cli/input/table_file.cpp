@@ -5,7 +5,7 @@
 #include "src/core/files/json.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
-#include "src/model/decision/run_table.h"
+#include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,86 +38,55 @@ std::string read_whole(const std::string& path) {
   return text;
 }
 
-bool is_run(const std::string& path) {
-  return std::filesystem::is_directory(path) ||
-         std::filesystem::path(path).filename() == "run.json";
-}
-
-RawTable read_raw(const std::string& path) {
-  if (path.ends_with(".toml")) return parse_toml(toml_file::read_small_file(path), path);
-  const std::string text = read_whole(path);
-  return path.ends_with(".json") ? parse_json(text, path) : parse_csv(text, path);
-}
-
-/// Ratios of a utilisation are those of throughputs; its times are of nothing.
-std::string relative_remark(const ChosenColumns& chosen) {
-  for (const auto& column : chosen.columns) {
-    if (!column || !column->relative) continue;
-    return fmt::format(
-        "{} x count stands for the throughput, in parts of a peak: ratios hold, times and costs "
-        "are "
-        "relative",
-        column->name);
+/// Throws UserError for text that no table has: NUL bytes (binary, UTF-16), or nothing but blanks.
+void check_text(std::string_view text, const std::string& file) {
+  if (text.find('\0') != std::string_view::npos) {
+    throw UserError(file +
+                    ": no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8");
   }
-  return "";
-}
-}  // namespace
-
-TableFile interpret_table(RawTable raw, const TableSelection& selection) {
-  const RawTable table = select(std::move(raw), selection);
-  const ChosenColumns chosen = choose_columns(table);
-  RowBuilder builder(chosen.columns);
-  std::vector<decide::Observation> rows;
-  rows.reserve(table.rows.size());
-  for (const RawRow& row : table.rows) rows.push_back(builder.build(row));
-  decide::check_rows(rows, builder.kind().axis);
-  refuse_twice(table, chosen);
-  TableFile file{decide::assemble(rows, builder.kind()), chosen.ignored};
-  const std::string identity = identity_remark(table, chosen);
-  if (!identity.empty()) file.table.remarks.push_back(identity);
-  const std::string relative = relative_remark(chosen);
-  const bool timed = file.table.basis != decide::TimeBasis::work_unit;
-  if (!relative.empty() && !timed) file.table.remarks.push_back(relative);
-  return file;
-}
-
-TableFile parse_csv_table(std::string_view text, const std::string& file) {
-  return interpret_table(parse_csv(text, file));
-}
-
-TableFile parse_toml_table(std::string_view text, const std::string& file) {
-  return interpret_table(parse_toml(text, file));
-}
-
-TableFile parse_json_table(std::string_view text, const std::string& file) {
-  return interpret_table(parse_json(text, file));
-}
-
-TableFile read_table(const std::string& path,
-                     const TableSelection& selection,
-                     std::optional<decide::Scaling> scaling) {
-  if (is_run(path)) {
-    if (!selection.where.empty() || !selection.rename.empty()) {
-      throw UserError(
-          "--where and --rename choose from a table; leave them out for a run directory");
-    }
-    return {decide::run_table(model::measured_modes(read_run(path)), scaling), {}};
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos || text == "\xEF\xBB\xBF") {
+    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
   }
-  TableFile file = interpret_table(read_raw(path), selection);
-  if (scaling) file.table = decide::declare_scaling(std::move(file.table), *scaling);
-  return file;
 }
 
-namespace {
+/// Throw UserError beginning with `place` for one row or column more than a table may have.
+void check_row_count(std::size_t rows_so_far, const std::string& place) {
+  if (rows_so_far < most_table_rows) return;
+  throw UserError(
+      fmt::format("{}: more than {} rows; give one per count and repeat", place, most_table_rows));
+}
+
+void check_column_count(std::size_t columns, const std::string& place) {
+  if (columns <= most_table_columns) return;
+  throw UserError(fmt::format(
+      "{}: more than {} columns; leave out what is not of the runs", place, most_table_columns));
+}
+
 // Rows of named values, each with its own names, made into one raw table.
 
 /// Rows whose keys need not be the same: a column for each key in the order of its first
 /// occurrence.
 class KeyedRows {
  public:
-  explicit KeyedRows(std::string file);
-  void add(std::string place, std::vector<std::pair<std::string, RawCell>> values);
-  RawTable table() &&;
+  explicit KeyedRows(const std::string& file) : table_{file, file, {}, {}} {}
+  void add(std::string place, std::vector<std::pair<std::string, RawCell>> values) {
+    check_row_count(table_.rows.size(), place);
+    RawRow row{std::move(place), {}};
+    for (auto& [key, value] : values) {
+      const auto [column, added] = columns_.emplace(key, columns_.size());
+      if (added) {
+        check_column_count(columns_.size(), row.place);
+        table_.columns.push_back(key);
+      }
+      row.cells.resize(std::max(row.cells.size(), column->second + 1));
+      row.cells[column->second] = std::move(value);
+    }
+    table_.rows.push_back(std::move(row));
+  }
+  RawTable table() && {
+    for (RawRow& row : table_.rows) row.cells.resize(table_.columns.size());
+    return std::move(table_);
+  }
 
  private:
   RawTable table_;
@@ -156,45 +125,7 @@ const nlohmann::json& json_rows(const nlohmann::json& document, const std::strin
       file + R"(: no rows; write [{"p": 1, "time_s": 800}, ...] or {"rows": [...]} around it)");
 }
 
-/// Throw UserError beginning with `place` for one row or column more than a table may have.
-void check_row_count(std::size_t rows_so_far, const std::string& place) {
-  if (rows_so_far < most_table_rows) return;
-  throw UserError(
-      fmt::format("{}: more than {} rows; give one per count and repeat", place, most_table_rows));
-}
-
-void check_column_count(std::size_t columns, const std::string& place) {
-  if (columns <= most_table_columns) return;
-  throw UserError(fmt::format(
-      "{}: more than {} columns; leave out what is not of the runs", place, most_table_columns));
-}
-
-KeyedRows::KeyedRows(std::string file) {
-  table_.place = file;
-  table_.file = std::move(file);
-}
-
-void KeyedRows::add(std::string place, std::vector<std::pair<std::string, RawCell>> values) {
-  check_row_count(table_.rows.size(), place);
-  RawRow row{std::move(place), {}};
-  for (auto& [key, value] : values) {
-    const auto [column, added] = columns_.emplace(key, columns_.size());
-    if (added) {
-      check_column_count(columns_.size(), row.place);
-      table_.columns.push_back(key);
-    }
-    row.cells.resize(std::max(row.cells.size(), column->second + 1));
-    row.cells[column->second] = std::move(value);
-  }
-  table_.rows.push_back(std::move(row));
-}
-
-RawTable KeyedRows::table() && {
-  for (RawRow& row : table_.rows) row.cells.resize(table_.columns.size());
-  return std::move(table_);
-}
-}  // namespace
-
+/// [[row]] tables of numbers and texts.
 RawTable parse_toml(std::string_view text, const std::string& file) {
   check_text(text, file);
   const auto root = toml_file::parse_document(text, file);
@@ -217,6 +148,7 @@ RawTable parse_toml(std::string_view text, const std::string& file) {
   return std::move(rows).table();
 }
 
+/// An array of objects, or an object with the array "rows".
 RawTable parse_json(std::string_view text, const std::string& file) {
   check_text(text, file);
   const nlohmann::json document = parse_bounded_json(text, file);
@@ -235,23 +167,6 @@ RawTable parse_json(std::string_view text, const std::string& file) {
   return std::move(rows).table();
 }
 
-std::string cell_text(const RawCell& cell) {
-  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return "";
-}
-
-void check_text(std::string_view text, const std::string& file) {
-  if (text.find('\0') != std::string_view::npos) {
-    throw UserError(file +
-                    ": no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8");
-  }
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos || text == "\xEF\xBB\xBF") {
-    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  }
-}
-
-namespace {
 bool is_count(const std::string& name) {
   try {
     const auto column = table_column(name, "");
@@ -287,7 +202,37 @@ RawRow csv_row(std::vector<std::string> cells, std::size_t columns, const std::s
   }
   return row;
 }
+
+bool is_run(const std::string& path) {
+  return std::filesystem::is_directory(path) ||
+         std::filesystem::path(path).filename() == "run.json";
+}
+
+RawTable read_raw(const std::string& path) {
+  if (path.ends_with(".toml")) return parse_toml(toml_file::read_small_file(path), path);
+  const std::string text = read_whole(path);
+  return path.ends_with(".json") ? parse_json(text, path) : parse_csv(text, path);
+}
+
+/// Ratios of a utilisation are those of throughputs; its times are of nothing.
+std::string relative_remark(const ChosenColumns& chosen) {
+  for (const auto& column : chosen.columns) {
+    if (!column || !column->relative) continue;
+    return fmt::format(
+        "{} x count stands for the throughput, in parts of a peak: ratios hold, times and costs "
+        "are "
+        "relative",
+        column->name);
+  }
+  return "";
+}
 }  // namespace
+
+std::string cell_text(const RawCell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return "";
+}
 
 RawTable parse_csv(std::string_view text, const std::string& file) {
   check_text(text, file);
@@ -309,5 +254,50 @@ RawTable parse_csv(std::string_view text, const std::string& file) {
     throw UserError(file + ": no rows below the header; give one line per count");
   }
   return table;
+}
+
+TableFile interpret_table(RawTable raw, const TableSelection& selection) {
+  const RawTable table = select(std::move(raw), selection);
+  const ChosenColumns chosen = choose_columns(table);
+  RowBuilder builder(chosen.columns);
+  std::vector<decide::TableRow> rows;
+  rows.reserve(table.rows.size());
+  for (const RawRow& row : table.rows) rows.push_back(builder.build(row));
+  decide::check_rows(rows, builder.kind().axis);
+  refuse_twice(table, chosen);
+  TableFile file{decide::assemble(rows, builder.kind()), chosen.ignored};
+  const std::string identity = identity_remark(table, chosen);
+  if (!identity.empty()) file.table.remarks.push_back(identity);
+  const std::string relative = relative_remark(chosen);
+  const bool timed = file.table.basis != decide::TimeBasis::work_unit;
+  if (!relative.empty() && !timed) file.table.remarks.push_back(relative);
+  return file;
+}
+
+TableFile parse_csv_table(std::string_view text, const std::string& file) {
+  return interpret_table(parse_csv(text, file));
+}
+
+TableFile parse_toml_table(std::string_view text, const std::string& file) {
+  return interpret_table(parse_toml(text, file));
+}
+
+TableFile parse_json_table(std::string_view text, const std::string& file) {
+  return interpret_table(parse_json(text, file));
+}
+
+TableFile read_table(const std::string& path,
+                     const TableSelection& selection,
+                     std::optional<decide::Scaling> scaling) {
+  if (is_run(path)) {
+    if (!selection.where.empty() || !selection.rename.empty()) {
+      throw UserError(
+          "--where and --rename choose from a table; leave them out for a run directory");
+    }
+    return {decide::run_table(model::measured_modes(read_run(path)), scaling), {}};
+  }
+  TableFile file = interpret_table(read_raw(path), selection);
+  if (scaling) file.table = decide::declare_scaling(std::move(file.table), *scaling);
+  return file;
 }
 }  // namespace scaleworth::cli

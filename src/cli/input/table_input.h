@@ -37,16 +37,8 @@ inline constexpr std::size_t most_table_columns = 1000;
 /// Commas and one header line, which may be a comment. Throws UserError with file and line for text
 /// that is none, rows of another length than the header, and more than `most_table_rows` rows.
 RawTable parse_csv(std::string_view text, const std::string& file);
-/// [[row]] tables of numbers and texts.
-RawTable parse_toml(std::string_view text, const std::string& file);
-/// An array of objects, or an object with the array "rows".
-RawTable parse_json(std::string_view text, const std::string& file);
-
 /// As it would be written: "0.5", "16B"; empty for nothing.
 std::string cell_text(const RawCell& cell);
-
-/// Throws UserError for text that no table has: NUL bytes (binary, UTF-16), or nothing but blanks.
-void check_text(std::string_view text, const std::string& file);
 
 // Scaling tables as people write them: CSV with units in the header, TOML with [[row]] tables, or
 // JSON.
@@ -143,7 +135,7 @@ bool may_choose(ColumnMeaning meaning);
 /// The known names, for help and messages.
 std::string known_columns();
 
-// One row of a raw table as an observation, by what its columns mean.
+// One row of a raw table as one of a scaling table, by what its columns mean.
 
 inline constexpr double most_count = 1e6;
 
@@ -154,7 +146,7 @@ class RowBuilder {
   /// Throws UserError with place and column for a cell that is no finite number, a count, repeat or
   /// layout factor that is no integer from 0 to `most_count`, a count that is missing, and parts
   /// per step under a time per run without a number of steps.
-  decide::Observation build(const RawRow& row);
+  decide::TableRow build(const RawRow& row);
   /// What the columns say of all rows.
   decide::TableKind kind() const;
 

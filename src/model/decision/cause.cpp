@@ -117,8 +117,7 @@ constexpr std::array all_causes{
     Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
 
 const LedgerFacts* ledger_of(const std::vector<LedgerFacts>& ledgers, int count) {
-  const auto found = std::find_if(
-      ledgers.begin(), ledgers.end(), [&](const LedgerFacts& one) { return one.count == count; });
+  const auto found = std::ranges::find(ledgers, count, &LedgerFacts::count);
   return found == ledgers.end() ? nullptr : &*found;
 }
 
@@ -151,8 +150,7 @@ std::string disagreement(const Gap& factors, const Gap& parts) {
 /// The gaps of the rows beyond the baseline that have factors; none without the baseline's.
 std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
                              const std::vector<LedgerFacts>& ledgers) {
-  const auto baseline = std::find_if(
-      rows.begin(), rows.end(), [](const auto& row) { return row.count_ratio == 1.0; });
+  const DecisionRow* baseline = baseline_row(rows);
   const LedgerFacts* from = ledger_of(ledgers, baseline->count);
   std::vector<Gap> gaps;
   if (!from || !from->factors) return gaps;
@@ -235,7 +233,7 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   const auto compute = index_of(PartGroup::compute);
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0 || !row.parts_s[compute] || !(*row.parts_s[compute] > 0.0)) continue;
-    const double growth = row.time.value / row.same_work.value;
+    const double growth = row.work_growth();
     split.points.push_back({row.count_ratio, *row.parts_s[compute] / growth, row.relative_sd});
   }
   if (split.points.size() < fewest_rows) return std::nullopt;

@@ -52,9 +52,6 @@ std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows);
 /// what else is known to do it. Such rows are never clipped.
 std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows);
 
-/// Within this efficiency a row measured once may be noise.
-inline constexpr double superlinear_noise = 1.03;
-
 // Whether the compute part of a table is serial work or kernels that grow less efficient.
 
 struct ComputeSplit {
@@ -253,17 +250,12 @@ std::vector<Knee> law_knees(const LawShape& law,
                             const std::vector<LawShape>& draws,
                             const KneeRequest& request);
 
-/// One count of a table with the time of the same work.
-struct KneeRow {
-  int count = 1;
-  double time = 0.0;  // s, > 0
-};
-
 /// By rows alone (ascending, the baseline among them): the best row, and as `low` and `high` the
 /// measured counts between which the knee lies if the curve has one bend: for the efficiency the
 /// row that meets the threshold and the next one, for the rest the neighbours of the best row. Open
 /// above where the best row is the last. The efficiency's position is interpolated in log K.
-std::vector<Knee> measured_knees(const std::vector<KneeRow>& rows, const KneeRequest& request);
+std::vector<Knee> measured_knees(const std::vector<model::LawPoint>& rows,
+                                 const KneeRequest& request);
 
 /// "efficiency >= 0.5 (default threshold)", "largest speed-up x efficiency", ...
 std::string knee_name(KneeKind kind, const KneeRequest& request);
@@ -319,8 +311,8 @@ KneeSet curve_knees(const Coefficients& coefficients,
                     const std::vector<DecisionRow>& rows,
                     const KneeRequest& request);
 
-/// The rows from the baseline on as knees are read from them.
-std::vector<KneeRow> knee_rows(const std::vector<DecisionRow>& rows);
+/// The rows from the baseline on as knees are read from them, each with the spread of its repeats.
+std::vector<model::LawPoint> knee_rows(const std::vector<DecisionRow>& rows);
 
 LawShape shape_of(const model::ContentionFit& fit);
 std::vector<LawShape> shapes_of(const std::vector<model::ContentionFit>& fits);

@@ -6,6 +6,7 @@
 #include "src/model/laws/contention_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -33,14 +34,22 @@ bool positive(double value) {
   return value > 0.0 && std::isfinite(value);
 }
 
-template <class Has>
-bool any(const std::vector<DecisionRow>& rows, Has has) {
-  return std::any_of(rows.begin(), rows.end(), has);
+/// J by which rows are compared: of the same work, or of a unit of it where no row says how much
+/// work there is. Absent where the row's energy is not known.
+std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {
+  if (by_unit) return row.energy_per_work;
+  return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
 }
 
-template <class Has>
-bool every(const std::vector<DecisionRow>& rows, Has has) {
-  return std::all_of(rows.begin(), rows.end(), has);
+/// Whether no row has an energy but of a unit of work.
+bool energy_by_unit(const std::vector<DecisionRow>& rows) {
+  return !std::ranges::any_of(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
+}
+
+/// Of the row that the others are compared with; absent without quality.
+std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows) {
+  const DecisionRow* baseline = baseline_row(rows);
+  return baseline ? baseline->quality : std::nullopt;
 }
 
 void check_bounds(const Rubric& rubric) {
@@ -63,13 +72,15 @@ void check_bounds(const Rubric& rubric) {
 }
 
 void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
-  const bool costed = every(rows, [](const DecisionRow& row) { return row.cost.has_value(); });
+  const bool costed =
+      std::ranges::all_of(rows, [](const DecisionRow& row) { return row.cost.has_value(); });
   require(costed || !rubric.budget, "a budget needs a price; give --price in USD per hour");
   require(costed || rubric.objective != Objective::cost,
           "the objective cost needs a price; give --price in USD per hour");
-  const bool powered = any(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
-  const bool per_unit =
-      any(rows, [](const DecisionRow& row) { return row.energy_per_work.has_value(); });
+  const bool powered =
+      std::ranges::any_of(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
+  const bool per_unit = std::ranges::any_of(
+      rows, [](const DecisionRow& row) { return row.energy_per_work.has_value(); });
   require(powered || per_unit || rubric.objective != Objective::energy,
           "the objective energy needs an energy, as the column energy_j, or --watts-per-rank");
   require(
@@ -78,7 +89,7 @@ void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   require(powered || !rubric.energy_budget_kwh,
           "an energy budget needs an energy, as the column energy_j, or --watts-per-rank");
   const bool flowing =
-      every(rows, [](const DecisionRow& row) { return row.throughput.has_value(); });
+      std::ranges::all_of(rows, [](const DecisionRow& row) { return row.throughput.has_value(); });
   require(flowing || !rubric.min_throughput,
           "a least throughput needs work or throughput in the table, or --work");
 }
@@ -162,21 +173,6 @@ bool within(double quality, double baseline, double tolerance) {
   return std::abs(quality - baseline) <= tolerance + rounding;
 }
 
-std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {
-  if (by_unit) return row.energy_per_work;
-  return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
-}
-
-bool energy_by_unit(const std::vector<DecisionRow>& rows) {
-  return !any(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
-}
-
-std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows) {
-  const auto found = std::find_if(
-      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
-  return found == rows.end() ? std::nullopt : found->quality;
-}
-
 std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   check_bounds(rubric);
   check_numbers(rows, rubric);
@@ -257,9 +253,7 @@ void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, con
     result.quality_held = within(*result.quality_drift, 0.0, *rubric.quality_tolerance);
   }
 }
-}  // namespace
 
-namespace {
 /// Whether the interval of what `row` has over what `best` has contains 1. The measure grows with
 /// the time, or with its square where it is cost x time.
 bool level(const DecisionRow& row,
@@ -277,11 +271,7 @@ bool level(const DecisionRow& row,
 NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
   const auto least = [&](Objective objective) {
     const Measure measure(rows, objective, axis);
-    return std::min_element(
-               rows.begin(),
-               rows.end(),
-               [&](const DecisionRow& a, const DecisionRow& b) { return measure(a) < measure(b); })
-        ->count;
+    return std::ranges::min_element(rows, {}, measure)->count;
   };
   return {least(Objective::cost), least(Objective::balanced), least(Objective::time)};
 }
@@ -331,17 +321,8 @@ std::optional<model::Deadline> deadline_of(const Rubric& rubric) {
 }
 
 const char* objective_name(Objective objective) {
-  switch (objective) {
-    case Objective::cost:
-      return "cost";
-    case Objective::balanced:
-      return "balanced";
-    case Objective::time:
-      return "time";
-    case Objective::energy:
-      break;
-  }
-  return "energy";
+  constexpr std::array names{"cost", "balanced", "time", "energy"};
+  return names[static_cast<std::size_t>(objective)];
 }
 
 namespace {

@@ -4,7 +4,6 @@
 #include "src/core/error.h"
 #include "src/model/cost.h"
 #include "src/model/decision/causes.h"
-#include "src/model/decision/run_table.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/decision/scaling_table.h"
 #include "src/model/laws/classic_laws.h"
@@ -19,7 +18,8 @@
 
 namespace scaleworth::decide {
 namespace {
-void add_money(Decision& decision, const DecisionRequest& request) {
+void add_money(Decision& decision) {
+  const DecisionRequest& request = decision.request;
   const auto& prices = request.metrics.prices;
   if (!prices) {
     if (!request.regimes.empty() || request.spot) {
@@ -29,7 +29,6 @@ void add_money(Decision& decision, const DecisionRequest& request) {
   }
   const std::vector<model::CountTime> times = count_times(decision.rows);
   decision.choice = model::choose_count(*prices, times);
-  decision.bill = request.bill;
   const std::optional<model::Deadline> deadline = deadline_of(request.rubric);
   decision.regimes = compare_regimes(decision.rows, *prices, request.regimes, deadline);
   if (request.spot) {
@@ -41,7 +40,8 @@ void add_money(Decision& decision, const DecisionRequest& request) {
   if (request.spot) decision.spot_sensitivities = spot_sensitivities(basis, *request.spot);
 }
 
-void add_rubric(Decision& decision, const DecisionRequest& request) {
+void add_rubric(Decision& decision) {
+  const DecisionRequest& request = decision.request;
   const auto& prices = request.metrics.prices;
   const bool clock_priced = prices && prices->fixed.value() > 0.0;
   decision.named = named_counts(decision.rows, decision.axis);
@@ -56,8 +56,8 @@ void add_rubric(Decision& decision, const DecisionRequest& request) {
 }
 
 /// Returns the estimate that the law stands on; absent without intervals.
-std::optional<model::ContentionEstimate> add_laws(Decision& decision,
-                                                  const DecisionRequest& request) {
+std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
+  const DecisionRequest& request = decision.request;
   std::vector<model::MeasuredSpeedup> speedups;
   for (const DecisionRow& row : decision.rows) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
@@ -144,12 +144,10 @@ KneeRequest knee_request(const DecisionRequest& request) {
 }
 
 /// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
-void add_table_knees(Decision& decision,
-                     const DecisionRequest& request,
-                     const std::optional<model::ContentionEstimate>& estimate) {
+void add_table_knees(Decision& decision, const std::optional<model::ContentionEstimate>& estimate) {
   const bool known = decision.law && !decision.law->curve.empty();
   decision.knees =
-      table_knees(decision.rows, knee_request(request), known ? estimate : std::nullopt);
+      table_knees(decision.rows, knee_request(decision.request), known ? estimate : std::nullopt);
 }
 
 /// Why the law's curve is not known; empty where it is.
@@ -161,15 +159,14 @@ std::string law_unavailable(const Decision& decision) {
 }
 
 void add_deadline_forecast(Decision& decision,
-                           const DecisionRequest& request,
                            const std::optional<model::ContentionEstimate>& estimate) {
   if (decision.axis == Axis::load) return;
   const std::string unavailable = law_unavailable(decision);
   decision.deadline_forecast = forecast_deadline({decision.rows,
                                                   unavailable.empty() ? estimate : std::nullopt,
                                                   unavailable,
-                                                  request.metrics.prices},
-                                                 request.rubric);
+                                                  decision.request.metrics.prices},
+                                                 decision.request.rubric);
 }
 
 void take_cause(Decision& decision) {
@@ -178,24 +175,25 @@ void take_cause(Decision& decision) {
 }
 
 /// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
-void add_table_cause(Decision& decision, const DecisionRequest& request) {
+void add_table_cause(Decision& decision) {
   decision.losses = row_losses(decision.rows);
   decision.growth = part_growth(decision.rows);
   decision.cause_count = decision.rows.back().count;
-  decision.diagnosis = diagnose_table(
-      decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  decision.diagnosis = diagnose_table(decision.rows,
+                                      decision.losses,
+                                      decision.knees,
+                                      !beyond_cliff(decision),
+                                      decision.request.message);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
   take_cause(decision);
 }
 
-void add_curve_cause(Decision& decision,
-                     const Coefficients& coefficients,
-                     const DecisionRequest& request) {
+void add_curve_cause(Decision& decision, const Coefficients& coefficients) {
   std::vector<int> shown;
   for (const DecisionRow& row : decision.shown) shown.push_back(row.count);
   decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
-  decision.diagnosis =
-      diagnose_curve(coefficients, decision.cause_count, shown, decision.knees, request.message);
+  decision.diagnosis = diagnose_curve(
+      coefficients, decision.cause_count, shown, decision.knees, decision.request.message);
   take_cause(decision);
 }
 
@@ -204,8 +202,7 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
   if (counts.empty()) return doublings(rows);
   std::vector<DecisionRow> chosen;
   for (const int count : counts) {
-    const auto found = std::find_if(
-        rows.begin(), rows.end(), [&](const DecisionRow& row) { return row.count == count; });
+    const auto found = std::ranges::find(rows, count, &DecisionRow::count);
     if (found == rows.end()) {
       throw UserError(
           fmt::format("--counts: {} is outside 1 to {}; raise --max-count or leave it out",
@@ -231,6 +228,7 @@ const DecisionRow& Decision::row(int count) const {
 
 Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
   Decision decision;
+  decision.request = request;
   decision.scaling = scaling_of(table);
   decision.basis = table.basis;
   decision.axis = table.axis;
@@ -240,14 +238,13 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.rows = decision_rows(table, request.metrics);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
-  decision.power = request.metrics.power;
-  add_money(decision, request);
-  add_rubric(decision, request);
-  const auto estimate = add_laws(decision, request);
+  add_money(decision);
+  add_rubric(decision);
+  const auto estimate = add_laws(decision);
   add_remarks(decision);
-  add_table_knees(decision, request, estimate);
-  add_deadline_forecast(decision, request, estimate);
-  add_table_cause(decision, request);
+  add_table_knees(decision, estimate);
+  add_deadline_forecast(decision, estimate);
+  add_table_cause(decision);
   return decision;
 }
 
@@ -255,19 +252,19 @@ Decision decide_curve(const Coefficients& coefficients,
                       int max_count,
                       const DecisionRequest& request) {
   Decision decision;
+  decision.request = request;
   decision.coefficients = coefficients;
   decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
   decision.shown = rows_of(decision.rows, request.shown_counts);
   decision.steps = marginal_steps(doublings(decision.rows));
-  decision.power = request.metrics.power;
-  add_money(decision, request);
+  add_money(decision);
   if (request.metrics.prices) {
     decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
   }
-  add_rubric(decision, request);
+  add_rubric(decision);
   add_remarks(decision);
   decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
-  add_curve_cause(decision, coefficients, request);
+  add_curve_cause(decision, coefficients);
   return decision;
 }
 }  // namespace scaleworth::decide

@@ -41,6 +41,7 @@ struct PlainAmdahl {
 };
 
 struct Decision {
+  DecisionRequest request;
   std::optional<Coefficients> coefficients;  // the rows were computed from these
   Scaling scaling = Scaling::strong;
   TimeBasis basis = TimeBasis::run;
@@ -50,8 +51,6 @@ struct Decision {
   std::vector<MarginalStep> steps;
   std::optional<model::CostChoice> choice;   // with prices
   std::optional<double> continuous_optimum;  // coefficients with prices
-  std::optional<model::BillTerms> bill;
-  model::PowerTerms power;
   std::vector<RegimeResult> regimes;
   std::optional<model::SpotChoice> spot;
   std::vector<Sensitivity> sensitivities;       // of the cheapest count, with prices

@@ -55,23 +55,14 @@ double useful_time(const attribution::Efficiency& efficiency) {
 }  // namespace
 
 const char* cause_name(Cause cause) {
-  switch (cause) {
-    case Cause::serial:
-      return "serial work";
-    case Cause::communication:
-      return "communication";
-    case Cause::overhead:
-      return "growing overhead";
-    case Cause::idle:
-      return "idle";
-    case Cause::host:
-      return "host";
-    case Cause::io:
-      return "I/O";
-    case Cause::slowdown:
-      break;
-  }
-  return "compute slow-down";
+  constexpr std::array names{"serial work",
+                             "communication",
+                             "growing overhead",
+                             "idle",
+                             "host",
+                             "I/O",
+                             "compute slow-down"};
+  return names[static_cast<std::size_t>(cause)];
 }
 
 std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
@@ -104,9 +95,7 @@ void divide_slowdown(Gap& gap,
                      double ratio,
                      const std::optional<ComputeSplit>& split,
                      bool spread) {
-  const auto slow = std::find_if(gap.losses.begin(), gap.losses.end(), [](const auto& loss) {
-    return loss.cause == Cause::slowdown;
-  });
+  const auto slow = std::ranges::find(gap.losses, Cause::slowdown, &CauseLoss::cause);
   if (!split || slow == gap.losses.end()) return;
   const double lost = slow->lost_s;
   const double serial = split->share(ratio);

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
+using model::LawPoint;
+
 namespace {
 std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
   std::vector<SpeedupPoint> points;
@@ -19,17 +21,13 @@ std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
   return points;
 }
 
-int baseline_count(const std::vector<DecisionRow>& rows) {
-  const auto found = std::find_if(
-      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
-  return found == rows.end() ? rows.front().count : found->count;
-}
 }  // namespace
 
-std::vector<KneeRow> knee_rows(const std::vector<DecisionRow>& rows) {
-  std::vector<KneeRow> points;
+std::vector<LawPoint> knee_rows(const std::vector<DecisionRow>& rows) {
+  std::vector<LawPoint> points;
   for (const DecisionRow& row : rows) {
-    if (row.count_ratio >= 1.0) points.push_back({row.count, row.same_work.value.value()});
+    if (row.count_ratio < 1.0) continue;
+    points.push_back({row.count, row.same_work.value.value(), row.relative_sd});
   }
   return points;
 }
@@ -47,7 +45,8 @@ std::vector<LawShape> shapes_of(const std::vector<model::ContentionFit>& fits) {
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
                     const std::optional<model::ContentionEstimate>& estimate) {
-  request.baseline = baseline_count(rows);
+  const DecisionRow* baseline = baseline_row(rows);
+  request.baseline = (baseline ? *baseline : rows.front()).count;
   request.smallest = rows.front().count;
   request.largest = rows.back().count;
   KneeSet set;
@@ -261,48 +260,48 @@ std::vector<Knee> law_knees(const LawShape& law,
 
 namespace {
 /// Between the rows next to `best`, open above after the last.
-Knee around(KneeKind kind, const std::vector<KneeRow>& rows, std::size_t best) {
-  Knee knee{kind, rows[best].count, std::nullopt, 1.0, std::nullopt, false};
-  knee.low = rows[best == 0 ? 0 : best - 1].count;
-  if (best + 1 < rows.size()) knee.high = rows[best + 1].count;
+Knee around(KneeKind kind, const std::vector<LawPoint>& rows, std::size_t best) {
+  Knee knee{kind, rows[best].ranks, std::nullopt, 1.0, std::nullopt, false};
+  knee.low = rows[best == 0 ? 0 : best - 1].ranks;
+  if (best + 1 < rows.size()) knee.high = rows[best + 1].ranks;
   return knee;
 }
 
-std::size_t least(const std::vector<KneeRow>& rows,
-                  const std::function<double(const KneeRow&)>& measure) {
+std::size_t least(const std::vector<LawPoint>& rows,
+                  const std::function<double(const LawPoint&)>& measure) {
   const auto best =
-      std::min_element(rows.begin(), rows.end(), [&](const KneeRow& a, const KneeRow& b) {
+      std::min_element(rows.begin(), rows.end(), [&](const LawPoint& a, const LawPoint& b) {
         return measure(a) < measure(b);
       });
   return static_cast<std::size_t>(best - rows.begin());
 }
 
-Knee efficiency_knee(const std::vector<KneeRow>& rows, double threshold) {
-  const KneeRow& base = rows.front();
-  const auto efficiency = [&](const KneeRow& row) {
-    return base.time * base.count / (row.time * row.count);
+Knee efficiency_knee(const std::vector<LawPoint>& rows, double threshold) {
+  const LawPoint& base = rows.front();
+  const auto efficiency = [&](const LawPoint& row) {
+    return base.time * base.ranks / (row.time * row.ranks);
   };
   std::size_t reached = 0;
   while (reached + 1 < rows.size() && efficiency(rows[reached + 1]) >= threshold) ++reached;
   Knee knee{KneeKind::efficiency,
-            rows[reached].count,
+            rows[reached].ranks,
             std::nullopt,
-            static_cast<double>(rows[reached].count),
+            static_cast<double>(rows[reached].ranks),
             std::nullopt,
             false};
   if (reached + 1 == rows.size()) return knee;
   const double above = efficiency(rows[reached]);
   const double below = efficiency(rows[reached + 1]);
-  knee.high = rows[reached + 1].count;
+  knee.high = rows[reached + 1].ranks;
   knee.position = knee.low * std::pow(*knee.high / knee.low, (above - threshold) / (above - below));
   return knee;
 }
 
-Knee slope_knee(const std::vector<KneeRow>& rows, double threshold) {
-  const KneeRow& base = rows.front();
-  const auto worth = [&](const KneeRow& from, const KneeRow& to) {
+Knee slope_knee(const std::vector<LawPoint>& rows, double threshold) {
+  const LawPoint& base = rows.front();
+  const auto worth = [&](const LawPoint& from, const LawPoint& to) {
     const double faster = base.time / to.time - base.time / from.time;
-    return faster * base.count >= threshold * (to.count - from.count);
+    return faster * base.ranks >= threshold * (to.ranks - from.ranks);
   };
   std::size_t reached = 0;
   while (reached + 1 < rows.size() && worth(rows[reached], rows[reached + 1])) ++reached;
@@ -310,10 +309,10 @@ Knee slope_knee(const std::vector<KneeRow>& rows, double threshold) {
 }
 }  // namespace
 
-std::vector<Knee> measured_knees(const std::vector<KneeRow>& all, const KneeRequest& request) {
-  std::vector<KneeRow> rows;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](const KneeRow& row) {
-    return row.count >= request.baseline;
+std::vector<Knee> measured_knees(const std::vector<LawPoint>& all, const KneeRequest& request) {
+  std::vector<LawPoint> rows;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](const LawPoint& row) {
+    return row.ranks >= request.baseline;
   });
   std::vector<Knee> knees;
   if (rows.size() < 2) return knees;
@@ -321,17 +320,17 @@ std::vector<Knee> measured_knees(const std::vector<KneeRow>& all, const KneeRequ
     knees.push_back(efficiency_knee(rows, request.threshold));
     knees.push_back(slope_knee(rows, request.threshold));
   }
-  knees.push_back(around(KneeKind::speed_per_rank, rows, least(rows, [](const KneeRow& row) {
-                           return row.time * row.time * row.count;
+  knees.push_back(around(KneeKind::speed_per_rank, rows, least(rows, [](const LawPoint& row) {
+                           return row.time * row.time * row.ranks;
                          })));
   const auto& prices = request.prices;
   if (prices && prices->per_rank.value() + prices->fixed.value() > 0.0) {
-    knees.push_back(around(KneeKind::cost, rows, least(rows, [&](const KneeRow& row) {
-                             return model::job_cost(*prices, row.count, Seconds(row.time)).value();
+    knees.push_back(around(KneeKind::cost, rows, least(rows, [&](const LawPoint& row) {
+                             return model::job_cost(*prices, row.ranks, Seconds(row.time)).value();
                            })));
   }
   knees.push_back(
-      around(KneeKind::peak, rows, least(rows, [](const KneeRow& row) { return row.time; })));
+      around(KneeKind::peak, rows, least(rows, [](const LawPoint& row) { return row.time; })));
   return knees;
 }
 
@@ -353,8 +352,7 @@ std::string knee_name(KneeKind kind, const KneeRequest& request) {
 }
 
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {
-  const auto found =
-      std::find_if(knees.begin(), knees.end(), [&](const Knee& knee) { return knee.kind == kind; });
+  const auto found = std::ranges::find(knees, kind, &Knee::kind);
   return found == knees.end() ? nullptr : &*found;
 }
 }  // namespace scaleworth::decide

@@ -13,12 +13,6 @@ constexpr std::size_t fewest_for_growth = 3;
 constexpr std::size_t communication = index_of(PartGroup::communication);
 constexpr std::size_t idle = index_of(PartGroup::idle);
 
-const DecisionRow* baseline_of(const std::vector<DecisionRow>& rows) {
-  const auto found = std::find_if(
-      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
-  return found == rows.end() ? nullptr : &*found;
-}
-
 bool has_parts(const DecisionRow& row) {
   return row.parts_s[index_of(PartGroup::compute)].has_value();
 }
@@ -32,7 +26,7 @@ std::optional<double> without(const DecisionRow& row, std::size_t part) {
 }
 
 RowLoss loss_of(const DecisionRow& row, const DecisionRow& baseline) {
-  const double growth = row.time.value / row.same_work.value;
+  const double growth = row.work_growth();
   RowLoss loss;
   loss.count = row.count;
   loss.missing = row.count_ratio - row.speedup.value;
@@ -81,7 +75,7 @@ std::vector<double> logarithms(std::vector<double> values) {
 }  // namespace
 
 std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
-  const DecisionRow* baseline = baseline_of(rows);
+  const DecisionRow* baseline = baseline_row(rows);
   std::vector<RowLoss> losses;
   if (!baseline || !has_parts(*baseline)) return losses;
   for (const DecisionRow& row : rows) {
@@ -111,6 +105,8 @@ std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
 }
 
 namespace {
+/// Within this efficiency a row measured once may be noise.
+constexpr double superlinear_noise = 1.03;
 /// Exact curves are efficient to the last digit but one.
 constexpr double rounding = 1e-9;
 
@@ -122,7 +118,7 @@ bool is_superlinear(const DecisionRow& row) {
 
 /// The part that gained most seconds of the same work against its share of the baseline's.
 std::optional<PartGroup> gaining_part(const DecisionRow& row, const DecisionRow& baseline) {
-  const double growth = row.time.value / row.same_work.value;
+  const double growth = row.work_growth();
   std::optional<PartGroup> gaining;
   double most = 0.0;
   for (const GroupInfo& group : part_groups) {
@@ -187,9 +183,8 @@ std::string remark(const Alike& group) {
 
 std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows) {
   std::vector<std::string> remarks;
-  const auto baseline = std::find_if(
-      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
-  if (baseline == rows.end()) return remarks;
+  const DecisionRow* baseline = baseline_row(rows);
+  if (!baseline) return remarks;
   std::vector<Alike> groups;
   for (const DecisionRow& row : rows) {
     if (!is_superlinear(row)) continue;

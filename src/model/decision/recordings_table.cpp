@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decision/recordings_table.h"
-
 #include "src/core/attribution.h"
 #include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
@@ -17,8 +15,7 @@
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
-// The average step of each rank of an attributed job, by part of the ledger.
-
+namespace {
 /// Means over the steps of one rank, s.
 struct RankMean {
   std::vector<double> steps;  // each step's length
@@ -32,7 +29,6 @@ struct RankMean {
 using attribution::Attribution;
 using attribution::StepLedger;
 
-namespace {
 constexpr double seconds_per_ns = 1e-9;
 
 double seconds(attribution::Nanoseconds time) {
@@ -47,7 +43,6 @@ void add(PartTimes& sums, Part part, double time_s) {
 attribution::Nanoseconds nanoseconds(double time_s) {
   return attribution::Nanoseconds(std::llround(time_s / seconds_per_ns));
 }
-}  // namespace
 
 /// No step counts as steady state.
 bool all_excluded(const Attribution& attribution) {
@@ -78,7 +73,6 @@ std::vector<RankMean> rank_means(const Attribution& attribution) {
   return means;
 }
 
-namespace {
 /// Of one rank or more, without the steps.
 RankMean mean_over(const std::vector<RankMean>& ranks) {
   RankMean mean;
@@ -206,62 +200,7 @@ void declare_work(ScalingTable& table, Scaling scaling) {
     table.ledgers[i].step_work = *row.work;
   }
 }
-}  // namespace
 
-AttributedCount attributed_count(const Attribution& attribution, const std::string& input) {
-  const std::vector<RankMean> ranks = rank_means(attribution);
-  if (ranks.empty()) {
-    throw UserError(input + ": no step was found in it; record whole steps, with markers of steps");
-  }
-  const auto slowest = std::max_element(
-      ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
-  if (!(slowest->step > 0.0)) throw UserError(input + ": its steps have no length");
-  const RankMean mean = mean_over(ranks);
-  AttributedCount count;
-  count.input = input;
-  count.row.count = count_of(attribution, input);
-  count.row.time = mean_time(slowest->steps, slowest->step);
-  count.row.relative_sd = relative_sd(slowest->steps);
-  count.row.parts_s = parts_of(mean, slowest->step);
-  count.ledger = ledger_facts(attribution, ranks, count.row.count);
-  add_remarks(count, attribution, mean);
-  return count;
-}
-
-ScalingTable attributed_table(std::vector<AttributedCount> counts,
-                              std::optional<Scaling> declared) {
-  if (counts.empty()) throw UserError("no recordings; give those of one count or more");
-  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-    return a.row.count < b.row.count;
-  });
-  ScalingTable table;
-  table.basis = TimeBasis::step;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (i > 0 && counts[i].row.count == counts[i - 1].row.count) {
-      throw UserError(fmt::format(
-          "{} and {} are both of {} rank{}; give one argument per count (the recordings of a job "
-          "lie in one folder, or come as one quoted pattern)",
-          counts[i - 1].input,
-          counts[i].input,
-          counts[i].row.count,
-          counts[i].row.count == 1 ? "" : "s"));
-    }
-    table.rows.push_back(std::move(counts[i].row));
-    table.ledgers.push_back(std::move(counts[i].ledger));
-    for (std::string& remark : counts[i].remarks) table.remarks.push_back(std::move(remark));
-  }
-  drop_empty_parts(table);
-  table.remarks.push_back(
-      "a step is the mean of the slowest rank, its parts means over ranks: communication is "
-      "transfer that nothing hides, idle is waiting and what no record explains, host is late "
-      "launches and the pauses between them, I/O is copies; work is counted in steps of the "
-      "smallest count");
-  if (!declared && table.rows.size() > 1) table.remarks.push_back(assumed_scaling(table));
-  declare_work(table, declared.value_or(Scaling::strong));
-  return table;
-}
-
-namespace {
 /// The factors of a rank that waits for nobody.
 std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
   const double useful = rank.part(Part::compute);
@@ -336,8 +275,11 @@ std::string straggler_of(const Attribution& attribution) {
                      worst->exposed_per_step_ms,
                      cause_text(*worst));
 }
-}  // namespace
 
+/// Of a job of `count` ranks, of which `ranks` are the means. The factors are those of the
+/// attribution; of a lone rank, which has none, they are made from its ledger with load balance 1:
+///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
+///   the host over that, dependency = compute over what is then left.
 LedgerFacts ledger_facts(const Attribution& attribution,
                          const std::vector<RankMean>& ranks,
                          int count) {
@@ -346,5 +288,57 @@ LedgerFacts ledger_facts(const Attribution& attribution,
   facts.straggler = straggler_of(attribution);
   set_factors(facts, attribution, ranks);
   return facts;
+}
+}  // namespace
+
+AttributedCount attributed_count(const Attribution& attribution, const std::string& input) {
+  const std::vector<RankMean> ranks = rank_means(attribution);
+  if (ranks.empty()) {
+    throw UserError(input + ": no step was found in it; record whole steps, with markers of steps");
+  }
+  const auto slowest = std::ranges::max_element(ranks, {}, &RankMean::step);
+  if (!(slowest->step > 0.0)) throw UserError(input + ": its steps have no length");
+  const RankMean mean = mean_over(ranks);
+  AttributedCount count;
+  count.input = input;
+  count.row.count = count_of(attribution, input);
+  count.row.time = mean_time(slowest->steps, slowest->step);
+  count.row.relative_sd = relative_sd(slowest->steps);
+  count.row.parts_s = parts_of(mean, slowest->step);
+  count.ledger = ledger_facts(attribution, ranks, count.row.count);
+  add_remarks(count, attribution, mean);
+  return count;
+}
+
+ScalingTable attributed_table(std::vector<AttributedCount> counts,
+                              std::optional<Scaling> declared) {
+  if (counts.empty()) throw UserError("no recordings; give those of one count or more");
+  std::ranges::stable_sort(
+      counts, {}, [](const AttributedCount& count) { return count.row.count; });
+  ScalingTable table;
+  table.basis = TimeBasis::step;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (i > 0 && counts[i].row.count == counts[i - 1].row.count) {
+      throw UserError(fmt::format(
+          "{} and {} are both of {} rank{}; give one argument per count (the recordings of a job "
+          "lie in one folder, or come as one quoted pattern)",
+          counts[i - 1].input,
+          counts[i].input,
+          counts[i].row.count,
+          counts[i].row.count == 1 ? "" : "s"));
+    }
+    table.rows.push_back(std::move(counts[i].row));
+    table.ledgers.push_back(std::move(counts[i].ledger));
+    for (std::string& remark : counts[i].remarks) table.remarks.push_back(std::move(remark));
+  }
+  drop_empty_parts(table);
+  table.remarks.push_back(
+      "a step is the mean of the slowest rank, its parts means over ranks: communication is "
+      "transfer that nothing hides, idle is waiting and what no record explains, host is late "
+      "launches and the pauses between them, I/O is copies; work is counted in steps of the "
+      "smallest count");
+  if (!declared && table.rows.size() > 1) table.remarks.push_back(assumed_scaling(table));
+  declare_work(table, declared.value_or(Scaling::strong));
+  return table;
 }
 }  // namespace scaleworth::decide

@@ -2,11 +2,14 @@
 #include "src/model/decision/causes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 namespace scaleworth::decide {
+using model::LawPoint;
+
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double least_move = 0.05;  // of the position
@@ -81,30 +84,21 @@ LawShape half_serial(LawShape law) {
   return {0.5 * law.serial, law.coherency};
 }
 
-Reading rows_reading(const std::vector<KneeRow>& rows, const KneeRequest& request) {
+Reading rows_reading(const std::vector<LawPoint>& rows, const KneeRequest& request) {
   return {measured_knees(rows, request), [rows](int count) -> std::optional<double> {
-            const auto at = std::find_if(
-                rows.begin(), rows.end(), [&](const KneeRow& row) { return row.count == count; });
+            const auto at = std::ranges::find(rows, count, &LawPoint::ranks);
             return at == rows.end() ? std::nullopt : std::optional<double>(at->time);
           }};
 }
 
-Reading table_reading(const std::vector<DecisionRow>& rows,
-                      const std::vector<KneeRow>& times,
-                      const KneeSet& set) {
-  if (!set.by_law) return rows_reading(times, set.request);
-  std::vector<model::LawPoint> points;
-  std::size_t next = 0;
-  for (const DecisionRow& row : rows) {
-    if (row.count_ratio < 1.0) continue;
-    points.push_back({row.count, times[next++].time, row.relative_sd});
-  }
+Reading table_reading(const std::vector<LawPoint>& points, const KneeSet& set) {
+  if (!set.by_law) return rows_reading(points, set.request);
   if (points.size() > most_drawn) {
     const auto fit = model::fit_contention(points);
     if (fit) return law_reading(shape_of(*fit), fit->single, {}, set.request);
   }
   const auto estimate = model::estimate_contention(points);
-  if (!estimate) return rows_reading(times, set.request);
+  if (!estimate) return rows_reading(points, set.request);
   return law_reading(
       shape_of(estimate->best), estimate->best.single, shapes_of(estimate->draws), set.request);
 }
@@ -129,7 +123,7 @@ Saving slowdown_saving(const DecisionRow& baseline, double serial_s) {
   return [=](const DecisionRow& row) -> std::optional<double> {
     if (!row.parts_s[compute] || !baseline.parts_s[compute]) return std::nullopt;
     const double ideal = level + (*baseline.parts_s[compute] - level) / row.count_ratio;
-    const double growth = row.time.value / row.same_work.value;
+    const double growth = row.work_growth();
     return std::max(0.0, *row.parts_s[compute] / growth - ideal);
   };
 }
@@ -141,20 +135,20 @@ struct Change {
 };
 
 /// The times left; empty where a row lacks the part, or nothing is saved anywhere.
-std::vector<KneeRow> times_after(const std::vector<DecisionRow>& rows, const Change& change) {
-  std::vector<KneeRow> times;
+std::vector<LawPoint> times_after(const std::vector<DecisionRow>& rows, const Change& change) {
+  std::vector<LawPoint> times;
   double all = 0.0;
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0) continue;
     const auto saving = change.saving(row);
     if (!saving) return {};
-    const double growth = change.per_own_work ? row.time.value / row.same_work.value : 1.0;
+    const double growth = change.per_own_work ? row.work_growth() : 1.0;
     const double left = row.same_work.value.value() - *saving / growth;
     if (!(left > 0.0)) return {};
     all += *saving;
-    times.push_back({row.count, left});
+    times.push_back({row.count, left, row.relative_sd});
   }
-  return all > 0.0 ? times : std::vector<KneeRow>{};
+  return all > 0.0 ? times : std::vector<LawPoint>{};
 }
 }  // namespace
 
@@ -182,9 +176,8 @@ std::vector<Remedy> law_remedies(const LawShape& law,
 std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
                                   const std::optional<ComputeSplit>& split,
                                   const KneeSet& set) {
-  const auto baseline = std::find_if(
-      rows.begin(), rows.end(), [](const DecisionRow& row) { return row.count_ratio == 1.0; });
-  if (baseline == rows.end()) return {};
+  const DecisionRow* baseline = baseline_row(rows);
+  if (!baseline) return {};
   const double serial_s = split ? split->serial_s : 0.0;
   const std::vector<Change> changes{
       {Cause::communication, part_saving(PartGroup::communication), true},
@@ -193,12 +186,12 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
       {Cause::io, part_saving(PartGroup::io), true},
       {Cause::serial, serial_saving(serial_s), false},
       {Cause::slowdown, slowdown_saving(*baseline, serial_s), false}};
-  const Reading before = table_reading(rows, knee_rows(rows), set);
+  const Reading before = table_reading(knee_rows(rows), set);
   std::vector<Remedy> remedies;
   for (const Change& change : changes) {
-    const std::vector<KneeRow> times = times_after(rows, change);
+    const std::vector<LawPoint> times = times_after(rows, change);
     if (times.empty()) continue;
-    const Reading after = table_reading(rows, times, set);
+    const Reading after = table_reading(times, set);
     auto remedy = compared(change.cause, before, after, set.request);
     if (!remedy) continue;
     if (!set.by_law && remedy->before.count == rows.back().count) remedy->moves.reset();
@@ -209,23 +202,14 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
 }
 
 const char* remedy_change(Cause cause) {
-  switch (cause) {
-    case Cause::serial:
-      return "half the serial work";
-    case Cause::communication:
-      return "no communication exposed";
-    case Cause::overhead:
-      return "no overhead that grows";
-    case Cause::idle:
-      return "no idle time";
-    case Cause::host:
-      return "no time lost by the host";
-    case Cause::io:
-      return "no time for I/O";
-    case Cause::slowdown:
-      break;
-  }
-  return "compute as efficient as at the baseline";
+  constexpr std::array names{"half the serial work",
+                             "no communication exposed",
+                             "no overhead that grows",
+                             "no idle time",
+                             "no time lost by the host",
+                             "no time for I/O",
+                             "compute as efficient as at the baseline"};
+  return names[static_cast<std::size_t>(cause)];
 }
 
 std::string remedy_means(Cause cause, const std::optional<double>& latency_share) {

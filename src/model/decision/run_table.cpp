@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/decision/run_table.h"
-
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
@@ -31,8 +29,7 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
   }
   if (!scaling) return modes.front();
   const std::string wanted = mode_name(*scaling);
-  const auto found = std::find_if(
-      modes.begin(), modes.end(), [&](const MeasuredMode& mode) { return mode.mode == wanted; });
+  const auto found = std::ranges::find(modes, wanted, &MeasuredMode::mode);
   if (found != modes.end()) return *found;
   throw UserError(fmt::format(
       "the run has no {} scaling, only {}; leave --scaling out", wanted, modes.front().mode));
@@ -212,11 +209,8 @@ RankLedger read_ledger(const Point& point) {
 }
 
 MeasuredMode& mode_entry(std::vector<MeasuredMode>& modes, const std::string& name) {
-  for (MeasuredMode& mode : modes) {
-    if (mode.mode == name) return mode;
-  }
-  modes.push_back({name, {}});
-  return modes.back();
+  const auto found = std::ranges::find(modes, name, &MeasuredMode::mode);
+  return found != modes.end() ? *found : modes.emplace_back(MeasuredMode{name, {}});
 }
 
 void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
@@ -244,14 +238,8 @@ std::optional<PartTimes> scaled_to(PartTimes times, double step) {
 }
 
 void sort_counts(MeasuredMode& mode) {
-  std::sort(mode.counts.begin(), mode.counts.end(), [](const auto& a, const auto& b) {
-    return a.ranks < b.ranks;
-  });
-  for (MeasuredCount& count : mode.counts) {
-    std::sort(count.ledger.begin(), count.ledger.end(), [](const auto& a, const auto& b) {
-      return a.rank < b.rank;
-    });
-  }
+  std::ranges::sort(mode.counts, {}, &MeasuredCount::ranks);
+  for (MeasuredCount& count : mode.counts) std::ranges::sort(count.ledger, {}, &RankLedger::rank);
 }
 }  // namespace
 
@@ -274,9 +262,7 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
   }
   attach_ledgers(run, modes);
   for (MeasuredMode& mode : modes) sort_counts(mode);
-  std::stable_sort(modes.begin(), modes.end(), [](const auto& a, const auto& b) {
-    return a.mode < b.mode;  // "strong" before "weak"
-  });
+  std::ranges::stable_sort(modes, {}, &MeasuredMode::mode);  // "strong" before "weak"
   return modes;
 }
 

@@ -13,10 +13,9 @@
 namespace scaleworth::decide {
 // What each row of a scaling table is worth: speed-up, efficiency, Karp-Flatt, money.
 
-struct DecisionRow {
-  int count = 1;
+/// `throughput` is the work over the time.
+struct DecisionRow : TableRow {
   double count_ratio = 1.0;     // over the baseline's count
-  Estimate<Seconds> time;       // as measured
   Estimate<Seconds> same_work;  // that the baseline's work takes: time over the growth of the work
   Estimate<double> speedup;     // baseline's time over `same_work`; exactly 1 at the baseline
   Estimate<double> efficiency;  // speed-up over count ratio; above 1 is kept
@@ -27,15 +26,16 @@ struct DecisionRow {
   std::optional<Estimate<Dollars>> cost;  // of the baseline's work
   std::optional<Dollars> cost_per_work;
   std::optional<double> work_per_dollar;
-  std::optional<double> throughput;        // work per second
   std::optional<model::JobEnergy> energy;  // of the baseline's work
   std::optional<double> energy_per_work;   // J
-  std::optional<double> quality;
-  std::optional<double> relative_sd;
-  GroupTimes parts_s{};
-  RowFacts facts;             // layout, batch, latencies, a price of its own
-  double price_factor = 1.0;  // its own price over the common one
+  double price_factor = 1.0;               // its own price over the common one
+
+  /// Its work over the baseline's.
+  double work_growth() const { return time.value / same_work.value; }
 };
+
+/// The row that the others are relative to; null where it is not among them.
+const DecisionRow* baseline_row(const std::vector<DecisionRow>& rows);
 
 struct MetricsRequest {
   std::optional<int> baseline;          // absent: the smallest count
@@ -49,8 +49,6 @@ struct MetricsRequest {
 /// Throws UserError when the baseline is not in the table or only some rows have work.
 std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request);
 
-/// How the work of the rows grows.
-enum class Scaling { strong, weak, mixed };
 /// Within 1 %: strong for equal work (or none given), weak for work in proportion to the count.
 Scaling scaling_of(const ScalingTable& table);
 /// `table` with its rows' work declared: weak without work in the rows means work in proportion to
@@ -72,23 +70,6 @@ std::optional<model::Prices> table_prices(const ScalingTable& table,
                                           std::optional<DollarsPerSecond> per_rank,
                                           DollarsPerSecond fixed);
 
-// What work the rows of a scaling table did, where no column says it.
-
-/// `observations` with time and work filled in from the throughput (time = work / throughput, work
-/// = time x throughput where it grows by more than `rounding_tolerance`) or from a step's batch,
-/// energy from its rate per work or from power, and what was concluded. Without times and work,
-/// times are those of a power of 1000 units, and `kind.basis` becomes `work_unit`. Throws UserError
-/// with the place of a row that has a throughput alone among rows with times, or no batch among
-/// rows whose batch grows.
-struct WorkFilledIn {
-  std::vector<Observation> observations;
-  TableKind kind;
-  std::vector<std::string> remarks;
-};
-WorkFilledIn fill_in_work(std::vector<Observation> observations, TableKind kind);
-
-/// The sum of the parts that are there; absent where none is.
-std::optional<double> sum_of(const GroupTimes& parts);
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {

@@ -19,20 +19,103 @@
 
 namespace scaleworth::decide {
 namespace {
+struct Factor {
+  const char* name;
+  std::optional<int> Layout::*value;
+};
+
+constexpr std::array factors{Factor{"TP", &Layout::tensor},
+                             Factor{"PP", &Layout::pipeline},
+                             Factor{"CP", &Layout::context},
+                             Factor{"DP", &Layout::data}};
+
+std::string product_text(const Layout& layout, std::int64_t product) {
+  std::string text;
+  for (const Factor& factor : factors) {
+    const auto& value = layout.*factor.value;
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", factor.name, *value);
+  }
+  return fmt::format("{} = {}", text, product);
+}
+
+/// Why `layout` cannot be `count` ranks, empty where it can: TP x PP x CP x DP must equal the
+/// count; without DP the other factors must divide it. A factor that is absent counts as 1.
+std::string layout_trouble(const Layout& layout, int count) {
+  std::int64_t product = 1;
+  for (const Factor& factor : factors) {
+    const auto& value = layout.*factor.value;
+    if (value && *value < 1)
+      return fmt::format("{} is {}; it must be 1 or more", factor.name, *value);
+    // Beyond any count it cannot come back to it, and would overflow.
+    if (value && product <= count) product *= *value;
+  }
+  if (layout.data && product != count) {
+    return fmt::format(
+        "{}, not the count {}; correct one of them", product_text(layout, product), count);
+  }
+  if (count % product != 0) {
+    return fmt::format("{} does not divide the count {}; correct one of them",
+                       product_text(layout, product),
+                       count);
+  }
+  return "";
+}
+
+/// Which fact two repeats of one count state differently, "the layout"; empty where they agree. Of
+/// latencies and power, which are measured, nothing is asked.
+std::string disagreement(const RowFacts& one, const RowFacts& other) {
+  if (!(one.layout == other.layout)) return "the layout";
+  if (one.batch != other.batch || one.sequence_length != other.sequence_length) return "the batch";
+  if (one.microbatches != other.microbatches) return "the number of microbatches";
+  if (one.price != other.price) return "the price";
+  return "";
+}
+
+/// The facts of the repeats of a count, which agree: of each latency the greatest, of power the
+/// mean.
+RowFacts merged_facts(const std::vector<const RowFacts*>& repeats) {
+  RowFacts facts = *repeats.front();
+  facts.latencies.clear();
+  double power = 0.0;
+  int with_power = 0;
+  for (const RowFacts* one : repeats) {
+    if (one->power_w) {
+      power += *one->power_w;
+      ++with_power;
+    }
+    for (const Latency& latency : one->latencies) {
+      const auto known = std::ranges::find(facts.latencies, latency.name, &Latency::name);
+      if (known == facts.latencies.end()) {
+        facts.latencies.push_back(latency);
+      } else {
+        known->seconds = std::max(known->seconds, latency.seconds);
+      }
+    }
+  }
+  if (with_power > 0) facts.power_w = power / with_power;
+  return facts;
+}
+
 constexpr std::size_t compute = index_of(PartGroup::compute);
 constexpr std::size_t communication = index_of(PartGroup::communication);
 
-bool lacks_compute_alone(const Observation& at) {
+/// Parts may miss their sum by this share of the time: printed tables are rounded.
+constexpr double parts_tolerance = 0.005;
+
+/// Derived work within this share of equal is equal: published rates are rounded.
+constexpr double rounding_tolerance = 0.02;
+
+bool lacks_compute_alone(const TableRow& at) {
   return at.time_s && at.parts_s[communication] && !at.parts_s[compute];
 }
 
-/// Fills in the compute of `observations` where none has it, each has a time and each says what
+/// Fills in the compute of `rows` where none has it, each has a time and each says what
 /// communication took: most tables that people keep are of these two. Returns the remark that says
 /// so; empty, and nothing is changed, where that does not hold. Throws UserError with the place of
 /// a row whose parts exceed its time by more than `parts_tolerance`.
-std::string leave_rest_to_compute(std::vector<Observation>& observations) {
-  if (!std::all_of(observations.begin(), observations.end(), lacks_compute_alone)) return "";
-  for (Observation& at : observations) {
+std::string leave_rest_to_compute(std::vector<TableRow>& rows) {
+  if (!std::all_of(rows.begin(), rows.end(), lacks_compute_alone)) return "";
+  for (TableRow& at : rows) {
     const double others = *sum_of(at.parts_s);
     if (others > (1.0 + parts_tolerance) * *at.time_s) {
       throw UserError(fmt::format("{}: the parts add up to {:g} s, more than the time of {:g} s",
@@ -49,11 +132,11 @@ std::string leave_rest_to_compute(std::vector<Observation>& observations) {
 constexpr double most_time_s = 1e15;
 constexpr double most_work = 1e40;
 
-[[noreturn]] void refuse(const Observation& at, const std::string& what) {
+[[noreturn]] void refuse(const TableRow& at, const std::string& what) {
   throw UserError(fmt::format("{}: {}", at.place, what));
 }
 
-void check_parts(const Observation& at) {
+void check_parts(const TableRow& at) {
   for (const GroupInfo& group : part_groups) {
     const auto& time = at.parts_s[index_of(group.id)];
     if (time && !(*time >= 0.0)) {
@@ -63,13 +146,13 @@ void check_parts(const Observation& at) {
 }
 
 /// Ratios of what lies within 1/most to most stay within what a double holds.
-void check_range(const Observation& at, double value, const char* what, double most) {
+void check_range(const TableRow& at, double value, const char* what, double most) {
   if (value >= 1.0 / most && value <= most) return;
   refuse(at,
          fmt::format("{} is {:g}; it must lie within {:g} to {:g}", what, value, 1.0 / most, most));
 }
 
-double time_of(const Observation& at) {
+double time_of(const TableRow& at) {
   const std::optional<double> sum = sum_of(at.parts_s);
   if (!at.time_s && !sum) refuse(at, "no time and no parts; fill in time_s");
   const double time = at.time_s ? *at.time_s : *sum;
@@ -85,13 +168,13 @@ double time_of(const Observation& at) {
   return time;
 }
 
-void check_positive(const Observation& at, const std::optional<double>& value, const char* what) {
+void check_positive(const TableRow& at, const std::optional<double>& value, const char* what) {
   if (value && !(*value > 0.0)) {
     refuse(at, fmt::format("{} is {:g}; it must be above 0", what, *value));
   }
 }
 
-void check(const Observation& at, Axis axis) {
+void check(const TableRow& at, Axis axis) {
   if (at.count < 1) refuse(at, fmt::format("the count is {}; it must be 1 or more", at.count));
   check_parts(at);
   check_positive(at, at.work, "the work");
@@ -112,12 +195,12 @@ void check(const Observation& at, Axis axis) {
 }
 
 /// Mean share of each part over the repeats, scaled to `time`.
-GroupTimes merged_parts(const std::vector<const Observation*>& repeats, double time) {
+GroupTimes merged_parts(const std::vector<const TableRow*>& repeats, double time) {
   GroupTimes parts{};
   double sum = 0.0;
   for (const GroupInfo& group : part_groups) {
     const std::size_t i = index_of(group.id);
-    for (const Observation* at : repeats) {
+    for (const TableRow* at : repeats) {
       if (!at->parts_s[i]) continue;
       parts[i] = parts[i].value_or(0.0) + *at->parts_s[i];
       sum += *at->parts_s[i];
@@ -129,7 +212,7 @@ GroupTimes merged_parts(const std::vector<const Observation*>& repeats, double t
   return parts;
 }
 
-TableRow merge(const std::vector<const Observation*>& repeats) {
+TableRow merge(const std::vector<const TableRow*>& repeats) {
   std::vector<double> times;
   std::vector<double> energies;
   std::vector<double> energies_per_work;
@@ -137,7 +220,7 @@ TableRow merge(const std::vector<const Observation*>& repeats) {
   TableRow row;
   row.count = repeats.front()->count;
   row.work = repeats.front()->work;
-  for (const Observation* at : repeats) {
+  for (const TableRow* at : repeats) {
     if (at->work) check_range(*at, *at->work, "the work", most_work);
     if (at->work != row.work) refuse(*at, "the work differs from that of the same count above");
     const std::string differing = disagreement(at->facts, repeats.front()->facts);
@@ -156,7 +239,120 @@ TableRow merge(const std::vector<const Observation*>& repeats) {
   row.facts = merged_facts(facts);
   return row;
 }
+
+bool has_time(const TableRow& at) {
+  return at.time_s.has_value() || sum_of(at.parts_s).has_value();
+}
+
+double stated_time(const TableRow& at) {
+  return at.time_s ? *at.time_s : *sum_of(at.parts_s);
+}
+
+/// Whether the most of `work` exceeds the least by more than `tolerance`, and the two.
+template <class Work>
+std::optional<std::pair<double, double>> grown(const std::vector<TableRow>& rows,
+                                               Work work,
+                                               double tolerance) {
+  const auto ends = std::ranges::minmax_element(rows, {}, work);
+  const double least = work(*ends.min);
+  const double most = work(*ends.max);
+  return most > least * (1.0 + tolerance) ? std::optional(std::pair(least, most)) : std::nullopt;
+}
+
+/// The least power of 1000 that takes the fastest row a second or more.
+double shown_unit(const std::vector<TableRow>& rows) {
+  double fastest = 0.0;
+  for (const TableRow& at : rows) fastest = std::max(fastest, at.throughput.value_or(0.0));
+  double unit = 1.0;
+  while (unit < fastest) unit *= 1000.0;
+  return unit;
+}
+
+/// Rows without times: each takes what its work takes at its throughput.
+void times_from_throughput(ScalingTable& table) {
+  const bool work_known =
+      std::ranges::any_of(table.rows, [](const TableRow& at) { return at.work.has_value(); });
+  const double unit = shown_unit(table.rows);
+  for (TableRow& at : table.rows) {
+    if (!at.throughput) throw UserError(at.place + ": no time, no parts and no throughput");
+    if (!work_known) at.work = unit;
+    if (!at.work) throw UserError(at.place + ": no work, which other rows have; fill it in");
+    at.time_s = *at.work / *at.throughput;
+  }
+  if (!work_known) table.basis = TimeBasis::work_unit;
+}
+
+/// Time x throughput, the same for all repeats of a count: their mean.
+void work_from_throughput(ScalingTable& table) {
+  std::map<int, std::pair<double, int>> sums;
+  for (const TableRow& at : table.rows) {
+    auto& [sum, repeats] = sums[at.count];
+    sum += stated_time(at) * *at.throughput;
+    ++repeats;
+  }
+  const auto work = [&](const TableRow& at) {
+    const auto& [sum, repeats] = sums.at(at.count);
+    return sum / repeats;
+  };
+  const auto range = grown(table.rows, work, rounding_tolerance);
+  if (!range) return;
+  for (TableRow& at : table.rows) at.work = work(at);
+  table.remarks.push_back(fmt::format(
+      "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
+      "speed-up compares throughputs",
+      range->second / range->first));
+}
+
+void work_from_batch(ScalingTable& table) {
+  for (const TableRow& at : table.rows) {
+    if (!at.facts.batch)
+      throw UserError(at.place + ": no batch, which other rows have; fill it in");
+  }
+  const auto work = [](const TableRow& at) { return *at.facts.step_work(); };
+  if (!grown(table.rows, work, 0.0)) return;
+  for (TableRow& at : table.rows) at.work = work(at);
+}
+
+void fill_in_energy(TableRow& at, Axis axis) {
+  if (at.energy_j) return;
+  if (at.energy_per_work_j && at.work) {
+    at.energy_j = *at.energy_per_work_j * *at.work;
+  } else if (at.facts.power_w && has_time(at)) {
+    at.energy_j = *at.facts.power_w * stated_time(at) * (axis == Axis::load ? 1 : at.count);
+  }
+}
+
+/// Fills in time and work from the throughput (time = work / throughput, work = time x throughput
+/// where it grows by more than `rounding_tolerance`) or from a step's batch, energy from its rate
+/// per work or from power, and remarks what was concluded. Without times and work, times are those
+/// of a power of 1000 units, and the basis becomes `work_unit`. Throws UserError with the place of
+/// a row that has a throughput alone among rows with times, or no batch among rows whose batch
+/// grows.
+void fill_in_work(ScalingTable& table) {
+  using std::ranges::all_of;
+  using std::ranges::any_of;
+  auto& rows = table.rows;
+  const auto has_throughput = [](const TableRow& at) { return at.throughput.has_value(); };
+  const auto has_batch = [](const TableRow& at) { return at.facts.batch.has_value(); };
+  const bool work_given = any_of(rows, [](const TableRow& at) { return at.work.has_value(); });
+  if (!any_of(rows, has_time) && any_of(rows, has_throughput)) {
+    times_from_throughput(table);
+  } else if (!work_given && all_of(rows, has_throughput) && all_of(rows, has_time)) {
+    work_from_throughput(table);
+  } else if (!work_given && table.basis == TimeBasis::step && any_of(rows, has_batch)) {
+    work_from_batch(table);
+  }
+  for (TableRow& at : rows) fill_in_energy(at, table.axis);
+}
 }  // namespace
+
+std::optional<double> sum_of(const GroupTimes& parts) {
+  std::optional<double> sum;
+  for (const auto& part : parts) {
+    if (part) sum = sum.value_or(0.0) + *part;
+  }
+  return sum;
+}
 
 bool TableRow::has_parts() const {
   return parts_s[index_of(PartGroup::compute)].has_value() && sum_of(parts_s) > 0.0;
@@ -166,21 +362,22 @@ bool ScalingTable::has_parts() const {
   return std::all_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.has_parts(); });
 }
 
-void check_rows(const std::vector<Observation>& observations, Axis axis) {
-  for (const Observation& at : observations) check(at, axis);
+void check_rows(const std::vector<TableRow>& rows, Axis axis) {
+  for (const TableRow& at : rows) check(at, axis);
 }
 
-ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind) {
-  if (observations.empty()) {
+ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
+  if (rows.empty()) {
     throw UserError("the table has no rows; give at least one count and time");
   }
-  check_rows(observations, kind.axis);
-  WorkFilledIn filled = fill_in_work(observations, kind);
-  const std::string rest = leave_rest_to_compute(filled.observations);
-  if (!rest.empty()) filled.remarks.push_back(rest);
-  std::map<int, std::vector<const Observation*>> by_count;
+  check_rows(rows, kind.axis);
+  ScalingTable table{rows, kind.basis, kind.axis, {}};
+  fill_in_work(table);
+  const std::string rest = leave_rest_to_compute(table.rows);
+  if (!rest.empty()) table.remarks.push_back(rest);
+  std::map<int, std::vector<const TableRow*>> by_count;
   std::set<std::pair<int, int>> seen;
-  for (const Observation& at : filled.observations) {
+  for (const TableRow& at : table.rows) {
     auto& repeats = by_count[at.count];
     if (!repeats.empty() && !at.repeat) {
       refuse(at,
@@ -193,9 +390,10 @@ ScalingTable assemble(const std::vector<Observation>& observations, TableKind ki
     }
     repeats.push_back(&at);
   }
-  ScalingTable table{{}, filled.kind.basis, filled.kind.axis, filled.remarks};
-  table.rows.reserve(by_count.size());
-  for (const auto& [count, repeats] : by_count) table.rows.push_back(merge(repeats));
+  std::vector<TableRow> merged;
+  merged.reserve(by_count.size());
+  for (const auto& [count, repeats] : by_count) merged.push_back(merge(repeats));
+  table.rows = std::move(merged);
   return table;
 }
 
@@ -218,27 +416,6 @@ ScalingTable of_work(ScalingTable table, double work) {
   return table;
 }
 
-namespace {
-struct Factor {
-  const char* name;
-  std::optional<int> Layout::*value;
-};
-
-constexpr std::array factors{Factor{"TP", &Layout::tensor},
-                             Factor{"PP", &Layout::pipeline},
-                             Factor{"CP", &Layout::context},
-                             Factor{"DP", &Layout::data}};
-
-std::string product_text(const Layout& layout, std::int64_t product) {
-  std::string text;
-  for (const Factor& factor : factors) {
-    const auto& value = layout.*factor.value;
-    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", factor.name, *value);
-  }
-  return fmt::format("{} = {}", text, product);
-}
-}  // namespace
-
 Layout layout_of_replica(const Layout& layout) {
   return {layout.tensor, layout.pipeline, layout.context, std::nullopt, layout.expert};
 }
@@ -253,69 +430,14 @@ std::string layout_text(const Layout& layout) {
   return text;
 }
 
-std::string layout_trouble(const Layout& layout, int count) {
-  std::int64_t product = 1;
-  for (const Factor& factor : factors) {
-    const auto& value = layout.*factor.value;
-    if (value && *value < 1)
-      return fmt::format("{} is {}; it must be 1 or more", factor.name, *value);
-    // Beyond any count it cannot come back to it, and would overflow.
-    if (value && product <= count) product *= *value;
-  }
-  if (layout.data && product != count) {
-    return fmt::format(
-        "{}, not the count {}; correct one of them", product_text(layout, product), count);
-  }
-  if (count % product != 0) {
-    return fmt::format("{} does not divide the count {}; correct one of them",
-                       product_text(layout, product),
-                       count);
-  }
-  return "";
-}
-
 std::optional<double> RowFacts::step_work() const {
   if (!batch) return std::nullopt;
   return *batch * sequence_length.value_or(1.0);
 }
 
 std::optional<double> RowFacts::latency_s(const std::string& name) const {
-  const auto found = std::find_if(
-      latencies.begin(), latencies.end(), [&](const Latency& one) { return one.name == name; });
+  const auto found = std::ranges::find(latencies, name, &Latency::name);
   return found == latencies.end() ? std::nullopt : std::optional(found->seconds);
-}
-
-std::string disagreement(const RowFacts& one, const RowFacts& other) {
-  if (!(one.layout == other.layout)) return "the layout";
-  if (one.batch != other.batch || one.sequence_length != other.sequence_length) return "the batch";
-  if (one.microbatches != other.microbatches) return "the number of microbatches";
-  if (one.price != other.price) return "the price";
-  return "";
-}
-
-RowFacts merged_facts(const std::vector<const RowFacts*>& repeats) {
-  RowFacts facts = *repeats.front();
-  facts.latencies.clear();
-  double power = 0.0;
-  int with_power = 0;
-  for (const RowFacts* one : repeats) {
-    if (one->power_w) {
-      power += *one->power_w;
-      ++with_power;
-    }
-    for (const Latency& latency : one->latencies) {
-      const auto known = std::find_if(facts.latencies.begin(),
-                                      facts.latencies.end(),
-                                      [&](const Latency& l) { return l.name == latency.name; });
-      if (known == facts.latencies.end()) {
-        facts.latencies.push_back(latency);
-      } else {
-        known->seconds = std::max(known->seconds, latency.seconds);
-      }
-    }
-  }
-  if (with_power > 0) facts.power_w = power / with_power;
-  return facts;
 }
 
 std::optional<double> relative_sd(const std::vector<double>& times) {

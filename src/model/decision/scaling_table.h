@@ -36,10 +36,6 @@ Layout layout_of_replica(const Layout& layout);
 /// "TP 8, PP 16, DP 64"; empty where nothing is said.
 std::string layout_text(const Layout& layout);
 
-/// Why `layout` cannot be `count` ranks, empty where it can: TP x PP x CP x DP must equal the
-/// count; without DP the other factors must divide it. A factor that is absent counts as 1.
-std::string layout_trouble(const Layout& layout, int count);
-
 /// A percentile or mean of a latency, by the name that the table gives it.
 struct Latency {
   std::string name;  // "p99", "ttft_p99", "tpot_mean"
@@ -61,24 +57,7 @@ struct RowFacts {
   std::optional<double> latency_s(const std::string& name) const;
 };
 
-/// Which fact two repeats of one count tell differently, "the layout"; empty where they agree. Of
-/// latencies and power, which are measured, nothing is asked.
-std::string disagreement(const RowFacts& one, const RowFacts& other);
-
-/// The facts of the repeats of a count: of each latency the greatest, of power the mean.
-/// `repeats` has one or more that agree.
-RowFacts merged_facts(const std::vector<const RowFacts*>& repeats);
-}  // namespace scaleworth::decide
-
-namespace scaleworth::attribution {
-// What a job's recordings tell of one count beside its times and parts.
-
-struct Attribution;
-}  // namespace scaleworth::attribution
-
-namespace scaleworth::decide {
-struct RankMean;
-
+/// What a job's recordings say of one count beside its times and parts.
 struct LedgerFacts {
   int count = 1;
   /// POP factors; `runtime` and `useful` are those of one step.
@@ -90,14 +69,6 @@ struct LedgerFacts {
   std::string straggler;
 };
 
-/// Of a job of `count` ranks, of which `ranks` are the means. The factors are those of the
-/// attribution; of a lone rank, which has none, they are made from its ledger with load balance 1:
-///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
-///   the host over that, dependency = compute over what is then left.
-LedgerFacts ledger_facts(const attribution::Attribution& attribution,
-                         const std::vector<RankMean>& ranks,
-                         int count);
-
 /// What a table's times are of.
 enum class TimeBasis {
   run,        // the work of a whole run
@@ -105,32 +76,24 @@ enum class TimeBasis {
   work_unit,  // some units of work, by the reciprocal of a throughput
 };
 
+/// How the work of the rows grows.
+enum class Scaling { strong, weak, mixed };
 /// What counts the rows: machines to buy, or a load that one machine serves.
 enum class Axis { ranks, nodes, load };
 
-/// One line of a table as it was read. Numbers are in base units and finite.
-struct Observation {
-  std::string place;  // "strong.csv:3", for complaints
-  int count = 1;
-  std::optional<double> time_s;
-  GroupTimes parts_s{};
-  std::optional<double> quality;
-  std::optional<double> work;        // items, tokens
-  std::optional<double> throughput;  // work per second, all ranks together
-  std::optional<double> energy_j;
-  std::optional<double> energy_per_work_j;
-  RowFacts facts;
-  std::optional<int> repeat;  // named by the table, so that a count may occur again
-};
-
-/// One count, its repeats together.
+/// One count, as a line of a table says it or, assembled, its repeats together. Numbers are in base
+/// units and finite.
 struct TableRow {
+  std::string place;  // "strong.csv:3", for messages
   int count = 1;
-  Estimate<Seconds> time;
+  std::optional<int> repeat;  // named by the table, so that a count may occur again
+  std::optional<double> time_s;
+  Estimate<Seconds> time;             // of the repeats; absent as read
   std::optional<double> relative_sd;  // of the repeats, from two on
-  GroupTimes parts_s{};               // they add up to `time`
+  GroupTimes parts_s{};               // assembled they add up to `time`
   std::optional<double> quality;      // least of the repeats
-  std::optional<double> work;
+  std::optional<double> work;         // items, tokens
+  std::optional<double> throughput;   // work per second, all ranks together; not assembled
   /// Work over that of the smallest count, where it is declared and not counted.
   std::optional<double> growth;
   std::optional<double> energy_j;
@@ -139,6 +102,9 @@ struct TableRow {
 
   bool has_parts() const;
 };
+
+/// The sum of the parts that are there; absent where none is.
+std::optional<double> sum_of(const GroupTimes& parts);
 
 /// The rank that at least 80 % of the exposed wait of a count is charged to, where that is at least
 /// 1 % of the step.
@@ -161,12 +127,6 @@ struct ScalingTable {
   bool has_parts() const;
 };
 
-/// Parts may miss their sum by this share of the time: printed tables are rounded.
-inline constexpr double parts_tolerance = 0.005;
-
-/// Derived work within this share of equal is equal: published rates are rounded.
-inline constexpr double rounding_tolerance = 0.02;
-
 /// What the columns say of all rows.
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
@@ -174,7 +134,7 @@ struct TableKind {
 };
 
 /// Throws UserError with the place of the first row that `assemble` refuses by itself.
-void check_rows(const std::vector<Observation>& observations, Axis axis);
+void check_rows(const std::vector<TableRow>& rows, Axis axis);
 
 /// Repeats of a count become the median with its order-statistic interval (absent below six). A
 /// time that is missing is the sum of the parts; where no row has a time it is work / throughput,
@@ -184,15 +144,14 @@ void check_rows(const std::vector<Observation>& observations, Axis axis);
 /// parts that do not add up to the time, a count that occurs twice without repeats, or a repeat
 /// that does, work, throughput, energy or a latency that is not positive, work or facts that differ
 /// between repeats, and a layout that is not the count.
-ScalingTable assemble(const std::vector<Observation>& observations, TableKind kind = {});
+ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind = {});
 
 /// The table of a run of `work` units, where its times are those of some units or of steps whose
 /// work is known; else as it is. Throws UserError for work that is not above 0.
 ScalingTable of_work(ScalingTable table, double work);
 
-// How far repeats of one time lie apart.
-
-/// Standard deviation (n - 1) over the mean; absent for fewer than two times.
+/// How far repeats lie apart: standard deviation (n - 1) over the mean; absent for fewer than two
+/// times.
 std::optional<double> relative_sd(const std::vector<double>& times);
 
 // What a reader of a scaling table's figures must know about its rows.
@@ -200,6 +159,38 @@ std::optional<double> relative_sd(const std::vector<double>& times);
 /// One sentence each: what the times are of, a batch that grows with the count, layouts that differ
 /// between counts, loads instead of machines, and what was concluded when the table was assembled.
 std::vector<std::string> table_remarks(const ScalingTable& table);
+
+// The recordings of one job at several counts as a scaling table.
+
+/// What the attribution of one job says of its count.
+struct AttributedCount {
+  std::string input;  // what the user named, for messages
+  TableRow row;
+  LedgerFacts ledger;
+  std::vector<std::string> remarks;
+};
+
+/// The time of a step is the mean over the steps that count (over all, with a remark, where none
+/// does) of the rank whose mean is largest, with the t-interval of that mean, which assumes
+/// independent steps. Parts are means over ranks of the step's ledger:
+///   compute        compute
+///   communication  exposed transfer
+///   idle           exposed wait, dependency idle, unattributed, and what a rank's mean step is
+///                  shorter than the slowest rank's
+///   host           host late, launch gap, profiler overhead
+///   I/O            exposed copy
+/// and add up to the time. The count is the number of ranks that the recordings tell, else that of
+/// the recordings.
+/// Throws UserError naming `input` where no step was found, no step has a length, or ranks are
+/// missing and nothing tells how many there are.
+AttributedCount attributed_count(const attribution::Attribution& attribution,
+                                 const std::string& input);
+
+/// One row per count; the work of a step is counted in steps of the smallest count: 1 at each for
+/// strong scaling, the ratio of counts for weak. Without `declared` strong scaling is assumed with
+/// a remark, which doubts it where compute grows as weak scaling's would. A part that no count has
+/// is left out. Throws UserError naming both inputs for two of one count, and for none.
+ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional<Scaling> declared);
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
@@ -255,3 +246,15 @@ std::optional<PartTimes> rank_part_times(const RankLedger& ledger, double step);
 /// Steps that every rank's ledger and `step_s` have.
 std::size_t common_steps(const MeasuredCount& count);
 }  // namespace scaleworth::model
+
+namespace scaleworth::decide {
+/// One row per count of the mode asked for (absent: strong where there is one): the median step of
+/// the slowest rank with its interval, tokens as work, and the ledger of the mean rank as parts:
+/// compute with the optimizer; transfers that nothing hides with the work that drives them as
+/// communication; waiting and what no record explains as idle; host time as host. Where the others
+/// wait for one rank, the means are over the others: its own longer work is the same loss as their
+/// waiting. Rows have parts where a ledger was measured. A count with a rank slowed on purpose is
+/// left out and named. Throws UserError without a training step, or without the mode.
+ScalingTable run_table(const std::vector<model::MeasuredMode>& modes,
+                       std::optional<Scaling> scaling);
+}  // namespace scaleworth::decide

@@ -5,6 +5,7 @@
 #include "src/model/laws/contention_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -115,17 +116,8 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
 }  // namespace
 
 const char* step_kind_name(StepKind kind) {
-  switch (kind) {
-    case StepKind::free:
-      return "free";
-    case StepKind::paid:
-      return "paid";
-    case StepKind::slower:
-      return "slower and cheaper";
-    case StepKind::loss:
-      break;
-  }
-  return "slower and more expensive";
+  constexpr std::array names{"free", "paid", "slower and cheaper", "slower and more expensive"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
@@ -202,7 +194,7 @@ std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& row
 
 namespace {
 double hourly(DollarsPerSecond price) {
-  return price.value() * 3600.0;
+  return price.value() * seconds_per_hour;
 }
 
 double cost_of(const model::Prices& prices, const model::CountTime& at, Seconds time) {
@@ -219,76 +211,6 @@ std::size_t cheapest_row(std::size_t rows, Cost cost) {
   return best;
 }
 
-CostInput price_input(const CostBasis& basis) {
-  return {"price per rank",
-          "USD/h",
-          hourly(basis.prices.per_rank),
-          1.0,
-          std::numeric_limits<double>::infinity(),
-          [&basis](double x, std::size_t row) {
-            model::Prices prices = basis.prices;
-            prices.per_rank = dollars_per_hour(x);
-            return cost_of(prices, basis.times[row], basis.times[row].time.value);
-          }};
-}
-
-CostInput fixed_input(const CostBasis& basis) {
-  return {"price per hour",
-          "USD/h",
-          hourly(basis.prices.fixed),
-          hourly(basis.prices.per_rank),
-          std::numeric_limits<double>::infinity(),
-          [&basis](double x, std::size_t row) {
-            model::Prices prices = basis.prices;
-            prices.fixed = dollars_per_hour(x);
-            return cost_of(prices, basis.times[row], basis.times[row].time.value);
-          }};
-}
-
-CostInput time_input(const CostBasis& basis) {
-  const double hours = basis.times.front().time.value.value() / 3600.0;
-  return {"time of all counts",
-          "h at the first",
-          hours,
-          1.0,
-          std::numeric_limits<double>::infinity(),
-          [&basis, hours](double x, std::size_t row) {
-            return cost_of(
-                basis.prices, basis.times[row], basis.times[row].time.value * (x / hours));
-          }};
-}
-
-double coefficient_cost(const CostBasis& basis,
-                        double serial,
-                        double communication,
-                        std::size_t row) {
-  const model::CountTime& at = basis.times[row];
-  const double relative = model::relative_time(serial, communication, at.ranks);
-  return cost_of(basis.prices, at, basis.coefficients->single * relative);
-}
-
-CostInput serial_input(const CostBasis& basis) {
-  return {"serial fraction s",
-          "",
-          basis.coefficients->serial,
-          0.01,
-          1.0,
-          [&basis](double x, std::size_t row) {
-            return coefficient_cost(basis, x, basis.coefficients->communication, row);
-          }};
-}
-
-CostInput communication_input(const CostBasis& basis) {
-  return {"communication c",
-          "",
-          basis.coefficients->communication,
-          0.001,
-          std::numeric_limits<double>::infinity(),
-          [&basis](double x, std::size_t row) {
-            return coefficient_cost(basis, basis.coefficients->serial, x, row);
-          }};
-}
-
 double spot_cost(const CostBasis& basis, const SpotTerms& terms, std::size_t row) {
   const model::CountTime& at = basis.times[row];
   const auto plan = model::plan_spot(terms.preemption, at.ranks, at.time.value);
@@ -297,41 +219,71 @@ double spot_cost(const CostBasis& basis, const SpotTerms& terms, std::size_t row
   return model::job_cost(prices, at.ranks, plan->expected).value();
 }
 
-/// One input of spot, which `put` writes into a copy of the terms.
-template <class Put>
-CostInput spot_input(const char* name,
-                     const char* unit,
-                     double value,
-                     const CostBasis& basis,
-                     const SpotTerms& terms,
-                     Put put) {
-  return {name,
-          unit,
-          value,
-          1.0,
-          std::numeric_limits<double>::infinity(),
-          [&basis, terms, put](double x, std::size_t row) {
-            SpotTerms moved = terms;
-            put(moved, x);
-            return spot_cost(basis, moved, row);
-          }};
+/// How far each of `inputs` may move before row `cheapest` is no longer the cheapest.
+std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
+                                          std::size_t rows,
+                                          std::size_t cheapest) {
+  std::vector<Sensitivity> result;
+  for (const CostInput& input : inputs) result.push_back(sensitivity(input, rows, cheapest));
+  return result;
 }
 }  // namespace
 
 std::vector<Sensitivity> cost_sensitivities(const CostBasis& basis) {
   const std::size_t rows = basis.times.size();
   if (rows == 0) return {};
-  std::vector<CostInput> inputs{price_input(basis), fixed_input(basis), time_input(basis)};
-  if (basis.coefficients) {
-    inputs.push_back(serial_input(basis));
-    inputs.push_back(communication_input(basis));
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
+  const auto at_prices = [&basis](const model::Prices& prices, std::size_t row) {
+    return cost_of(prices, basis.times[row], basis.times[row].time.value);
+  };
+  const double per_rank = hourly(basis.prices.per_rank);
+  const double hours = basis.times.front().time.value.value() / seconds_per_hour;
+  std::vector<CostInput> inputs{
+      {"price per rank",
+       "USD/h",
+       per_rank,
+       1.0,
+       unbounded,
+       [=, &basis](double x, std::size_t row) {
+         return at_prices({dollars_per_hour(x), basis.prices.fixed, basis.prices.per_job}, row);
+       }},
+      {"price per hour",
+       "USD/h",
+       hourly(basis.prices.fixed),
+       per_rank,
+       unbounded,
+       [=, &basis](double x, std::size_t row) {
+         return at_prices({basis.prices.per_rank, dollars_per_hour(x), basis.prices.per_job}, row);
+       }},
+      {"time of all counts",
+       "h at the first",
+       hours,
+       1.0,
+       unbounded,
+       [&basis, hours](double x, std::size_t row) {
+         const model::CountTime& at = basis.times[row];
+         return cost_of(basis.prices, at, at.time.value * (x / hours));
+       }}};
+  if (const auto& law = basis.coefficients) {
+    const auto with = [&basis, &law](double serial, double communication, std::size_t row) {
+      const model::CountTime& at = basis.times[row];
+      const double relative = model::relative_time(serial, communication, at.ranks);
+      return cost_of(basis.prices, at, law->single * relative);
+    };
+    inputs.push_back(
+        {"serial fraction s", "", law->serial, 0.01, 1.0, [=](double x, std::size_t row) {
+           return with(x, law->communication, row);
+         }});
+    inputs.push_back({"communication c",
+                      "",
+                      law->communication,
+                      0.001,
+                      unbounded,
+                      [=](double x, std::size_t row) { return with(law->serial, x, row); }});
   }
-  const std::size_t cheapest = cheapest_row(rows, [&](std::size_t row) {
-    return cost_of(basis.prices, basis.times[row], basis.times[row].time.value);
-  });
-  std::vector<Sensitivity> result;
-  for (const CostInput& input : inputs) result.push_back(sensitivity(input, rows, cheapest));
-  return result;
+  const std::size_t cheapest =
+      cheapest_row(rows, [&](std::size_t row) { return at_prices(basis.prices, row); });
+  return sensitivities_of(inputs, rows, cheapest);
 }
 
 std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTerms& terms) {
@@ -340,32 +292,37 @@ std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTe
   const auto cost = [&](std::size_t row) { return spot_cost(basis, terms, row); };
   const std::size_t cheapest = cheapest_row(rows, cost);
   if (cost(cheapest) == std::numeric_limits<double>::infinity()) return {};
+  // `put` writes the input into a copy of the terms.
+  const auto input = [&](const char* name, const char* unit, double value, auto put) {
+    return CostInput{name,
+                     unit,
+                     value,
+                     1.0,
+                     std::numeric_limits<double>::infinity(),
+                     [&basis, terms, put](double x, std::size_t row) {
+                       SpotTerms moved = terms;
+                       put(moved, x);
+                       return spot_cost(basis, moved, row);
+                     }};
+  };
   const model::Preemption& at = terms.preemption;
   const std::vector<CostInput> inputs{
-      spot_input("spot price",
-                 "USD/h",
-                 hourly(terms.price_per_rank),
-                 basis,
-                 terms,
-                 [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
-      spot_input("reclaims per rank",
-                 "1/h",
-                 at.per_hour,
-                 basis,
-                 terms,
-                 [](SpotTerms& to, double x) { to.preemption.per_hour = x; }),
-      spot_input("checkpoint",
-                 "s",
-                 at.checkpoint.value(),
-                 basis,
-                 terms,
-                 [](SpotTerms& to, double x) { to.preemption.checkpoint = Seconds(x); }),
-      spot_input("restart", "s", at.restart.value(), basis, terms, [](SpotTerms& to, double x) {
+      input("spot price",
+            "USD/h",
+            hourly(terms.price_per_rank),
+            [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
+      input("reclaims per rank",
+            "1/h",
+            at.per_hour,
+            [](SpotTerms& to, double x) { to.preemption.per_hour = x; }),
+      input("checkpoint",
+            "s",
+            at.checkpoint.value(),
+            [](SpotTerms& to, double x) { to.preemption.checkpoint = Seconds(x); }),
+      input("restart", "s", at.restart.value(), [](SpotTerms& to, double x) {
         to.preemption.restart = Seconds(x);
       })};
-  std::vector<Sensitivity> result;
-  for (const CostInput& input : inputs) result.push_back(sensitivity(input, rows, cheapest));
-  return result;
+  return sensitivities_of(inputs, rows, cheapest);
 }
 
 namespace {

@@ -8,29 +8,14 @@
 #include <vector>
 
 namespace scaleworth::report::fixture {
-namespace {
-
-decide::SpotTerms spot_terms() {
-  return {dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
-}
-
-}  // namespace
-
 decide::Decision curve_decision() {
   decide::DecisionRequest request;
   request.metrics.prices = decide::example::hourly(2.10, 9.0);
   request.shown_counts = {1, 2, 4, 8, 16, 24, 32, 48, 64};
   request.rubric.deadline = Seconds(0.15 * 3600.0);
-  request.spot = spot_terms();
+  request.spot =
+      decide::SpotTerms{dollars_per_hour(0.63), {0.05, Seconds(120), Seconds(600), Seconds(0)}};
   return decide::decide_curve(decide::example::published_curve, 64, request);
-}
-
-DecideReportOptions curve_options() {
-  DecideReportOptions options;
-  options.has_price = true;
-  options.spot_terms = spot_terms();
-  options.rubric.deadline = Seconds(0.15 * 3600.0);
-  return options;
 }
 
 decide::Decision breakdown_decision() {
@@ -52,11 +37,11 @@ decide::Decision rubric_decision() {
 }
 
 decide::Decision steps_decision() {
-  std::vector<decide::Observation> steps;
+  std::vector<decide::TableRow> steps;
   const std::array<double, 4> compute{0.0400, 0.0204, 0.0104, 0.0054};
   const std::array<double, 4> communication{0.0, 0.0012, 0.0021, 0.0034};
   for (std::size_t i = 0; i < compute.size(); ++i) {
-    decide::Observation step;
+    decide::TableRow step;
     step.count = 1 << i;
     step.parts_s = {compute[i], communication[i], 0.0, std::nullopt};
     step.work = 8192.0;
@@ -67,10 +52,10 @@ decide::Decision steps_decision() {
   return decide::decide_table(decide::assemble(steps, {decide::TimeBasis::step}), request);
 }
 
-DecideReportOptions table_options(const std::string& input) {
-  DecideReportOptions options;
-  options.has_price = true;
+RenderOptions table_options(const std::string& input, Format format) {
+  RenderOptions options;
   options.input = input;
+  options.format = format;
   return options;
 }
 

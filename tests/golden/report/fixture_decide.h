@@ -10,13 +10,13 @@ namespace scaleworth::report::fixture {
 
 /// s = .03, c = .0015, 2.10 USD per node-hour, 9 USD per wall-clock hour, with a deadline and spot.
 decide::Decision curve_decision();
-DecideReportOptions curve_options();
 /// Compute, communication and idle time at 1 to 16 nodes under three price lists.
 decide::Decision breakdown_decision();
 /// Times and quality at 1 to 32 workers.
 decide::Decision rubric_decision();
 /// Steps of milliseconds at 1 to 8 ranks: each costs next to nothing, a million tokens do not.
 decide::Decision steps_decision();
-DecideReportOptions table_options(const std::string& input);
+/// How a decision on this input is rendered.
+RenderOptions table_options(const std::string& input, Format format = Format::text);
 
 }  // namespace scaleworth::report::fixture

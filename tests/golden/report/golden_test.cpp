@@ -110,36 +110,33 @@ TEST_CASE("the Markdown and CSV reports of an attribution are as committed", "[g
 }
 
 TEST_CASE("the decision on a curve of coefficients is as committed", "[golden]") {
-  require_golden(
-      "decide_curve.txt",
-      render_decision(fixture::curve_decision(), Format::text, fixture::curve_options()));
+  require_golden("decide_curve.txt", render_decision(fixture::curve_decision(), RenderOptions{}));
 }
 
 TEST_CASE("the decision on a time breakdown is as committed", "[golden]") {
   const auto decision = fixture::breakdown_decision();
-  DecideReportOptions options = fixture::table_options("breakdown.csv");
-  require_golden("decide_breakdown.txt", render_decision(decision, Format::text, options));
-  require_golden("decide_breakdown.md", render_decision(decision, Format::markdown, options));
-  require_golden("decide_breakdown.csv", render_decision(decision, Format::csv, options));
+  RenderOptions options = fixture::table_options("breakdown.csv");
+  require_golden("decide_breakdown.txt", render_decision(decision, options));
+  require_golden(
+      "decide_breakdown.md",
+      render_decision(decision, fixture::table_options("breakdown.csv", Format::markdown)));
+  require_golden("decide_breakdown.csv",
+                 render_decision(decision, fixture::table_options("breakdown.csv", Format::csv)));
   options.details = true;
-  require_golden("decide_breakdown_details.txt", render_decision(decision, Format::text, options));
+  require_golden("decide_breakdown_details.txt", render_decision(decision, options));
 }
 
 TEST_CASE("the decision of the rubric, which lacks a cause, is as committed", "[golden]") {
-  require_golden(
-      "decide_rubric.txt",
-      render_decision(
-          fixture::rubric_decision(), Format::text, fixture::table_options("strong.csv")));
-  DecideReportOptions options = fixture::table_options("strong.csv");
+  require_golden("decide_rubric.txt",
+                 render_decision(fixture::rubric_decision(), fixture::table_options("strong.csv")));
+  RenderOptions options = fixture::table_options("strong.csv");
   options.details = true;
-  require_golden("decide_rubric_details.txt",
-                 render_decision(fixture::rubric_decision(), Format::text, options));
+  require_golden("decide_rubric_details.txt", render_decision(fixture::rubric_decision(), options));
 }
 
 TEST_CASE("the decision on steps tells what their work costs, as committed", "[golden]") {
   require_golden("decide_steps.txt",
-                 render_decision(
-                     fixture::steps_decision(), Format::text, fixture::table_options("steps.csv")));
+                 render_decision(fixture::steps_decision(), fixture::table_options("steps.csv")));
 }
 
 TEST_CASE("the utilisation of a training run is as committed", "[golden]") {

@@ -3,7 +3,7 @@
 #include "src/cli/input/decision_input.h"
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
-#include "src/model/decision/recordings_table.h"
+#include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
 #include "tests/sim/trace/job_generator.h"
 #include "tests/unit/core/temporary_directory.h"

@@ -41,11 +41,11 @@ std::vector<Record> published(const std::string& name) {
 }
 
 /// Runs of one benchmark on nodes metered at AC, as repeats of their number of nodes.
-std::vector<Observation> metered_runs(const std::string& benchmark) {
-  std::vector<Observation> rows;
+std::vector<TableRow> metered_runs(const std::string& benchmark) {
+  std::vector<TableRow> rows;
   for (const Record& at : published("mlperf_power_runs.csv")) {
     if (at.at("submitter") != "smc-ac-power" || at.at("benchmark") != benchmark) continue;
-    Observation row;
+    TableRow row;
     row.place = at.at("run");
     row.count = std::stoi(at.at("system"));
     row.time_s = std::stod(at.at("time_s"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
-#include "src/model/decision/recordings_table.h"
+#include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
 
 #include <numeric>
@@ -197,9 +197,9 @@ TEST_CASE("without factors at the baseline the parts decide, and it is said why"
 }
 
 TEST_CASE("time of the host is a part of its own, in its gap and among the remedies", "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int count : {1, 2, 4, 8}) {
-    Observation at;
+    TableRow at;
     at.count = count;
     at.parts_s = {80.0 / count, 0.0, 0.0, std::nullopt, 5.0 * (count - 1)};
     rows.push_back(at);

@@ -81,13 +81,13 @@ std::string owner_by_parts(const std::vector<DecisionRow>& rows) {
 
 template <class Counts>
 std::string with_parts(const Counts& counts, const Losses& weights, Noise& noise) {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int count : counts) {
     const Losses at = lost(weights, count);
-    Observation row = breakdown(count,
-                                (1000.0 / count + at.serial + at.slowdown) * noise(),
-                                at.communication * noise(),
-                                at.idle * noise());
+    TableRow row = breakdown(count,
+                             (1000.0 / count + at.serial + at.slowdown) * noise(),
+                             at.communication * noise(),
+                             at.idle * noise());
     row.parts_s[index_of(PartGroup::io)] = at.io * noise();
     rows.push_back(row);
   }
@@ -96,7 +96,7 @@ std::string with_parts(const Counts& counts, const Losses& weights, Noise& noise
 
 template <class Counts>
 std::string totals(const Counts& counts, const Losses& weights, Noise& noise) {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int count : counts) {
     const Losses at = lost(weights, count);
     rows.push_back(observation(count, (1000.0 / count + at.serial + at.communication) * noise()));

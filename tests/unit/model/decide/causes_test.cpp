@@ -174,7 +174,7 @@ TEST_CASE("of a knee at the largest count nobody knows what moves it", "[cause]"
 TEST_CASE("compute that does not shrink is serial work, compute that shrinks less a slow-down",
           "[cause]") {
   const auto owner = [](double (*compute)(double)) {
-    std::vector<Observation> rows;
+    std::vector<TableRow> rows;
     for (const int count : {1, 2, 4, 8, 16, 32, 64}) {
       rows.push_back(breakdown(count, 1000.0 * compute(count), 0.2 * (count > 1), 0.0));
     }
@@ -222,7 +222,7 @@ TEST_CASE("POP factors against a baseline count what got worse, and slower kerne
 
 TEST_CASE("shares of compute's loss are those that the rows do not refute", "[cause]") {
   const auto range = [](auto seconds) {
-    std::vector<Observation> rows;
+    std::vector<TableRow> rows;
     for (const int k : {1, 2, 4, 8, 16}) rows.push_back(breakdown(k, seconds(k), 0.0, 0.0));
     return split_compute(decision_rows(assemble(rows), {}))->range(16.0).value();
   };
@@ -350,17 +350,17 @@ TEST_CASE("rows alone give the measured counts between which a knee lies", "[kne
 }
 
 TEST_CASE("a table that never falls below the threshold has a knee open above", "[knee]") {
-  const std::vector<KneeRow> rows{{1, 100.0}, {2, 52.0}, {4, 28.0}};
+  const std::vector<model::LawPoint> rows{{1, 100.0, {}}, {2, 52.0, {}}, {4, 28.0, {}}};
   const Knee half = knee(measured_knees(rows, priced()), KneeKind::efficiency);
   CHECK(half.count == 4);
   CHECK_FALSE(half.high);
   CHECK_FALSE(half.position);
-  CHECK(measured_knees({{1, 100.0}}, priced()).empty());
+  CHECK(measured_knees({{1, 100.0, {}}}, priced()).empty());
 }
 
 TEST_CASE("the law's interval holds the knee of the curve that the rows were drawn from",
           "[knee]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   const std::vector<double> noise{0.004, -0.006, 0.005, -0.003, 0.006, -0.005, 0.002};
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const int count = 1 << i;

@@ -15,7 +15,7 @@ using namespace scaleworth::decide::example;
 namespace {
 /// T(K) = 1000 s (0.02 + 0.98/K + 0.0002 (K-1)) with the last digits of a stopwatch, so that the
 /// fit has residuals: 1000.0, 510.2, 265.6, 143.9, 84.25, 56.83 s before them.
-std::vector<Observation> scaled() {
+std::vector<TableRow> scaled() {
   return {observation(1, 1001),
           observation(2, 510),
           observation(4, 265.5),
@@ -35,7 +35,7 @@ DecisionRequest by(double deadline_s) {
   return request;
 }
 
-DeadlineForecast forecast(const std::vector<Observation>& rows, const DecisionRequest& request) {
+DeadlineForecast forecast(const std::vector<TableRow>& rows, const DecisionRequest& request) {
   const Decision decision = decide_table(assemble(rows), request);
   REQUIRE(decision.deadline_forecast.has_value());
   return *decision.deadline_forecast;
@@ -104,8 +104,8 @@ TEST_CASE("the efficiency threshold and the budget hold for predicted counts too
 }
 
 TEST_CASE("counts of nodes of eight are predicted in multiples of eight", "[decide]") {
-  std::vector<Observation> rows = scaled();
-  for (Observation& row : rows) row.count *= 8;
+  std::vector<TableRow> rows = scaled();
+  for (TableRow& row : rows) row.count *= 8;
   const DeadlineForecast found = forecast(rows, by(108.0));
   CHECK(found.step == 8);
   REQUIRE(found.cheapest.has_value());
@@ -113,11 +113,11 @@ TEST_CASE("counts of nodes of eight are predicted in multiples of eight", "[deci
 }
 
 TEST_CASE("the noise of one run is that of the repeats, not that of their median", "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int count : {1, 2, 4, 8, 16, 32}) {
     // Relative standard deviation of 0.97, 1, 1.03: 0.03.
     for (int repeat = 1; repeat <= 3; ++repeat) {
-      Observation at = observation(count, law_time(count) * (0.94 + 0.03 * repeat));
+      TableRow at = observation(count, law_time(count) * (0.94 + 0.03 * repeat));
       at.repeat = repeat;
       rows.push_back(at);
     }
@@ -131,13 +131,13 @@ TEST_CASE("the noise of one run is that of the repeats, not that of their median
 }
 
 TEST_CASE("a law that is not told predicts no count, and says why", "[decide]") {
-  const std::vector<Observation> few{observation(1, 100), observation(2, 55), observation(4, 30)};
+  const std::vector<TableRow> few{observation(1, 100), observation(2, 55), observation(4, 30)};
   CHECK(forecast(few, by(20.0)).unavailable.find("3 counts measured") != std::string::npos);
   DecisionRequest without = by(20.0);
   without.intervals = false;
   CHECK_FALSE(forecast(scaled(), without).unavailable.empty());
   // Twice as slow beyond 8: no law foresees it.
-  std::vector<Observation> cliff = scaled();
+  std::vector<TableRow> cliff = scaled();
   cliff[4].time_s = 300.0;
   cliff[5].time_s = 290.0;
   CHECK_FALSE(forecast(cliff, by(20.0)).unavailable.empty());
@@ -151,11 +151,11 @@ TEST_CASE("a probability outside 0 to 1 is refused", "[decide]") {
 
 TEST_CASE("one more run at a measured count may miss the deadline that the first ones met",
           "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   // Two runs each, of 0.99 and 1.01: a relative standard deviation of 0.01414 on two degrees.
   for (const int count : {1, 2}) {
     for (const double factor : {0.99, 1.01}) {
-      Observation at = observation(count, 100.0 * factor / count);
+      TableRow at = observation(count, 100.0 * factor / count);
       at.repeat = factor < 1.0 ? 1 : 2;
       rows.push_back(at);
     }
@@ -170,7 +170,7 @@ TEST_CASE("one more run at a measured count may miss the deadline that the first
 }
 
 TEST_CASE("without repeats and law nothing says how surely a run meets a deadline", "[decide]") {
-  const std::vector<Observation> two{observation(1, 100), observation(2, 55)};
+  const std::vector<TableRow> two{observation(1, 100), observation(2, 55)};
   const DeadlineForecast found = forecast(two, by(60.0));
   CHECK(found.measured == 2);
   CHECK_FALSE(found.noise.has_value());
@@ -178,7 +178,7 @@ TEST_CASE("without repeats and law nothing says how surely a run meets a deadlin
 }
 
 namespace {
-std::vector<DecisionRow> priced(const std::vector<Observation>& table) {
+std::vector<DecisionRow> priced(const std::vector<TableRow>& table) {
   MetricsRequest request;
   request.prices = hourly(3.6);  // 0.001 USD per rank and second
   return decision_rows(assemble(table), request);

@@ -144,13 +144,13 @@ TEST_CASE("without a wall-clock price the optimum is continuous only where cost 
 
 namespace {
 /// 1000, 520 and 290 s at 1, 2 and 4.
-std::vector<Observation> timed() {
+std::vector<TableRow> timed() {
   return {observation(1, 1000), observation(2, 520), observation(4, 290)};
 }
 
 /// The last two have meters, the first has none.
-std::vector<Observation> partly_metered() {
-  std::vector<Observation> rows = timed();
+std::vector<TableRow> partly_metered() {
+  std::vector<TableRow> rows = timed();
   rows[1].energy_j = 3.6e6;
   rows[2].energy_j = 7.2e6;
   return rows;
@@ -162,7 +162,7 @@ DecisionRequest frugal() {
   return request;
 }
 
-Decision decided(const std::vector<Observation>& rows, const DecisionRequest& request) {
+Decision decided(const std::vector<TableRow>& rows, const DecisionRequest& request) {
   return decide_table(assemble(rows), request);
 }
 }  // namespace
@@ -188,7 +188,7 @@ TEST_CASE("rated power makes the energy of rows without meters and without work"
 }
 
 TEST_CASE("an energy per unit of work is compared without the work being known", "[decide]") {
-  std::vector<Observation> rows = timed();
+  std::vector<TableRow> rows = timed();
   rows[0].energy_per_work_j = 3.0;
   rows[1].energy_per_work_j = 2.0;
   const Decision decision = decided(rows, frugal());
@@ -200,8 +200,8 @@ TEST_CASE("an energy per unit of work is compared without the work being known",
 }
 
 TEST_CASE("an energy per unit of work becomes that of the run by the work given", "[decide]") {
-  std::vector<Observation> rows = timed();
-  for (Observation& row : rows) row.energy_per_work_j = 3.0;
+  std::vector<TableRow> rows = timed();
+  for (TableRow& row : rows) row.energy_per_work_j = 3.0;
   DecisionRequest request = frugal();
   request.metrics.work = 1.2e6;
   const Decision decision = decided(rows, request);
@@ -226,16 +226,16 @@ TEST_CASE("an energy that no row has cannot be the objective or have a budget", 
   DecisionRequest request;
   request.rubric.energy_budget_kwh = 1.0;
   CHECK_THROWS_AS(decided(timed(), request), UserError);
-  std::vector<Observation> rows = timed();
-  for (Observation& row : rows) row.energy_per_work_j = 3.0;
+  std::vector<TableRow> rows = timed();
+  for (TableRow& row : rows) row.energy_per_work_j = 3.0;
   CHECK_THROWS_AS(decided(rows, request), UserError);
 }
 
 namespace {
 /// The rubric's rows; the 99th percentile grows with the count and is missing at 32.
-std::vector<Observation> served() {
-  std::vector<Observation> rows = strong_observations();
-  for (Observation& row : rows) {
+std::vector<TableRow> served() {
+  std::vector<TableRow> rows = strong_observations();
+  for (TableRow& row : rows) {
     row.facts.latencies.push_back({"p50", 0.001 * row.count});
     if (row.count != 32) row.facts.latencies.push_back({"p99", 0.010 * row.count});
   }
@@ -294,7 +294,7 @@ TEST_CASE("a throughput without work, and a latency without a column, cannot be 
 }
 
 namespace {
-std::string refusal(const std::vector<Observation>& rows) {
+std::string refusal(const std::vector<TableRow>& rows) {
   try {
     assemble(rows);
   } catch (const UserError& error) {
@@ -307,12 +307,12 @@ bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-void number_repeats(std::vector<Observation>& rows) {
+void number_repeats(std::vector<TableRow>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].repeat = static_cast<int>(i);
 }
 
-Observation with_work(int count, double time, double work) {
-  Observation at = observation(count, time);
+TableRow with_work(int count, double time, double work) {
+  TableRow at = observation(count, time);
   at.work = work;
   return at;
 }
@@ -320,7 +320,7 @@ Observation with_work(int count, double time, double work) {
 
 TEST_CASE("repeats become their median with its interval, and efficiency carries it on",
           "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const double wobble : {0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03}) {
     rows.push_back(observation(1, 100 * wobble));
     rows.push_back(observation(4, 30 * wobble));
@@ -340,7 +340,7 @@ TEST_CASE("repeats become their median with its interval, and efficiency carries
 }
 
 TEST_CASE("fewer than six repeats have no interval but a spread", "[decide]") {
-  std::vector<Observation> rows{observation(1, 99), observation(1, 101)};
+  std::vector<TableRow> rows{observation(1, 99), observation(1, 101)};
   number_repeats(rows);
   const TableRow row = assemble(rows).rows.front();
   CHECK_FALSE(row.time.interval);
@@ -352,14 +352,14 @@ TEST_CASE("rows that cannot be are refused with their place", "[decide]") {
   CHECK(mentions(refusal({observation(1, 0)}), "table.csv:1: the time is 0 s"));
   CHECK(mentions(refusal({observation(2, 1), observation(2, 1)}), "stands already at table.csv:2"));
   CHECK(mentions(refusal({breakdown(4, 10, 1, -1)}), "breakdown.csv:4: idle is -1 s"));
-  Observation wrong_sum = breakdown(4, 10, 1, 1);
+  TableRow wrong_sum = breakdown(4, 10, 1, 1);
   wrong_sum.time_s = 13;
   CHECK(mentions(refusal({wrong_sum}), "the parts add up to 12 s, the time is 13 s"));
   CHECK(mentions(refusal({}), "no rows"));
-  Observation repeated = observation(2, 1);
+  TableRow repeated = observation(2, 1);
   repeated.repeat = 3;
   CHECK(mentions(refusal({repeated, repeated}), "repeat 3 of count 2 stands twice"));
-  Observation empty;
+  TableRow empty;
   empty.place = "table.csv:9";
   CHECK(mentions(refusal({empty}), "table.csv:9: no time and no parts"));
 }
@@ -386,7 +386,7 @@ TEST_CASE("weak scaling is recognised and compared by throughput", "[decide]") {
 }
 
 TEST_CASE("where a table has communication and no compute, compute is the rest", "[decide]") {
-  std::vector<Observation> rows{observation(1, 100), observation(4, 32)};
+  std::vector<TableRow> rows{observation(1, 100), observation(4, 32)};
   const auto communication = index_of(PartGroup::communication);
   rows[0].parts_s[communication] = 0.0;
   CHECK_THROWS_AS(assemble(rows), UserError);  // half of it is no column
@@ -422,7 +422,7 @@ TEST_CASE("one row, or time that only rises, gives a result that says so", "[dec
 
 TEST_CASE("a cliff at the end of a table is flagged", "[decide]") {
   // Efficient to 32, then no faster: each law but a change of regime expects about half the time.
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int count : {1, 2, 4, 8, 16, 32}) rows.push_back(observation(count, 640.0 / count));
   const auto decided = [&] { return decide_table(assemble(rows), DecisionRequest{}); };
   CHECK(decided().remarks.empty());

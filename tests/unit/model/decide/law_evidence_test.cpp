@@ -80,9 +80,9 @@ TEST_CASE("a throughput in every row is fitted as others fit it", "[decide]") {
 }
 
 TEST_CASE("the noise of a count is that of its median, not of one repeat", "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (int repeat = 1; repeat <= 4; ++repeat) {
-    Observation at = observation(2, 100.0 + repeat);
+    TableRow at = observation(2, 100.0 + repeat);
     at.repeat = repeat;
     rows.push_back(at);
   }
@@ -130,7 +130,7 @@ TEST_CASE("the law that predicts best is carried on to larger counts, far ones m
 }
 
 TEST_CASE("beyond a cliff nothing is predicted, and why is said", "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int k : {1, 2, 4, 8, 16, 32, 64}) {
     rows.push_back(observation(k, k <= 8 ? 64.0 / k : 8.0 * (k / 8)));
   }
@@ -151,9 +151,9 @@ TEST_CASE("two rows are carried on by the usual law without a claim on its error
 }
 
 TEST_CASE("weak scaling is fitted by Gustafson's law as well", "[decide]") {
-  std::vector<Observation> rows;
+  std::vector<TableRow> rows;
   for (const int k : {1, 2, 4, 8}) {
-    Observation at = observation(k, k * 100.0 / model::gustafson_speedup(0.1, k));
+    TableRow at = observation(k, k * 100.0 / model::gustafson_speedup(0.1, k));
     at.work = 1000.0 * k;
     rows.push_back(at);
   }
@@ -164,7 +164,7 @@ TEST_CASE("weak scaling is fitted by Gustafson's law as well", "[decide]") {
 }
 
 TEST_CASE("rows with micro-batches and one layout are fitted by them", "[decide]") {
-  std::vector<Observation> rows{
+  std::vector<TableRow> rows{
       observation(2240, 60.1), observation(2800, 50.2), observation(3360, 44.4)};
   rows[0].facts.microbatches = 240;
   rows[1].facts.microbatches = 192;

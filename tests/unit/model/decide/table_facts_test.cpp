@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "src/model/decision/causes.h"
-#include "src/model/decision/run_table.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
@@ -18,8 +17,8 @@ bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-Observation priced(int count, double time_s, double usd_per_hour) {
-  Observation at = observation(count, time_s);
+TableRow priced(int count, double time_s, double usd_per_hour) {
+  TableRow at = observation(count, time_s);
   at.facts.price = dollars_per_hour(usd_per_hour);
   return at;
 }
@@ -70,7 +69,7 @@ TEST_CASE("a row pays its own price", "[decide]") {
 }
 
 TEST_CASE("superlinear rows are explained by what the table says", "[decide]") {
-  const auto reason = [](const Observation& baseline, const Observation& row) {
+  const auto reason = [](const TableRow& baseline, const TableRow& row) {
     const auto remarks = superlinear_remarks(decision_rows(assemble({baseline, row}), {}));
     REQUIRE(remarks.size() == 1);
     return remarks.front();
@@ -80,7 +79,7 @@ TEST_CASE("superlinear rows are explained by what the table says", "[decide]") {
   CHECK(mentions(reason(breakdown(1, 80, 0, 20), breakdown(2, 40, 0, 5)), "the baseline's idle"));
   CHECK(mentions(reason(observation(1, 100), observation(2, 49)), "may be noise"));
   CHECK(mentions(reason(observation(1, 100), observation(2, 40)), "more cache or memory"));
-  Observation sharded = observation(2, 40);
+  TableRow sharded = observation(2, 40);
   sharded.facts.layout.tensor = 2;
   CHECK(mentions(reason(observation(1, 100), sharded), "its layout is another"));
 }
@@ -95,7 +94,7 @@ TEST_CASE("superlinear rows of one reason share a sentence", "[decide]") {
 }
 
 TEST_CASE("a batch or a layout that changes with the count is said", "[decide]") {
-  std::vector<Observation> rows{observation(1, 10), observation(2, 10)};
+  std::vector<TableRow> rows{observation(1, 10), observation(2, 10)};
   rows[0].facts.batch = 8;
   rows[1].facts.batch = 16;
   rows[1].facts.layout.tensor = 2;

@@ -15,16 +15,16 @@ inline std::string printed(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-inline Observation observation(int count, double time_s) {
-  Observation at;
+inline TableRow observation(int count, double time_s) {
+  TableRow at;
   at.place = fmt::format("table.csv:{}", count);
   at.count = count;
   at.time_s = time_s;
   return at;
 }
 
-inline Observation breakdown(int count, double compute, double communication, double idle) {
-  Observation at;
+inline TableRow breakdown(int count, double compute, double communication, double idle) {
+  TableRow at;
   at.place = fmt::format("breakdown.csv:{}", count);
   at.count = count;
   at.parts_s = {compute, communication, idle, std::nullopt, std::nullopt};
@@ -41,14 +41,14 @@ inline ScalingTable breakdown_table() {
 }
 
 /// Seconds and quality at 1 to 32 workers.
-inline std::vector<Observation> strong_observations() {
-  std::vector<Observation> rows{observation(1, 3600),
-                                observation(2, 1880),
-                                observation(4, 1010),
-                                observation(8, 560),
-                                observation(16, 340),
-                                observation(32, 250)};
-  for (Observation& row : rows) row.quality = row.count == 16 ? 0.870 : 0.871;
+inline std::vector<TableRow> strong_observations() {
+  std::vector<TableRow> rows{observation(1, 3600),
+                             observation(2, 1880),
+                             observation(4, 1010),
+                             observation(8, 560),
+                             observation(16, 340),
+                             observation(32, 250)};
+  for (TableRow& row : rows) row.quality = row.count == 16 ? 0.870 : 0.871;
   return rows;
 }
 

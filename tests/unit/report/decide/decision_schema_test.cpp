@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "src/model/decision/recordings_table.h"
+#include "src/model/decision/scaling_table.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture_attribution.h"
 #include "tests/golden/report/fixture_decide.h"
@@ -16,7 +16,7 @@ using nlohmann::json;
 namespace {
 
 json as_json(const decide::Decision& decision) {
-  return json::parse(render_decision(decision, Format::json, fixture::table_options("table.csv")));
+  return json::parse(render_decision(decision, fixture::table_options("table.csv", Format::json)));
 }
 
 std::string problems(const json& document) {
@@ -25,9 +25,9 @@ std::string problems(const json& document) {
 
 /// Every member that a table can fill.
 decide::Decision full_decision() {
-  std::vector<decide::Observation> rows;
+  std::vector<decide::TableRow> rows;
   for (const int count : {1, 2, 4}) {
-    decide::Observation at = decide::example::breakdown(count, 100.0 / count, count, 1.0);
+    decide::TableRow at = decide::example::breakdown(count, 100.0 / count, count, 1.0);
     at.quality = 0.9;
     at.work = 100.0 * count;
     at.energy_j = 500.0;
@@ -85,7 +85,7 @@ TEST_CASE("the schema refuses a decision without its rows, or with numbers as te
 }
 
 TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
-  std::vector<decide::Observation> rows;
+  std::vector<decide::TableRow> rows;
   // T(K) = 1000 s (0.02 + 0.98/K + 0.0002 (K-1)), rounded.
   const std::vector<std::pair<int, double>> times{
       {1, 1001}, {2, 510}, {4, 265.5}, {8, 144}, {16, 84.2}, {32, 56.9}};
@@ -116,8 +116,7 @@ TEST_CASE("a decision on recordings tells its factors and the rank that the othe
   CHECK(document["ledgers"]["cause_by_factors"] == true);
   CHECK(document["ledgers"]["counts"][0]["factors"]["load_balance"] == 1.0);
   CHECK(document["ledgers"]["counts"][1]["factors"]["useful_s_by_rank"][3] == 0.013);
-  const std::string text =
-      render_decision(decision, Format::text, fixture::table_options("one/ four/"));
+  const std::string text = render_decision(decision, fixture::table_options("one/ four/"));
   CHECK(text.find("(by the POP factors of the recordings)") != std::string::npos);
   CHECK(
       text.find("At 4 the others wait for rank 3, 3.99 ms of each step on average; cause: late") !=
