@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
+#include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <functional>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 using decide::Cause;
+using decide::CauseLoss;
+using decide::Gap;
+using decide::Knee;
 
-constexpr std::size_t most_listed = 32;
 constexpr std::array causes{Cause::serial,
                             Cause::communication,
                             Cause::overhead,
@@ -19,70 +24,40 @@ constexpr std::array causes{Cause::serial,
                             Cause::io,
                             Cause::slowdown};
 
-const decide::CauseLoss* loss_of(const decide::Gap& gap, Cause cause) {
-  const auto found = std::find_if(
-      gap.losses.begin(), gap.losses.end(), [&](const auto& loss) { return loss.cause == cause; });
+const CauseLoss* loss_of(const Gap& gap, Cause cause) {
+  const auto found = std::ranges::find(gap.losses, cause, &CauseLoss::cause);
   return found == gap.losses.end() ? nullptr : &*found;
 }
 
-Number share_of(const decide::CauseLoss& loss) {
-  Number share = number(loss.share);
-  if (loss.spread) share.interval = loss.spread;
+Number share_of(const Gap& gap, Cause cause) {
+  const CauseLoss* loss = loss_of(gap, cause);
+  Number share = number(loss ? loss->share : 0.0);
+  if (loss && loss->spread) share.interval = loss->spread;
   return share;
 }
 
-void add_shares(Table& table, const std::vector<decide::Gap>& gaps, Cause cause) {
-  const bool any = std::any_of(gaps.begin(), gaps.end(), [&](const decide::Gap& gap) {
-    return loss_of(gap, cause) != nullptr;
-  });
-  if (!any) return;
-  const std::string name = decide::cause_name(cause);
-  table.columns.push_back(decision_column("gap_share_" + name, name, Unit::percent, 1));
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    const decide::CauseLoss* loss = loss_of(gaps[i], cause);
-    table.rows[i].cells.push_back(loss ? Cell{share_of(*loss)} : Cell{number(0.0)});
+Table gaps_by_cause(const std::string& id, const std::string& title, const std::vector<Gap>& gaps) {
+  std::vector<ColumnOf<Gap>> columns{{count_parameter(), &Gap::count},
+                                     {measure("gap_s", "lost", Unit::seconds), &Gap::lost_s}};
+  for (const Cause cause : causes) {
+    const auto has_cause = [&](const Gap& gap) { return loss_of(gap, cause) != nullptr; };
+    if (std::ranges::none_of(gaps, has_cause)) continue;
+    const std::string name = decide::cause_name(cause);
+    columns.push_back({measure("gap_share_" + name, name, Unit::percent).with_decimals(1),
+                       [=](const Gap& gap) { return share_of(gap, cause); }});
   }
-}
-
-bool has_spread(const decide::Gap& gap) {
-  return std::any_of(gap.losses.begin(), gap.losses.end(), [](const decide::CauseLoss& loss) {
-    return loss.spread.has_value();
-  });
-}
-
-Table gaps_by_cause(const std::string& id,
-                    const std::string& title,
-                    const std::vector<decide::Gap>& gaps) {
-  Table table{id,
-              title,
-              {{"count", "count", Role::parameter, Unit::count},
-               decision_column("gap_s", "lost", Unit::seconds, {})}};
-  for (const decide::Gap& gap : gaps) {
-    table.rows.push_back(
-        {{number(gap.count), number(gap.lost_s)}, table.rows.size() >= most_listed});
-  }
-  for (const Cause cause : causes) add_shares(table, gaps, cause);
-  const bool latency = std::any_of(
-      gaps.begin(), gaps.end(), [](const decide::Gap& gap) { return gap.latency_share; });
-  if (latency) {
-    table.columns.push_back(
-        decision_column("latency_share", "of communication: latency", Unit::percent, 1));
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-      table.rows[i].cells.push_back(cell_or_absent(gaps[i].latency_share));
-    }
-  }
-  if (!gaps.empty() && has_spread(gaps.back())) {
+  columns.push_back({measure("latency_share", "of communication: latency", Unit::percent)
+                         .with_decimals(1)
+                         .if_present(),
+                     &Gap::latency_share});
+  Table table = first_rows(make_table(id, title, gaps, columns));
+  const auto has_spread = [](const CauseLoss& loss) { return loss.spread.has_value(); };
+  if (!gaps.empty() && std::ranges::any_of(gaps.back().losses, has_spread)) {
     table.notes = {
         "The range of a share is what the counts do not refute; each of its ends is passed by "
         "one table in ten."};
   }
   return table;
-}
-}  // namespace
-
-Table gap_table(const DecideView& view) {
-  return gaps_by_cause(
-      "gap", "The gap from ideal at each count, by cause", view.decision.diagnosis.gaps);
 }
 
 Table factor_gap_table(const DecideView& view) {
@@ -90,47 +65,40 @@ Table factor_gap_table(const DecideView& view) {
       gaps_by_cause("factor_gap",
                     "The gap from ideal at each count, by the POP factors of the recordings",
                     view.decision.diagnosis.factor_gaps);
-  if (!table.rows.empty()) {
-    table.notes = {
-        "A factor against the baseline's: load balance and dependency are idle, host is host, "
-        "transfer is communication, the growth of the useful time is compute slow-down."};
-  }
+  table.notes = {
+      "A factor against the baseline's: load balance and dependency are idle, host is host, "
+      "transfer is communication, the growth of the useful time is compute slow-down."};
   return table;
 }
 
 Table fits_table(const DecideView& view) {
+  using Reading = decide::LawReading;
   const auto& spread = view.decision.diagnosis.spread;
-  Table table{"fit",
-              "",
-              {{"law", "fit", Role::parameter, Unit::plain},
-               decision_column("fit_s", "s", Unit::plain, 4),
-               decision_column("serial_folds", "serial", Unit::plain, 2),
-               decision_column("serial_part", "serial", Unit::percent, 1),
-               decision_column("overhead_folds", "overhead", Unit::plain, 2),
-               decision_column("overhead_part", "overhead", Unit::percent, 1),
-               decision_column("unexplained_folds", "rest", Unit::plain, 2),
-               decision_column("serial_seconds_part", "serial seconds", Unit::percent, 1),
-               decision_column("fit_residual", "residual", Unit::percent, 1),
-               decision_column("fit_holds", "holds", Unit::plain, {})}};
-  if (!spread || !(spread->missing > 0.0)) return table;
-  table.title = fmt::format(
-      "Folds missing at {} ({:.2f}), by the choice of fit", spread->count, spread->missing);
-  for (const decide::LawReading& one : spread->readings) {
-    table.rows.push_back({{one.fit,
-                           number(one.serial),
-                           number(one.serial_folds),
-                           number(one.serial_folds / spread->missing),
-                           number(one.overhead_folds),
-                           number(one.overhead_folds / spread->missing),
-                           number(one.unexplained_folds),
-                           number(one.serial_share),
-                           number(one.residual),
-                           std::string(one.holds ? "yes" : "no")}});
-  }
-  table.notes = {
-      "By least relative squares with T1 free, but for the plain one. Serial work is taken away "
-      "first; what a law without an overhead leaves counts as overhead. "
-      "A fit that does not hold leaves more than the noise of the rows."};
+  if (!spread || !(spread->missing > 0.0)) return {};
+  const auto part = [&](double Reading::*folds) {
+    return [folds, missing = spread->missing](const Reading& one) { return one.*folds / missing; };
+  };
+  Table table = make_table<Reading>(
+      "fit",
+      fmt::format(
+          "Folds missing at {} ({:.2f}), by the choice of fit", spread->count, spread->missing),
+      spread->readings,
+      {{parameter("law", "fit"), &Reading::fit},
+       {measure("fit_s", "s").with_decimals(4), &Reading::serial},
+       {measure("serial_folds", "serial").with_decimals(2), &Reading::serial_folds},
+       {measure("serial_part", "serial", Unit::percent).with_decimals(1),
+        part(&Reading::serial_folds)},
+       {measure("overhead_folds", "overhead").with_decimals(2), &Reading::overhead_folds},
+       {measure("overhead_part", "overhead", Unit::percent).with_decimals(1),
+        part(&Reading::overhead_folds)},
+       {measure("unexplained_folds", "rest").with_decimals(2), &Reading::unexplained_folds},
+       {measure("serial_seconds_part", "serial seconds", Unit::percent).with_decimals(1),
+        &Reading::serial_share},
+       {measure("fit_residual", "residual", Unit::percent).with_decimals(1), &Reading::residual},
+       {measure("fit_holds", "holds"), &Reading::holds}},
+      {"By least relative squares with T1 free, but for the plain one. Serial work is taken away "
+       "first; what a law without an overhead leaves counts as overhead. "
+       "A fit that does not hold leaves more than the noise of the rows."});
   if (spread->serial_share) {
     table.notes.push_back(
         fmt::format("Serial share of the lost seconds by the fits that hold and 95 % of their "
@@ -141,60 +109,64 @@ Table fits_table(const DecideView& view) {
   return table;
 }
 
-Table remedies_table(const DecideView& view) {
-  const auto& remedies = view.decision.diagnosis.remedies;
-  const decide::KneeSet& set = view.decision.knees;
-  const bool exact = set.by_law && set.draws.empty();
-  Table table{"remedy",
-              "",
-              {{"parameter", "change", Role::parameter, Unit::plain},
-               decision_column("remedy_count", "count", Unit::count, {})}};
-  if (remedies.empty()) return table;
-  const decide::Knee& before = remedies.front().before;
-  table.title = fmt::format("What would move the {} from {}",
-                            judged_knee(set),
-                            before.count ? fmt::format("{}", *before.count) : "beyond every count");
-  if (set.by_law) table.columns.push_back(decision_column("remedy_at", "at", Unit::plain, 2));
-  if (!exact) {
-    const int decimals = set.by_law ? 1 : 0;
-    table.columns.push_back(decision_column("remedy_low", "from", Unit::plain, decimals));
-    table.columns.push_back(decision_column("remedy_high", "to", Unit::plain, decimals));
+/// Count, position and range of a knee; the ids are "knee_count", "knee_low" ....
+template <class T, class KneeOf>
+void add_knee(std::vector<ColumnOf<T>>& columns,
+              const decide::KneeSet& set,
+              const std::string& id,
+              const std::string& position,
+              KneeOf knee_of) {
+  const auto cell = [=](auto member) {
+    return [=](const T& row) { return as_cell(std::invoke(knee_of, row).*member); };
+  };
+  columns.push_back({measure(id + "_count", "count", Unit::count), cell(&Knee::count)});
+  if (set.by_law) {
+    columns.push_back({measure(id + position, "at").with_decimals(2), cell(&Knee::position)});
   }
-  const bool cost = before.kind == decide::KneeKind::cost;
-  table.columns.push_back(decision_column(
-      "remedy_saves", cost ? "saves of the cost" : "saves of the time at it", Unit::percent, 1));
-  table.columns.push_back(decision_column("remedy_moves", "moves it", Unit::plain, {}));
-  for (const decide::Remedy& remedy : remedies) {
-    std::vector<Cell> cells{std::string(decide::remedy_change(remedy.cause)),
-                            cell_or_absent(remedy.after.count)};
-    if (set.by_law) cells.push_back(cell_or_absent(remedy.after.position));
-    if (!exact) {
-      cells.push_back(number(remedy.after.low));
-      cells.push_back(cell_or_absent(remedy.after.high));
-    }
-    cells.push_back(cell_or_absent(remedy.saved));
-    cells.push_back(std::string(!remedy.moves ? "not known" : *remedy.moves ? "yes" : "no"));
-    table.rows.push_back({std::move(cells)});
-  }
-  return table;
+  if (set.by_law && set.draws.empty()) return;  // exact
+  const int places = set.by_law ? 1 : 0;
+  columns.push_back({measure(id + "_low", "from").with_decimals(places), cell(&Knee::low)});
+  columns.push_back({measure(id + "_high", "to").with_decimals(places), cell(&Knee::high)});
 }
 
-namespace {
-void add_notes(Table& table, const decide::KneeSet& set) {
-  std::string basis = "Knees " + set.basis;
-  const bool open =
-      std::any_of(set.knees.begin(), set.knees.end(), [](const auto& knee) { return !knee.high; });
-  if (open) basis += "; n/a: no upper end";
-  table.notes.push_back(basis + ".");
-  const bool beyond =
-      std::any_of(set.knees.begin(), set.knees.end(), [](const auto& knee) { return knee.beyond; });
-  if (beyond) {
-    table.notes.push_back(
+Table remedies_table(const DecideView& view) {
+  using decide::Remedy;
+  const auto& remedies = view.decision.diagnosis.remedies;
+  if (remedies.empty()) return {};
+  const Knee& before = remedies.front().before;
+  const bool cost = before.kind == decide::KneeKind::cost;
+  std::vector<ColumnOf<Remedy>> columns{
+      {parameter("parameter", "change"),
+       [](const Remedy& remedy) { return decide::remedy_change(remedy.cause); }}};
+  add_knee(columns, view.decision.knees, "remedy", "_at", &Remedy::after);
+  columns.push_back(
+      {measure(
+           "remedy_saves", cost ? "saves of the cost" : "saves of the time at it", Unit::percent)
+           .with_decimals(1),
+       &Remedy::saved});
+  columns.push_back({measure("remedy_moves", "moves it"), [](const Remedy& remedy) {
+                       return !remedy.moves ? "not known" : *remedy.moves ? "yes" : "no";
+                     }});
+  return make_table(
+      "remedy",
+      fmt::format("What would move the {} from {}",
+                  judged_knee(view.decision.knees),
+                  before.count ? fmt::format("{}", *before.count) : "beyond every count"),
+      remedies,
+      columns);
+}
+
+std::vector<std::string> knee_notes(const decide::KneeSet& set) {
+  const bool open = std::ranges::any_of(set.knees, [](const Knee& knee) { return !knee.high; });
+  std::vector<std::string> notes{
+      fmt::format("Knees {}{}.", set.basis, open ? "; n/a: no upper end" : "")};
+  if (std::ranges::any_of(set.knees, &Knee::beyond)) {
+    notes.push_back(
         fmt::format("Outside {} to {} nothing was measured; there the law alone speaks.",
                     set.request.smallest.value_or(1),
                     set.request.largest.value_or(1)));
   }
-  if (set.kneedle.empty()) return;
+  if (set.kneedle.empty()) return notes;
   std::string compared;
   for (const decide::KneedleReading& reading : set.kneedle) {
     compared += fmt::format("{}{} over {} to {}",
@@ -203,34 +175,106 @@ void add_notes(Table& table, const decide::KneeSet& set) {
                             reading.from,
                             reading.to);
   }
-  table.notes.push_back(fmt::format(
+  notes.push_back(fmt::format(
       "Kneedle, for comparison only since its answer is that of the range it sees: {}.", compared));
+  return notes;
 }
-}  // namespace
 
 Table knees_table(const DecideView& view) {
   const decide::KneeSet& set = view.decision.knees;
-  const bool exact = set.by_law && set.draws.empty();
-  Table table{"knee",
-              "Where the curve bends, by definition",
-              {{"parameter", "definition", Role::parameter, Unit::plain},
-               decision_column("knee_count", "count", Unit::count, {})}};
-  if (set.by_law) table.columns.push_back(decision_column("knee_position", "at", Unit::plain, 2));
-  if (!exact) {
-    const int decimals = set.by_law ? 1 : 0;
-    table.columns.push_back(decision_column("knee_low", "from", Unit::plain, decimals));
-    table.columns.push_back(decision_column("knee_high", "to", Unit::plain, decimals));
+  std::vector<ColumnOf<Knee>> columns{{parameter("parameter", "definition"), [&](const Knee& knee) {
+                                         return decide::knee_name(knee.kind, set.request);
+                                       }}};
+  add_knee(columns, set, "knee", "_position", std::identity{});
+  return make_table(
+      "knee", "Where the curve bends, by definition", set.knees, columns, knee_notes(set));
+}
+
+Table losses_table(const DecideView& view) {
+  using Loss = decide::RowLoss;
+  std::vector<ColumnOf<Loss>> columns{
+      {count_parameter(), &Loss::count},
+      {measure("folds_without_forecast", "folds missing").with_decimals(3), &Loss::missing}};
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute) continue;
+    Column share = measure(std::string("share_") + group.name, group.name, Unit::percent);
+    share.decimals = 1;
+    share.optional = group.id != PartGroup::communication && group.id != PartGroup::idle;
+    columns.push_back(
+        {share, [i = index_of(group.id)](const Loss& loss) { return loss.share[i]; }});
   }
-  for (const decide::Knee& knee : set.knees) {
-    std::vector<Cell> cells{decide::knee_name(knee.kind, set.request), cell_or_absent(knee.count)};
-    if (set.by_law) cells.push_back(cell_or_absent(knee.position));
-    if (!exact) {
-      cells.push_back(number(knee.low));
-      cells.push_back(cell_or_absent(knee.high));
-    }
-    table.rows.push_back({std::move(cells)});
+  columns.push_back(
+      {measure("speedup_without_communication", "speed-up without communication").with_decimals(3),
+       &Loss::without_communication});
+  columns.push_back(
+      {measure("speedup_without_idle", "without idle").with_decimals(3), &Loss::without_idle});
+  return first_rows(
+      make_table("loss", "Where the missing speed-up went", view.decision.losses, columns));
+}
+
+Table growth_table(const DecideView& view) {
+  using decide::PartGrowth;
+  return make_table<PartGrowth>(
+      "growth",
+      "How the parts grow with the count",
+      view.decision.growth,
+      {{parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
+       {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
+       {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
+       {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}});
+}
+
+double useful_s(const attribution::Efficiency& one) {
+  double sum = 0.0;
+  for (const auto& time : one.useful) sum += std::chrono::duration<double>(time).count();
+  return sum;
+}
+
+/// The POP factors of recordings.
+Table factors_table(const DecideView& view) {
+  using attribution::Efficiency;
+  using decide::LedgerFacts;
+  const auto of_factors = [](auto value) {
+    return [=](const LedgerFacts& ledger) {
+      return ledger.factors ? as_cell(std::invoke(value, *ledger.factors)) : Cell{};
+    };
+  };
+  const auto percent = [](const char* id, const char* header) {
+    return measure(id, header, Unit::percent).with_decimals(1);
+  };
+  Table table = make_table<LedgerFacts>(
+      "factors",
+      "POP factors of each count; the last four multiply to the first",
+      view.decision.ledgers,
+      {{count_parameter(), &LedgerFacts::count},
+       {percent("pop_parallel", "parallel efficiency"), of_factors(&Efficiency::parallel)},
+       {percent("pop_load_balance", "load balance"), of_factors(&Efficiency::load_balance)},
+       {percent("pop_host", "host"), of_factors(&Efficiency::host)},
+       {percent("pop_dependency", "dependency"), of_factors(&Efficiency::dependency)},
+       {percent("pop_transfer", "transfer"), of_factors(&Efficiency::transfer)},
+       {measure("useful_rank_s", "useful time of a step, all ranks", Unit::seconds),
+        of_factors(useful_s)}});
+  for (const LedgerFacts& ledger : view.decision.ledgers) {
+    if (ledger.no_factors.empty()) continue;
+    table.notes.push_back(fmt::format("None at {}: {}.", ledger.count, ledger.no_factors));
   }
-  if (!table.rows.empty()) add_notes(table, set);
-  return table;
+  return limit_rows(std::move(table));
+}
+}  // namespace
+
+std::vector<Table> knee_tables(const DecideView& view) {
+  return {knees_table(view), remedies_table(view)};
+}
+
+std::vector<Table> cause_tables(const DecideView& view) {
+  std::vector<Table> tables{losses_table(view), factor_gap_table(view)};
+  if (!view.options.details) return tables;
+  tables.push_back(factors_table(view));
+  tables.push_back(gaps_by_cause(
+      "gap", "The gap from ideal at each count, by cause", view.decision.diagnosis.gaps));
+  tables.push_back(fits_table(view));
+  tables.push_back(growth_table(view));
+  for (Table& table : law_tables(view)) tables.push_back(std::move(table));
+  return tables;
 }
 }  // namespace scaleworth::report

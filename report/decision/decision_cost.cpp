@@ -2,6 +2,7 @@
 #include "report/decision/decision_report.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -14,16 +15,11 @@ constexpr double million = 1e6;
 
 template <class Has>
 bool any_row(const DecideView& view, Has has) {
-  const auto& rows = view.decision.rows;
-  return std::any_of(rows.begin(), rows.end(), has);
+  return std::ranges::any_of(view.decision.rows, has);
 }
 
 bool has_energy(const DecisionRow& row) {
   return row.energy.has_value();
-}
-
-bool has_grams(const DecisionRow& row) {
-  return row.energy && row.energy->grams;
 }
 
 bool has_work(const DecisionRow& row) {
@@ -34,18 +30,8 @@ bool is_rated(const DecisionRow& row) {
   return row.energy && !row.energy->metered;
 }
 
-Cell kilograms(const DecisionRow& row) {
-  if (!has_grams(row)) return {};
-  return number(transform(*row.energy->grams, [](double g) { return g / grams_per_kilogram; }));
-}
-
 bool is_metered(const DecisionRow& row) {
   return row.energy && row.energy->metered;
-}
-
-std::optional<double> joules_of_run(const DecisionRow& row) {
-  if (!row.energy) return std::nullopt;
-  return row.energy->joules.value;
 }
 
 /// "0.58 kWh and 0.2 kg CO2e", or "2.1 J for a unit of work".
@@ -63,7 +49,7 @@ std::string energy_text(const DecisionRow& row, bool by_unit) {
 
 /// Of a million units of work: carbon per joule times joules per work.
 Cell grams_per_million(const DecisionRow& row) {
-  if (!has_grams(row) || !row.energy_per_work) return {};
+  if (!row.energy || !row.energy->grams || !row.energy_per_work) return {};
   const double per_joule = row.energy->grams->value / row.energy->joules.value;
   return number(per_joule * *row.energy_per_work * million);
 }
@@ -71,11 +57,6 @@ Cell grams_per_million(const DecisionRow& row) {
 const char* origin_of(const DecisionRow& row) {
   if (!row.energy) return row.energy_per_work ? "meter" : "n/a";
   return row.energy->metered ? "meter" : "rating";
-}
-
-Cell watts(const DecisionRow& row) {
-  if (!row.energy) return {};
-  return number(row.energy->joules.value / (row.same_work.value.value() * row.count));
 }
 
 std::string terms_note(const DecideView& view) {
@@ -103,55 +84,51 @@ std::string terms_note(const DecideView& view) {
 }  // namespace
 
 Table energy_table(const DecideView& view) {
-  Table table{"energy", "Energy and carbon of the same work", {count_parameter()}};
-  const bool energy = any_row(view, has_energy);
-  const bool grams = any_row(view, has_grams);
-  const bool work = any_row(view, has_work);
-  if (!energy && !work) return table;
-  if (energy) {
-    table.columns.push_back(decision_column("energy_kwh", "kWh", Unit::plain, {}));
-    table.columns.push_back(decision_column("mean_w", "W per rank", Unit::plain, 0));
-  }
-  if (work)
-    table.columns.push_back(decision_column("joules_per_work", "J per work", Unit::plain, {}));
-  if (grams) table.columns.push_back(decision_column("co2e_kg", "kg CO2e", Unit::plain, {}));
-  if (grams && work) {
-    table.columns.push_back(
-        decision_column("co2e_g_per_million_work", "g CO2e per 10^6 work", Unit::plain, {}));
-  }
-  table.columns.push_back(decision_column("origin", "by", Unit::plain, {}));
-  for (const DecisionRow& row : view.decision.shown) {
-    Row cells{{count_cell(row.count)}};
-    if (energy) {
-      cells.cells.push_back(row.energy ? Cell{number(row.energy->facility_kwh)} : Cell{});
-      cells.cells.push_back(watts(row));
-    }
-    if (work) cells.cells.push_back(cell_or_absent(row.energy_per_work));
-    if (grams) cells.cells.push_back(kilograms(row));
-    if (grams && work) cells.cells.push_back(grams_per_million(row));
-    cells.cells.emplace_back(std::string(origin_of(row)));
-    table.rows.push_back(std::move(cells));
-  }
-  for (Column& column : table.columns) column.digits = 4;
-  table.notes = {terms_note(view)};
-  limit_rows(table);
-  return table;
+  if (!any_row(view, has_energy) && !any_row(view, has_work)) return {};
+  const auto of_energy = [](auto value) {
+    return [=](const DecisionRow& row) { return row.energy ? as_cell(value(row)) : Cell{}; };
+  };
+  const auto column = [](const char* id, const char* header) {
+    return measure(id, header).with_digits(4).if_present();
+  };
+  return limit_rows(make_table<DecisionRow>(
+      "energy",
+      "Energy and carbon of the same work",
+      view.decision.shown,
+      {{count_parameter().with_digits(4), &DecisionRow::count},
+       {column("energy_kwh", "kWh"),
+        of_energy([](const DecisionRow& row) { return row.energy->facility_kwh; })},
+       {column("mean_w", "W per rank").with_decimals(0), of_energy([](const DecisionRow& row) {
+          return row.energy->joules.value / (row.same_work.value.value() * row.count);
+        })},
+       {column("joules_per_work", "J per work"), &DecisionRow::energy_per_work},
+       {column("co2e_kg", "kg CO2e"), of_energy([](const DecisionRow& row) {
+          const auto& grams = row.energy->grams;
+          return grams ? as_cell(transform(*grams, [](double g) { return g / grams_per_kilogram; }))
+                       : Cell{};
+        })},
+       {column("co2e_g_per_million_work", "g CO2e per 10^6 work"), grams_per_million},
+       {column("origin", "by"), origin_of}},
+      {terms_note(view)}));
 }
 
+namespace {
+/// Energy and carbon of the chosen count, and of the one with the lowest energy; empty where it is
+/// known of none.
 std::string energy_line(const DecideView& view) {
-  const auto& rows = view.decision.rows;
   const bool by_unit = !any_row(view, has_energy);
   const auto joules = [&](const DecisionRow& row) {
-    return by_unit ? row.energy_per_work : joules_of_run(row);
+    if (by_unit) return row.energy_per_work;
+    return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
   };
-  const DecisionRow* frugal = nullptr;
+  const DecisionRow* lowest = nullptr;
   bool all = true;
-  for (const DecisionRow& row : rows) {
+  for (const DecisionRow& row : view.decision.rows) {
     const auto own = joules(row);
     all = all && own;
-    if (own && (!frugal || *own < *joules(*frugal))) frugal = &row;
+    if (own && (!lowest || *own < *joules(*lowest))) lowest = &row;
   }
-  if (!frugal) return "";
+  if (!lowest) return "";
   const int chosen = view.decision.rubric.chosen.value_or(view.decision.named.fastest);
   const std::string line =
       fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen), by_unit));
@@ -159,19 +136,18 @@ std::string energy_line(const DecideView& view) {
       any_row(view, is_rated) && any_row(view, is_metered)
           ? " Some are metered and some rated, which may differ by more than the counts do."
           : "";
-  if (frugal->count == chosen) {
+  if (lowest->count == chosen) {
     return fmt::format(
         "{}, the least of {}.{}", line, all ? "all counts" : "those whose energy is known", mixed);
   }
   return fmt::format("{}; least{} at {}: {}.{}",
                      line,
                      all ? "" : " of those known",
-                     frugal->count,
-                     energy_text(*frugal, by_unit),
+                     lowest->count,
+                     energy_text(*lowest, by_unit),
                      mixed);
 }
 
-namespace {
 constexpr std::size_t most_columns = 6;
 
 struct Words {
@@ -216,46 +192,17 @@ struct Words {
   }
 };
 
-std::vector<Column> regime_columns(bool in_time, bool break_even) {
-  std::vector<Column> columns{
-      {"regime", "regime", Role::parameter, Unit::plain},
-      decision_column("price_per_used_hour_usd", "used rank-hour", Unit::dollars, 4),
-      decision_column("cheapest", "cheapest count", Unit::count, {}),
-      decision_column("cheapest_usd", "its cost", Unit::dollars, 4)};
-  if (in_time) {
-    columns.push_back(decision_column("cheapest_in_time", "in time", Unit::count, {}));
-    columns.push_back(decision_column("cheapest_in_time_usd", "its cost", Unit::dollars, 4));
-  }
-  if (break_even) {
-    columns.push_back(decision_column("break_even", "pays from a use of", Unit::percent, 1));
-  }
-  return columns;
-}
-
-Cell cost_at(const DecideView& view, const decide::RegimeResult& result, std::optional<int> count) {
-  if (!count) return {};
+std::optional<Dollars> cost_at(const DecideView& view,
+                               const decide::RegimeResult& result,
+                               std::optional<int> count) {
+  if (!count) return std::nullopt;
   const auto& rows = view.decision.rows;
-  const auto at =
-      std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.count == *count; });
-  return cell_or_absent(result.costs[static_cast<std::size_t>(at - rows.begin())]);
+  const auto at = std::ranges::find(rows, *count, &DecisionRow::count);
+  return result.costs[static_cast<std::size_t>(at - rows.begin())];
 }
 
-Row regime_row(const DecideView& view,
-               const decide::RegimeResult& result,
-               bool in_time,
-               bool break_even) {
-  const std::optional<int> cheapest =
-      result.choice ? std::optional(result.choice->cheapest) : std::nullopt;
-  Row row{{result.regime.name,
-           number(hourly_price(result.per_rank)),
-           cell_or_absent(cheapest),
-           cost_at(view, result, cheapest)}};
-  if (in_time) {
-    row.cells.push_back(cell_or_absent(result.cheapest_in_time));
-    row.cells.push_back(cost_at(view, result, result.cheapest_in_time));
-  }
-  if (break_even) row.cells.push_back(cell_or_absent(result.break_even));
-  return row;
+std::optional<int> cheapest_of(const decide::RegimeResult& result) {
+  return result.choice ? std::optional(result.choice->cheapest) : std::nullopt;
 }
 
 model::BillLines lines_of(const decide::Decision& decision, const decide::DecisionRow& row) {
@@ -269,60 +216,71 @@ std::string regime_terms(const decide::Regime& regime) {
   return std::visit(Words{}, regime.terms);
 }
 
+namespace {
 Table regimes_table(const DecideView& view) {
-  const auto& decision = view.decision;
-  const bool in_time = view.decision.request.rubric.deadline.has_value();
-  const bool break_even =
-      std::any_of(decision.regimes.begin(), decision.regimes.end(), [](const auto& result) {
-        return result.break_even.has_value();
-      });
-  Table table{
-      "regime", "The same work under several ways to pay", regime_columns(in_time, break_even)};
-  const bool few = decision.rows.size() <= most_columns;
-  for (const auto& row : decision.rows) {
-    if (!few) break;
-    table.columns.push_back(decision_column(fmt::format("cost_at_{}_usd", row.count),
-                                            fmt::format("at {}", row.count),
-                                            Unit::dollars,
-                                            4));
+  using Result = decide::RegimeResult;
+  const auto dollars = [](const std::string& id, const std::string& header) {
+    return measure(id, header, Unit::dollars).with_decimals(4);
+  };
+  std::vector<ColumnOf<Result>> columns{
+      {parameter("regime", "regime"), [](const Result& one) { return one.regime.name; }},
+      {dollars("price_per_used_hour_usd", "used rank-hour"),
+       [](const Result& one) { return hourly_price(one.per_rank); }},
+      {measure("cheapest", "cheapest count", Unit::count), cheapest_of},
+      {dollars("cheapest_usd", "its cost"),
+       [&](const Result& one) { return cost_at(view, one, cheapest_of(one)); }}};
+  if (view.decision.request.rubric.deadline) {
+    columns.push_back(
+        {measure("cheapest_in_time", "in time", Unit::count), &Result::cheapest_in_time});
+    columns.push_back({dollars("cheapest_in_time_usd", "its cost"), [&](const Result& one) {
+                         return cost_at(view, one, one.cheapest_in_time);
+                       }});
   }
-  for (const decide::RegimeResult& result : decision.regimes) {
-    Row row = regime_row(view, result, in_time, break_even);
-    for (const auto& cost : result.costs) {
-      if (few) row.cells.push_back(cell_or_absent(cost));
-    }
-    table.rows.push_back(std::move(row));
-    table.notes.push_back(result.regime.name + ": " + regime_terms(result.regime) + ".");
+  columns.push_back(
+      {measure("break_even", "pays from a use of", Unit::percent).with_decimals(1).if_present(),
+       &Result::break_even});
+  const auto& rows = view.decision.rows;
+  for (std::size_t i = 0; i < rows.size() && rows.size() <= most_columns; ++i) {
+    columns.push_back(
+        {dollars(fmt::format("cost_at_{}_usd", rows[i].count), fmt::format("at {}", rows[i].count)),
+         [i](const Result& one) { return one.costs[i]; }});
   }
-  return table;
+  std::vector<std::string> notes;
+  for (const Result& one : view.decision.regimes) {
+    notes.push_back(fmt::format("{}: {}.", one.regime.name, regime_terms(one.regime)));
+  }
+  return make_table("regime",
+                    "The same work under several ways to pay",
+                    view.decision.regimes,
+                    columns,
+                    std::move(notes));
 }
 
 Table bill_table(const DecideView& view) {
   const auto& decision = view.decision;
-  Table table{"bill",
-              "What the cost consists of",
-              {count_parameter(),
-               decision_column("ranks_usd", "ranks", Unit::dollars, 3),
-               decision_column("fixed_usd", "per hour", Unit::dollars, 3),
-               decision_column("storage_usd", "storage", Unit::dollars, 3),
-               decision_column("egress_usd", "egress", Unit::dollars, 3),
-               decision_column("waiting_usd", "waiting, no bill", Unit::dollars, 3),
-               decision_column("total_usd", "cost", Unit::dollars, 3)}};
-  if (!decision.request.bill) return table;
-  for (const auto& row : decision.shown) {
-    const auto lines = lines_of(decision, row);
-    table.rows.push_back({{count_cell(row.count),
-                           number(lines.ranks),
-                           number(lines.fixed),
-                           number(lines.storage),
-                           number(lines.egress),
-                           number(lines.waiting),
-                           number(lines.total())}});
-  }
-  limit_rows(table);
-  return table;
+  if (!decision.request.bill) return {};
+  const auto line = [&](auto amount) {
+    return [&decision, amount](const DecisionRow& row) {
+      return std::invoke(amount, lines_of(decision, row));
+    };
+  };
+  const auto dollars = [](const char* id, const char* header) {
+    return measure(id, header, Unit::dollars).with_decimals(3);
+  };
+  return limit_rows(make_table<DecisionRow>(
+      "bill",
+      "What the cost consists of",
+      decision.shown,
+      {{count_parameter(), &DecisionRow::count},
+       {dollars("ranks_usd", "ranks"), line(&model::BillLines::ranks)},
+       {dollars("fixed_usd", "per hour"), line(&model::BillLines::fixed)},
+       {dollars("storage_usd", "storage"), line(&model::BillLines::storage)},
+       {dollars("egress_usd", "egress"), line(&model::BillLines::egress)},
+       {dollars("waiting_usd", "waiting, no bill"), line(&model::BillLines::waiting)},
+       {dollars("total_usd", "cost"), line(&model::BillLines::total)}}));
 }
 
+/// What the value of time is of the chosen count's cost; empty without one.
 std::string waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
   if (!decision.request.bill || !(decision.request.bill->value_of_time.value() > 0.0)) return "";
@@ -338,61 +296,62 @@ std::string waiting_line(const DecideView& view) {
       count);
 }
 
-namespace {
-std::string bound(const std::optional<double>& at, const char* open) {
-  return at ? fmt::format("{:.4g}", *at) : std::string(open);
-}
+/// An input and the count that is the cheapest at its value.
+struct CheapestBy {
+  const decide::Sensitivity* input;
+  std::optional<int> count;
 
-void add(Table& table, const decide::Sensitivity& input, std::optional<int> count) {
-  const bool any = !input.low && !input.high;
-  const std::string from = any ? "any" : bound(input.low, "0");
-  const std::string to = any ? "any" : bound(input.high, "no end");
-  table.rows.push_back({{input.name + (input.unit.empty() ? "" : " (" + input.unit + ")"),
-                         fmt::format("{:.4g}", input.value),
-                         cell_or_absent(count),
-                         from,
-                         to,
-                         number(input.elasticity)}});
-}
-}  // namespace
+  std::string name() const {
+    return input->unit.empty() ? input->name : fmt::format("{} ({})", input->name, input->unit);
+  }
+  std::string value() const { return fmt::format("{:.4g}", input->value); }
+  std::string from() const { return bound(input->low, "0"); }
+  std::string to() const { return bound(input->high, "no end"); }
+  double elasticity() const { return input->elasticity; }
+
+ private:
+  std::string bound(const std::optional<double>& at, const char* open) const {
+    if (!input->low && !input->high) return "any";
+    return at ? fmt::format("{:.4g}", *at) : open;
+  }
+};
 
 Table sensitivity_table(const DecideView& view) {
   const auto& decision = view.decision;
-  Table table{"sensitivity",
-              "What the cheapest count hangs on",
-              {{"input", "input", Role::parameter, Unit::plain},
-               decision_column("input_value", "value", Unit::plain, {}),
-               decision_column("stays_at", "the cheapest stays", Unit::count, {}),
-               decision_column("stays_from", "from", Unit::plain, {}),
-               decision_column("stays_to", "to", Unit::plain, {}),
-               decision_column("elasticity", "least cost per input, % per %", Unit::plain, 3)}};
-  if (!decision.choice) return table;
-  for (const auto& input : decision.sensitivities) add(table, input, decision.choice->cheapest);
+  if (!decision.choice) return {};
   const auto spot = decision.spot ? decision.spot->cheapest : std::nullopt;
-  for (const auto& input : decision.spot_sensitivities) add(table, input, spot);
-  table.notes = {fmt::format(
-      "One input at a time, looked for between 1/{0:g} and {0:g} times its value.{1}",
-      decide::sensitivity_reach,
-      decision.choice->price_cancels
-          ? " Nothing is paid per hour of wall clock, so that the price per rank cancels: the "
-            "cheapest count does not depend on it at all."
-          : "")};
-  return table;
+  std::vector<CheapestBy> inputs;
+  for (const auto& input : decision.sensitivities) {
+    inputs.push_back({&input, decision.choice->cheapest});
+  }
+  for (const auto& input : decision.spot_sensitivities) inputs.push_back({&input, spot});
+  return make_table(
+      "sensitivity",
+      "What the cheapest count hangs on",
+      inputs,
+      {{parameter("input", "input"), &CheapestBy::name},
+       {measure("input_value", "value"), &CheapestBy::value},
+       {measure("stays_at", "the cheapest stays", Unit::count), &CheapestBy::count},
+       {measure("stays_from", "from"), &CheapestBy::from},
+       {measure("stays_to", "to"), &CheapestBy::to},
+       {measure("elasticity", "least cost per input, % per %").with_decimals(3),
+        &CheapestBy::elasticity}},
+      {fmt::format(
+          "One input at a time, looked for between 1/{0:g} and {0:g} times its value.{1}",
+          decide::sensitivity_reach,
+          decision.choice->price_cancels
+              ? " Nothing is paid per hour of wall clock, so that the price per rank cancels: the "
+                "cheapest count does not depend on it at all."
+              : "")});
 }
 
-namespace {
-constexpr double seconds_per_hour = 3600.0;
-
 const model::SpotCount& at_count(const DecideView& view, int count) {
-  const auto& counts = view.decision.spot->counts;
-  return *std::find_if(
-      counts.begin(), counts.end(), [&](const auto& one) { return one.ranks == count; });
+  return *std::ranges::find(view.decision.spot->counts, count, &model::SpotCount::ranks);
 }
 
 std::string expected(const model::SpotCount& at) {
-  return fmt::format("expected {} and {:.3f} h",
-                     decision_money(*at.cost),
-                     at.plan->expected.value() / seconds_per_hour);
+  return fmt::format(
+      "expected {} and {:.3f} h", decision_money(*at.cost), hours(at.plan->expected));
 }
 
 std::string chance(const model::SpotCount& at) {
@@ -424,66 +383,61 @@ std::string in_time_line(const DecideView& view) {
       "{}; the cheapest of all, {}, meets it with {}.", text, cheapest.ranks, chance(cheapest));
 }
 
-std::vector<Column> columns(bool deadline) {
-  std::vector<Column> all{
-      count_parameter(),
-      decision_column("expected_h", "expected", Unit::hours, 3),
-      decision_column("overhead", "longer by", Unit::percent, 1),
-      decision_column("checkpoint_every_s", "work between checkpoints", Unit::seconds, {}),
-      decision_column("segments", "segments", Unit::count, {}),
-      decision_column("expected_usd", "expected cost", Unit::dollars, 3)};
-  if (deadline) all.push_back(decision_column("in_time", "in time", Unit::percent, 1));
-  return all;
-}
-
-Row spot_row(const model::SpotCount& at, bool deadline) {
-  Row row{{count_cell(at.ranks), Cell{}, Cell{}, Cell{}, Cell{}, Cell{}}};
-  if (at.plan) {
-    row.cells = {count_cell(at.ranks),
-                 number(at.plan->expected.value() / seconds_per_hour),
-                 number(at.plan->overhead),
-                 number(at.plan->interval),
-                 count_cell(at.plan->segments),
-                 number(*at.cost)};
-  }
-  if (deadline) row.cells.push_back(cell_or_absent(at.in_time));
-  return row;
-}
-}  // namespace
-
-std::vector<std::string> spot_lines(const DecideView& view) {
+/// The cheapest count on spot and, with a deadline, the cheapest that meets it.
+std::string spot_line(const DecideView& view) {
   const auto& spot = view.decision.spot;
-  if (!spot) return {};
-  if (!spot->cheapest) return {"On spot no count is expected to finish."};
-  if (view.decision.request.rubric.deadline) return {in_time_line(view)};
+  if (!spot) return "";
+  if (!spot->cheapest) return "On spot no count is expected to finish.";
+  if (view.decision.request.rubric.deadline) return in_time_line(view);
   const auto& at = at_count(view, *spot->cheapest);
-  return {fmt::format("On spot the cheapest is {}: {}.", at.ranks, expected(at))};
+  return fmt::format("On spot the cheapest is {}: {}.", at.ranks, expected(at));
 }
 
 Table spot_table(const DecideView& view) {
+  using model::SpotCount;
+  using model::SpotPlan;
+  if (!view.decision.spot || !view.decision.request.spot) return {};
+  std::vector<SpotCount> counts;
+  for (const auto& row : view.decision.shown) counts.push_back(at_count(view, row.count));
+  const auto of_plan = [](auto value) {
+    return [=](const SpotCount& at) {
+      return at.plan ? as_cell(std::invoke(value, *at.plan)) : Cell{};
+    };
+  };
+  std::vector<ColumnOf<SpotCount>> columns{
+      {count_parameter(), &SpotCount::ranks},
+      {measure("expected_h", "expected", Unit::hours).with_decimals(3),
+       of_plan([](const SpotPlan& plan) { return hours(plan.expected); })},
+      {measure("overhead", "longer by", Unit::percent).with_decimals(1),
+       of_plan(&SpotPlan::overhead)},
+      {measure("checkpoint_every_s", "work between checkpoints", Unit::seconds),
+       of_plan(&SpotPlan::interval)},
+      {measure("segments", "segments", Unit::count), of_plan(&SpotPlan::segments)},
+      {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3), &SpotCount::cost}};
   const bool deadline = view.decision.request.rubric.deadline.has_value();
-  Table table{"spot", "On machines that may be taken away", columns(deadline)};
-  if (!view.decision.spot || !view.decision.request.spot) return table;
-  for (const auto& row : view.decision.shown) {
-    table.rows.push_back(spot_row(at_count(view, row.count), deadline));
+  if (deadline) {
+    columns.push_back(
+        {measure("in_time", "in time", Unit::percent).with_decimals(1), &SpotCount::in_time});
   }
   const model::Preemption& terms = view.decision.request.spot->preemption;
-  table.notes = {fmt::format(
-      "Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint {:g} s, "
-      "restart {:g} s, notice {:g} s (--checkpoint-s, --restart-s, --notice-s).{} n/a: does not "
-      "finish.",
-      terms.per_hour,
-      terms.checkpoint.value(),
-      terms.restart.value(),
-      terms.notice.value(),
-      deadline ? " In time: the chance of meeting the deadline, by "
-                 "numerical inversion of this process's transform (to 0.001)."
-               : "")};
-  limit_rows(table);
-  return table;
+  return limit_rows(make_table(
+      "spot",
+      "On machines that may be taken away",
+      counts,
+      columns,
+      {fmt::format(
+          "Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint {:g} s, "
+          "restart {:g} s, notice {:g} s (--checkpoint-s, --restart-s, --notice-s).{} n/a: does "
+          "not finish.",
+          terms.per_hour,
+          terms.checkpoint.value(),
+          terms.restart.value(),
+          terms.notice.value(),
+          deadline ? " In time: the chance of meeting the deadline, by "
+                     "numerical inversion of this process's transform (to 0.001)."
+                   : "")}));
 }
 
-namespace {
 using decide::DeadlineForecast;
 using decide::PredictedCount;
 
@@ -583,22 +537,8 @@ std::string none_line(const DecideView& view, const DeadlineForecast& forecast) 
       percent(fastest.in_time));
 }
 
-Json noise_from(const DeadlineForecast& forecast) {
-  if (!forecast.noise) return nullptr;
-  return forecast.noise_measured ? "repeats" : "repeats and residuals";
-}
-
-Json predicted_json(const PredictedCount& one) {
-  return {{"count", one.count},
-          {"expected_s", json_value(one.expected)},
-          {"upper_s", json_value(one.upper)},
-          {"probability_in_time", json_value(one.in_time)},
-          {"expected_usd", json_value(one.expected_cost)},
-          {"upper_usd", json_value(one.upper_cost)},
-          {"beyond_measured", one.beyond}};
-}
-}  // namespace
-
+/// That one more run at the chosen count may miss the deadline; empty where it meets it with the
+/// probability asked for.
 std::string deadline_warning_line(const DecideView& view) {
   const auto& forecast = view.decision.deadline_forecast;
   if (!forecast || !forecast->measured_in_time) return "";
@@ -614,6 +554,8 @@ std::string deadline_warning_line(const DecideView& view) {
       percent(*forecast->measured_in_time));
 }
 
+/// The count that by the law meets the deadline, or that none does; empty where a measured one is
+/// hardly more expensive.
 std::string forecast_line(const DecideView& view) {
   const auto& forecast = view.decision.deadline_forecast;
   if (!forecast) return "";
@@ -626,26 +568,21 @@ std::string forecast_line(const DecideView& view) {
   if (forecast->measured && !cheaper_than_measured(view, *forecast)) return "";
   return predicted_line(view, *forecast);
 }
+}  // namespace
 
-Json deadline_forecast_json(const std::optional<DeadlineForecast>& forecast) {
-  if (!forecast) return nullptr;
-  const bool available = forecast->unavailable.empty();
-  const auto if_available = [&](Json value) { return available ? value : Json(nullptr); };
-  return {{"deadline_s", json_value(forecast->deadline.latest)},
-          {"probability", json_value(forecast->deadline.probability)},
-          {"cheapest_measured", json_value(forecast->measured)},
-          {"cheapest_measured_in_time", json_value(forecast->measured_in_time)},
-          {"unavailable", json_note(forecast->unavailable)},
-          {"run_noise", json_value(forecast->noise)},
-          {"noise_from", noise_from(*forecast)},
-          {"looked_from", if_available(forecast->from)},
-          {"looked_to", if_available(forecast->to)},
-          {"looked_step", if_available(forecast->step)},
-          {"cheapest_predicted",
-           forecast->cheapest ? predicted_json(*forecast->cheapest) : Json(nullptr)},
-          {"fastest", if_available(available ? predicted_json(forecast->fastest) : Json(nullptr))},
-          {"probability_at_any_count", if_available(json_value(forecast->in_time_anywhere))},
-          {"peak_count", available ? json_value(forecast->peak) : Json(nullptr)},
-          {"least_expected_s", if_available(json_value(forecast->least))}};
+std::vector<Table> money_tables(const DecideView& view) {
+  const bool all = view.options.details;
+  return {regimes_table(view),
+          spot_table(view),
+          all ? bill_table(view) : Table{},
+          all ? sensitivity_table(view) : Table{}};
+}
+
+std::vector<std::string> deadline_lines(const DecideView& view) {
+  return {deadline_warning_line(view), forecast_line(view)};
+}
+
+std::vector<std::string> cost_lines(const DecideView& view) {
+  return {spot_line(view), waiting_line(view), energy_line(view)};
 }
 }  // namespace scaleworth::report

@@ -1,17 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/json_values.h"
 #include "report/render.h"
-#include "src/model/decision/decision.h"
-#include "src/model/decision/scaling_row.h"
-#include "src/model/laws/classic_laws.h"
-#include "src/model/laws/law_evidence.h"
-#include "src/model/laws/model_selection.h"
+#include "src/core/files/fields.h"
 
 #include <chrono>
 
+#include <nlohmann/json.hpp>
+
 namespace scaleworth::report {
 namespace {
+using decide::Decision;
+
+constexpr JsonHead head{
+    "decision.schema.json",
+    "scaleworth decide --format json",
+    "Which count to buy, and why. Units stand in the keys: _s seconds, _usd US dollars, _j joules, "
+    "_w watts; shares and efficiencies are fractions of 1. An estimate is {value, low, high, "
+    "samples}, with its 95 % interval. What does not exist or could not be had is null.",
+    decision_schema_version,
+    "scaleworth decision"};
+
+constexpr FieldOptions one_cause =
+    one_of("serial work|communication|growing overhead|idle|host|I/O|compute slow-down");
+
+std::optional<std::vector<double>> ends(const std::optional<Interval<double>>& one) {
+  return one ? std::optional(std::vector<double>{one->low, one->high}) : std::nullopt;
+}
+
+double seconds(attribution::Nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+void put_verdict(Fields& json, const Verdict& judged) {
+  const char* answer = judged.answer == Answer::yes  ? "recommended"
+                       : judged.answer == Answer::no ? "none"
+                                                     : "not attributed";
+  json("answer", answer, one_of("recommended|none|not attributed"));
+  json("headline", judged.headline);
+  json("lines", judged.lines);
+}
+
+void put_exclusion(Fields& json, const decide::Exclusion& one) {
+  json("reason", one.reason);
+  json("mark", one.mark, "The reason in a word or two.");
+  json("counts", one.counts);
+}
+
+void put_rubric(Fields& json, const Decision& decision) {
+  const decide::RubricResult& rubric = decision.rubric;
+  json("objective", decide::objective_name(rubric.objective));
+  json("chosen", rubric.chosen);
+  json("level", rubric.level, "Other counts that are not worse beyond the 95 % intervals.");
+  json("cheapest",
+       decision.named.cheapest,
+       "The count of least cost; without prices of least rank-seconds.");
+  json("balanced", decision.named.balanced, "The count of least cost x time.");
+  json("fastest", decision.named.fastest);
+  json("largest_efficient",
+       rubric.largest_efficient,
+       "The largest count that reaches the efficiency threshold.");
+  json.array("exclusions", rubric.exclusions, put_exclusion, "Counts that fail one gate.");
+  json("unproven", rubric.unproven, "Counts without quality where the rubric asks for it.");
+  json("quality_held", rubric.quality_held);
+  json("quality_drift", rubric.quality_drift, "Largest difference from the baseline's quality.");
+}
+
+void put_predicted(Fields& json, const decide::PredictedCount& one) {
+  json.named("predicted", "A count by the law; null where there is none.");
+  json("count", one.count);
+  json("expected_s", one.expected, "By the best fit.");
+  json("upper_s",
+       one.upper,
+       "One run takes no longer with `probability`: over the draws of the fit and the noise of "
+       "one run.");
+  json("probability_in_time", one.in_time, "That one run meets the deadline.");
+  json("expected_usd", one.expected_cost, "USD in expected_s; null without prices.");
+  json("upper_usd", one.upper_cost, "USD in upper_s; null without prices.");
+  json("beyond_measured", one.beyond, "Larger than every measured count.");
+}
+
+void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecast) {
+  const auto if_available = [&](const auto& value) {
+    return forecast.unavailable.empty() ? std::optional(value) : std::nullopt;
+  };
+  const char* measured_noise = forecast.noise_measured ? "repeats" : "repeats and residuals";
+  json("deadline_s", forecast.deadline.latest, "For the work of the rows.");
+  json("probability", forecast.deadline.probability, "With which one run is to meet it.");
+  json("cheapest_measured",
+       forecast.measured,
+       "Cheapest measured count that meets the deadline by the upper end of its interval, and the "
+       "efficiency threshold and the budget; null: none.");
+  json("cheapest_measured_in_time",
+       forecast.measured_in_time,
+       "Probability that one more run there meets it, too, by run_noise and the uncertainty of the "
+       "median; null where the noise is not known.");
+  json("unavailable",
+       forecast.unavailable,
+       "Why no law tells more: then the predictions below are null.",
+       or_null);
+  json("run_noise",
+       forecast.noise,
+       "Relative standard deviation of one run; null without repeats and law.");
+  json("noise_from",
+       forecast.noise ? measured_noise : "",
+       "residuals: together with what the law misses the rows by.",
+       {.or_null = true, .one_of = "repeats|repeats and residuals"});
+  json("looked_from",
+       if_available(forecast.from),
+       "Smallest count that was looked at: the smallest measured one.");
+  json("looked_to", if_available(forecast.to), "Largest: 4 times the largest measured one.");
+  json("looked_step",
+       if_available(forecast.step),
+       "Counts between them were looked at in multiples of this, the greatest common divisor of "
+       "the measured ones.");
+  json.object("cheapest_predicted", forecast.cheapest, put_predicted);
+  json.object("fastest", if_available(forecast.fastest), put_predicted);
+  json("probability_at_any_count",
+       if_available(forecast.in_time_anywhere),
+       "No count meets the deadline more probably, however large; below `probability` none does "
+       "at any price.");
+  json("peak_count",
+       forecast.unavailable.empty() ? forecast.peak : std::nullopt,
+       "Where the law's time is the least; null: nowhere.");
+  json("least_expected_s", if_available(forecast.least), "The time there, or what time tends to.");
+}
+
+void put_choice(Fields& json, const model::CostChoice& one) {
+  json.named("choice", "By cost alone; null without prices.");
+  json("cheapest", one.cheapest);
+  json("plateau", one.plateau, "Counts within 1 % or within the intervals of the cheapest.");
+  json("fastest", one.fastest);
+  json("price_of_speed_usd",
+       one.price_of_speed,
+       "Cost of the fastest less that of the cheapest.",
+       or_null);
+  json("price_cancels",
+       one.price_cancels,
+       "No wall-clock rate: the cheapest count is the same at every price per rank.");
+}
+
 const char* kind_name(decide::KneeKind kind) {
   switch (kind) {
     case decide::KneeKind::efficiency:
@@ -28,530 +155,572 @@ const char* kind_name(decide::KneeKind kind) {
   return "peak";
 }
 
-Json knee(const decide::Knee& one) {
-  return {{"definition", kind_name(one.kind)},
-          {"count", json_value(one.count)},
-          {"position", json_value(one.position)},
-          {"low", json_value(one.low)},
-          {"high", json_value(one.high)},
-          {"beyond_measured", one.beyond}};
+void put_knee(Fields& json, const decide::Knee& one) {
+  json.named("knee", "Where the curve bends, by one definition.");
+  json("definition",
+       kind_name(one.kind),
+       one_of("efficiency threshold|slope threshold|speed-up x efficiency|cost|peak"));
+  json("count", one.count, "Whole; null where the curve never gets there.");
+  json("position", one.position, "Continuous; null where rows alone do not show it.");
+  json("low", one.low, "Interval, of the meaning that `basis` states.", or_null);
+  json("high", one.high, "null: no upper end.");
+  json("beyond_measured", one.beyond);
 }
 
-Json reading(const decide::KneedleReading& one) {
-  return {{"from", one.from}, {"to", one.to}, {"count", json_value(one.knee)}};
-}
-
-Json interval(const std::optional<Interval<double>>& one) {
-  return one ? Json{json_value(one->low), json_value(one->high)} : Json(nullptr);
+void put_knees(Fields& json, const decide::KneeSet& set) {
+  json("basis", set.basis);
+  json("threshold", set.request.threshold, "Of efficiency and of slope.");
+  json("threshold_given", set.request.threshold_given, "false: the default.");
+  json.array("definitions", set.knees, put_knee);
+  json.array(
+      "kneedle_for_comparison",
+      set.kneedle,
+      [](Fields& reading, const decide::KneedleReading& one) {
+        reading("from", one.from);
+        reading("to", one.to);
+        reading("count", one.knee);
+      },
+      "Its answer is that of the range it sees; it never decides.");
 }
 
 /// One gap from ideal, by cause.
-Json gap_json(const decide::Gap& one) {
-  const auto loss = [](const decide::CauseLoss& each) {
-    return Json{{"cause", decide::cause_name(each.cause)},
-                {"lost_s", json_value(each.lost_s)},
-                {"share", json_value(each.share)},
-                {"share_by_fits", interval(each.spread)}};
+void put_gap(Fields& json, const decide::Gap& one) {
+  json.named("gap", "The gap from ideal at one count, by cause, the largest first.");
+  json("count", one.count);
+  json("lost_s", one.lost_s, or_null);
+  json.array("causes", one.losses, [](Fields& cause, const decide::CauseLoss& each) {
+    cause("cause", decide::cause_name(each.cause), one_cause);
+    cause("lost_s", each.lost_s, or_null);
+    cause("share", each.share, or_null);
+    cause("share_by_fits",
+          ends(each.spread),
+          "Least and greatest over the fits that hold, where a fit decides it.");
+  });
+  json("latency_share_of_communication",
+       one.latency_share,
+       "Of a ring, by --alpha-us, --beta-gbs and --message-mb.");
+}
+
+void put_law_spread(Fields& json, const decide::LawSpread& one) {
+  json("count", one.count);
+  json("folds_without_forecast", one.missing, or_null);
+  json("serial_share_by_fits", ends(one.by_fits), "Least and greatest.");
+  json("serial_share_with_noise", ends(one.serial_share), "Least and greatest.");
+  json.array("fits", one.readings, [](Fields& fit, const decide::LawReading& reading) {
+    fit("fit", reading.fit);
+    fit("serial", reading.serial, or_null);
+    fit("serial_folds", reading.serial_folds, or_null);
+    fit("overhead_folds", reading.overhead_folds, or_null);
+    fit("unexplained_folds", reading.unexplained_folds, or_null);
+    fit("serial_share_of_seconds", reading.serial_share, or_null);
+    fit("residual", reading.residual, "Root mean square, relative.", or_null);
+    fit("holds", reading.holds, "Not refuted by the rows (5 %).");
+  });
+}
+
+void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
+  const auto remedy = [&](Fields& each, const decide::Remedy& one) {
+    const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
+    each("cause", decide::cause_name(one.cause), one_cause);
+    each("change", decide::remedy_change(one.cause));
+    each("means", decide::remedy_means(one.cause, latency));
+    each.object("before", one.before, put_knee);
+    each.object("after", one.after, put_knee);
+    each("saves", one.saved, "Of the cost at the optimum, else of the time at the knee.");
+    each(
+        "moves", one.moves, "null: not known, the knee is the table's largest count or beyond it.");
   };
-  return {{"count", one.count},
-          {"lost_s", json_value(one.lost_s)},
-          {"causes", json_array(one.losses, loss)},
-          {"latency_share_of_communication", json_value(one.latency_share)}};
+  json("by_law_alone",
+       diagnosis.by_law,
+       "The cause stands on fits of the totals, not on measured parts.");
+  json.array("gaps",
+             diagnosis.gaps,
+             put_gap,
+             "By parts or coefficients; empty where the table has only totals.");
+  json.object("fits",
+              diagnosis.spread,
+              put_law_spread,
+              "The missing speed-up at the largest count by the choice of fit; null below four "
+              "rows.");
+  json.array("remedies",
+             diagnosis.remedies,
+             remedy,
+             "The knee with one cause taken away; the most effective first.");
 }
 
-Json fit(const decide::LawReading& one) {
-  return {{"fit", one.fit},
-          {"serial", json_value(one.serial)},
-          {"serial_folds", json_value(one.serial_folds)},
-          {"overhead_folds", json_value(one.overhead_folds)},
-          {"unexplained_folds", json_value(one.unexplained_folds)},
-          {"serial_share_of_seconds", json_value(one.serial_share)},
-          {"residual", json_value(one.residual)},
-          {"holds", one.holds}};
+void put_factors(Fields& json, const attribution::Efficiency& one) {
+  std::vector<double> useful;
+  for (const auto time : one.useful) useful.push_back(seconds(time));
+  json("parallel", one.parallel, or_null);
+  json("load_balance", one.load_balance, or_null);
+  json("host", one.host, or_null);
+  json("dependency", one.dependency, or_null);
+  json("transfer", one.transfer, or_null);
+  json("step_s", seconds(one.runtime), "Mean step of the slowest rank, s.");
+  json("useful_s_by_rank", useful, "Of one step, s.");
+  json("of", one.window, "Which time the factors are of.", or_null);
 }
 
-Json spread(const decide::LawSpread& one) {
-  return {{"count", one.count},
-          {"folds_without_forecast", json_value(one.missing)},
-          {"serial_share_by_fits", interval(one.by_fits)},
-          {"serial_share_with_noise", interval(one.serial_share)},
-          {"fits", json_array(one.readings, fit)}};
+/// What recordings show.
+void put_ledgers(Fields& json, const Decision& decision) {
+  json.array("counts", decision.ledgers, [](Fields& ledger, const decide::LedgerFacts& one) {
+    ledger("count", one.count);
+    ledger.object("factors",
+                  one.factors,
+                  put_factors,
+                  "POP factors: parallel = load_balance * host * dependency * transfer; null for "
+                  "the reason in no_factors.");
+    ledger("no_factors", one.no_factors, or_null);
+    ledger("straggler",
+           one.straggler,
+           "For whom the others wait, and why; null: no rank with 95 % confidence.",
+           or_null);
+  });
+  json.array("gaps_by_factors",
+             decision.diagnosis.factor_gaps,
+             put_gap,
+             "Relative to the baseline's factors, s of one step.");
+  json("cause_by_factors",
+       decision.diagnosis.by_factors,
+       "`cause` is that of the last gap by factors, not of `diagnosis.gaps`.");
+  json("note",
+       decision.diagnosis.factor_note,
+       "Where the factors and the parts differ by more than 10 points, or why there are no "
+       "factors.",
+       or_null);
 }
 
-Json remedy(const decide::Remedy& one, const std::optional<double>& latency_share) {
-  return {{"cause", decide::cause_name(one.cause)},
-          {"change", decide::remedy_change(one.cause)},
-          {"means", decide::remedy_means(one.cause, latency_share)},
-          {"before", knee(one.before)},
-          {"after", knee(one.after)},
-          {"saves", json_value(one.saved)},
-          {"moves", one.moves ? Json(*one.moves) : Json(nullptr)}};
+void put_parts(Fields& json, const GroupTimes& times) {
+  json.named("parts", "Seconds; null where the table has no such column.");
+  json("compute_s", times[index_of(PartGroup::compute)]);
+  json("communication_s", times[index_of(PartGroup::communication)]);
+  json("idle_s", times[index_of(PartGroup::idle)]);
+  json("io_s", times[index_of(PartGroup::io)]);
+  json("host_s",
+       times[index_of(PartGroup::host)],
+       "Processors without work because their host was late.");
 }
 
-Json knees_json(const decide::KneeSet& set) {
-  return {{"basis", set.basis},
-          {"threshold", json_value(set.request.threshold)},
-          {"threshold_given", set.request.threshold_given},
-          {"definitions", json_array(set.knees, knee)},
-          {"kneedle_for_comparison", json_array(set.kneedle, reading)}};
+void put_layout(Fields& json, const decide::Layout& layout) {
+  json("tensor", layout.tensor);
+  json("pipeline", layout.pipeline);
+  json("context", layout.context);
+  json("data", layout.data);
+  json("expert", layout.expert);
 }
 
-Json diagnosis_json(const decide::Diagnosis& diagnosis) {
-  const auto one_remedy = [&](const decide::Remedy& one) {
-    return remedy(one, diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt);
-  };
-  return {{"by_law_alone", diagnosis.by_law},
-          {"gaps", json_array(diagnosis.gaps, gap_json)},
-          {"fits", diagnosis.spread ? spread(*diagnosis.spread) : Json(nullptr)},
-          {"remedies", json_array(diagnosis.remedies, one_remedy)}};
+void put_energy(Fields& json, const model::JobEnergy& one) {
+  json("machines_j", one.joules);
+  json("building_kwh", one.facility_kwh);
+  json("co2e_g", one.grams);
+  json("origin", one.metered ? "meter" : "rating", one_of("meter|rating"));
 }
 
-constexpr double seconds_per_hour = 3600.0;
-
-Json layout_json(const decide::Layout& layout) {
-  if (layout.empty()) return nullptr;
-  return {{"tensor", json_value(layout.tensor)},
-          {"pipeline", json_value(layout.pipeline)},
-          {"context", json_value(layout.context)},
-          {"data", json_value(layout.data)},
-          {"expert", json_value(layout.expert)}};
-}
-
-Json latencies_json(const std::vector<decide::Latency>& latencies) {
-  Json json = Json::object();
-  for (const decide::Latency& latency : latencies) {
-    json[latency.name] = json_value(latency.seconds);
-  }
-  return json;
-}
-
-/// Members of a row: Gustafson's fraction, layout, batch, price, power, latencies.
-Json row_facts_json(const decide::DecisionRow& row) {
+void put_row(Fields& json, const decide::DecisionRow& row) {
   const decide::RowFacts& facts = row.facts;
-  Json json{{"gustafson_serial", json_value(row.gustafson_serial)},
-            {"layout", layout_json(facts.layout)},
-            {"batch", json_value(facts.batch)},
-            {"sequence_length", json_value(facts.sequence_length)},
-            {"microbatches", json_value(facts.microbatches)},
-            {"rate_usd_per_hour", nullptr},
-            {"power_w", json_value(facts.power_w)},
-            {"latencies_s", latencies_json(facts.latencies)}};
-  if (facts.price) {
-    json["rate_usd_per_hour"] = json_value(facts.price->value() * seconds_per_hour);
-  }
-  return json;
+  std::vector<std::pair<std::string, Seconds>> latencies;
+  for (const decide::Latency& one : facts.latencies) latencies.emplace_back(one.name, one.seconds);
+  json("count", row.count, "Ranks, nodes or load: `counts_of`.");
+  json("time_s", row.time, "As measured, s.");
+  json("same_work_s", row.same_work, "What the baseline's work takes, s.");
+  json("speedup",
+       row.speedup,
+       "Baseline's same_work_s over this one's; scaled speed-up where the work grows with the "
+       "count.");
+  json("efficiency", row.efficiency, "Speed-up over the ratio of counts, of 1; above 1 is kept.");
+  json("karp_flatt", row.karp_flatt, "(1/S - 1/K) / (1 - 1/K); null at the baseline and below.");
+  json("cost_usd", row.cost, "USD of the baseline's work.");
+  json("cost_per_work_usd", row.cost_per_work, "USD per unit of work.");
+  json("work_per_usd", row.work_per_dollar, "Units of work per USD.");
+  json("work_per_s", row.throughput, "Units of work per second, all ranks together.");
+  json("energy_per_work_j", row.energy_per_work, "J per unit of work.");
+  json.object("energy", row.energy, put_energy, "Of the baseline's work; null where not known.");
+  json("quality", row.quality, "In the table's own unit.");
+  json.object("parts", row.parts_s, put_parts);
+  json("gustafson_serial",
+       row.gustafson_serial,
+       "(K - S) / (K - 1) of the scaled speed-up; null unless the work grows with the count.");
+  json.object("layout",
+              facts.layout.empty() ? std::nullopt : std::optional(facts.layout),
+              put_layout,
+              "Degrees of parallelism; null where the table has none.");
+  json("batch", facts.batch, "Of one step and all ranks, in the table's unit (sequences).");
+  json("sequence_length", facts.sequence_length, "Tokens.");
+  json("microbatches", facts.microbatches, "Of one step and data-parallel replica.");
+  json("rate_usd_per_hour",
+       facts.price ? std::optional(hourly_price(*facts.price)) : std::nullopt,
+       "The row's own price, USD per rank and hour.");
+  json("power_w", facts.power_w, "W per rank.");
+  json("latencies_s", latencies, "Seconds by name, as ttft_p99.");
 }
 
-/// "run", "step", "units of work".
-const char* times_of_name(decide::TimeBasis basis) {
-  switch (basis) {
-    case decide::TimeBasis::run:
-      return "run";
-    case decide::TimeBasis::step:
-      return "step";
-    case decide::TimeBasis::work_unit:
-      break;
-  }
-  return "units of work";
+void put_step(Fields& json, const decide::MarginalStep& one) {
+  json("from", one.from);
+  json("to", one.to);
+  json("kind",
+       decide::step_kind_name(one.kind),
+       one_of("free|paid|slower and cheaper|slower and more expensive"));
+  json("speedup_gain", one.speedup_gain, or_null);
+  json("time_saved_s", one.time_saved, or_null);
+  json("cost_added_usd", one.cost_added, or_null);
+  json("speedup_per_usd",
+       one.speedup_per_dollar,
+       "null where money is saved: no ratio ranks a free step.");
+  json("usd_per_hour_saved", one.dollars_per_hour_saved, "null but for a paid step.");
 }
 
-/// "ranks", "nodes", "load".
-const char* counts_of_name(decide::Axis axis) {
-  switch (axis) {
-    case decide::Axis::ranks:
-      return "ranks";
-    case decide::Axis::nodes:
-      return "nodes";
-    case decide::Axis::load:
-      break;
-  }
-  return "load";
+void put_bill(Fields& json, const model::BillTerms& one) {
+  json("per_rank_hour_usd", hourly_price(one.per_rank));
+  json("fixed_per_hour_usd", hourly_price(one.fixed));
+  json("storage_per_hour_usd", hourly_price(one.storage));
+  json("value_of_time_per_hour_usd", hourly_price(one.value_of_time));
+  json("egress_per_run_usd", one.egress);
 }
 
-Json law_row(const decide::LawRow& row) {
-  return {{"count", row.count},
-          {"measured_s", json_value(row.measured)},
-          {"fitted_s", json_value(row.fitted)},
-          {"residual", json_value(row.residual)},
-          {"left_out_error", json_value(row.left_out)}};
-}
-
-Json count_estimate(const std::optional<model::CountEstimate>& at) {
-  if (!at) return nullptr;
-  return {{"value", json_value(at->count)},
-          {"low", json_value(at->low)},
-          {"high", json_value(at->high)}};
-}
-
-Json next_measurement(const std::optional<model::NextMeasurement>& next) {
-  if (!next) return nullptr;
-  return {{"count", next->count},
-          {"optimum_width_before", json_value(next->width_before)},
-          {"optimum_width_after", json_value(next->width_after)},
-          {"cost_usd", json_value(next->cost)}};
-}
-
-Json parameter(const model::ThroughputParameter& one) {
-  Json json{{"value", json_value(one.value)},
-            {"standard_error", json_value(one.standard_error)},
-            {"low", nullptr},
-            {"high", nullptr}};
-  if (one.interval) {
-    json["low"] = json_value(one.interval->low);
-    json["high"] = json_value(one.interval->high);
-  }
-  return json;
-}
-
-Json throughput(const std::optional<model::ThroughputFit>& fit) {
-  if (!fit) return nullptr;
-  return {{"contention", parameter(fit->contention)},
-          {"coherency", parameter(fit->coherency)},
-          {"single_per_s", parameter(fit->single)},
-          {"residual_sd_per_s", json_value(fit->residual_sd)},
-          {"degrees_of_freedom", fit->degrees},
-          {"peak_count", json_value(fit->peak_load)},
-          {"limit_per_s", json_value(fit->limit)}};
-}
-
-Json gustafson(const std::optional<model::GustafsonFit>& fit) {
-  if (!fit) return nullptr;
-  return {{"serial", json_value(fit->serial)},
-          {"single_s", json_value(fit->single)},
-          {"residual", json_value(fit->residual)},
-          {"amdahl_serial", json_value(fit->amdahl_serial)},
-          {"amdahl_serial_at", json_value(fit->largest_count)}};
-}
-
-Json micro_batches(const std::optional<model::MicroBatchFit>& fit) {
-  if (!fit) return nullptr;
-  return {{"per_micro_batch_s", json_value(fit->per_micro_batch)},
-          {"fixed_s", json_value(fit->fixed)},
-          {"lost_micro_batches", json_value(fit->lost_micro_batches)},
-          {"residual", json_value(fit->residual)}};
-}
-
-Json informed(const std::optional<model::InformedFit>& fit) {
-  if (!fit) return nullptr;
-  return {{"single_s", json_value(fit->single)},
-          {"serial", json_value(fit->serial)},
-          {"residual", json_value(fit->residual)}};
-}
-
-Json ring_row(const decide::RingRow& row) {
-  return {{"count", row.count},
-          {"latency_s", json_value(row.communication.latency)},
-          {"bandwidth_s", json_value(row.communication.bandwidth)},
-          {"share_of_time", json_value(row.share)}};
-}
-
-Json bound_row(const decide::BoundRow& row) {
-  return {{"count", row.count},
-          {"measured_s", json_value(row.measured)},
-          {"least_s", json_value(row.bounds.low)},
-          {"most_s", json_value(row.bounds.high)},
-          {"above", json_value(row.above)}};
-}
-
-Json forecast_point(const decide::ForecastPoint& point) {
-  return {{"count", point.count},
-          {"time_s", json_value(point.time)},
-          {"speedup", json_value(point.speedup)},
-          {"efficiency", json_value(point.efficiency)},
-          {"far", point.far}};
-}
-
-Json further_laws_json(const decide::FurtherLaws& laws) {
-  return {{"gustafson", gustafson(laws.gustafson)},
-          {"micro_batches", micro_batches(laws.micro_batches)},
-          {"informed", informed(laws.informed)},
-          {"ring", json_array(laws.ring, ring_row)},
-          {"work_depth", json_array(laws.bounds, bound_row)}};
-}
-
-/// null without one.
-Json forecast_json(const std::optional<decide::LawForecast>& law_forecast) {
-  if (!law_forecast) return nullptr;
-  return {{"law", law_forecast->law},
-          {"formula", law_forecast->formula},
-          {"basis", law_forecast->basis},
-          {"held_out_error", json_value(law_forecast->held_out)},
-          {"points", json_array(law_forecast->points, forecast_point)}};
-}
-
-/// Numbers in base units, null for what is absent.
-Json law_evidence_json(const decide::LawEvidence& evidence) {
-  return {{"rows", json_array(evidence.rows, law_row)},
-          {"least_time_count", count_estimate(evidence.least_time)},
-          {"least_cost_count", count_estimate(evidence.least_cost)},
-          {"next_measurement", next_measurement(evidence.next)},
-          {"throughput_fit", throughput(evidence.throughput)}};
-}
-
-double seconds(attribution::Nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-Json factors(const attribution::Efficiency& one) {
-  return {{"parallel", json_value(one.parallel)},
-          {"load_balance", json_value(one.load_balance)},
-          {"host", json_value(one.host)},
-          {"dependency", json_value(one.dependency)},
-          {"transfer", json_value(one.transfer)},
-          {"step_s", json_value(seconds(one.runtime))},
-          {"useful_s_by_rank", json_array(one.useful, [](auto time) { return seconds(time); })},
-          {"of", json_note(one.window)}};
-}
-
-Json ledger(const decide::LedgerFacts& one) {
-  return {{"count", one.count},
-          {"factors", one.factors ? factors(*one.factors) : Json(nullptr)},
-          {"no_factors", json_note(one.no_factors)},
-          {"straggler", json_note(one.straggler)}};
-}
-
-/// POP factors and straggler by count, the gaps by factors and how they differ from the parts; null
-/// without recordings.
-Json ledgers_json(const decide::Decision& decision) {
-  if (decision.ledgers.empty()) return nullptr;
-  return {{"counts", json_array(decision.ledgers, ledger)},
-          {"gaps_by_factors", json_array(decision.diagnosis.factor_gaps, gap_json)},
-          {"cause_by_factors", decision.diagnosis.by_factors},
-          {"note", json_note(decision.diagnosis.factor_note)}};
-}
-
-using decide::Decision;
-
-const char* answer_name(Answer answer) {
-  return answer == Answer::yes ? "recommended" : answer == Answer::no ? "none" : "not attributed";
-}
-
-Json parts(const GroupTimes& times) {
-  return {{"compute_s", json_value(times[index_of(PartGroup::compute)])},
-          {"communication_s", json_value(times[index_of(PartGroup::communication)])},
-          {"idle_s", json_value(times[index_of(PartGroup::idle)])},
-          {"io_s", json_value(times[index_of(PartGroup::io)])},
-          {"host_s", json_value(times[index_of(PartGroup::host)])}};
-}
-
-Json sensitivity(const decide::Sensitivity& one) {
-  return {{"input", one.name},
-          {"unit", json_note(one.unit)},
-          {"value", json_value(one.value)},
-          {"stays_from", json_value(one.low)},
-          {"stays_to", json_value(one.high)},
-          {"elasticity", json_value(one.elasticity)}};
-}
-
-Json energy(const model::JobEnergy& one) {
-  return {{"machines_j", json_value(one.joules)},
-          {"building_kwh", json_value(one.facility_kwh)},
-          {"co2e_g", json_value(one.grams)},
-          {"origin", one.metered ? "meter" : "rating"}};
-}
-
-Json row(const decide::DecisionRow& one) {
-  Json json{{"count", one.count},
-            {"time_s", json_value(one.time)},
-            {"same_work_s", json_value(one.same_work)},
-            {"speedup", json_value(one.speedup)},
-            {"efficiency", json_value(one.efficiency)},
-            {"karp_flatt", json_value(one.karp_flatt)},
-            {"cost_usd", json_value(one.cost)},
-            {"cost_per_work_usd", json_value(one.cost_per_work)},
-            {"work_per_usd", json_value(one.work_per_dollar)},
-            {"work_per_s", json_value(one.throughput)},
-            {"energy_per_work_j", json_value(one.energy_per_work)},
-            {"energy", one.energy ? energy(*one.energy) : Json(nullptr)},
-            {"quality", json_value(one.quality)},
-            {"parts", parts(one.parts_s)}};
-  json.update(row_facts_json(one));
-  return json;
-}
-
-Json step(const decide::MarginalStep& one) {
-  return {{"from", one.from},
-          {"to", one.to},
-          {"kind", decide::step_kind_name(one.kind)},
-          {"speedup_gain", json_value(one.speedup_gain)},
-          {"time_saved_s", json_value(one.time_saved)},
-          {"cost_added_usd", json_value(one.cost_added)},
-          {"speedup_per_usd", json_value(one.speedup_per_dollar)},
-          {"usd_per_hour_saved", json_value(one.dollars_per_hour_saved)}};
-}
-
-Json waiting(const decide::ValueOfWaiting& one) {
-  return {{"count", one.count}, {"from_usd_per_hour", json_value(hourly_price(one.from))}};
-}
-
-Json choice(const model::CostChoice& one) {
-  return {{"cheapest", one.cheapest},
-          {"plateau", one.plateau},
-          {"fastest", one.fastest},
-          {"price_of_speed_usd", json_value(one.price_of_speed)},
-          {"price_cancels", one.price_cancels}};
-}
-
-Json regime(const decide::RegimeResult& one) {
+void put_regime(Fields& json, const decide::RegimeResult& one) {
   const auto* part = std::get_if<decide::PricePart>(&one.regime.terms);
-  return {{"name", one.regime.name},
-          {"terms", regime_terms(one.regime)},
-          {"price_part", part ? json_value(part->part) : Json(nullptr)},
-          {"price_per_used_hour_usd", json_value(hourly_price(one.per_rank))},
-          {"break_even_utilisation", json_value(one.break_even)},
-          {"costs_usd", json_array(one.costs, [](auto cost) { return json_value(cost); })},
-          {"choice", one.choice ? choice(*one.choice) : Json(nullptr)},
-          {"cheapest_in_time", json_value(one.cheapest_in_time)}};
+  json("name", one.regime.name);
+  json("terms", regime_terms(one.regime), "Its prices in words.");
+  json("price_part",
+       part ? std::optional(part->part) : std::nullopt,
+       "Of the given price; null for a price of its own.");
+  json("price_per_used_hour_usd", hourly_price(one.per_rank), "Of a rank.", or_null);
+  json("break_even_utilisation",
+       one.break_even,
+       "From which it is cheaper than the price; above 1: never.");
+  json("costs_usd", one.costs, "Row by row, of the same work; null: does not finish.");
+  json.object("choice", one.choice, put_choice);
+  json("cheapest_in_time", one.cheapest_in_time, "With a deadline: that meets it.");
 }
 
-Json spot_count(const model::SpotCount& one) {
-  Json json{{"count", one.ranks},
-            {"expected_usd", json_value(one.cost)},
-            {"probability_in_time", json_value(one.in_time)}};
-  json["expected_s"] = one.plan ? json_value(one.plan->expected) : Json(nullptr);
-  json["interval_s"] = one.plan ? json_value(one.plan->interval) : Json(nullptr);
-  json["segments"] = one.plan ? Json(one.plan->segments) : Json(nullptr);
-  return json;
-}
-
-Json spot(const model::SpotChoice& one) {
-  return {{"cheapest", json_value(one.cheapest)},
-          {"fastest", json_value(one.fastest)},
-          {"cheapest_in_time", json_value(one.cheapest_in_time)},
-          {"surest", json_value(one.surest)},
-          {"counts", json_array(one.counts, spot_count)}};
-}
-
-Json bill(const model::BillTerms& one) {
-  return {{"per_rank_hour_usd", json_value(hourly_price(one.per_rank))},
-          {"fixed_per_hour_usd", json_value(hourly_price(one.fixed))},
-          {"storage_per_hour_usd", json_value(hourly_price(one.storage))},
-          {"value_of_time_per_hour_usd", json_value(hourly_price(one.value_of_time))},
-          {"egress_per_run_usd", json_value(one.egress)}};
-}
-
-Json rubric(const decide::RubricResult& one, const decide::NamedCounts& named) {
-  const auto exclusion = [](const decide::Exclusion& e) {
-    return Json{{"reason", e.reason}, {"mark", e.mark}, {"counts", e.counts}};
+void put_spot_count(Fields& json, const model::SpotCount& one) {
+  const model::SpotPlan plan = one.plan.value_or(model::SpotPlan{});
+  const auto if_finished = [&](const auto& value) {
+    return one.plan ? std::optional(value) : std::nullopt;
   };
-  return {{"objective", decide::objective_name(one.objective)},
-          {"chosen", json_value(one.chosen)},
-          {"level", one.level},
-          {"cheapest", named.cheapest},
-          {"balanced", named.balanced},
-          {"fastest", named.fastest},
-          {"largest_efficient", json_value(one.largest_efficient)},
-          {"exclusions", json_array(one.exclusions, exclusion)},
-          {"unproven", one.unproven},
-          {"quality_held", one.quality_held ? Json(*one.quality_held) : Json(nullptr)},
-          {"quality_drift", json_value(one.quality_drift)}};
+  json("count", one.ranks);
+  json("expected_usd", one.cost, "null: does not finish.");
+  json("probability_in_time", one.in_time, "null without a deadline.");
+  json("expected_s", if_finished(plan.expected));
+  json("interval_s", if_finished(plan.interval), "Work between checkpoints.");
+  json("segments", if_finished(plan.segments), "Equal parts of the work between checkpoints.");
 }
 
-Json cause(const Decision& decision) {
-  if (!decision.cause) return nullptr;
-  Json mixture = Json::object();
-  for (const auto& [name, share] : decision.cause->mixture) mixture[name] = json_value(share);
-  return {{"count", decision.cause_count},
-          {"owner", json_note(decision.cause->owner)},
-          {"explained", json_value(decision.cause->explained)},
-          {"mixture", mixture}};
+void put_spot(Fields& json, const model::SpotChoice& one) {
+  json("cheapest", one.cheapest, "By expected cost.");
+  json("fastest", one.fastest);
+  json("cheapest_in_time", one.cheapest_in_time, "Of those that meet the deadline.");
+  json("surest", one.surest, "The count that meets the deadline most probably.");
+  json.array("counts", one.counts, put_spot_count);
 }
 
-Json loss(const decide::RowLoss& one) {
-  return {{"count", one.count},
-          {"folds_without_forecast", json_value(one.missing)},
-          {"lost", parts(one.lost_s)},
-          {"speedup_without_communication", json_value(one.without_communication)},
-          {"speedup_without_idle", json_value(one.without_idle)}};
+void put_sensitivity(Fields& json, const decide::Sensitivity& one) {
+  json("input", one.name);
+  json("unit", one.unit, or_null);
+  json("value", one.value, or_null);
+  json("stays_from", one.low, "The cheapest count is the same from here on; null: any.");
+  json("stays_to", one.high, "Up to here; null: any.");
+  json("elasticity", one.elasticity, "Per cent of least cost per per cent of the input.", or_null);
 }
 
-Json laws(const Decision& decision) {
-  Json json = Json::array();
+void put_loss(Fields& json, const decide::RowLoss& one) {
+  json("count", one.count);
+  json("folds_without_forecast", one.missing, "Ratio of counts less speed-up.", or_null);
+  json.object("lost", one.lost_s, put_parts);
+  json("speedup_without_communication", one.without_communication, "Had it taken no time.");
+  json("speedup_without_idle", one.without_idle);
+}
+
+struct FittedLaw {
+  std::string name;
+  double serial = 0.0;
+  std::optional<model::ContentionFit> fit;  // of the contention-coherency law
+  model::ScalingLaw law;
+  std::optional<double> ceiling;
+};
+
+void put_law(Fields& json, const FittedLaw& one) {
+  const model::ContentionFit fit = one.fit.value_or(model::ContentionFit{});
+  json("name", one.name);
+  json.members_if(one.fit.has_value(),
+                  [&](Fields& law) { law("single_s", fit.single, "Time at one rank.", or_null); });
+  json("serial", one.serial, or_null);
+  json.members_if(one.fit.has_value(), [&](Fields& law) {
+    law("coherency", fit.coherency, or_null);
+    law("serial_interval", one.law.serial);
+    law("coherency_interval", one.law.coherency);
+    law("correlation", one.law.correlation, "Of serial and coherency.");
+    law("residual", fit.residual, "Root mean square, relative.", or_null);
+    law("not_identifiable", one.law.not_identifiable, "Why the intervals are absent.", or_null);
+    law("next_count", one.law.next_count, "The count to measure next.");
+    law("fastest", one.law.fastest);
+    law("cost_optimal", one.law.cost_optimal);
+  });
+  json.members_if(
+      !one.fit, [&](Fields& law) { law("ceiling", one.ceiling, "Largest speed-up; null: none."); });
+}
+
+std::vector<FittedLaw> fitted_laws(const Decision& decision) {
+  std::vector<FittedLaw> laws;
   if (decision.fit && decision.law) {
-    const auto& law = *decision.law;
-    json.push_back({{"name", law.name},
-                    {"single_s", json_value(decision.fit->single)},
-                    {"serial", json_value(decision.fit->serial)},
-                    {"coherency", json_value(decision.fit->coherency)},
-                    {"serial_interval", json_value(law.serial)},
-                    {"coherency_interval", json_value(law.coherency)},
-                    {"correlation", json_value(law.correlation)},
-                    {"residual", json_value(decision.fit->residual)},
-                    {"not_identifiable", json_note(law.not_identifiable)},
-                    {"next_count", json_value(law.next_count)},
-                    {"fastest", json_value(law.fastest)},
-                    {"cost_optimal", json_value(law.cost_optimal)}});
+    laws.push_back(
+        {decision.law->name, decision.fit->serial, decision.fit, *decision.law, std::nullopt});
   }
-  if (decision.amdahl) {
-    json.push_back({{"name", "Amdahl, plain least squares"},
-                    {"serial", json_value(decision.amdahl->serial)},
-                    {"ceiling", json_value(decision.amdahl->ceiling)}});
+  if (const auto& amdahl = decision.amdahl) {
+    laws.push_back(
+        {"Amdahl, plain least squares", amdahl->serial, std::nullopt, {}, amdahl->ceiling});
   }
-  return json;
+  return laws;
 }
 
-Json coefficients(const Decision& decision) {
-  const auto& law = decision.coefficients;
-  if (!law) return nullptr;
-  return {{"serial", json_value(law->serial)},
-          {"communication", json_value(law->communication)},
-          {"single_s", json_value(law->single)},
-          {"continuous_optimum", json_value(decision.continuous_optimum)}};
+void put_count_estimate(Fields& json, const model::CountEstimate& at) {
+  json("value", at.count, or_null);
+  json("low", at.low);
+  json("high", at.high);
 }
 
-Json candidate(const model::CandidateLaw& law) {
-  return {{"name", law.name},
-          {"formula", law.formula},
-          {"coefficients", law.fitted.coefficients},
-          {"held_out_error", json_value(law.held_out)},
-          {"worst_error", json_value(law.worst)},
-          {"residual", json_value(law.residual)}};
+void put_throughput(Fields& json, const model::ThroughputFit& fit) {
+  const auto parameter = [](Fields& each, const model::ThroughputParameter& one) {
+    const auto end = [&](double Interval<double>::*which) {
+      return one.interval ? std::optional((*one.interval).*which) : std::nullopt;
+    };
+    each("value", one.value, or_null);
+    each("standard_error", one.standard_error);
+    each("low", end(&Interval<double>::low));
+    each("high", end(&Interval<double>::high));
+  };
+  json.object("contention", fit.contention, parameter);
+  json.object("coherency", fit.coherency, parameter);
+  json.object("single_per_s", fit.single, parameter);
+  json("residual_sd_per_s", fit.residual_sd, or_null);
+  json("degrees_of_freedom", fit.degrees);
+  json("peak_count", fit.peak_load);
+  json("limit_per_s", fit.limit);
+}
+
+void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
+  json.array("rows", evidence.rows, [](Fields& row, const decide::LawRow& one) {
+    row("count", one.count);
+    row("measured_s", one.measured);
+    row("fitted_s", one.fitted, or_null);
+    row("residual", one.residual, "Fitted over measured, less 1.", or_null);
+    row("left_out_error", one.left_out, "The same by the fit to all other rows.");
+  });
+  json.object("least_time_count", evidence.least_time, put_count_estimate);
+  json.object("least_cost_count", evidence.least_cost, put_count_estimate);
+  json.object(
+      "next_measurement", evidence.next, [](Fields& next, const model::NextMeasurement& one) {
+        next("count", one.count);
+        next("optimum_width_before",
+             one.width_before,
+             "Of the interval of the count of least cost; null without prices.");
+        next("optimum_width_after", one.width_after);
+        next("cost_usd", one.cost, "Of that run.");
+      });
+  json.object("throughput_fit", evidence.throughput, put_throughput);
+}
+
+void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
+  json.object("gustafson", laws.gustafson, [](Fields& law, const model::GustafsonFit& fit) {
+    law("serial", fit.serial, "Of the parallel run.");
+    law("single_s", fit.single, or_null);
+    law("residual", fit.residual, or_null);
+    law("amdahl_serial", fit.amdahl_serial, "Of the problem at one rank.", or_null);
+    law("amdahl_serial_at", fit.largest_count, "The count whose problem it is.");
+  });
+  json.object(
+      "micro_batches", laws.micro_batches, [](Fields& law, const model::MicroBatchFit& fit) {
+        law("per_micro_batch_s", fit.per_micro_batch);
+        law("fixed_s", fit.fixed);
+        law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
+        law("residual", fit.residual, or_null);
+      });
+  json.object("informed", laws.informed, [](Fields& law, const model::InformedFit& fit) {
+    law("single_s", fit.single, or_null);
+    law("serial", fit.serial, or_null);
+    law("residual", fit.residual, or_null);
+  });
+  json.array("ring", laws.ring, [](Fields& row, const decide::RingRow& one) {
+    row("count", one.count);
+    row("latency_s", one.communication.latency);
+    row("bandwidth_s", one.communication.bandwidth);
+    row("share_of_time", one.share, or_null);
+  });
+  json.array("work_depth", laws.bounds, [](Fields& row, const decide::BoundRow& one) {
+    row("count", one.count);
+    row("measured_s", one.measured);
+    row("least_s", one.bounds.low, or_null);
+    row("most_s", one.bounds.high, or_null);
+    row("above", one.above, "Of measured_s over most_s, less 1.", or_null);
+  });
+}
+
+void put_forecast(Fields& json, const decide::LawForecast& forecast) {
+  json("law", forecast.law);
+  json("formula", forecast.formula);
+  json("basis", forecast.basis, "How the law was chosen.");
+  json("held_out_error", forecast.held_out, "Mean, relative, one count ahead.");
+  json.array("points", forecast.points, [](Fields& point, const decide::ForecastPoint& one) {
+    point("count", one.count);
+    point("time_s", one.time, or_null);
+    point("speedup", one.speedup, or_null);
+    point("efficiency", one.efficiency, or_null);
+    point("far", one.far, "Beyond 4 times the largest measured count.");
+  });
+}
+
+void put_candidate(Fields& json, const model::CandidateLaw& law) {
+  json("name", law.name);
+  json("formula", law.formula);
+  json("coefficients", law.fitted.coefficients);
+  json("held_out_error", law.held_out, "Mean, relative, one count ahead.", or_null);
+  json("worst_error", law.worst, or_null);
+  json("residual", law.residual, "Root mean square, relative.", or_null);
+}
+
+void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
+  const Decision& decision = view.decision;
+  const auto times_of = decision.basis == decide::TimeBasis::run    ? "run"
+                        : decision.basis == decide::TimeBasis::step ? "step"
+                                                                    : "units of work";
+  const auto counts_of = decision.axis == decide::Axis::ranks   ? "ranks"
+                         : decision.axis == decide::Axis::nodes ? "nodes"
+                                                                : "load";
+  json("tool_version", view.options.tool_version, or_null);
+  json("git_revision", view.options.git_revision, or_null);
+  json("input",
+       view.options.input,
+       "The table and how rows were chosen, as on the command line; null for coefficients.",
+       or_null);
+  json.object(
+      "coefficients",
+      decision.coefficients,
+      [&](Fields& law, const decide::Coefficients& one) {
+        law("serial", one.serial, "s");
+        law("communication", one.communication, "c");
+        law("single_s", one.single, "T1");
+        law("continuous_optimum",
+            decision.continuous_optimum,
+            "Count of least cost, not rounded; null without prices.");
+      },
+      "T(K) = T1 (s + (1-s)/K + c (K-1)); null for a table.");
+  json("scaling",
+       decide::scaling_name(decision.scaling),
+       "How the work grows with the count.",
+       one_of("strong scaling|weak scaling|work that grows otherwise"));
+  json("times_of", times_of, "What one time of a row is of.", one_of("run|step|units of work"));
+  json("counts_of",
+       counts_of,
+       "What the counts count; prices are per one of these, but for a load.",
+       one_of("ranks|nodes|load"));
+  json("currency",
+       view.options.currency,
+       "Of every amount, whatever its key says: _usd is the label's default, and nothing is "
+       "converted.");
+  json.object("verdict", judged, put_verdict, "In words.");
+  json.object(
+      "rubric", decision, put_rubric, "The gates, and the choice among the counts that pass.");
+  json.object("deadline_forecast",
+              decision.deadline_forecast,
+              put_deadline_forecast,
+              "What the fitted law says of counts that were not measured and would meet the "
+              "deadline: a reason to measure them, never the verdict. Null without a deadline, for "
+              "coefficients and for loads.");
+  json.object("cost_choice", decision.choice, put_choice);
+  json.object("knees",
+              decision.knees,
+              put_knees,
+              "The knees by every definition, none of which depends on the range that was "
+              "measured.");
+  json.object(
+      "cause",
+      decision.cause,
+      [&](Fields& cause, const model::ScalingCause& one) {
+        cause("count", decision.cause_count);
+        cause("owner", one.owner, "null: none explains 80 %.", or_null);
+        cause("explained", one.explained, "Share of the largest.", or_null);
+        cause("mixture", one.mixture, "Share by name.", or_null);
+      },
+      "What causes the gap from ideal at `count`; null where nothing shows it, for `no_cause`.");
+  json.object("diagnosis",
+              decision.diagnosis,
+              put_diagnosis,
+              "Why the curve bends and what would move it.");
+  json.object_if(
+      !decision.ledgers.empty(),
+      "ledgers",
+      [&](Fields& ledgers) { put_ledgers(ledgers, decision); },
+      "What recordings show of each count; null without recordings.");
+  json("no_cause", decision.no_cause, or_null);
+  json.array("rows",
+             decision.rows,
+             put_row,
+             "The counts of the table, or of the coefficients' curve. Times and money of "
+             "`same_work_s` and `cost_usd` are those of the baseline's work.");
+  json.array("marginal", decision.steps, put_step, "From each count to the next.");
+  json.array(
+      "value_of_waiting",
+      decision.waiting,
+      [](Fields& waiting, const decide::ValueOfWaiting& one) {
+        waiting("count", one.count);
+        waiting("from_usd_per_hour",
+                hourly_price(one.from),
+                "The count is best from this value on, up to that of the next.");
+      },
+      "The counts that are best for some value of an hour of waiting (on top of the bill), by "
+      "rising value, of those that pass every gate; empty without costs.");
+  json.object("bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
+  json.array("regimes", decision.regimes, put_regime, "The same work under several price lists.");
+  json.object("spot",
+              decision.spot,
+              put_spot,
+              "On machines that may be taken away; null unless asked for.");
+  json("grid", view.decision.request.metrics.power.grid, "Where the carbon intensity comes from.", or_null);
+  json.array("sensitivities",
+             decision.sensitivities,
+             put_sensitivity,
+             "How far each input may change until another count is the cheapest.");
+  json.array("spot_sensitivities",
+             decision.spot_sensitivities,
+             put_sensitivity,
+             "The same of the cheapest on spot.");
+  json.array("losses",
+             decision.losses,
+             put_loss,
+             "What each row beyond the baseline lost against the ideal, where the table has "
+             "parts.");
+  json.array("laws", fitted_laws(decision), put_law, "Fitted laws with their parameters.");
+  json.object("law_evidence",
+              decision.evidence,
+              put_law_evidence,
+              "The contention-coherency law row by row, its counts of least time and cost, the "
+              "count to measure next, the fit to throughputs.");
+  json.object("further_laws",
+              decision.further,
+              put_further_laws,
+              "Gustafson, micro-batches, measured communication, work and depth; null or empty "
+              "where the table has no such input.");
+  json.object("forecast",
+              decision.law_forecast,
+              put_forecast,
+              "What the law that predicts best says of 2, 4 and 8 times the largest count. Null "
+              "for one row.");
+  json.array("model_selection",
+             decision.select_model ? std::optional(decision.select_model->laws) : std::nullopt,
+             put_candidate,
+             "Laws held against counts that they were not fitted to: the chosen one, then by "
+             "held-out error; null below five counts.");
+  json("remarks", decision.remarks);
 }
 }  // namespace
 
 std::string decision_json(const DecideView& view) {
-  const Decision& decision = view.decision;
-  const Verdict judged = judge_decision(view);
-  const Json json{
-      {"schema_version", decision_schema_version},
-      {"kind", "scaleworth decision"},
-      {"tool_version", json_note(view.options.tool_version)},
-      {"git_revision", json_note(view.options.git_revision)},
-      {"input", json_note(view.options.input)},
-      {"coefficients", coefficients(decision)},
-      {"scaling", decide::scaling_name(decision.scaling)},
-      {"times_of", times_of_name(decision.basis)},
-      {"counts_of", counts_of_name(decision.axis)},
-      {"currency", view.options.currency},  // of every amount, whatever the key says
-      {"verdict",
-       {{"answer", answer_name(judged.answer)},
-        {"headline", judged.headline},
-        {"lines", judged.lines}}},
-      {"rubric", rubric(decision.rubric, decision.named)},
-      {"deadline_forecast", deadline_forecast_json(decision.deadline_forecast)},
-      {"cost_choice", decision.choice ? choice(*decision.choice) : Json(nullptr)},
-      {"knees", knees_json(decision.knees)},
-      {"cause", cause(decision)},
-      {"diagnosis", diagnosis_json(decision.diagnosis)},
-      {"ledgers", ledgers_json(decision)},
-      {"no_cause", json_note(decision.no_cause)},
-      {"rows", json_array(decision.rows, row)},
-      {"marginal", json_array(decision.steps, step)},
-      {"value_of_waiting", json_array(decision.waiting, waiting)},
-      {"bill", decision.request.bill ? bill(*decision.request.bill) : Json(nullptr)},
-      {"regimes", json_array(decision.regimes, regime)},
-      {"spot", decision.spot ? spot(*decision.spot) : Json(nullptr)},
-      {"grid", json_note(decision.request.metrics.power.grid)},
-      {"sensitivities", json_array(decision.sensitivities, sensitivity)},
-      {"spot_sensitivities", json_array(decision.spot_sensitivities, sensitivity)},
-      {"losses", json_array(decision.losses, loss)},
-      {"laws", laws(decision)},
-      {"law_evidence", law_evidence_json(decision.evidence)},
-      {"further_laws", further_laws_json(decision.further)},
-      {"forecast", forecast_json(decision.law_forecast)},
-      {"model_selection",
-       decision.select_model ? json_array(decision.select_model->laws, candidate) : Json(nullptr)},
-      {"remarks", decision.remarks}};
-  return json_text(json, view.options.currency);
+  Fields json(Fields::Make::document, head);
+  put_decision(json, view, judge_decision(view));
+  return json_text(json.take(), view.options.currency);
+}
+
+std::string decision_schema() {
+  return schema_of(head, [](Fields& json) { put_decision(json, {{}, {}}, {}); });
 }
 }  // namespace scaleworth::report

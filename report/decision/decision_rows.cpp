@@ -1,230 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/table.h"
-#include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cctype>
-#include <chrono>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
 using decide::DecisionRow;
+using Columns = std::vector<ColumnOf<DecisionRow>>;
 
 constexpr std::size_t most_listed = 32;
-constexpr double seconds_per_hour = 3600.0;
 
-Table by_count(const std::string& id, const std::string& title, const DecideView& view) {
-  Table table{id, title, {{"count", "count", Role::parameter, Unit::count}}};
-  for (const DecisionRow& row : view.decision.shown) {
-    const std::size_t place = table.rows.size() + 1;
-    const bool kept = view.decision.shown.size() <= most_listed || std::has_single_bit(place) ||
-                      place == view.decision.shown.size();
-    table.rows.push_back({{number(row.count)}, !kept});
+/// Marks all but the 1st, 2nd, 4th, 8th ... and the last row of a long table as details; how many.
+std::size_t thin_out(Table& table) {
+  if (table.rows.size() <= most_listed) return 0;
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].detail = !std::has_single_bit(i + 1) && i + 1 != table.rows.size();
+    left_out += table.rows[i].detail ? 1 : 0;
   }
-  return table;
+  return left_out;
 }
 
-/// Nothing but the count: then there is nothing to tell.
-Table if_any_row(Table table) {
+std::optional<double> share_of_time(const DecisionRow& row, PartGroup part) {
+  const auto& time = row.parts_s[index_of(part)];
+  return time ? std::optional(*time / row.time.value.value()) : std::nullopt;
+}
+
+Cell cost_of_million(const DecisionRow& row, const std::optional<double>& scale) {
+  constexpr double million = 1e6;
+  if (scale) return as_cell(transform(*row.cost, [&](Dollars own) { return own * *scale; }));
+  return row.cost_per_work ? as_cell(*row.cost_per_work * million) : Cell{};
+}
+
+/// "passes", "unproven", or the gate that the count fails, in a word.
+std::string gate_mark(const decide::RubricResult& rubric, int count) {
+  const auto holds = [count](const std::vector<int>& counts) {
+    return std::ranges::find(counts, count) != counts.end();
+  };
+  for (const decide::Exclusion& exclusion : rubric.exclusions) {
+    if (holds(exclusion.counts)) return exclusion.mark;
+  }
+  return holds(rubric.unproven) ? "unproven" : "passes";
+}
+
+void add_economy(Columns& columns, const decide::Decision& decision) {
+  const auto scale = million_work_scale(decision);
+  // Beside costs with intervals the rates of the same money would not fit on a page.
+  const bool wide = std::ranges::any_of(
+      decision.shown, [](const DecisionRow& row) { return row.cost && row.cost->interval; });
+  Column cost = measure("cost_usd", "cost", Unit::dollars).with_decimals(3).if_present();
+  cost.detail = scale.has_value();
+  Column rate = measure("cost_per_million_work", "cost of 10^6 work", Unit::dollars).if_present();
+  rate.detail = wide && !scale;
+  if (!scale) rate.decimals = 4;
+  Column bought = measure("work_per_usd", "work per USD", Unit::count).if_present();
+  bought.detail = wide;
+  columns.push_back({cost, &DecisionRow::cost});
+  columns.push_back({rate, [=](const DecisionRow& row) { return cost_of_million(row, scale); }});
+  columns.push_back({bought, &DecisionRow::work_per_dollar});
+}
+
+Table rows_table(const DecideView& view) {
+  const decide::Decision& decision = view.decision;
+  const decide::RubricResult& rubric = decision.rubric;
+  const bool weak = decision.scaling == decide::Scaling::weak;
+  Columns columns{{count_parameter(), &DecisionRow::count}};
+  if (decision.coefficients) {
+    columns.push_back({measure("time_h", "time", Unit::hours).with_decimals(3),
+                       [](const DecisionRow& row) { return hours(row.time.value); }});
+  } else {
+    columns.push_back(
+        {measure("time_s", "time", Unit::seconds).with_digits(4), &DecisionRow::time});
+  }
+  columns.push_back({measure("speedup", weak ? "scaled speed-up" : "speed-up").with_decimals(2),
+                     &DecisionRow::speedup});
+  columns.push_back({measure("efficiency", "efficiency", Unit::percent).with_decimals(2),
+                     &DecisionRow::efficiency});
+  if (view.options.details) {
+    columns.push_back({measure("cost_multiplier", "1/E").with_decimals(3),
+                       [](const DecisionRow& row) { return 1.0 / row.efficiency.value; }});
+  }
+  columns.push_back({measure("quality", "quality").if_present(), &DecisionRow::quality});
+  add_economy(columns, decision);
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute) continue;
+    const std::string name = group.name;
+    columns.push_back({measure("share_" + name, name, Unit::percent).with_decimals(1).if_present(),
+                       [id = group.id](const DecisionRow& row) { return share_of_time(row, id); }});
+  }
+  columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
+                     &DecisionRow::gustafson_serial});
+  if (!decision.coefficients && !weak && decision.axis != decide::Axis::load) {
+    columns.push_back({measure("karp_flatt", "Karp-Flatt").with_decimals(4).if_present(),
+                       &DecisionRow::karp_flatt});
+  }
+  if (!rubric.exclusions.empty() || !rubric.unproven.empty()) {
+    columns.push_back({measure("gate", "gate"),
+                       [&](const DecisionRow& row) { return gate_mark(rubric, row.count); }});
+  }
+  return limit_rows(make_table("decision", "What each count does", decision.shown, columns));
+}
+
+Table marginal_table(const DecideView& view) {
+  using Step = decide::MarginalStep;
+  const bool in_hours = view.decision.coefficients.has_value();
+  Column added = measure("cost_added_usd", "adds", Unit::dollars);
+  Column gain = measure("speedup_per_usd", "speed-up per USD");
+  if (!million_work_scale(view.decision)) {
+    added.decimals = 3;
+    gain.decimals = 2;
+  }
+  return limit_rows(make_table<Step>(
+      "marginal",
+      "What the next step up is worth",
+      view.decision.steps,
+      {{count_parameter("from"), &Step::from},
+       {count_parameter("to"), &Step::to},
+       {measure("speedup_gain", "speed-up").with_decimals(2), &Step::speedup_gain},
+       {in_hours ? measure("time_saved_h", "saves", Unit::hours).with_decimals(5)
+                 : measure("time_saved_s", "saves", Unit::seconds),
+        [=](const Step& step) {
+          return in_hours ? hours(step.time_saved) : step.time_saved.value();
+        }},
+       {added, &Step::cost_added},
+       {gain, &Step::speedup_per_dollar},
+       {measure("usd_per_hour_saved", "USD per hour saved").with_decimals(2),
+        &Step::dollars_per_hour_saved},
+       {measure("kind", "so it is"), [](const Step& step) { return step_kind_name(step.kind); }}},
+      {"A free step saves time and money and comes before any other; no ratio ranks it."}));
+}
+
+/// Of each count; without rows where there is nothing but the count.
+Table by_count(const std::string& id,
+               const std::string& title,
+               const DecideView& view,
+               const Columns& columns) {
+  Table table = make_table(id, title, view.decision.shown, columns);
+  thin_out(table);
   if (table.columns.size() < 2) table.rows.clear();
   return table;
 }
 
-std::vector<std::string> latency_names(const std::vector<DecisionRow>& rows) {
-  std::vector<std::string> names;
-  for (const DecisionRow& row : rows) {
-    for (const decide::Latency& latency : row.facts.latencies) {
-      if (std::find(names.begin(), names.end(), latency.name) == names.end()) {
-        names.push_back(latency.name);
-      }
-    }
-  }
-  return names;
-}
-
-void add_facts(Table& table, const std::vector<DecisionRow>& rows) {
-  add_column(
-      table, rows, decision_column("layout", "layout", Unit::plain, {}), [](const auto& row) {
-        const std::string text = decide::layout_text(row.facts.layout);
-        return text.empty() ? Cell{} : Cell{text};
-      });
-  add_column(table, rows, decision_column("batch", "batch", Unit::count, {}), [](const auto& row) {
-    return cell_or_absent(row.facts.batch);
-  });
-  add_column(table,
-             rows,
-             decision_column("microbatches", "microbatches", Unit::count, {}),
-             [](const auto& row) { return cell_or_absent(row.facts.microbatches); });
-  add_column(table,
-             rows,
-             decision_column("rate_usd_per_hour", "USD per rank and hour", Unit::plain, 2),
-             [](const auto& row) {
-               return row.facts.price ? Cell{number(row.facts.price->value() * seconds_per_hour)}
-                                      : Cell{};
-             });
-}
-}  // namespace
-
+/// Throughput, latencies, layout, batch and price, where the table has them.
 Table facts_table(const DecideView& view) {
-  const auto& rows = view.decision.shown;
-  Table table = by_count("facts", "What the table says of each count", view);
-  add_column(table,
-             rows,
-             decision_column("work_per_s", "work per second", Unit::plain, {}),
-             [](const auto& row) { return cell_or_absent(row.throughput); });
-  for (const std::string& name : latency_names(rows)) {
-    add_column(table,
-               rows,
-               decision_column("latency_" + name + "_s", name, Unit::seconds, {}),
-               [&](const auto& row) { return cell_or_absent(row.facts.latency_s(name)); });
+  Columns columns{
+      {count_parameter(), &DecisionRow::count},
+      {measure("work_per_s", "work per second").if_present(), &DecisionRow::throughput}};
+  std::vector<std::string> names;
+  for (const DecisionRow& row : view.decision.shown) {
+    for (const decide::Latency& latency : row.facts.latencies) {
+      if (std::ranges::find(names, latency.name) == names.end()) names.push_back(latency.name);
+    }
   }
-  add_facts(table, rows);
-  return if_any_row(std::move(table));
+  for (const std::string& name : names) {
+    columns.push_back({measure("latency_" + name + "_s", name, Unit::seconds).if_present(),
+                       [name](const DecisionRow& row) { return row.facts.latency_s(name); }});
+  }
+  columns.push_back({measure("layout", "layout").if_present(), [](const DecisionRow& row) {
+                       const std::string text = decide::layout_text(row.facts.layout);
+                       return text.empty() ? Cell{} : Cell{text};
+                     }});
+  columns.push_back({measure("batch", "batch", Unit::count).if_present(),
+                     [](const DecisionRow& row) { return row.facts.batch; }});
+  columns.push_back({measure("microbatches", "microbatches", Unit::count).if_present(),
+                     [](const DecisionRow& row) { return row.facts.microbatches; }});
+  columns.push_back(
+      {measure("rate_usd_per_hour", "USD per rank and hour").with_decimals(2).if_present(),
+       [](const DecisionRow& row) {
+         return row.facts.price ? as_cell(hourly_price(*row.facts.price)) : Cell{};
+       }});
+  return by_count("facts", "What the table says of each count", view, columns);
 }
 
+/// Seconds and shares of the parts.
 Table parts_table(const DecideView& view) {
-  const auto& rows = view.decision.shown;
-  Table table = by_count("parts", "Where the time of each count goes", view);
+  Columns columns{{count_parameter(), &DecisionRow::count}};
   for (const GroupInfo& group : part_groups) {
-    const std::size_t i = index_of(group.id);
     const std::string name = group.name;
-    add_column(table,
-               rows,
-               decision_column("part_" + name + "_s", name, Unit::seconds, {}),
-               [&](const auto& row) { return cell_or_absent(row.parts_s[i]); });
-    add_column(table,
-               rows,
-               decision_column("part_" + name, "of the time", Unit::percent, 1),
-               [&](const auto& row) {
-                 const auto& time = row.parts_s[i];
-                 return time ? Cell{number(*time / row.time.value.value())} : Cell{};
-               });
+    columns.push_back(
+        {measure("part_" + name + "_s", name, Unit::seconds).if_present(),
+         [i = index_of(group.id)](const DecisionRow& row) { return row.parts_s[i]; }});
+    columns.push_back(
+        {measure("part_" + name, "of the time", Unit::percent).with_decimals(1).if_present(),
+         [id = group.id](const DecisionRow& row) { return share_of_time(row, id); }});
   }
-  return if_any_row(std::move(table));
+  return by_count("parts", "Where the time of each count goes", view, columns);
 }
 
-namespace {
-void add_shares(Table& table, const std::vector<decide::RowLoss>& losses) {
-  for (const GroupInfo& group : part_groups) {
-    if (group.id == PartGroup::compute) continue;
-    const std::size_t i = index_of(group.id);
-    const bool always = group.id == PartGroup::communication || group.id == PartGroup::idle;
-    const bool any =
-        std::any_of(losses.begin(), losses.end(), [&](const auto& loss) { return loss.share[i]; });
-    if (!any && !always) continue;
-    const std::string name = group.name;
-    table.columns.push_back(decision_column("share_" + name, name, Unit::percent, 1));
-    for (std::size_t row = 0; row < losses.size(); ++row) {
-      table.rows[row].cells.push_back(cell_or_absent(losses[row].share[i]));
-    }
-  }
+/// Latencies, and throughputs that the times were made from, belong on the first page.
+bool facts_matter(const decide::Decision& decision) {
+  return decision.basis == decide::TimeBasis::work_unit ||
+         std::ranges::any_of(decision.shown,
+                             [](const DecisionRow& row) { return !row.facts.latencies.empty(); });
 }
 }  // namespace
 
-Table losses_table(const DecideView& view) {
-  const auto& losses = view.decision.losses;
-  Table table{"loss",
-              "Where the missing speed-up went",
-              {{"count", "count", Role::parameter, Unit::count},
-               decision_column("folds_without_forecast", "folds missing", Unit::plain, 3)}};
-  for (const decide::RowLoss& loss : losses) {
-    table.rows.push_back(
-        {{number(loss.count), number(loss.missing)}, table.rows.size() >= most_listed});
-  }
-  add_shares(table, losses);
-  table.columns.push_back(decision_column(
-      "speedup_without_communication", "speed-up without communication", Unit::plain, 3));
-  table.columns.push_back(decision_column("speedup_without_idle", "without idle", Unit::plain, 3));
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    table.rows[i].cells.push_back(cell_or_absent(losses[i].without_communication));
-    table.rows[i].cells.push_back(cell_or_absent(losses[i].without_idle));
+Column count_parameter(const std::string& id) {
+  return parameter(id, id, Unit::count);
+}
+
+Table limit_rows(Table table) {
+  if (const std::size_t left_out = thin_out(table); left_out > 0) {
+    table.notes.push_back(fmt::format("{} more in CSV, JSON and HTML.", left_out));
   }
   return table;
 }
 
-Table growth_table(const DecideView& view) {
-  Table table{"growth",
-              "How the parts grow with the count",
-              {{"part", "part", Role::parameter, Unit::plain},
-               decision_column("exponent", "exponent", Unit::plain, 2),
-               decision_column("slope_s", "s per count", Unit::plain, 2),
-               decision_column("intercept_s", "s at count 0", Unit::plain, 1)}};
-  for (const decide::PartGrowth& growth : view.decision.growth) {
-    table.rows.push_back({{std::string(group_name(growth.part)),
-                           number(growth.exponent),
-                           number(growth.slope),
-                           number(growth.intercept)}});
-  }
+Table first_rows(Table table) {
+  for (std::size_t i = most_listed; i < table.rows.size(); ++i) table.rows[i].detail = true;
   return table;
 }
 
-namespace {
-using attribution::Efficiency;
-
-struct Factor {
-  const char* id;
-  const char* header;
-  double Efficiency::*value;
-};
-
-constexpr std::array factors{Factor{"pop_parallel", "parallel efficiency", &Efficiency::parallel},
-                             Factor{"pop_load_balance", "load balance", &Efficiency::load_balance},
-                             Factor{"pop_host", "host", &Efficiency::host},
-                             Factor{"pop_dependency", "dependency", &Efficiency::dependency},
-                             Factor{"pop_transfer", "transfer", &Efficiency::transfer}};
-
-double useful_s(const Efficiency& one) {
-  double sum = 0.0;
-  for (const auto& time : one.useful) sum += std::chrono::duration<double>(time).count();
-  return sum;
-}
-}  // namespace
-
-Table factors_table(const DecideView& view) {
-  Table table{"factors",
-              "POP factors of each count; the last four multiply to the first",
-              {count_parameter()}};
-  for (const Factor& factor : factors) {
-    table.columns.push_back(decision_column(factor.id, factor.header, Unit::percent, 1));
-  }
-  table.columns.push_back(
-      decision_column("useful_rank_s", "useful time of a step, all ranks", Unit::seconds, {}));
-  for (const decide::LedgerFacts& ledger : view.decision.ledgers) {
-    std::vector<Cell> cells{count_cell(ledger.count)};
-    for (const Factor& factor : factors) {
-      cells.push_back(ledger.factors ? Cell{number((*ledger.factors).*factor.value)} : Cell{});
-    }
-    cells.push_back(ledger.factors ? Cell{number(useful_s(*ledger.factors))} : Cell{});
-    table.rows.push_back({std::move(cells)});
-    if (!ledger.no_factors.empty()) {
-      table.notes.push_back(fmt::format("None at {}: {}.", ledger.count, ledger.no_factors));
-    }
-  }
-  limit_rows(table);
-  return table;
+std::vector<Table> counts_tables(const DecideView& view) {
+  const bool all = view.options.details;
+  return {rows_table(view),
+          all || facts_matter(view.decision) ? facts_table(view) : Table{},
+          all ? parts_table(view) : Table{},
+          marginal_table(view)};
 }
 
-std::string straggler_line(const DecideView& view) {
-  if (const auto& straggler = view.decision.straggler) {
-    return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
-                       straggler->count,
-                       straggler->rank,
-                       format_quantity(number(straggler->cost), Unit::seconds));
-  }
-  const std::string& straggler = view.decision.diagnosis.straggler;
-  if (straggler.empty()) return "";
-  return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
-}
-
-std::string factor_line(const DecideView& view) {
-  std::string text = view.decision.diagnosis.factor_note;
-  if (text.empty()) return "";
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text + ".";
+Table exclusions_table(const DecideView& view) {
+  using decide::Exclusion;
+  return limit_rows(make_table("excluded",
+                               "Counts that fail a gate",
+                               nested(view.decision.rubric.exclusions, &Exclusion::counts),
+                               {{count_parameter(), [](const int& count) { return count; }},
+                                {measure("reason", "reason"), &Exclusion::reason}}));
 }
 }  // namespace scaleworth::report

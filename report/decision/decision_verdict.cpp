@@ -18,8 +18,70 @@
 
 namespace scaleworth::report {
 namespace {
+/// Amounts below are printed by their digits, and those of rows by their work.
+constexpr double cent = 0.01;
+}  // namespace
+
+std::string decision_time(const DecideView& view, Seconds time) {
+  if (view.decision.coefficients) return fmt::format("{:.3f} h", hours(time));
+  return format_quantity(number(time), Unit::seconds, 4);
+}
+
+std::string decision_money(Dollars money) {
+  const double usd = money.value();
+  if (usd == 0.0 || std::abs(usd) >= cent) return fmt::format("{:.3f} USD", usd);
+  return format_number(number(usd), Unit::dollars, {}) + " USD";
+}
+
+std::optional<double> million_work_scale(const decide::Decision& decision) {
+  constexpr double million = 1e6;
+  std::optional<double> scale;
+  for (const decide::DecisionRow& row : decision.rows) {
+    const double cost = row.cost ? row.cost->value.value() : 0.0;
+    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
+    scale = million * (*row.cost_per_work / row.cost->value);
+  }
+  return scale;
+}
+
+std::string decision_money(const DecideView& view, Dollars money) {
+  const auto scale = million_work_scale(view.decision);
+  return scale ? decision_money(money * *scale) + " per 10^6 work" : decision_money(money);
+}
+
+std::string judged_knee(const decide::KneeSet& knees) {
+  const decide::KneeKind kind = decide::judged_by(knees.request);
+  if (kind == decide::KneeKind::cost) return "cost optimum";
+  return "knee at " + decide::knee_name(kind, knees.request);
+}
+
+namespace {
 using decide::Decision;
 using decide::DecisionRow;
+
+/// "1 to 8, 16": runs of consecutive counts as ranges.
+std::string count_ranges(const std::vector<int>& counts) {
+  std::string text;
+  for (std::size_t first = 0; first < counts.size();) {
+    std::size_t last = first;
+    while (last + 1 < counts.size() && counts[last + 1] == counts[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last - first < 2 ? fmt::format("{}", counts[first])
+                             : fmt::format("{} to {}", counts[first], counts[last]);
+    first = last - first < 2 ? first + 1 : last + 1;
+  }
+  return text;
+}
+
+/// "communication 54.7 %, idle 45.3 %".
+std::string mixture_text(const model::ScalingCause& cause) {
+  std::string text;
+  for (const auto& [name, share] : cause.mixture) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {:.1f} %", name, 100.0 * share);
+  }
+  return text;
+}
 
 /// The chosen count, with what it has least of.
 const char* objective_words(decide::Objective objective) {
@@ -156,186 +218,9 @@ std::string quality_line(const Decision& decision) {
   }
   return text;
 }
-/// `brief`: the counts, the rule and the cause, without what would change them.
-Verdict verdict_of(const DecideView& view, bool brief) {
-  const Decision& decision = view.decision;
-  Verdict verdict;
-  std::vector<std::string>& lines = verdict.lines;
-  if (decision.rubric.chosen) {
-    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
-    verdict.headline = headline(view, chosen);
-    verdict.answer = decision.attributed() ? Answer::yes : Answer::unknown;
-    if (!decision.attributed()) {
-      lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
-    }
-    lines.push_back(counts_line(view));
-    lines.push_back(rule_line(view));
-    lines.push_back(level_line(decision));
-    if (!brief) lines.push_back(gives_up_line(view));
-    lines.push_back(deadline_warning_line(view));
-    lines.push_back(forecast_line(view));
-  } else {
-    verdict.answer = Answer::no;
-    verdict.headline = "No count passes every gate.";
-    lines.push_back(counts_line(view));
-    lines.push_back(deadline_line(view));
-    lines.push_back(forecast_line(view));
-  }
-  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
-    lines.push_back(
-        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
-  }
-  lines.push_back(cause_line(decision));
-  lines.push_back(straggler_line(view));
-  lines.push_back(factor_line(view));
-  if (!brief) {
-    lines.push_back(latency_line(view));
-    lines.push_back(remedy_line(view));
-    lines.push_back(plateau_line(decision));
-    lines.push_back(value_of_waiting_line(view));
-  }
-  lines.push_back(quality_line(decision));
-  for (const std::string& line : spot_lines(view)) lines.push_back(line);
-  lines.push_back(waiting_line(view));
-  lines.push_back(energy_line(view));
-  std::erase(lines, "");
-  return verdict;
-}
-}  // namespace
 
-Verdict judge_decision(const DecideView& view) {
-  return verdict_of(view, false);
-}
-
-namespace {
-/// Amounts below are told by their digits, and those of rows by their work.
-constexpr double cent = 0.01;
-}  // namespace
-
-Column count_parameter(const std::string& id) {
-  return {id, id, Role::parameter, Unit::count};
-}
-
-Cell count_cell(int count) {
-  return number(count);
-}
-
-void limit_rows(Table& table) {
-  constexpr std::size_t most_listed = 32;
-  if (table.rows.size() <= most_listed) return;
-  std::size_t listed = 0;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const bool kept = std::has_single_bit(i + 1) || i + 1 == table.rows.size();
-    table.rows[i].detail = !kept;
-    listed += kept ? 1 : 0;
-  }
-  table.notes.push_back(fmt::format("{} more in CSV, JSON and HTML.", table.rows.size() - listed));
-}
-
-Column decision_column(const std::string& id,
-                       const std::string& header,
-                       Unit unit,
-                       std::optional<int> decimals) {
-  Column column{id, header, Role::measure, unit};
-  column.decimals = decimals;
-  return column;
-}
-
-std::string decision_time(const DecideView& view, Seconds time) {
-  if (view.decision.coefficients) return fmt::format("{:.3f} h", time.value() / 3600.0);
-  return format_quantity(number(time), Unit::seconds, 4);
-}
-
-double hourly_price(DollarsPerSecond price) {
-  return price.value() * 3600.0;
-}
-
-std::string decision_money(Dollars money) {
-  const double usd = money.value();
-  if (usd == 0.0 || std::abs(usd) >= cent) return fmt::format("{:.3f} USD", usd);
-  return format_number(number(usd), Unit::dollars, {}) + " USD";
-}
-
-std::optional<double> million_work_scale(const decide::Decision& decision) {
-  constexpr double million = 1e6;
-  std::optional<double> scale;
-  for (const decide::DecisionRow& row : decision.rows) {
-    const double cost = row.cost ? row.cost->value.value() : 0.0;
-    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
-    scale = million * (*row.cost_per_work / row.cost->value);
-  }
-  return scale;
-}
-
-std::string decision_money(const DecideView& view, Dollars money) {
-  const auto scale = million_work_scale(view.decision);
-  return scale ? decision_money(money * *scale) + " per 10^6 work" : decision_money(money);
-}
-
-std::string count_ranges(const std::vector<int>& counts) {
-  std::string text;
-  for (std::size_t first = 0; first < counts.size();) {
-    std::size_t last = first;
-    while (last + 1 < counts.size() && counts[last + 1] == counts[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += last - first < 2 ? fmt::format("{}", counts[first])
-                             : fmt::format("{} to {}", counts[first], counts[last]);
-    first = last - first < 2 ? first + 1 : last + 1;
-  }
-  return text;
-}
-
-std::string mixture_text(const model::ScalingCause& cause) {
-  std::string text;
-  for (const auto& [name, share] : cause.mixture) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {:.1f} %", name, 100.0 * share);
-  }
-  return text;
-}
-
-namespace {
-/// "0.045 h against the fastest (25, for 2.266 USD more)"; empty where it is the fastest.
-std::string slower(const DecideView& view, const DecisionRow& chosen, const DecisionRow& fastest) {
-  const Seconds later = chosen.same_work.value - fastest.same_work.value;
-  if (!(later.value() > 0.0)) return "";
-  std::string text =
-      fmt::format("{} against the fastest ({}", decision_time(view, later), fastest.count);
-  if (chosen.cost && fastest.cost) {
-    const double more = fastest.cost->value.value() - chosen.cost->value.value();
-    text += fmt::format(
-        ", for {} {}", decision_money(view, Dollars(std::abs(more))), more < 0.0 ? "less" : "more");
-  }
-  return text + ")";
-}
-
-/// "0.006 USD against the cheapest (8, 0.012 h later)"; empty where it is the cheapest.
-std::string dearer(const DecideView& view, const DecisionRow& chosen, const DecisionRow& cheapest) {
-  const Dollars more = chosen.cost->value - cheapest.cost->value;
-  if (!(more.value() > 0.0)) return "";
-  const Seconds later = cheapest.same_work.value - chosen.same_work.value;
-  return fmt::format("{} against the cheapest ({}, {} {})",
-                     decision_money(view, more),
-                     cheapest.count,
-                     decision_time(view, Seconds(std::abs(later.value()))),
-                     later.value() < 0.0 ? "sooner" : "later");
-}
-}  // namespace
-
-std::string gives_up_line(const DecideView& view) {
-  const auto& decision = view.decision;
-  const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
-  const std::string time = slower(view, chosen, decision.row(decision.named.fastest));
-  if (!decision.choice) {
-    return time.empty() ? "No count is faster." : fmt::format("It gives up {}.", time);
-  }
-  const std::string money = dearer(view, chosen, decision.row(decision.choice->cheapest));
-  if (time.empty() && money.empty()) return "It is the fastest and the cheapest.";
-  if (time.empty()) return fmt::format("It is the fastest, and gives up {}.", money);
-  if (money.empty()) return fmt::format("It is the cheapest, and gives up {}.", time);
-  return fmt::format("It gives up {} and {}.", time, money);
-}
-
+/// What an hour of waiting must be worth for larger counts to be the choice, where the bill has no
+/// price per hour and the cheapest count is asked for; else empty.
 std::string value_of_waiting_line(const DecideView& view) {
   constexpr std::size_t most_named = 4;
   const auto& decision = view.decision;
@@ -364,6 +249,7 @@ std::string value_of_waiting_line(const DecideView& view) {
       text);
 }
 
+/// That no count meets the deadline, and how near the fastest comes; else empty.
 std::string deadline_line(const DecideView& view) {
   const auto& decision = view.decision;
   const auto& deadline = view.decision.request.rubric.deadline;
@@ -380,17 +266,6 @@ std::string deadline_line(const DecideView& view) {
                      decision_time(view, latest));
 }
 
-std::string gate_mark(const decide::Decision& decision, int count) {
-  const auto holds = [count](const std::vector<int>& counts) {
-    return std::find(counts.begin(), counts.end(), count) != counts.end();
-  };
-  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
-    if (holds(exclusion.counts)) return exclusion.mark;
-  }
-  return holds(decision.rubric.unproven) ? "unproven" : "passes";
-}
-
-namespace {
 std::string count_or_never(const decide::Knee& knee) {
   return knee.count ? fmt::format("{}", *knee.count) : "beyond every count";
 }
@@ -438,14 +313,7 @@ std::string open_line(const DecideView& view) {
              ? text
              : fmt::format("{} At {}: {}.", text, *remedies.front().before.count, joined(savings));
 }
-}  // namespace
-
-std::string judged_knee(const decide::KneeSet& knees) {
-  const decide::KneeKind kind = decide::judged_by(knees.request);
-  if (kind == decide::KneeKind::cost) return "cost optimum";
-  return "knee at " + decide::knee_name(kind, knees.request);
-}
-
+/// What would move the knee and what would not; empty where nothing is known of it.
 std::string remedy_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   if (diagnosis.remedies.empty()) return "";
@@ -486,6 +354,7 @@ std::string remedy_line(const DecideView& view) {
   return text;
 }
 
+/// How the communication divides.
 std::string latency_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   if (!diagnosis.message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
@@ -498,6 +367,77 @@ std::string latency_line(const DecideView& view) {
       100.0 * *gap.latency_share,
       100.0 * (1.0 - *gap.latency_share),
       balanced.value() / 1e6);
+}
+
+/// The rank that the others wait for at the largest count; empty where none is named.
+std::string straggler_line(const DecideView& view) {
+  if (const auto& straggler = view.decision.straggler) {
+    return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
+                       straggler->count,
+                       straggler->rank,
+                       format_quantity(number(straggler->cost), Unit::seconds));
+  }
+  const std::string& straggler = view.decision.diagnosis.straggler;
+  if (straggler.empty()) return "";
+  return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
+}
+
+/// Where the factors and the parts of recordings differ.
+std::string factor_line(const DecideView& view) {
+  std::string text = view.decision.diagnosis.factor_note;
+  if (text.empty()) return "";
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
+void append(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+}
+
+/// `brief`: the counts, the rule and the cause, without what would change them.
+Verdict verdict_of(const DecideView& view, bool brief) {
+  const Decision& decision = view.decision;
+  Verdict verdict;
+  std::vector<std::string>& lines = verdict.lines;
+  if (decision.rubric.chosen) {
+    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
+    verdict.headline = headline(view, chosen);
+    verdict.answer = decision.attributed() ? Answer::yes : Answer::unknown;
+    if (!decision.attributed()) {
+      lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
+    }
+    lines.push_back(counts_line(view));
+    lines.push_back(rule_line(view));
+    lines.push_back(level_line(decision));
+  } else {
+    verdict.answer = Answer::no;
+    verdict.headline = "No count passes every gate.";
+    lines.push_back(counts_line(view));
+    lines.push_back(deadline_line(view));
+  }
+  append(lines, deadline_lines(view));
+  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
+    lines.push_back(
+        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
+  }
+  lines.push_back(cause_line(decision));
+  lines.push_back(straggler_line(view));
+  lines.push_back(factor_line(view));
+  if (!brief) {
+    lines.push_back(latency_line(view));
+    lines.push_back(remedy_line(view));
+    lines.push_back(plateau_line(decision));
+    lines.push_back(value_of_waiting_line(view));
+  }
+  lines.push_back(quality_line(decision));
+  append(lines, cost_lines(view));
+  std::erase(lines, "");
+  return verdict;
+}
+}  // namespace
+
+Verdict judge_decision(const DecideView& view) {
+  return verdict_of(view, false);
 }
 
 namespace {

@@ -2,8 +2,10 @@
 /// scaleworth_schemas DOCS [write]: compares the schemas that follow from the fields of each
 /// document with those in DOCS, or writes them there.
 #include "report/attribution/attribution_report.h"
+#include "report/decision/decision_report.h"
 #include "report/mfu/mfu_report.h"
 #include "src/core/files/atomic_file.h"
+#include "src/core/files/run_directory.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -17,9 +19,11 @@ int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("usage: scaleworth_schemas DOCS [write]\n", stderr), 2;
   const std::pair<const char*, std::string> schemas[] = {
       {"attribution.schema.json", report::attribution_schema()},
+      {"decision.schema.json", report::decision_schema()},
       {"mfu.schema.json", report::mfu_schema()},
       {"mfu_budget.schema.json", report::budget_schema()},
       {"mfu_inference.schema.json", report::serving_schema()},
+      {"run.schema.json", run_schema()},
   };
   int different = 0;
   for (const auto& [name, schema] : schemas) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,7 +35,8 @@ constexpr FieldOptions one_of(const char* texts) {
   return {.one_of = texts};
 }
 
-/// What heads a document: its schema's "$id", "title" and "description", and its first members.
+/// What heads a document: its schema's "$id", "title" and "description", and its first members; no
+/// "kind" where that is null.
 struct JsonHead {
   const char* id;
   const char* title;
@@ -54,8 +56,8 @@ class Fields {
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
-  /// A number (quantities in base units, times in nanoseconds), text, truth or rank, a vector or a
-  /// map of these, or an interval; null for an absent one.
+  /// A number (quantities in base units, times in nanoseconds), text, truth or rank, one of several
+  /// of these, a vector or a map of them, an interval or an estimate; null for an absent one.
   template <class V>
   void operator()(std::string_view key,
                   const V& value,
@@ -112,18 +114,23 @@ class Fields {
              const std::vector<T>& values,
              Members members,
              std::string_view sentence = "") {
-    key_ = key;
-    begin_list("array", "items", sentence);
-    const auto one = [&](const T& value) {
-      begin_object("", false);
-      members(*this, value);
-      end();
-    };
-    if (make_ == Make::schema) one(T{});
-    if (make_ == Make::document) {
-      for (const T& value : values) one(value);
-    }
-    end();
+    elements(key, &values, members, sentence, false);
+  }
+  /// The same, or null.
+  template <class T, std::invocable<Fields&, const T&> Members>
+  void array(std::string_view key,
+             const std::optional<std::vector<T>>& values,
+             Members members,
+             std::string_view sentence = "") {
+    elements(key, values ? &*values : nullptr, members, sentence, true);
+  }
+  /// `members(json)` only where they are `there`; the schema describes them without requiring them.
+  template <std::invocable<Fields&> Members>
+  void members_if(bool there, Members members) {
+    if (make_ == Make::document && !there) return;
+    require(false);
+    members(*this);
+    require(true);
   }
   /// Of the object whose members follow: the schema describes it once, under this name.
   void named(const char* name, const char* sentence = "");
@@ -168,6 +175,28 @@ class Fields {
   void put(const std::optional<V>& value, std::string_view sentence, const FieldOptions& options) {
     leaf(type_name<V>(), value ? leaf_of(*value) : Leaf{}, sentence, options, true);
   }
+  template <class... V>
+  void put(const std::variant<V...>& value,
+           std::string_view sentence,
+           const FieldOptions& options) {
+    any_of<V...>(&value, sentence, options, false);
+  }
+  template <class... V>
+  void put(const std::optional<std::variant<V...>>& value,
+           std::string_view sentence,
+           const FieldOptions& options) {
+    any_of<V...>(value ? &*value : nullptr, sentence, options, true);
+  }
+  template <class... V>
+  void any_of(const std::variant<V...>* value,
+              std::string_view sentence,
+              const FieldOptions& options,
+              bool null) {
+    std::string names;
+    if (make_ == Make::schema) ((names += names.empty() ? "" : "|", names += type_name<V>()), ...);
+    const auto held = [](const auto& one) { return leaf_of(one); };
+    leaf(names.c_str(), value ? std::visit(held, *value) : Leaf{}, sentence, options, null);
+  }
   template <class V>
   void put(const Interval<V>& value, std::string_view sentence, const FieldOptions&) {
     object(
@@ -181,8 +210,34 @@ class Fields {
     object(key_, value, ends, sentence);
   }
   template <class V>
+  void put(const Estimate<V>& value, std::string_view sentence, const FieldOptions&) {
+    object(
+        key_, [&](Fields& json) { json.estimate(value); }, sentence);
+  }
+  template <class V>
+  void put(const std::optional<Estimate<V>>& value,
+           std::string_view sentence,
+           const FieldOptions&) {
+    const auto ends = [](Fields& json, const Estimate<V>& one) { json.estimate(one); };
+    object(key_, value, ends, sentence);
+  }
+  template <class V>
   void put(const std::vector<V>& values, std::string_view sentence, const FieldOptions& options) {
-    begin_list("array", "items", sentence);
+    list(values, sentence, options, false);
+  }
+  template <class V>
+  void put(const std::optional<std::vector<V>>& values,
+           std::string_view sentence,
+           const FieldOptions& options) {
+    if (make_ == Make::document && !values) return leaf("array", {}, "", {}, true);
+    list(values ? *values : std::vector<V>{}, sentence, options, true);
+  }
+  template <class V>
+  void list(const std::vector<V>& values,
+            std::string_view sentence,
+            const FieldOptions& options,
+            bool null) {
+    begin_list("array", "items", sentence, null);
     if (make_ == Make::schema) put(V{}, "", options);
     if (make_ == Make::document) {
       for (const V& value : values) put(value, "", options);
@@ -193,10 +248,40 @@ class Fields {
   void put(const std::map<std::string, V>& values,
            std::string_view sentence,
            const FieldOptions& options) {
-    begin_list("object", "additionalProperties", sentence);
+    by_name<V>(values, sentence, options);
+  }
+  template <class V>
+  void put(const std::vector<std::pair<std::string, V>>& values,
+           std::string_view sentence,
+           const FieldOptions& options) {
+    by_name<V>(values, sentence, options);
+  }
+  template <class V, class Pairs>
+  void by_name(const Pairs& values, std::string_view sentence, const FieldOptions& options) {
+    begin_list("object", "additionalProperties", sentence, false);
     if (make_ == Make::schema) put(V{}, "", options);
     if (make_ == Make::document) {
       for (const auto& [key, value] : values) (*this)(key, value, options);
+    }
+    end();
+  }
+  template <class T, class Members>
+  void elements(std::string_view key,
+                const std::vector<T>* values,
+                Members members,
+                std::string_view sentence,
+                bool null) {
+    key_ = key;
+    if (make_ == Make::document && values == nullptr) return leaf("array", {}, "", {}, true);
+    begin_list("array", "items", sentence, null);
+    const auto one = [&](const T& value) {
+      begin_object("", false);
+      members(*this, value);
+      end();
+    };
+    if (make_ == Make::schema) one(T{});
+    if (make_ == Make::document) {
+      for (const T& value : *values) one(value);
     }
     end();
   }
@@ -205,7 +290,19 @@ class Fields {
     (*this)("low", value.low);
     (*this)("high", value.high);
   }
+  template <class V>
+  void estimate(const Estimate<V>& value) {
+    const auto end_of = [&](V Interval<V>::*end) {
+      return value.interval ? std::optional<V>((*value.interval).*end) : std::nullopt;
+    };
+    named("estimate", "A number with its 95 % interval.");
+    (*this)("value", value.value, or_null);
+    (*this)("low", end_of(&Interval<V>::low));
+    (*this)("high", end_of(&Interval<V>::high));
+    (*this)("samples", value.samples);
+  }
 
+  /// `type`: one or several, separated by '|'.
   void leaf(const char* type,
             const Leaf& value,
             std::string_view sentence,
@@ -213,7 +310,9 @@ class Fields {
             bool null);
   void begin_object(std::string_view sentence, bool null);
   /// Values of one kind: an array, or an object whose keys are not known.
-  void begin_list(const char* type, const char* of_each, std::string_view sentence);
+  void begin_list(const char* type, const char* of_each, std::string_view sentence, bool null);
+  /// Whether the schema requires the members that follow.
+  void require(bool required);
   void end();
 
   Make make_;

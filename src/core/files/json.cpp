@@ -132,10 +132,11 @@ namespace {
 /// A container that members are added to; in a schema, the rule of one.
 struct Container {
   ordered_json value;
-  std::string key;      // in the container around it
-  const char* of_each;  // in the schema of a list: the keyword of its elements
-  std::string name;     // see Fields::named
-  ordered_json place;   // what stands for it where it is used
+  std::string key;       // in the container around it
+  const char* of_each;   // in the schema of a list: the keyword of its elements
+  std::string name;      // see Fields::named
+  ordered_json place;    // what stands for it where it is used
+  bool required = true;  // of the members that follow
 };
 }  // namespace
 
@@ -147,7 +148,7 @@ struct Fields::State {
 Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_unique<State>()) {
   begin_object(head.sentence, false);
   (*this)("schema_version", head.schema_version, "Readers refuse a larger number than they know.");
-  (*this)("kind", head.kind, one_of(head.kind));
+  if (head.kind != nullptr) (*this)("kind", head.kind, one_of(head.kind));
   if (make == Make::document) return;
   ordered_json& rule = state_->open.back().value;
   rule["properties"]["schema_version"].erase("type");
@@ -161,8 +162,18 @@ Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_
 Fields::~Fields() = default;
 
 namespace {
+/// Of texts that are separated by '|'.
+ordered_json list_of(const char* texts) {
+  ordered_json list = ordered_json::array();
+  std::istringstream all(texts);
+  for (std::string one; std::getline(all, one, '|');) list.push_back(one);
+  return list;
+}
+
 ordered_json types(const char* type, bool null) {
-  return null ? ordered_json{type, "null"} : ordered_json(type);
+  ordered_json all = list_of(type);
+  if (null) all.push_back("null");
+  return all.size() == 1 ? all.front() : all;
 }
 
 /// Puts a member, an element or their rule where it belongs.
@@ -175,7 +186,7 @@ void add(Container& parent, bool schema, std::string_view key, ordered_json valu
   } else if (parent.of_each != nullptr) {
     parent.value[parent.of_each] = std::move(value);
   } else {
-    parent.value["required"].push_back(name);
+    if (parent.required) parent.value["required"].push_back(name);
     parent.value["properties"][name] = std::move(value);
   }
 }
@@ -206,10 +217,8 @@ void Fields::leaf(const char* type,
   if (options.one_of == nullptr) {
     rule["type"] = types(type, null);
   } else {
-    ordered_json& texts = rule["enum"] = ordered_json::array();
-    std::istringstream all(options.one_of);
-    for (std::string one; std::getline(all, one, '|');) texts.push_back(one);
-    if (null) texts.push_back(nullptr);
+    rule["enum"] = list_of(options.one_of);
+    if (null) rule["enum"].push_back(nullptr);
   }
   add(parent, true, key_, std::move(rule));
 }
@@ -226,14 +235,21 @@ void Fields::begin_object(std::string_view sentence, bool null) {
   state_->open.push_back({std::move(rule), std::string(key_), nullptr, "", {}});
 }
 
-void Fields::begin_list(const char* type, const char* of_each, std::string_view sentence) {
+void Fields::begin_list(const char* type,
+                        const char* of_each,
+                        std::string_view sentence,
+                        bool null) {
   const bool array = std::string_view(type) == "array";
   ordered_json value = array ? ordered_json::array() : ordered_json::object();
   if (make_ == Make::schema) {
     value = with_sentence(sentence);
-    value["type"] = type;
+    value["type"] = types(type, null);
   }
   state_->open.push_back({std::move(value), std::string(key_), of_each, "", {}});
+}
+
+void Fields::require(bool required) {
+  state_->open.back().required = required;
 }
 
 void Fields::named(const char* name, const char* sentence) {

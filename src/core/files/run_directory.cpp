@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
+#include "src/core/files/fields.h"
 #include "src/core/files/json.h"
 #include "src/core/run.h"
 
@@ -101,25 +102,6 @@ class Node {
   std::size_t index_ = 0;
 };
 
-std::vector<std::string> texts(const Node& node) {
-  std::vector<std::string> result;
-  node.each([&](const Node& item) { result.push_back(item.text()); });
-  return result;
-}
-
-std::vector<double> numbers(const Node& node) {
-  std::vector<double> result;
-  result.reserve(node.value().size());
-  node.each([&](const Node& item) { result.push_back(item.number()); });
-  return result;
-}
-
-std::map<std::string, double> named_numbers(const Node& node) {
-  std::map<std::string, double> result;
-  node.each_member([&](const std::string& key, const Node& item) { result[key] = item.number(); });
-  return result;
-}
-
 Value read_value(const Node& node) {
   const json& value = node.value();
   if (value.is_string()) return value.get<std::string>();
@@ -134,57 +116,128 @@ Value read_value(const Node& node) {
   return node.number();
 }
 
-Point read_point(const Node& node) {
-  Point point;
-  node.member("parameters").each_member([&](const std::string& key, const Node& item) {
-    point.parameters[key] = read_value(item);
+/// Takes the members of an object by the same list that `Fields` writes them by.
+class Reader {
+ public:
+  explicit Reader(const Node& node) : node_(node) {}
+
+  template <class V>
+  void operator()(const char* key, V& value, const char*, const FieldOptions& options = {}) const {
+    read(node_.member(key), value, options);
+  }
+  template <class V>
+  void operator()(const char* key, V& value, const FieldOptions& options = {}) const {
+    read(node_.member(key), value, options);
+  }
+  template <class T, class Members>
+  void array(const char* key, std::vector<T>& values, Members members, const char* = "") const {
+    node_.member(key).each([&](const Node& item) {
+      const Reader one(item);
+      members(one, values.emplace_back());
+    });
+  }
+
+ private:
+  static void read(const Node& node, std::string& value, const FieldOptions& options) {
+    if (!options.or_null || !node.value().is_null()) value = node.text();
+  }
+  static void read(const Node& node, bool& value, const FieldOptions&) { value = node.flag(); }
+  static void read(const Node& node, double& value, const FieldOptions&) { value = node.number(); }
+  static void read(const Node& node, Value& value, const FieldOptions&) {
+    value = read_value(node);
+  }
+  static void read(const Node& node, std::optional<Value>& value, const FieldOptions&) {
+    if (!node.value().is_null()) value = read_value(node);
+  }
+  static void read(const Node& node, ProbeStatus& value, const FieldOptions&) {
+    const std::optional<ProbeStatus> status = probe_status(node.text());
+    if (!status) node.fail("is none of pending, measured, skipped, failed");
+    value = *status;
+  }
+  template <class V>
+  static void read(const Node& node, std::vector<V>& values, const FieldOptions& options) {
+    values.reserve(node.value().size());
+    node.each([&](const Node& item) { read(item, values.emplace_back(), options); });
+  }
+  template <class V>
+  static void read(const Node& node,
+                   std::map<std::string, V>& values,
+                   const FieldOptions& options) {
+    node.each_member(
+        [&](const std::string& key, const Node& item) { read(item, values[key], options); });
+  }
+
+  const Node& node_;
+};
+
+// The members of run.json, one list per struct: read by `Reader`, written and described by
+// `Fields`.
+
+constexpr auto section_fields = [](auto& fields, auto& section) {
+  fields("name", section.name);
+  fields.array("facts", section.facts, [](auto& members, auto& fact) {
+    members("name", fact.name);
+    members("value", fact.value, "null: could not be had, for the reason in source.");
+    members("source", fact.source, "Where the value was read, or why there is none.");
   });
-  point.amounts = named_numbers(node.member("amounts"));
-  node.member("samples").each_member(
-      [&](const std::string& key, const Node& item) { point.samples[key] = numbers(item); });
-  point.stop_reason = node.member("stop_reason").text_or_null();
-  point.warnings = texts(node.member("warnings"));
-  return point;
+};
+
+constexpr auto point_fields = [](auto& fields, auto& point) {
+  fields("parameters", point.parameters, "The setting.");
+  fields("amounts", point.amounts, "Exactly known amounts of one sample: FLOPs, bytes, tokens.");
+  fields("samples",
+         point.samples,
+         "Series by name, in the order taken; the same index is the same repetition.");
+  fields("stop_reason", point.stop_reason, "Why sampling ended.", or_null);
+  fields("warnings", point.warnings);
+};
+
+void status_field(const Reader& fields, ProbeStatus& status) {
+  fields("status", status);
 }
 
-ProbeRecord read_probe(const Node& node) {
-  ProbeRecord probe;
-  probe.name = node.member("name").text();
-  const Node status = node.member("status");
-  const std::optional<ProbeStatus> known = probe_status(status.text());
-  if (!known) status.fail("is none of pending, measured, skipped, failed");
-  probe.status = *known;
-  probe.reason = node.member("reason").text_or_null();
-  probe.duration_s = node.member("duration_s").number();
-  probe.losses = named_numbers(node.member("losses"));
-  probe.warnings = texts(node.member("warnings"));
-  node.member("points").each([&](const Node& item) { probe.points.push_back(read_point(item)); });
-  return probe;
+void status_field(Fields& fields, ProbeStatus status) {
+  fields("status",
+         probe_status_name(status),
+         "pending: asked for, not finished before the run ended.",
+         one_of("pending|measured|skipped|failed"));
 }
 
-FactSection read_section(const Node& node) {
-  FactSection section;
-  section.name = node.member("name").text();
-  node.member("facts").each([&](const Node& item) {
-    const Node value = item.member("value");
-    Fact fact;
-    fact.name = item.member("name").text();
-    if (!value.value().is_null()) fact.value = read_value(value);
-    fact.source = item.member("source").text();
-    section.facts.push_back(std::move(fact));
-  });
-  return section;
-}
+constexpr auto probe_fields = [](auto& fields, auto& probe) {
+  fields("name", probe.name);
+  status_field(fields, probe.status);
+  fields("reason", probe.reason, "Why it was skipped or failed.", or_null);
+  fields("duration_s", probe.duration_s);
+  fields("losses",
+         probe.losses,
+         "Discarded samples, dropped records, unattributed time; units in the names.");
+  fields("warnings", probe.warnings);
+  fields.array("points", probe.points, point_fields, "Raw samples taken at one setting each.");
+};
 
-std::vector<std::string> read_files(const Node& node) {
-  std::vector<std::string> files;
-  node.each([&](const Node& item) {
-    std::string name = item.text();
-    if (!stays_inside(name)) item.fail("names a file outside the run directory");
-    files.push_back(std::move(name));
-  });
-  return files;
-}
+constexpr auto run_fields = [](auto& fields, auto& run) {
+  fields("tool_version", run.tool_version);
+  fields("git_revision", run.git_revision);
+  fields("started_at", run.started_at, "ISO 8601, UTC.");
+  fields("command_line", run.command_line);
+  fields("suite", run.suite, "How thorough the run was: quick or standard.");
+  fields(
+      "complete", run.complete, "false until the last probe has ended; a killed run stays false.");
+  fields("interruption", run.interruption, "Why the run ended early.", or_null);
+  fields("warnings", run.warnings);
+  fields("files", run.files, "Files beside run.json, relative to its directory.");
+  fields.array("environment", run.environment, section_fields);
+  fields.array("probes", run.probes, probe_fields, "Every probe that was asked for.");
+};
+
+constexpr JsonHead run_head{
+    "run.schema.json",
+    "run.json of scaleworth",
+    "What one invocation measured: environment, probes with their outcomes, raw samples, losses. "
+    "Statistics are never stored; they are recomputed from the samples. Units are in the names: _s "
+    "seconds, _ns nanoseconds, _bytes bytes. A value that could not be had is null.",
+    run_schema_version,
+    nullptr};
 
 int read_version(const Node& node, const std::string& where) {
   node.require(node.value().is_number_integer(), "an integer");
@@ -206,19 +259,13 @@ Run run_from_json(std::string_view text, const std::string& where) {
   const Node root(document, where);
   Run run;
   run.schema_version = read_version(root.member("schema_version"), where);
-  run.tool_version = root.member("tool_version").text();
-  run.git_revision = root.member("git_revision").text();
-  run.started_at = root.member("started_at").text();
-  run.command_line = texts(root.member("command_line"));
-  run.suite = root.member("suite").text();
-  run.complete = root.member("complete").flag();
-  run.interruption = root.member("interruption").text_or_null();
-  run.warnings = texts(root.member("warnings"));
-  run.files = read_files(root.member("files"));
-  root.member("environment").each([&](const Node& item) {
-    run.environment.push_back(read_section(item));
-  });
-  root.member("probes").each([&](const Node& item) { run.probes.push_back(read_probe(item)); });
+  const Reader reader(root);
+  run_fields(reader, run);
+  const Node files = root.member("files");
+  for (std::size_t i = 0; i < run.files.size(); ++i) {
+    if (stays_inside(run.files[i])) continue;
+    Node(files.value()[i], files, i).fail("names a file outside the run directory");
+  }
   return run;
 }
 
@@ -228,87 +275,27 @@ using nlohmann::ordered_json;
 // Levels that are broken into lines: run, probes, probe, points. Deeper values fill one line each.
 constexpr int broken_levels = 4;
 
-double finite(double number, const std::string& place) {
-  if (std::isfinite(number)) return number;
+void require_finite(double number, const std::string& place) {
+  if (std::isfinite(number)) return;
   throw ProbeFailure(
       fmt::format("{} is {}: the measurement is broken and is not recorded", place, number));
 }
 
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+void require_finite(const Value& value, const std::string& place) {
+  if (const double* number = std::get_if<double>(&value)) require_finite(*number, place);
 }
 
-ordered_json value_json(const Value& value, const std::string& name) {
-  if (const double* number = std::get_if<double>(&value)) return finite(*number, name);
-  return std::visit([](const auto& held) { return ordered_json(held); }, value);
-}
-
-ordered_json numbers_json(const std::map<std::string, double>& numbers) {
-  ordered_json result = ordered_json::object();
-  for (const auto& [name, number] : numbers) result[name] = finite(number, name);
-  return result;
-}
-
-ordered_json series_json(const std::string& name, const std::vector<double>& series) {
-  ordered_json result = ordered_json::array();
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    result.push_back(std::isfinite(series[i]) ? series[i]
-                                              : finite(series[i], fmt::format("{}[{}]", name, i)));
+void require_finite(const Run& run) {
+  for (const FactSection& section : run.environment) {
+    for (const Fact& fact : section.facts) {
+      if (fact.value) require_finite(*fact.value, fact.name);
+    }
   }
-  return result;
-}
-
-ordered_json point_json(const Point& point) {
-  ordered_json parameters = ordered_json::object();
-  for (const auto& [name, value] : point.parameters) parameters[name] = value_json(value, name);
-  ordered_json samples = ordered_json::object();
-  for (const auto& [name, series] : point.samples) samples[name] = series_json(name, series);
-  return {{"parameters", std::move(parameters)},
-          {"amounts", numbers_json(point.amounts)},
-          {"samples", std::move(samples)},
-          {"stop_reason", text_or_null(point.stop_reason)},
-          {"warnings", point.warnings}};
-}
-
-ordered_json probe_json(const ProbeRecord& probe) {
-  ordered_json points = ordered_json::array();
-  for (const Point& point : probe.points) points.push_back(point_json(point));
-  return {{"name", probe.name},
-          {"status", probe_status_name(probe.status)},
-          {"reason", text_or_null(probe.reason)},
-          {"duration_s", finite(probe.duration_s, probe.name + " duration_s")},
-          {"losses", numbers_json(probe.losses)},
-          {"warnings", probe.warnings},
-          {"points", std::move(points)}};
-}
-
-ordered_json section_json(const FactSection& section) {
-  ordered_json facts = ordered_json::array();
-  for (const Fact& fact : section.facts) {
-    facts.push_back({{"name", fact.name},
-                     {"value", fact.value ? value_json(*fact.value, fact.name) : nullptr},
-                     {"source", fact.source}});
+  for (const ProbeRecord& probe : run.probes) {
+    require_finite(probe.duration_s, probe.name + " duration_s");
+    for (const auto& [name, loss] : probe.losses) require_finite(loss, name);
+    for (const Point& point : probe.points) scaleworth::require_finite(point);
   }
-  return {{"name", section.name}, {"facts", std::move(facts)}};
-}
-
-ordered_json run_json(const Run& run) {
-  ordered_json environment = ordered_json::array();
-  for (const FactSection& section : run.environment) environment.push_back(section_json(section));
-  ordered_json probes = ordered_json::array();
-  for (const ProbeRecord& probe : run.probes) probes.push_back(probe_json(probe));
-  return {{"schema_version", run_schema_version},
-          {"tool_version", run.tool_version},
-          {"git_revision", run.git_revision},
-          {"started_at", run.started_at},
-          {"command_line", run.command_line},
-          {"suite", run.suite},
-          {"complete", run.complete},
-          {"interruption", text_or_null(run.interruption)},
-          {"warnings", run.warnings},
-          {"files", run.files},
-          {"environment", std::move(environment)},
-          {"probes", std::move(probes)}};
 }
 
 std::string compact(const ordered_json& value) {
@@ -336,21 +323,26 @@ void print(std::string& out, const ordered_json& value, int level) {
 }  // namespace
 
 std::string run_to_json(const Run& run) {
+  require_finite(run);
+  Fields fields(Fields::Make::document, run_head);
+  run_fields(fields, run);
   std::string text;
-  print(text, run_json(run), 0);
+  print(text, fields.take(), 0);
   text += '\n';
   return text;
 }
 
+std::string run_schema() {
+  return schema_of(run_head, [run = Run{}](Fields& fields) { run_fields(fields, run); });
+}
+
 void require_finite(const Point& point) {
-  for (const auto& [name, value] : point.parameters) {
-    if (const double* number = std::get_if<double>(&value)) finite(*number, name);
-  }
-  for (const auto& [name, number] : point.amounts) finite(number, name);
+  for (const auto& [name, value] : point.parameters) require_finite(value, name);
+  for (const auto& [name, number] : point.amounts) require_finite(number, name);
   for (const auto& [name, series] : point.samples) {
-    for (std::size_t i = 0; i < series.size(); ++i) {
-      if (!std::isfinite(series[i])) finite(series[i], fmt::format("{}[{}]", name, i));
-    }
+    const auto broken = std::ranges::find_if_not(series, [](double x) { return std::isfinite(x); });
+    if (broken == series.end()) continue;
+    require_finite(*broken, fmt::format("{}[{}]", name, broken - series.begin()));
   }
 }
 

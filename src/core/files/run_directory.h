@@ -21,6 +21,9 @@ namespace scaleworth {
 /// Throws ProbeFailure naming the place of a number that is NaN or infinite.
 std::string run_to_json(const Run& run);
 
+/// docs/run.schema.json.
+std::string run_schema();
+
 /// The run in `text`. Unknown members are ignored; statistics are not in it.
 /// Throws UserError, one line with `where` (the file name), position and remedy, for text that is
 /// no such run: malformed, of wrong types, with a member missing, or of a newer schema version.
