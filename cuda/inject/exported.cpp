@@ -27,13 +27,13 @@ const Cupti* cupti_for_ranges() {
   return cupti == nullptr ? nullptr : cupti->get();
 }
 
-/// The tool that CUDA_INJECTION64_PATH named before ours.
+/// The tool that CUDA_INJECTION64_PATH named before this one.
 void start_next(const Session& session) {
   const std::string& next = session.settings().next;
   if (next.empty()) return;
   void* library = ::dlopen(next.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    complain("the injection library " + next + " cannot be opened: " + ::dlerror());
+    print_problem("the injection library " + next + " cannot be opened: " + ::dlerror());
     return;
   }
   const auto start = reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"));
@@ -56,9 +56,9 @@ void shielded(Body body) {
   try {
     body();
   } catch (const std::exception& error) {
-    complain(error.what());
+    print_problem(error.what());
   } catch (...) {
-    complain("an unknown error in the capture library");
+    print_problem("an unknown error in the capture library");
   }
 }
 }  // namespace
