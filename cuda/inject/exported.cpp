@@ -27,6 +27,14 @@ const Cupti* cupti_for_ranges() {
   return cupti == nullptr ? nullptr : cupti->get();
 }
 
+/// Hands `argument` to an entry of CUPTI's own NVTX layer. Returns what NVTX takes for success, or
+/// 0.
+int start_cupti_ranges(int (*Cupti::*entry)(void*), void* argument) {
+  const Cupti* cupti = cupti_for_ranges();
+  if (cupti == nullptr || cupti->*entry == nullptr) return 0;
+  return (cupti->*entry)(argument) == CUPTI_SUCCESS ? injected : 0;
+}
+
 /// The tool that CUDA_INJECTION64_PATH named before this one.
 void start_next(const Session& session) {
   const std::string& next = session.settings().next;
@@ -80,9 +88,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* export
       result = listen_to_ranges(export_table);
       return;
     }
-    const Cupti* cupti = cupti_for_ranges();
-    if (cupti != nullptr && cupti->nvtx_initialize != nullptr)
-      result = cupti->nvtx_initialize(export_table) == CUPTI_SUCCESS ? injected : 0;
+    result = start_cupti_ranges(&Cupti::nvtx_initialize, export_table);
   });
   return result;
 }
@@ -93,9 +99,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void
   shielded([&] {
     const Session* session = Session::existing();
     if (session != nullptr && session->traces_device() == false) return;
-    const Cupti* cupti = cupti_for_ranges();
-    if (cupti != nullptr && cupti->nvtx_extension_initialize != nullptr)
-      result = cupti->nvtx_extension_initialize(module) == CUPTI_SUCCESS ? injected : 0;
+    result = start_cupti_ranges(&Cupti::nvtx_extension_initialize, module);
   });
   return result;
 }

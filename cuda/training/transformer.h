@@ -250,11 +250,23 @@ class DeviceTransformer {
   };
 
   void list_stages();
-  Dense qkv(std::size_t layer) const;
-  Dense output(std::size_t layer) const;
-  Dense up(std::size_t layer) const;
-  Dense down(std::size_t layer) const;
-  Dense head() const;
+  Dense qkv(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.qkv, w.qkv_bias, shape_.width, 3 * shape_.width};
+  }
+  Dense output(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.output, w.output_bias, shape_.width, shape_.width};
+  }
+  Dense up(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.up, w.up_bias, shape_.width, 4 * shape_.width};
+  }
+  Dense down(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.down, w.down_bias, 4 * shape_.width, shape_.width};
+  }
+  Dense head() const { return {layout_.head, {}, shape_.width, shape_.vocabulary}; }
   Heads heads(std::int64_t parts, Bfloat16* rows, Bfloat16* matrices) const;
   GemmCall per_head(std::int64_t n, std::int64_t k, Operand a, Operand b, Bfloat16* result) const;
   Bfloat16* output_of(std::size_t layer) const;
@@ -280,9 +292,17 @@ class DeviceTransformer {
     float* mean = nullptr;
     float* inverse = nullptr;
   };
-  Norm norm1(std::size_t layer) const;
-  Norm norm2(std::size_t layer) const;
-  Norm final_norm() const;
+  Norm norm1(std::size_t layer) const {
+    const LayerBuffers& b = buffers_.layers[layer];
+    return {layout_.layers[layer].norm1_gain, b.input, b.mean1, b.inverse1};
+  }
+  Norm norm2(std::size_t layer) const {
+    const LayerBuffers& b = buffers_.layers[layer];
+    return {layout_.layers[layer].norm2_gain, b.middle, b.mean2, b.inverse2};
+  }
+  Norm final_norm() const {
+    return {layout_.final_gain, buffers_.stream, buffers_.mean, buffers_.inverse};
+  }
   void norm_forward(TrainingOperations& operations, const Norm& norm, Bfloat16* y) const;
   void norm_backward(TrainingOperations& operations, const Norm& norm, bool add) const;
 
