@@ -23,7 +23,7 @@ struct FilledBuffer {
   std::size_t bytes = 0;
 };
 
-/// Where CUPTI's callbacks leave their buffers. They carry no pointer of ours, and may still come
+/// Where CUPTI's callbacks leave their buffers. They carry no user pointer, and may still come
 /// when a recorder is gone, so there is one of it for the life of the process.
 class RecordBuffers {
  public:

@@ -29,9 +29,8 @@ struct RecordedActivities {
   std::int64_t dropped = 0;  // that the tracer lost, or that came without times
 };
 
-// Records kernels and copies of this process through CUPTI.
-
-/// One at a time in a process: CUPTI's callbacks know no owner.
+/// Records kernels and copies of this process through CUPTI. One at a time in a process: CUPTI's
+/// callbacks know no owner.
 class ActivityRecorder {
  public:
   /// Recording begins, on all GPUs. Throws NothingToMeasure with the reason when another tool
@@ -52,15 +51,12 @@ class ActivityRecorder {
   bool recording_ = false;
 };
 
-// CUPTI's records as plain values.
-
 /// Adds what `record` says; one that carries no times counts as dropped, one of another kind is
 /// passed over.
 void add_record(const CUpti_Activity& record, RecordedActivities& recorded);
 
-// A named range for tools that listen to NVTX; nothing where none does.
-
-/// From construction to the end of the scope, on this thread.
+/// A named range for tools that listen to NVTX; nothing where none does. From construction to the
+/// end of the scope, on this thread.
 class NvtxRange {
  public:
   explicit NvtxRange(const char* name) { nvtxRangePushA(name); }

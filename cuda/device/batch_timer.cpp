@@ -30,12 +30,7 @@ void wait_for_event(DeviceHealth& health,
                     const std::string& doing) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  while (true) {
-    const cudaError_t status = cudaEventQuery(event);
-    if (status == cudaSuccess) return;
-    if (status != cudaErrorNotReady) check(status);
-    // "Not ready" is remembered like a failure, and the next launch would report it.
-    static_cast<void>(cudaGetLastError());
+  while (!has_happened(event)) {
     const auto waited = Clock::now() - start;
     if (waited > timeout) {
       health.lose(
@@ -56,21 +51,46 @@ void wait_for_event(DeviceHealth& health,
   }
 }
 
-// The clock of a GPU's multiprocessors over a batch, from stamps at both its ends.
+static_assert(sizeof(probes::ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));
 
-/// On the current device.
+/// The clock of a GPU's multiprocessors over a batch, from stamps at both its ends. On the current
+/// device.
 class ClockCounter {
  public:
-  explicit ClockCounter(const DeviceHealth& health);
+  explicit ClockCounter(const DeviceHealth& health) {
+    // %smid may exceed the number of multiprocessors where some are switched off.
+    constexpr int spare_slots = 256;
+    check(cudaDeviceGetAttribute(
+        &multiprocessors_, cudaDevAttrMultiProcessorCount, health.ordinal()));
+    slots_ = multiprocessors_ + spare_slots;
+    stamps_ = allocate_device(health, bytes());
+    fetched_ = allocate_pinned(health, bytes());
+  }
 
   /// Queue `begin` before the batch, `end` and `fetch` after it, read `clock_hz` when all is done.
-  void begin(cudaStream_t stream);
-  void end(cudaStream_t stream);
-  void fetch(cudaStream_t stream);
-  std::optional<double> clock_hz() const;
+  void begin(cudaStream_t stream) {
+    ++batch_;
+    stamp(0, stream);
+  }
+  void end(cudaStream_t stream) { stamp(1, stream); }
+  void fetch(cudaStream_t stream) {
+    check(cudaMemcpyAsync(fetched_.get(), stamps_.get(), bytes(), cudaMemcpyDeviceToHost, stream));
+  }
+  std::optional<double> clock_hz() const {
+    const auto* stamps = static_cast<const probes::ClockStamp*>(fetched_.get());
+    const auto slots = static_cast<std::size_t>(slots_);
+    return probes::clock_between({stamps, slots}, {stamps + slots, slots}, batch_);
+  }
 
  private:
-  void stamp(int which, cudaStream_t stream);
+  std::size_t bytes() const {
+    return 2 * static_cast<std::size_t>(slots_) * sizeof(probes::ClockStamp);
+  }
+  void stamp(int which, cudaStream_t stream) {
+    auto* stamps = static_cast<std::uint64_t*>(stamps_.get());
+    check(launch_clock_stamp(
+        stamps + which * slots_ * clock_stamp_words, slots_, batch_, multiprocessors_, stream));
+  }
 
   int multiprocessors_ = 0;
   int slots_ = 0;
@@ -79,20 +99,28 @@ class ClockCounter {
   PinnedBuffer fetched_;
 };
 
-// Holding a stream back while a batch is queued.
-
-/// The block's words for one GPU; holds are numbered.
+/// Holds a stream back while a batch is queued; holds are numbered.
 class StreamHold {
  public:
-  explicit StreamHold(const DeviceHealth& health);
+  explicit StreamHold(const DeviceHealth& health)
+      : memory_(allocate_pinned(health, sizeof(StreamBlockWords))) {}
 
   /// Everything queued on `stream` from now on waits for `release`, at most a second: should
   /// queueing itself wait for the GPU, it goes on then, and `gave_up` is set.
-  void hold(cudaStream_t stream);
+  void hold(cudaStream_t stream) {
+    // Below the shortest watchdog of a GPU that also drives a display (2 s).
+    constexpr std::uint64_t timeout_ns = 1'000'000'000;
+    ++number_;
+    check(launch_stream_block(&words(), number_, timeout_ns, stream));
+  }
   /// No hold: nothing. Never fails, so that it may stand in a destructor.
-  void release() noexcept;
+  void release() noexcept {
+    std::atomic_ref(words().released).store(number_, std::memory_order_release);
+  }
   /// Whether the last hold ended by itself; known when the work behind it is done.
-  bool gave_up() const;
+  bool gave_up() const {
+    return std::atomic_ref(words().gave_up).load(std::memory_order_acquire) == number_;
+  }
 
  private:
   StreamBlockWords& words() const { return *static_cast<StreamBlockWords*>(memory_.get()); }
@@ -113,11 +141,6 @@ Event event_on(int device, unsigned flags) {
   return make_event(flags);
 }
 
-double elapsed_s(const Event& begin, const Event& end) {
-  float milliseconds = 0.0F;
-  check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-  return 1e-3 * static_cast<double>(milliseconds);
-}
 }  // namespace
 
 /// What a timer needs for each batch, made once.
@@ -280,67 +303,4 @@ void BatchTimer::run_once(const BatchWork& work) {
 void BatchTimer::wait(const std::string& doing) {
   machinery_->wait(doing);
 }
-
-namespace {
-static_assert(sizeof(probes::ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));
-
-// %smid may exceed the number of multiprocessors where some are switched off.
-constexpr int spare_slots = 256;
-
-ClockCounter::ClockCounter(const DeviceHealth& health) {
-  check(
-      cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, health.ordinal()));
-  slots_ = multiprocessors_ + spare_slots;
-  const std::size_t bytes = 2 * static_cast<std::size_t>(slots_) * sizeof(probes::ClockStamp);
-  stamps_ = allocate_device(health, bytes);
-  fetched_ = allocate_pinned(health, bytes);
-}
-
-void ClockCounter::stamp(int which, cudaStream_t stream) {
-  auto* stamps = static_cast<std::uint64_t*>(stamps_.get());
-  check(launch_clock_stamp(
-      stamps + which * slots_ * clock_stamp_words, slots_, batch_, multiprocessors_, stream));
-}
-
-void ClockCounter::begin(cudaStream_t stream) {
-  ++batch_;
-  stamp(0, stream);
-}
-
-void ClockCounter::end(cudaStream_t stream) {
-  stamp(1, stream);
-}
-
-void ClockCounter::fetch(cudaStream_t stream) {
-  check(cudaMemcpyAsync(fetched_.get(),
-                        stamps_.get(),
-                        2 * static_cast<std::size_t>(slots_) * sizeof(probes::ClockStamp),
-                        cudaMemcpyDeviceToHost,
-                        stream));
-}
-
-std::optional<double> ClockCounter::clock_hz() const {
-  const auto* stamps = static_cast<const probes::ClockStamp*>(fetched_.get());
-  const auto slots = static_cast<std::size_t>(slots_);
-  return probes::clock_between({stamps, slots}, {stamps + slots, slots}, batch_);
-}
-
-StreamHold::StreamHold(const DeviceHealth& health)
-    : memory_(allocate_pinned(health, sizeof(StreamBlockWords))) {}
-
-void StreamHold::hold(cudaStream_t stream) {
-  // Below the shortest watchdog of a GPU that also drives a display (2 s).
-  constexpr std::uint64_t timeout_ns = 1'000'000'000;
-  ++number_;
-  check(launch_stream_block(&words(), number_, timeout_ns, stream));
-}
-
-void StreamHold::release() noexcept {
-  std::atomic_ref(words().released).store(number_, std::memory_order_release);
-}
-
-bool StreamHold::gave_up() const {
-  return std::atomic_ref(words().gave_up).load(std::memory_order_acquire) == number_;
-}
-}  // namespace
 }  // namespace scaleworth::gpu

@@ -7,6 +7,7 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -40,33 +41,47 @@ double number_at(NumberFormat format, const ArraySample& sample, std::size_t ind
       return read_as<float>(from);
   }
 }
-}  // namespace
 
+std::string capability_text(int compute_capability) {
+  return fmt::format("{}.{}", compute_capability / 10, compute_capability % 10);
+}
+
+// What the questions about chains of multiply-adds share: formats, data and the check by the host.
+
+/// fp32 for what is none of the four.
+FmaFormat fma_format(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp64:
+      return FmaFormat::fp64;
+    case NumberFormat::fp16:
+      return FmaFormat::fp16;
+    case NumberFormat::bf16:
+      return FmaFormat::bf16;
+    default:
+      return FmaFormat::fp32;
+  }
+}
+
+/// Throws NothingToMeasure with the reason unless the GPU's CUDA cores multiply and add in
+/// `format`: fp64, fp32 and fp16 on all, bf16 from compute capability 8.0.
 void require_chain_format(const probes::DeviceDescription& description, NumberFormat format) {
   static_cast<void>(probes::chain_constants(format));
   if (format == NumberFormat::bf16 && description.compute_capability < 80) {
     throw NothingToMeasure(
-        fmt::format("GPU {} has compute capability {}.{}; its CUDA cores have no bf16 before 8.0",
+        fmt::format("GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
                     description.ordinal,
-                    description.compute_capability / 10,
-                    description.compute_capability % 10));
+                    capability_text(description.compute_capability)));
   }
 }
 
+/// Queues: data[0..numbers) uniform in [-1, 1].
 void fill_uniform(Workbench& bench, NumberFormat format, void* data, std::uint64_t numbers) {
   constexpr std::uint32_t seed = 1;
-  switch (format) {
-    case NumberFormat::fp64:
-      return check(launch_fill_fp64(static_cast<double*>(data), numbers, seed, bench.stream()));
-    case NumberFormat::fp16:
-      return check(launch_fill_fp16(data, numbers, seed, bench.stream()));
-    case NumberFormat::bf16:
-      return check(launch_fill_bf16(data, numbers, seed, bench.stream()));
-    default:
-      return check(launch_fill_fp32(static_cast<float*>(data), numbers, seed, bench.stream()));
-  }
+  check(launch_fill_uniform(fma_format(format), data, numbers, seed, bench.stream()));
 }
 
+/// Throws ProbeFailure unless each number in `after` is the one in `before` after `steps` of the
+/// format's chain (probes::chain_constants). Both were taken from arrays of the same layout.
 void require_chains(const DeviceHealth& health,
                     NumberFormat format,
                     const std::vector<ArraySample>& before,
@@ -89,22 +104,8 @@ void require_chains(const DeviceHealth& health,
   }
 }
 
-namespace {
 constexpr int checked_iterations = 4;
 constexpr int most_iterations = 1 << 20;
-
-FmaFormat fma_format(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      return FmaFormat::fp64;
-    case NumberFormat::fp16:
-      return FmaFormat::fp16;
-    case NumberFormat::bf16:
-      return FmaFormat::bf16;
-    default:
-      return FmaFormat::fp32;
-  }
-}
 
 /// fp16 and bf16 go in pairs.
 int numbers_at_once(NumberFormat format) {
@@ -164,36 +165,33 @@ namespace {
 constexpr std::size_t operand_bytes = std::size_t{tensor_block_threads} * tensor_operand_bytes;
 constexpr std::size_t result_bytes = std::size_t{tensor_block_threads} * tensor_result_bytes;
 
-TensorFormat tensor_format(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      // Consumer chips keep one fp64 unit or two, and emulate the instruction.
-      return TensorFormat::fp64;
-    case NumberFormat::tf32:
-      return TensorFormat::tf32;
-    case NumberFormat::bf16:
-      return TensorFormat::bf16;
-    case NumberFormat::fp16:
-      return TensorFormat::fp16;
-    case NumberFormat::int8:
-      return TensorFormat::int8;
-    case NumberFormat::fp8_e4m3:
-      return TensorFormat::fp8;
-    default:
-      throw NothingToMeasure(
-          fmt::format("the matrix instructions in {} are measured through the "
-                      "vendor's library only",
-                      number_format_name(format)));
-  }
-}
+/// A number format as operand of a matrix instruction.
+struct TensorOperand {
+  NumberFormat format;
+  TensorFormat instruction;
+  std::uint64_t
+      constant_bits;  // 1/2 in the format, 2 in int8; as often as it fits into eight bytes
+};
+// Consumer chips keep one fp64 unit or two, and emulate the instruction.
+constexpr std::array<TensorOperand, 6> tensor_operands{
+    {{NumberFormat::fp64, TensorFormat::fp64, 0x3fe0'0000'0000'0000},
+     {NumberFormat::tf32, TensorFormat::tf32, 0x3f00'0000'3f00'0000},
+     {NumberFormat::bf16, TensorFormat::bf16, 0x3f00'3f00'3f00'3f00},
+     {NumberFormat::fp16, TensorFormat::fp16, 0x3800'3800'3800'3800},
+     {NumberFormat::int8, TensorFormat::int8, 0x0202'0202'0202'0202},
+     {NumberFormat::fp8_e4m3, TensorFormat::fp8, 0x3030'3030'3030'3030}}};
 
-std::string capability_text(int compute_capability) {
-  return fmt::format("{}.{}", compute_capability / 10, compute_capability % 10);
+const TensorOperand& tensor_operand(NumberFormat format) {
+  const auto found = std::ranges::find(tensor_operands, format, &TensorOperand::format);
+  if (found != tensor_operands.end()) return *found;
+  throw NothingToMeasure(
+      fmt::format("the matrix instructions in {} are measured through the vendor's library only",
+                  number_format_name(format)));
 }
 
 /// Throws NothingToMeasure unless this GPU has the instruction and this program code for it.
 TensorFormat usable_format(const probes::DeviceDescription& description, NumberFormat format) {
-  const TensorFormat instruction = tensor_format(format);
+  const TensorFormat instruction = tensor_operand(format).instruction;
   if (!has_tensor_instruction(instruction, description.compute_capability)) {
     throw NothingToMeasure(fmt::format(
         "GPU {} has compute capability {}; the matrix instruction measured here in {} "
@@ -219,28 +217,6 @@ TensorFormat usable_format(const probes::DeviceDescription& description, NumberF
   return instruction;
 }
 
-/// 1/2 in the format, 2 in int8; as often as it fits into eight bytes.
-std::uint64_t constant_bits(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      return 0x3fe0'0000'0000'0000;
-    case NumberFormat::tf32:
-      return 0x3f00'0000'3f00'0000;
-    case NumberFormat::bf16:
-      return 0x3f00'3f00'3f00'3f00;
-    case NumberFormat::fp16:
-      return 0x3800'3800'3800'3800;
-    case NumberFormat::fp8_e4m3:
-      return 0x3030'3030'3030'3030;
-    default:
-      return 0x0202'0202'0202'0202;
-  }
-}
-
-double product_of_constants(NumberFormat format) {
-  return format == NumberFormat::int8 ? 4.0 : 0.25;
-}
-
 void upload(Workbench& bench, void* to, const std::vector<std::uint64_t>& words) {
   check(cudaMemcpyAsync(to,
                         words.data(),
@@ -258,40 +234,18 @@ void upload_random(Workbench& bench, void* operands, std::uint64_t mask) {
 }
 
 void fill_operands(Workbench& bench, NumberFormat format, void* operands) {
-  constexpr std::uint32_t seed = 1;
-  const std::uint64_t count =
-      operand_bytes / static_cast<std::size_t>(probes::element_bytes(format));
-  switch (format) {
-    case NumberFormat::fp64:
-      return check(launch_fill_fp64(static_cast<double*>(operands), count, seed, bench.stream()));
-    case NumberFormat::bf16:
-      return check(launch_fill_bf16(operands, count, seed, bench.stream()));
-    case NumberFormat::fp16:
-      return check(launch_fill_fp16(operands, count, seed, bench.stream()));
-    case NumberFormat::int8:
-      return upload_random(bench, operands, ~std::uint64_t{0});
-    case NumberFormat::fp8_e4m3:
-      // Without the highest bit of the exponent: below 2 in magnitude, and no NaN.
-      return upload_random(bench, operands, 0xbfbf'bfbf'bfbf'bfbf);
-    default:
-      return check(launch_fill_fp32(static_cast<float*>(operands), count, seed, bench.stream()));
-  }
+  if (format == NumberFormat::int8) return upload_random(bench, operands, ~std::uint64_t{0});
+  // Without the highest bit of the exponent: below 2 in magnitude, and no NaN.
+  constexpr std::uint64_t small_e4m3 = 0xbfbf'bfbf'bfbf'bfbf;
+  if (format == NumberFormat::fp8_e4m3) return upload_random(bench, operands, small_e4m3);
+  const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
+  fill_uniform(bench, format, operands, operand_bytes / bytes);
 }
 
 double result_at(NumberFormat format, const std::byte* from) {
-  if (format == NumberFormat::fp64) {
-    double value = 0.0;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-  if (format == NumberFormat::int8) {
-    std::int32_t value = 0;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-  float value = 0.0F;
-  std::memcpy(&value, from, sizeof value);
-  return value;
+  if (format == NumberFormat::fp64) return read_as<double>(from);
+  if (format == NumberFormat::int8) return read_as<std::int32_t>(from);
+  return read_as<float>(from);
 }
 
 /// With constant operands every element of D is steps x k x their product, whatever lies in which
@@ -303,13 +257,15 @@ void check_constants(Workbench& bench,
                      void* operands) {
   upload(bench,
          operands,
-         std::vector<std::uint64_t>(operand_bytes / sizeof(std::uint64_t), constant_bits(format)));
+         std::vector<std::uint64_t>(operand_bytes / sizeof(std::uint64_t),
+                                    tensor_operand(format).constant_bits));
   check(cudaMemsetAsync(data.results, 0xff, result_bytes, bench.stream()));
   data.want_results = true;
   const int blocks = bench.description().multiprocessors * tensor_blocks_per_multiprocessor;
   check(launch_tensor(instruction, blocks, checked_iterations, data, bench.stream()));
+  const double product_of_constants = format == NumberFormat::int8 ? 4.0 : 0.25;
   const double wanted = static_cast<double>(tensor_steps) * checked_iterations *
-                        tensor_shape(instruction).k * product_of_constants(format);
+                        tensor_shape(instruction).k * product_of_constants;
   const std::size_t bytes = format == NumberFormat::fp64 ? 8 : 4;
   for (const ArraySample& sample : take_samples(bench, data.results, result_bytes / bytes, bytes)) {
     for (std::size_t i = 0; i < sample.bytes.size() / bytes; ++i) {
@@ -358,26 +314,10 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
   return measured;
 }
 
-namespace {
-constexpr int vector_bytes = 16;
-
-LadderFormat ladder_format(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      return LadderFormat::fp64;
-    case NumberFormat::fp16:
-      return LadderFormat::fp16;
-    case NumberFormat::bf16:
-      return LadderFormat::bf16;
-    default:
-      return LadderFormat::fp32;
-  }
-}
-}  // namespace
-
 probes::DeviceMeasured time_ladder(Workbench& bench,
                                    const probes::LadderWork& work,
                                    const probes::Target& target) {
+  constexpr int vector_bytes = 16;
   require_chain_format(bench.description(), work.format);
   const auto vectors = static_cast<std::uint64_t>(work.working_set.value() / vector_bytes);
   if (vectors == 0 || work.fma_per_element < 1) {
@@ -389,7 +329,7 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
   const auto element_bytes = static_cast<std::size_t>(probes::element_bytes(work.format));
   const std::uint64_t elements = vectors * vector_bytes / element_bytes;
   const auto [a, b] = probes::chain_constants(work.format);
-  const LadderStep step{ladder_format(work.format), work.fma_per_element, a, b};
+  const LadderStep step{fma_format(work.format), work.fma_per_element, a, b};
   const std::string doing = fmt::format(
       "{} multiply-adds per element in {}", work.fma_per_element, number_format_name(work.format));
 

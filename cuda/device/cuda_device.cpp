@@ -26,42 +26,132 @@
 
 namespace scaleworth::gpu {
 namespace {
-// One GPU that answers the questions of probes/gpu/device.h.
+using probes::DeviceMeasured;
+using probes::Target;
 
-/// Makes a context on its GPU with the first question, not before. Once the GPU is lost every
-/// question fails at once.
+/// One GPU that answers the questions of probes/gpu/device.h. Makes a context on its GPU with the
+/// first question, not before. Once the GPU is lost every question fails at once.
 class CudaDevice : public probes::Device {
  public:
   /// `telemetry` is read while a question is answered; `products` is shared by all GPUs.
   CudaDevice(probes::DeviceDescription description,
              std::shared_ptr<TelemetrySource> telemetry,
-             std::shared_ptr<GemmLibrary> products);
-  ~CudaDevice() override;
+             std::shared_ptr<GemmLibrary> products)
+      : description_(std::move(description)),
+        telemetry_(std::move(telemetry)),
+        health_(description_.ordinal),
+        products_(std::move(products)) {}
 
   const probes::DeviceDescription& description() const override { return description_; }
-  Bytes available_memory() const override;
-  probes::DeviceMeasured time_fma(const probes::DeviceFma& work,
-                                  const probes::Target& target) override;
-  probes::DeviceMeasured time_stream(const probes::StreamWork& work,
-                                     const probes::Target& target) override;
-  probes::DeviceMeasured time_chase(const probes::ChaseWork& work,
-                                    const probes::Target& target) override;
-  probes::DeviceMeasured time_ladder(const probes::LadderWork& work,
-                                     const probes::Target& target) override;
-  probes::DeviceMeasured time_transfer(const probes::TransferWork& work,
-                                       const probes::Target& target) override;
-  probes::DeviceMeasured time_launch(probes::LaunchKind kind,
-                                     const probes::Target& target) override;
-  Outcome<std::string> gemm_library() override;
-  std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override;
-  bool can_access_peer(int ordinal) const override;
+
+  Bytes available_memory() const override {
+    health_.require();
+    try {
+      check(cudaSetDevice(description_.ordinal));
+      std::size_t available = 0;
+      std::size_t total = 0;
+      check(cudaMemGetInfo(&available, &total));
+      // The driver allocates in pieces of 2 MiB and keeps some for itself.
+      constexpr double kept = 256.0 * 1048576.0;
+      return Bytes(std::max(0.0, static_cast<double>(available) - kept));
+    } catch (const Error& error) {
+      throw_failure(health_, "asking for free memory", error.status(), error.what());
+    }
+  }
+
+  DeviceMeasured time_fma(const probes::DeviceFma& work, const Target& target) override {
+    return ask("multiply-adds in registers", [&](Workbench& bench) {
+      return work.tensor ? time_tensor_cores(bench, work.format, target)
+                         : time_cuda_cores(bench, work.format, target);
+    });
+  }
+
+  DeviceMeasured time_stream(const probes::StreamWork& work, const Target& target) override {
+    return ask(fmt::format(
+                   "{} of {:.0f} bytes", memory_kernel_name(work.kernel), work.working_set.value()),
+               [&](Workbench& bench) {
+                 return work.scope == probes::StreamScope::device
+                            ? time_device_stream(bench, work, target)
+                            : time_multiprocessor_read(bench, work, target);
+               });
+  }
+
+  DeviceMeasured time_chase(const probes::ChaseWork& work, const Target& target) override {
+    return ask(fmt::format("a chain of loads through {:.0f} bytes", work.working_set.value()),
+               [&](Workbench& bench) { return gpu::time_chase(bench, work, target); });
+  }
+
+  DeviceMeasured time_ladder(const probes::LadderWork& work, const Target& target) override {
+    return ask(fmt::format("{} multiply-adds per element over {:.0f} bytes",
+                           work.fma_per_element,
+                           work.working_set.value()),
+               [&](Workbench& bench) { return gpu::time_ladder(bench, work, target); });
+  }
+
+  DeviceMeasured time_transfer(const probes::TransferWork& work, const Target& target) override {
+    return ask(fmt::format("moving {:.0f} bytes from {} to {}",
+                           work.bytes.value(),
+                           endpoint_name(work.source),
+                           endpoint_name(work.target)),
+               [&](Workbench& bench) { return gpu::time_transfer(bench, work, target); });
+  }
+
+  DeviceMeasured time_launch(probes::LaunchKind kind, const Target& target) override {
+    return ask(fmt::format("launching ({})", launch_kind_name(kind)),
+               [&](Workbench& bench) { return gpu::time_launch(bench, kind, target); });
+  }
+
+  Outcome<std::string> gemm_library() override { return products_->description(); }
+
+  std::unique_ptr<probes::GemmSession> open_gemm(const probes::GemmProblem& problem) override {
+    const GemmLibrary::Table library = required(products_->table());
+    prepared("preparing matrix products", [&] {
+      if (!product_handle_) product_handle_ = make_lt_handle(library);
+    });
+    return open_gemm_session({description_,
+                              health_,
+                              bench_->timer(),
+                              bench_->stream(),
+                              library,
+                              product_handle_.get(),
+                              telemetry_},
+                             problem);
+  }
+
+  bool can_access_peer(int ordinal) const override {
+    if (ordinal == description_.ordinal) return true;
+    int possible = 0;
+    const cudaError_t status = cudaDeviceCanAccessPeer(&possible, description_.ordinal, ordinal);
+    if (status != cudaSuccess) cudaGetLastError();
+    return status == cudaSuccess && possible != 0;
+  }
 
  private:
-  using Question = std::function<probes::DeviceMeasured(Workbench& bench)>;
   /// Answers with this GPU current; failed calls become ProbeFailure that say what was being done.
-  probes::DeviceMeasured ask(const std::string& doing, const Question& question);
+  DeviceMeasured ask(const std::string& doing,
+                     const std::function<DeviceMeasured(Workbench& bench)>& question) {
+    DeviceMeasured measured;
+    prepared(doing, [&] {
+      measured = question(*bench_);
+      bench_->finished();
+    });
+    return measured;
+  }
+
   /// Runs `action` with this GPU current and the workbench there; failures as in `ask`.
-  void prepared(const std::string& doing, const std::function<void()>& action);
+  void prepared(const std::string& doing, const std::function<void()>& action) {
+    health_.require();
+    try {
+      check(cudaSetDevice(description_.ordinal));
+      if (!bench_) bench_ = std::make_unique<Workbench>(description_, health_, telemetry_);
+      action();
+    } catch (const Error& error) {
+      throw_failure(health_, doing, error.status(), error.what());
+    } catch (const LibraryError& error) {
+      throw ProbeFailure(
+          fmt::format("GPU {}: {} failed: {}", description_.ordinal, doing, error.what()));
+    }
+  }
 
   probes::DeviceDescription description_;
   std::shared_ptr<TelemetrySource> telemetry_;
@@ -70,130 +160,33 @@ class CudaDevice : public probes::Device {
   std::shared_ptr<GemmLibrary> products_;
   LtHandle product_handle_;
 };
-}  // namespace
 
-using probes::DeviceMeasured;
-using probes::Target;
-
-namespace {
-CudaDevice::CudaDevice(probes::DeviceDescription description,
-                       std::shared_ptr<TelemetrySource> telemetry,
-                       std::shared_ptr<GemmLibrary> products)
-    : description_(std::move(description)),
-      telemetry_(std::move(telemetry)),
-      health_(description_.ordinal),
-      products_(std::move(products)) {}
-
-CudaDevice::~CudaDevice() = default;
-
-DeviceMeasured CudaDevice::ask(const std::string& doing, const Question& question) {
-  DeviceMeasured measured;
-  prepared(doing, [&] {
-    measured = question(*bench_);
-    bench_->finished();
-  });
-  return measured;
+std::string visible_devices() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible == nullptr ? "" : fmt::format(" (CUDA_VISIBLE_DEVICES={})", visible);
 }
 
-void CudaDevice::prepared(const std::string& doing, const std::function<void()>& action) {
-  health_.require();
-  try {
-    check(cudaSetDevice(description_.ordinal));
-    if (!bench_) bench_ = std::make_unique<Workbench>(description_, health_, telemetry_);
-    action();
-  } catch (const Error& error) {
-    throw_failure(health_, doing, error.status(), error.what());
-  } catch (const LibraryError& error) {
-    throw ProbeFailure(
-        fmt::format("GPU {}: {} failed: {}", description_.ordinal, doing, error.what()));
+/// Why the GPU cannot be used; absent when it can, as far as is known without a context on it.
+std::optional<std::string> refusal(int ordinal) {
+  int mode = cudaComputeModeDefault;
+  check(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, ordinal));
+  if (mode == cudaComputeModeProhibited) {
+    return fmt::format(
+        "GPU {} is in compute mode 'prohibited': set the default mode (nvidia-smi -c 0), or leave "
+        "it out by CUDA_VISIBLE_DEVICES",
+        ordinal);
   }
-}
-
-Bytes CudaDevice::available_memory() const {
-  health_.require();
-  try {
-    check(cudaSetDevice(description_.ordinal));
-    std::size_t available = 0;
-    std::size_t total = 0;
-    check(cudaMemGetInfo(&available, &total));
-    // The driver allocates in pieces of 2 MiB and keeps some for itself.
-    constexpr double kept = 256.0 * 1048576.0;
-    return Bytes(std::max(0.0, static_cast<double>(available) - kept));
-  } catch (const Error& error) {
-    throw_failure(health_, "asking for free memory", error.status(), error.what());
-  }
-}
-
-DeviceMeasured CudaDevice::time_fma(const probes::DeviceFma& work, const Target& target) {
-  return ask("multiply-adds in registers", [&](Workbench& bench) {
-    return work.tensor ? time_tensor_cores(bench, work.format, target)
-                       : time_cuda_cores(bench, work.format, target);
-  });
-}
-
-DeviceMeasured CudaDevice::time_stream(const probes::StreamWork& work, const Target& target) {
-  return ask(
-      fmt::format("{} of {:.0f} bytes", memory_kernel_name(work.kernel), work.working_set.value()),
-      [&](Workbench& bench) {
-        return work.scope == probes::StreamScope::device
-                   ? time_device_stream(bench, work, target)
-                   : time_multiprocessor_read(bench, work, target);
-      });
-}
-
-DeviceMeasured CudaDevice::time_chase(const probes::ChaseWork& work, const Target& target) {
-  return ask(fmt::format("a chain of loads through {:.0f} bytes", work.working_set.value()),
-             [&](Workbench& bench) { return gpu::time_chase(bench, work, target); });
-}
-
-DeviceMeasured CudaDevice::time_ladder(const probes::LadderWork& work, const Target& target) {
-  return ask(fmt::format("{} multiply-adds per element over {:.0f} bytes",
-                         work.fma_per_element,
-                         work.working_set.value()),
-             [&](Workbench& bench) { return gpu::time_ladder(bench, work, target); });
-}
-
-DeviceMeasured CudaDevice::time_transfer(const probes::TransferWork& work, const Target& target) {
-  return ask(fmt::format("moving {:.0f} bytes from {} to {}",
-                         work.bytes.value(),
-                         endpoint_name(work.source),
-                         endpoint_name(work.target)),
-             [&](Workbench& bench) { return gpu::time_transfer(bench, work, target); });
-}
-
-DeviceMeasured CudaDevice::time_launch(probes::LaunchKind kind, const Target& target) {
-  return ask(fmt::format("launching ({})", launch_kind_name(kind)),
-             [&](Workbench& bench) { return gpu::time_launch(bench, kind, target); });
-}
-
-Outcome<std::string> CudaDevice::gemm_library() {
-  return products_->description();
-}
-
-std::unique_ptr<probes::GemmSession> CudaDevice::open_gemm(const probes::GemmProblem& problem) {
-  const Outcome<GemmLibrary::Table> opened = products_->table();
-  if (const auto* skipped = std::get_if<Skipped>(&opened)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&opened)) throw ProbeFailure(failed->reason);
-  const auto& library = std::get<GemmLibrary::Table>(opened);
-  prepared("preparing matrix products", [&] {
-    if (!product_handle_) product_handle_ = make_lt_handle(library);
-  });
-  return open_gemm_session({description_,
-                            health_,
-                            bench_->timer(),
-                            bench_->stream(),
-                            library,
-                            product_handle_.get(),
-                            telemetry_},
-                           problem);
-}
-
-bool CudaDevice::can_access_peer(int ordinal) const {
-  if (ordinal == description_.ordinal) return true;
-  int possible = 0;
-  const cudaError_t status = cudaDeviceCanAccessPeer(&possible, description_.ordinal, ordinal);
-  if (status != cudaSuccess) cudaGetLastError();
-  return status == cudaSuccess && possible != 0;
+  if (mode != cudaComputeModeExclusiveProcess) return std::nullopt;
+  // Only a context shows whether another program holds it.
+  const cudaError_t status = cudaSetDevice(ordinal);
+  if (status == cudaSuccess) return std::nullopt;
+  cudaGetLastError();
+  return fmt::format(
+      "GPU {} is in exclusive compute mode and another program holds it ({}): end that program, "
+      "set "
+      "the default mode (nvidia-smi -c 0), or leave it out by CUDA_VISIBLE_DEVICES",
+      ordinal,
+      cudaGetErrorString(status));
 }
 }  // namespace
 
@@ -212,10 +205,7 @@ probes::DeviceMeasured Workbench::time(const BatchWork& work,
 }
 
 probes::DeviceMeasured Workbench::watched(const std::function<probes::DeviceMeasured()>& sampling) {
-  TelemetryWatch watch(telemetry_);
-  probes::DeviceMeasured measured = sampling();
-  measured.telemetry = watch.take();
-  return measured;
+  return with_telemetry(telemetry_, sampling);
 }
 
 probes::BatchOptions Workbench::batch_options() const {
@@ -236,13 +226,6 @@ int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int 
   });
   return probes::calibrate_repetitions(launch, options);
 }
-
-namespace {
-std::string visible_devices() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return visible == nullptr ? "" : fmt::format(" (CUDA_VISIBLE_DEVICES={})", visible);
-}
-}  // namespace
 
 std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, int runtime) {
   switch (status) {
@@ -284,31 +267,6 @@ std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, in
   }
 }
 
-namespace {
-/// Why the GPU cannot be used; absent when it can, as far as is known without a context on it.
-std::optional<std::string> refusal(int ordinal) {
-  int mode = cudaComputeModeDefault;
-  check(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, ordinal));
-  if (mode == cudaComputeModeProhibited) {
-    return fmt::format(
-        "GPU {} is in compute mode 'prohibited': set the default mode (nvidia-smi -c 0), or leave "
-        "it out by CUDA_VISIBLE_DEVICES",
-        ordinal);
-  }
-  if (mode != cudaComputeModeExclusiveProcess) return std::nullopt;
-  // Only a context shows whether another program holds it.
-  const cudaError_t status = cudaSetDevice(ordinal);
-  if (status == cudaSuccess) return std::nullopt;
-  cudaGetLastError();
-  return fmt::format(
-      "GPU {} is in exclusive compute mode and another program holds it ({}): end that program, "
-      "set "
-      "the default mode (nvidia-smi -c 0), or leave it out by CUDA_VISIBLE_DEVICES",
-      ordinal,
-      cudaGetErrorString(status));
-}
-}  // namespace
-
 Outcome<int> count_gpus() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -326,25 +284,23 @@ Outcome<int> count_gpus() {
 
 namespace scaleworth::probes {
 Outcome<Devices> open_devices(const VendorPaths& paths) {
-  const Outcome<int> counted = gpu::count_gpus();
-  if (const auto* skipped = std::get_if<Skipped>(&counted)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&counted)) return *failed;
-  const int count = std::get<int>(counted);
-  try {
-    const auto nvml = gpu::open_nvml(paths.nvml);
-    const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);
-    Devices devices;
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-      if (const auto reason = gpu::refusal(ordinal)) return Failed{*reason};
-      DeviceDescription description = gpu::describe_device(ordinal);
-      auto telemetry = gpu::open_telemetry_source(nvml, description);
-      devices.push_back(std::make_unique<gpu::CudaDevice>(
-          std::move(description), std::move(telemetry), products));
+  return gpu::and_then(gpu::count_gpus(), [&](int count) -> Outcome<Devices> {
+    try {
+      const auto nvml = gpu::open_nvml(paths.nvml);
+      const auto products = std::make_shared<gpu::GemmLibrary>(paths.cublas_lt);
+      Devices devices;
+      for (int ordinal = 0; ordinal < count; ++ordinal) {
+        if (const auto reason = gpu::refusal(ordinal)) return Failed{*reason};
+        DeviceDescription description = gpu::describe_device(ordinal);
+        auto telemetry = gpu::open_telemetry_source(nvml, description);
+        devices.push_back(std::make_unique<gpu::CudaDevice>(
+            std::move(description), std::move(telemetry), products));
+      }
+      return devices;
+    } catch (const gpu::Error& error) {
+      return Failed{std::string("CUDA: ") + error.what() +
+                    "; see dmesg for Xid, and whether nvidia-smi works"};
     }
-    return devices;
-  } catch (const gpu::Error& error) {
-    return Failed{std::string("CUDA: ") + error.what() +
-                  "; see dmesg for Xid, and whether nvidia-smi works"};
-  }
+  });
 }
 }  // namespace scaleworth::probes

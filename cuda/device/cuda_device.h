@@ -21,9 +21,8 @@
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-// What every question to a GPU works with: its description, streams and timer.
-
-/// Made with its GPU current. `description` and `health` must outlive it.
+/// What every question to a GPU works with: its description, streams and timer. Made with its GPU
+/// current. `description` and `health` must outlive it.
 class Workbench {
  public:
   Workbench(const probes::DeviceDescription& description,
@@ -64,8 +63,6 @@ class Workbench {
   BatchTimer timer_;
   std::chrono::steady_clock::time_point finished_{};
 };
-
-// Why GPUs cannot be used, in words for a person.
 
 /// What it means that counting the GPUs failed with `status`. `driver` is the CUDA version that the
 /// driver supports as cudaDriverGetVersion reports it, 0 without a driver; `runtime` the one this

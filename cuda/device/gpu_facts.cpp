@@ -113,14 +113,6 @@ namespace {
 using gpu::LinkedGpu;
 using NvmlOutcome = Outcome<std::shared_ptr<const gpu::Nvml>>;
 
-Outcome<gpu::NvmlDevice> nvml_device(const NvmlOutcome& nvml, const DeviceDescription& device) {
-  if (const auto* table = std::get_if<std::shared_ptr<const gpu::Nvml>>(&nvml)) {
-    return gpu::find_nvml_device(*table, device);
-  }
-  if (const auto* skipped = std::get_if<Skipped>(&nvml)) return *skipped;
-  return std::get<Failed>(nvml);
-}
-
 FactSection version_section(const NvmlOutcome& nvml) {
   int driver = 0;
   int runtime = 0;
@@ -134,10 +126,7 @@ FactSection version_section(const NvmlOutcome& nvml) {
     section.facts.push_back(
         {"driver", Value((*table)->driver_version), "nvmlSystemGetDriverVersion"});
   } else {
-    const auto* skipped = std::get_if<Skipped>(&nvml);
-    section.facts.push_back({"driver",
-                             std::nullopt,
-                             skipped != nullptr ? skipped->reason : std::get<Failed>(nvml).reason});
+    section.facts.push_back({"driver", std::nullopt, gpu::reason_of(nvml)});
   }
   return section;
 }
@@ -155,7 +144,7 @@ std::vector<std::optional<bool>> peer_access(int device, int count) {
 
 LinkedGpu linked_gpu(int ordinal, int count, const NvmlOutcome& nvml, FactSection& section) {
   LinkedGpu gpu{gpu::describe_device(ordinal), {}, peer_access(ordinal, count)};
-  const auto known = nvml_device(nvml, gpu.description);
+  const auto known = gpu::find_nvml_device(nvml, gpu.description);
   if (const auto* device = std::get_if<gpu::NvmlDevice>(&known)) {
     gpu.nvlinks = gpu::read_nvlinks(*device);
   }
@@ -183,14 +172,14 @@ std::vector<FactSection> sections_of(int count, const NvmlOutcome& nvml) {
 }  // namespace
 
 Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths) {
-  const Outcome<int> count = gpu::count_gpus();
-  if (const auto* skipped = std::get_if<Skipped>(&count)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&count)) return *failed;
-  try {
-    return sections_of(std::get<int>(count), gpu::open_nvml(paths.nvml));
-  } catch (const gpu::Error& error) {
-    return Skipped{std::string("CUDA: ") + error.what()};
-  }
+  using Sections = std::vector<FactSection>;
+  return gpu::and_then(gpu::count_gpus(), [&](int count) -> Outcome<Sections> {
+    try {
+      return sections_of(count, gpu::open_nvml(paths.nvml));
+    } catch (const gpu::Error& error) {
+      return Skipped{std::string("CUDA: ") + error.what()};
+    }
+  });
 }
 }  // namespace scaleworth::probes
 
@@ -198,13 +187,6 @@ namespace scaleworth::gpu {
 namespace {
 constexpr const char* from_cuda = "cudaGetDeviceProperties";
 constexpr const char* from_attribute = "cudaDeviceGetAttribute";
-
-template <class T>
-std::string reason_of(const Outcome<T>& outcome) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
-  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
-  return {};
-}
 
 Fact bytes(const char* name, Bytes value) {
   return {name, Value(static_cast<std::int64_t>(value.value())), from_cuda};

@@ -15,13 +15,11 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// What CUDA and the kernel report of a GPU, without NVML and without a context on it.
-
-/// `ordinal` counts as CUDA does, CUDA_VISIBLE_DEVICES applied. Throws gpu::Error.
+/// What CUDA and the kernel report of a GPU, without NVML and without a context on it. `ordinal`
+/// counts as CUDA does, CUDA_VISIBLE_DEVICES applied. Throws gpu::Error.
 probes::DeviceDescription describe_device(int ordinal);
 
-// The NVLinks of one GPU: how many are up, how fast, and what is at their other ends.
-
+/// The NVLinks of one GPU: how many are up, how fast, and what is at their other ends.
 struct Nvlinks {
   int active = 0;
   /// Links that exist and are down: a sign of a defect, or of a board without its bridge.
@@ -35,15 +33,6 @@ struct Nvlinks {
 
 Nvlinks read_nvlinks(const NvmlDevice& device);
 
-/// The number of links by which two GPUs reach each other: direct ones, else through switches as
-/// many as both have. 0: none.
-int links_between(const Nvlinks& first,
-                  const std::string& first_bus_id,
-                  const Nvlinks& second,
-                  const std::string& second_bus_id);
-
-// The facts of one GPU, from what CUDA, the kernel and NVML reported.
-
 /// Section "gpu N" for the ordinal N. Without NVML one fact "nvml" says why, and what only it
 /// knows is left out. Of a MIG slice: identity and sizes are the slice's, the rest the whole
 /// GPU's. `power` is how power is read, as power_method() says.
@@ -53,10 +42,8 @@ FactSection gpu_section(const probes::DeviceDescription& device,
                         const Nvlinks& links,
                         const std::filesystem::path& root = "/");
 
-// What the kernel reports of a PCI device without any vendor library.
-
-/// Of /sys/bus/pci/devices/<bus id>; absent what cannot be read. A node of -1 (none known) is
-/// absent.
+/// What the kernel reports of a PCI device without any vendor library. Of /sys/bus/pci/devices/<bus
+/// id>; absent what cannot be read. A node of -1 (none known) is absent.
 struct PciSysfs {
   std::optional<int> device_id;     // 16 bits
   std::optional<int> subsystem_id;  // device part of the sub-system id
@@ -78,10 +65,9 @@ std::string kernel_bus_id(const std::string& bus_id);
 /// PCIe generation of a lane's rate: 2.5, 5, 8, 16, 32, 64 GT/s are 1 to 6; absent for others.
 std::optional<int> pcie_generation(double gigatransfers_per_s);
 
-// What NVML tells of a GPU as facts; each that it refuses keeps the driver's reason.
-
-/// power_limit_w (the one in force: the smallest of all), power_limit_default_w,
-/// power_limit_maximum_w, default_application_clock_hz, slowdown_temperature_c.
+/// Facts from NVML; each that it refuses keeps the driver's reason: power_limit_w (the one in
+/// force: the smallest of all), power_limit_default_w, power_limit_maximum_w,
+/// default_application_clock_hz, slowdown_temperature_c.
 std::vector<Fact> power_facts(const NvmlDevice& device);
 
 /// ecc, uncorrected_errors (since the driver was loaded), mig, compute_mode, persistence,
@@ -90,8 +76,6 @@ std::vector<Fact> state_facts(const NvmlDevice& device);
 
 /// nvlinks, nvlinks_down, nvlink_bytes_per_s (one link, one direction), nvlink_peers.
 std::vector<Fact> nvlink_facts(const Nvlinks& links);
-
-// How the GPUs of the node reach each other, as facts.
 
 /// One GPU and its links.
 struct LinkedGpu {
@@ -106,9 +90,8 @@ struct LinkedGpu {
 /// access: bytes go through this node's memory".
 FactSection link_section(const std::vector<LinkedGpu>& gpus);
 
-// The state of a GPU's PCIe link at one moment: idle GPUs lower it, so it tells something only
-// while bytes move.
-
+/// The state of a GPU's PCIe link at one moment: idle GPUs lower it, so it is of use only while
+/// bytes move.
 struct PcieLink {
   std::optional<int> generation;
   std::optional<int> width;             // lanes

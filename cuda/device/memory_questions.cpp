@@ -102,7 +102,8 @@ class DeviceStream {
     a_ = bench_.allocate(bytes);
     arrays_.a = static_cast<float*>(a_.get());
     if (kernel_.operation == StreamOperation::read) {
-      check(launch_fill_fp32(arrays_.a, elements(), first_seed, bench_.stream()));
+      check(
+          launch_fill_uniform(FmaFormat::fp32, arrays_.a, elements(), first_seed, bench_.stream()));
     }
     if (arrays > 1) arrays_.b = source(b_, first_seed);
     if (arrays > 2) arrays_.c = source(c_, second_seed);
@@ -116,7 +117,7 @@ class DeviceStream {
   const float* source(DeviceBuffer& buffer, std::uint32_t seed) {
     buffer = bench_.allocate(arrays_.vectors * vector_bytes);
     auto* data = static_cast<float*>(buffer.get());
-    check(launch_fill_fp32(data, elements(), seed, bench_.stream()));
+    check(launch_fill_uniform(FmaFormat::fp32, data, elements(), seed, bench_.stream()));
     return data;
   }
 
@@ -316,8 +317,11 @@ class MultiprocessorWork {
     data_ = bench.allocate(blocks * read_.vectors * vector_bytes);
     sums_ = bench.allocate(blocks * threads * sizeof(float));
     places_ = bench.allocate(blocks * sizeof(unsigned));
-    check(launch_fill_fp32(
-        data(), blocks * read_.vectors * vector_floats, read_seed, bench.stream()));
+    check(launch_fill_uniform(FmaFormat::fp32,
+                              data(),
+                              blocks * read_.vectors * vector_floats,
+                              read_seed,
+                              bench.stream()));
   }
 
   double bytes() const { return static_cast<double>(read_.vectors) * vector_bytes * read_.blocks; }

@@ -56,42 +56,36 @@ template <class T>
 NvmlAnswer<T> ask_two(const NvmlDevice& device,
                       Nvml::Function<nvml::Device, T*, T*> function,
                       bool second) {
-  NvmlAnswer<T> answer;
-  T other{};
-  T* first_value = second ? &other : &answer.value;
-  T* second_value = second ? &answer.value : &other;
-  answer.status = function == nullptr ? nvml::Result::function_not_found
-                                      : function(device.handle(), first_value, second_value);
-  answer.reason = device.reason_of(answer.status);
-  return answer;
+  return device.answer<T>(function != nullptr, [&](T& value) {
+    T other{};
+    return second ? function(device.handle(), &other, &value)
+                  : function(device.handle(), &value, &other);
+  });
 }
 
 NvmlAnswer<unsigned long long> uncorrected_errors(const NvmlDevice& device) {
-  NvmlAnswer<unsigned long long> answer;
   const auto function = device.table().ecc_errors;
-  answer.status = function == nullptr ? nvml::Result::function_not_found
-                                      : function(device.handle(),
-                                                 nvml::MemoryError::uncorrected,
-                                                 nvml::EccCounter::since_driver_load,
-                                                 &answer.value);
-  answer.reason = device.reason_of(answer.status);
-  return answer;
+  return device.answer<unsigned long long>(function != nullptr, [&](unsigned long long& value) {
+    return function(device.handle(),
+                    nvml::MemoryError::uncorrected,
+                    nvml::EccCounter::since_driver_load,
+                    &value);
+  });
 }
 
 NvmlAnswer<std::int64_t> foreign_processes(const NvmlDevice& device) {
-  NvmlAnswer<std::int64_t> answer;
-  std::vector<nvml::Process> processes(most_processes);
-  unsigned int count = most_processes;
   const auto function = device.table().compute_processes;
-  answer.status = function == nullptr ? nvml::Result::function_not_found
-                                      : function(device.handle(), &count, processes.data());
-  answer.reason = device.reason_of(answer.status);
-  if (!answer) return answer;
-  processes.resize(std::min(count, most_processes));
-  const auto own = static_cast<unsigned int>(getpid());
-  answer.value = std::ranges::count_if(
-      processes, [&](const nvml::Process& process) { return process.pid != own; });
-  return answer;
+  return device.answer<std::int64_t>(function != nullptr, [&](std::int64_t& value) {
+    std::vector<nvml::Process> processes(most_processes);
+    unsigned int count = most_processes;
+    const nvml::Result status = function(device.handle(), &count, processes.data());
+    if (status != nvml::Result::success) return status;
+    processes.resize(std::min(count, most_processes));
+    const auto own = static_cast<unsigned int>(getpid());
+    value = std::ranges::count_if(processes,
+                                  [&](const nvml::Process& process) { return process.pid != own; });
+    return status;
+  });
 }
 }  // namespace
 
@@ -176,9 +170,21 @@ std::optional<bool> access(const LinkedGpu& from, const LinkedGpu& to) {
   return index < from.peer_access.size() ? from.peer_access[index] : std::nullopt;
 }
 
+int links_to(const Nvlinks& links, const std::string& bus_id) {
+  const auto found = links.to_gpus.find(bus_id);
+  return found == links.to_gpus.end() ? 0 : found->second;
+}
+
+/// The number of links by which two GPUs reach each other: direct ones, else through switches as
+/// many as both have. 0: none.
+int links_between(const LinkedGpu& first, const LinkedGpu& second) {
+  const int direct = std::max(links_to(first.nvlinks, second.description.bus_id),
+                              links_to(second.nvlinks, first.description.bus_id));
+  return direct > 0 ? direct : std::min(first.nvlinks.to_switches, second.nvlinks.to_switches);
+}
+
 std::string path(const LinkedGpu& first, const LinkedGpu& second) {
-  const int links = links_between(
-      first.nvlinks, first.description.bus_id, second.nvlinks, second.description.bus_id);
+  const int links = links_between(first, second);
   if (links == 0) return "peer access over PCIe";
   const bool direct = first.nvlinks.to_gpus.count(second.description.bus_id) != 0;
   return fmt::format("peer access, {} NVLink{}{}",
@@ -272,17 +278,6 @@ Nvlinks read_nvlinks(const NvmlDevice& device) {
     add_peer(device, link, links);
   }
   return links;
-}
-
-int links_between(const Nvlinks& first,
-                  const std::string& first_bus_id,
-                  const Nvlinks& second,
-                  const std::string& second_bus_id) {
-  const auto there = first.to_gpus.find(second_bus_id);
-  const auto back = second.to_gpus.find(first_bus_id);
-  const int direct = std::max(there == first.to_gpus.end() ? 0 : there->second,
-                              back == second.to_gpus.end() ? 0 : back->second);
-  return direct > 0 ? direct : std::min(first.to_switches, second.to_switches);
 }
 
 namespace {

@@ -4,14 +4,12 @@
 #pragma once
 
 #include "cuda/device/cuda_device.h"
-#include "cuda/runtime/memory.h"
 #include "probes/gpu/device.h"
 #include "probes/gpu/numbers.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,9 +58,8 @@ probes::DeviceMeasured time_launch(Workbench& bench,
                                    probes::LaunchKind kind,
                                    const probes::Target& target);
 
-// Samples of an array on a GPU, for checks by the host.
-
-/// A stretch of an array: its first element's index, and its elements' bytes.
+/// A stretch of an array on a GPU, for checks by the host: its first element's index, and its
+/// elements' bytes.
 struct ArraySample {
   std::uint64_t first = 0;
   std::vector<std::byte> bytes;
@@ -90,59 +87,4 @@ void require_floats(Workbench& bench,
                                double found,
                                double expected);
 
-// What the questions about chains of multiply-adds share: formats, data and the check by the host.
-
-/// Throws NothingToMeasure with the reason unless the GPU's CUDA cores multiply and add in
-/// `format`: fp64, fp32 and fp16 on all, bf16 from compute capability 8.0.
-void require_chain_format(const probes::DeviceDescription& description,
-                          probes::NumberFormat format);
-
-/// Queues: data[0..numbers) uniform in [-1, 1], fp64, fp32, fp16 or bf16.
-void fill_uniform(Workbench& bench, probes::NumberFormat format, void* data, std::uint64_t numbers);
-
-/// Throws ProbeFailure unless each number in `after` is the one in `before` after `steps` of the
-/// format's chain (probes::chain_constants). Both were taken from arrays of the same layout.
-void require_chains(const DeviceHealth& health,
-                    probes::NumberFormat format,
-                    const std::vector<ArraySample>& before,
-                    const std::vector<ArraySample>& after,
-                    int steps,
-                    const std::string& doing);
-
-// The memory at one end of a transfer: a GPU's or the host's.
-
-/// Lets kernels and copies of `from` reach the memory of `to` from now on. False where the hardware
-/// or its isolation forbids it. Throws gpu::Error.
-bool enable_peer_access(int from, int to);
-
-/// `bytes` (a multiple of 16) of memory.
-class TransferEnd {
- public:
-  /// Host memory without a wanted NUMA node lies on the asked GPU's. Throws OutOfMemory,
-  /// NothingToMeasure, gpu::Error.
-  TransferEnd(Workbench& bench, const probes::Endpoint& endpoint, std::size_t bytes);
-
-  void* data() const;
-  /// The GPU whose memory it is; absent for host memory.
-  std::optional<int> device() const { return endpoint_.device; }
-  const std::string& remark() const { return remark_; }
-
-  /// fp32 numbers uniform_value(i modulo 2^20, seed).
-  void fill(std::uint32_t seed);
-  /// All bits set, so that what does not arrive shows.
-  void poison();
-  /// Throws ProbeFailure unless samples hold what `fill(seed)` writes.
-  void require(std::uint32_t seed, const std::string& doing);
-
- private:
-  /// Copies `length` bytes of page-locked memory over all of it, again and again; waits.
-  void spread(const void* pattern, std::size_t length);
-
-  Workbench& bench_;
-  probes::Endpoint endpoint_;
-  std::size_t bytes_;
-  DeviceBuffer on_device_;
-  std::optional<HostRegion> on_host_;
-  std::string remark_;
-};
 }  // namespace scaleworth::gpu

@@ -134,35 +134,23 @@ class NvmlSource : public TelemetrySource {
   std::string ended_;
 };
 
-/// The device, or the reason why there is none.
-Outcome<NvmlDevice> device_of(const Outcome<std::shared_ptr<const Nvml>>& nvml,
-                              const probes::DeviceDescription& device) {
-  if (const auto* skipped = std::get_if<Skipped>(&nvml)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&nvml)) return *failed;
-  return find_nvml_device(std::get<std::shared_ptr<const Nvml>>(nvml), device);
-}
 }  // namespace
 
 std::shared_ptr<TelemetrySource> open_telemetry_source(
     const Outcome<std::shared_ptr<const Nvml>>& nvml, const probes::DeviceDescription& device) {
-  const auto found = device_of(nvml, device);
-  if (const auto* skipped = std::get_if<Skipped>(&found)) {
-    return std::make_shared<MissingSource>(skipped->reason);
-  }
-  if (const auto* failed = std::get_if<Failed>(&found)) {
-    return std::make_shared<MissingSource>(failed->reason);
-  }
-  return std::make_shared<NvmlSource>(std::get<NvmlDevice>(found));
+  const auto found = find_nvml_device(nvml, device);
+  const auto* known = std::get_if<NvmlDevice>(&found);
+  if (known == nullptr) return std::make_shared<MissingSource>(reason_of(found));
+  return std::make_shared<NvmlSource>(*known);
 }
 
 Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nvml,
                                   const probes::DeviceDescription& device) {
-  const auto found = device_of(nvml, device);
-  if (const auto* skipped = std::get_if<Skipped>(&found)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&found)) return Skipped{failed->reason};
-  const auto& known = std::get<NvmlDevice>(found);
-  if (known.slice() != nullptr) return Skipped{"a MIG slice has no power reading of its own"};
-  switch (power_question(known)) {
+  const auto found = find_nvml_device(nvml, device);
+  const auto* known = std::get_if<NvmlDevice>(&found);
+  if (known == nullptr) return Skipped{reason_of(found)};
+  if (known->slice() != nullptr) return Skipped{"a MIG slice has no power reading of its own"};
+  switch (power_question(*known)) {
     case PowerQuestion::instant_field:
       return "NVML field 186 (instantaneous)";
     case PowerQuestion::usage:
@@ -170,7 +158,7 @@ Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nv
     case PowerQuestion::none:
       break;
   }
-  return Skipped{known.ask(known.table().power).reason};
+  return Skipped{known->ask(known->table().power).reason};
 }
 
 using Clock = std::chrono::steady_clock;
@@ -239,7 +227,7 @@ std::string reason_for_nothing(const TelemetrySource& source) {
   return reason.empty() ? "the watch was over before the first reading" : reason;
 }
 
-/// Reads until told to stop or the source ends. The lock is never held during a look at the GPU.
+/// Reads until `stop` is set or the source ends. The lock is never held during a look at the GPU.
 template <class Shared>
 void watch(Shared& shared) {
   TelemetrySource& source = *shared.source;

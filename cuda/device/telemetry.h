@@ -9,15 +9,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
 namespace scaleworth::gpu {
-// Where the readings of one GPU come from: the driver, or a script in tests.
-
-/// One look at a GPU; absent what it refused to tell.
+/// One look at a GPU; absent what it refused.
 struct TelemetryReading {
   std::optional<double> sm_clock_hz;
   std::optional<double> memory_clock_hz;
@@ -29,7 +28,8 @@ struct TelemetryReading {
   std::optional<int> pcie_width;
 };
 
-/// Asked by one thread at a time, which need not be the one that made it.
+/// Readings of one GPU, from the driver or a script in tests. Used by one thread at a time, which
+/// need not be the one that made it.
 class TelemetrySource {
  public:
   virtual ~TelemetrySource() = default;
@@ -41,7 +41,7 @@ class TelemetrySource {
   /// Why some or all of a reading are absent, for people; empty when nothing is.
   virtual std::string refused() const = 0;
 
-  /// A call that never returned still uses this source: nobody else may.
+  /// A call that never returned still uses this source: no other may.
   void abandon() noexcept { abandoned_ = true; }
   bool abandoned() const noexcept { return abandoned_; }
 
@@ -49,11 +49,9 @@ class TelemetrySource {
   std::atomic<bool> abandoned_ = false;
 };
 
-// Telemetry of one GPU from NVML.
-
-/// Never null: where NVML is missing or does not know the GPU, the source has ended from the start
-/// and says why. Of a MIG slice: clocks, temperature and reasons of the whole GPU; no power and no
-/// energy, which are not the slice's own.
+/// Telemetry of one GPU from NVML. Never null: where NVML is missing or does not know the GPU, the
+/// source has ended from the start and says why. Of a MIG slice: clocks, temperature and reasons of
+/// the whole GPU; no power and no energy, which are not the slice's own.
 std::shared_ptr<TelemetrySource> open_telemetry_source(
     const Outcome<std::shared_ptr<const Nvml>>& nvml, const probes::DeviceDescription& device);
 
@@ -63,14 +61,13 @@ std::shared_ptr<TelemetrySource> open_telemetry_source(
 Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nvml,
                                   const probes::DeviceDescription& device);
 
-// Reads a GPU's telemetry on a thread of its own while a question is answered.
-
 struct WatchPace {
   std::chrono::milliseconds interval{15};
   /// How long `take` waits for a driver that does not return.
   std::chrono::milliseconds patience{2000};
 };
 
+/// Reads a GPU's telemetry on a thread of its own while a question is answered:
 /// `TelemetryWatch watch(source); ...; Telemetry telemetry = watch.take();`
 /// A source that has ended (no driver library) costs no thread and no time; its reason is in
 /// `missing`. One watch of a source at a time. Nothing here throws.
@@ -92,4 +89,14 @@ class TelemetryWatch {
   std::shared_ptr<Shared> shared_;
   std::thread thread_;
 };
+
+/// What `measure` returns, with the telemetry of the same time.
+inline probes::DeviceMeasured with_telemetry(
+    const std::shared_ptr<TelemetrySource>& source,
+    const std::function<probes::DeviceMeasured()>& measure) {
+  TelemetryWatch watch(source);
+  probes::DeviceMeasured measured = measure();
+  measured.telemetry = watch.take();
+  return measured;
+}
 }  // namespace scaleworth::gpu

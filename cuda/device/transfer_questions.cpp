@@ -5,6 +5,7 @@
 #include "cuda/kernels/timing.h"
 #include "cuda/runtime/error.h"
 #include "cuda/runtime/handles.h"
+#include "cuda/runtime/memory.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -19,6 +20,103 @@
 namespace scaleworth::gpu {
 namespace {
 using probes::TransferEngine;
+
+/// The content of an end repeats after so many numbers: hashing a whole gibibyte takes seconds.
+constexpr std::uint64_t pattern_floats = 1U << 20U;
+
+HostPlacement placement_of(const Workbench& bench, const probes::Endpoint& endpoint) {
+  if (endpoint.numa_node) return {endpoint.numa_node, true};
+  return {bench.description().numa_node, false};
+}
+
+/// The memory at one end of a transfer, a GPU's or the host's: `bytes` (a multiple of 16).
+class TransferEnd {
+ public:
+  /// Host memory without a wanted NUMA node lies on the asked GPU's. Throws OutOfMemory,
+  /// NothingToMeasure, gpu::Error.
+  TransferEnd(Workbench& bench, const probes::Endpoint& endpoint, std::size_t bytes)
+      : bench_(bench), endpoint_(endpoint), bytes_(bytes) {
+    if (endpoint.device) {
+      const DeviceGuard guard(*endpoint.device);
+      on_device_ = allocate_device(bench.health(), bytes);
+    } else {
+      on_host_.emplace(bench.health(), bytes, endpoint.pinned, placement_of(bench, endpoint));
+    }
+  }
+
+  void* data() const { return on_host_ ? on_host_->data() : on_device_.get(); }
+  /// The GPU whose memory it is; absent for host memory.
+  std::optional<int> device() const { return endpoint_.device; }
+  std::string remark() const { return on_host_ ? on_host_->remark() : std::string(); }
+
+  /// fp32 numbers uniform_value(i modulo 2^20, seed).
+  void fill(std::uint32_t seed) {
+    const PinnedBuffer pattern = allocate_pinned(bench_.health(), pattern_bytes());
+    auto* numbers = static_cast<float*>(pattern.get());
+    for (std::size_t i = 0; i < pattern_bytes() / sizeof(float); ++i) {
+      numbers[i] = uniform_value(i, seed);
+    }
+    spread(pattern.get());
+  }
+
+  /// All bits set, so that what does not arrive shows.
+  void poison() {
+    const PinnedBuffer ones = allocate_pinned(bench_.health(), pattern_bytes());
+    std::memset(ones.get(), 0xff, pattern_bytes());
+    spread(ones.get());
+  }
+
+  /// Throws ProbeFailure unless samples hold what `fill(seed)` writes.
+  void require(std::uint32_t seed, const std::string& doing) {
+    require_floats(
+        bench_,
+        static_cast<const float*>(data()),
+        bytes_ / sizeof(float),
+        [seed](std::uint64_t index) { return uniform_value(index % pattern_floats, seed); },
+        doing);
+  }
+
+ private:
+  std::size_t pattern_bytes() const {
+    return std::min<std::size_t>(pattern_floats * sizeof(float), bytes_);
+  }
+
+  /// Copies pattern_bytes() of page-locked memory over all of it, again and again; waits.
+  void spread(const void* pattern) {
+    auto* to = static_cast<std::byte*>(data());
+    for (std::size_t begin = 0; begin < bytes_; begin += pattern_bytes()) {
+      const std::size_t count = std::min(pattern_bytes(), bytes_ - begin);
+      if (on_host_) {
+        std::memcpy(to + begin, pattern, count);
+      } else {
+        check(cudaMemcpyAsync(to + begin, pattern, count, cudaMemcpyDefault, bench_.stream()));
+      }
+    }
+    bench_.timer().wait("preparing a transfer");
+  }
+
+  Workbench& bench_;
+  probes::Endpoint endpoint_;
+  std::size_t bytes_;
+  DeviceBuffer on_device_;
+  std::optional<HostRegion> on_host_;
+};
+
+/// Lets kernels and copies of `from` reach the memory of `to` from now on. False where the hardware
+/// or its isolation forbids it. Throws gpu::Error.
+bool enable_peer_access(int from, int to) {
+  int possible = 0;
+  check(cudaDeviceCanAccessPeer(&possible, from, to));
+  if (possible == 0) return false;
+  const DeviceGuard guard(from);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled) {
+    cudaGetLastError();
+    return true;
+  }
+  check(status);
+  return true;
+}
 
 std::string doing_of(const probes::TransferWork& work) {
   return fmt::format("moving {:.0f} bytes from {} to {} by {}",
@@ -193,86 +291,6 @@ probes::DeviceMeasured time_transfer(Workbench& bench,
 }
 
 namespace {
-DeviceBuffer allocate_on(const DeviceHealth& health, int device, std::size_t bytes) {
-  const DeviceGuard guard(device);
-  return allocate_device(health, bytes);
-}
-
-HostPlacement placement_of(const Workbench& bench, const probes::Endpoint& endpoint) {
-  if (endpoint.numa_node) return {endpoint.numa_node, true};
-  return {bench.description().numa_node, false};
-}
-
-/// The content of an end repeats after so many numbers: hashing a whole gibibyte takes seconds.
-constexpr std::uint64_t pattern_floats = 1U << 20U;
-}  // namespace
-
-bool enable_peer_access(int from, int to) {
-  int possible = 0;
-  check(cudaDeviceCanAccessPeer(&possible, from, to));
-  if (possible == 0) return false;
-  const DeviceGuard guard(from);
-  const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
-  if (status == cudaErrorPeerAccessAlreadyEnabled) {
-    cudaGetLastError();
-    return true;
-  }
-  check(status);
-  return true;
-}
-
-TransferEnd::TransferEnd(Workbench& bench, const probes::Endpoint& endpoint, std::size_t bytes)
-    : bench_(bench), endpoint_(endpoint), bytes_(bytes) {
-  if (endpoint.device) {
-    on_device_ = allocate_on(bench.health(), *endpoint.device, bytes);
-  } else {
-    on_host_.emplace(bench.health(), bytes, endpoint.pinned, placement_of(bench, endpoint));
-    remark_ = on_host_->remark();
-  }
-}
-
-void* TransferEnd::data() const {
-  return on_host_ ? on_host_->data() : on_device_.get();
-}
-
-void TransferEnd::fill(std::uint32_t seed) {
-  const std::size_t length = std::min<std::size_t>(pattern_floats * sizeof(float), bytes_);
-  const PinnedBuffer pattern = allocate_pinned(bench_.health(), length);
-  auto* numbers = static_cast<float*>(pattern.get());
-  for (std::size_t i = 0; i < length / sizeof(float); ++i) numbers[i] = uniform_value(i, seed);
-  spread(pattern.get(), length);
-}
-
-void TransferEnd::poison() {
-  const std::size_t length = std::min<std::size_t>(pattern_floats * sizeof(float), bytes_);
-  const PinnedBuffer ones = allocate_pinned(bench_.health(), length);
-  std::memset(ones.get(), 0xff, length);
-  spread(ones.get(), length);
-}
-
-void TransferEnd::spread(const void* pattern, std::size_t length) {
-  auto* to = static_cast<std::byte*>(data());
-  for (std::size_t begin = 0; begin < bytes_; begin += length) {
-    const std::size_t count = std::min(length, bytes_ - begin);
-    if (on_host_) {
-      std::memcpy(to + begin, pattern, count);
-    } else {
-      check(cudaMemcpyAsync(to + begin, pattern, count, cudaMemcpyDefault, bench_.stream()));
-    }
-  }
-  bench_.timer().wait("preparing a transfer");
-}
-
-void TransferEnd::require(std::uint32_t seed, const std::string& doing) {
-  require_floats(
-      bench_,
-      static_cast<const float*>(data()),
-      bytes_ / sizeof(float),
-      [seed](std::uint64_t index) { return uniform_value(index % pattern_floats, seed); },
-      doing);
-}
-
-namespace {
 constexpr int graph_nodes = 500;
 
 void load_empty_kernel(Workbench& bench) {
@@ -284,18 +302,14 @@ void load_empty_kernel(Workbench& bench) {
 /// A chain of empty kernels, recorded from a stream.
 GraphExecutable record_graph() {
   const Stream recorded = make_stream();
-  check(cudaStreamBeginCapture(recorded.get(), cudaStreamCaptureModeThreadLocal));
+  Capture capture(recorded.get());
   cudaError_t queued = cudaSuccess;
   for (int i = 0; i < graph_nodes && queued == cudaSuccess; ++i) {
     queued = launch_empty(recorded.get());
   }
-  cudaGraph_t captured = nullptr;
-  check(cudaStreamEndCapture(recorded.get(), &captured));
-  const Graph graph(captured);
+  const Graph graph = capture.finish();
   check(queued);
-  cudaGraphExec_t executable = nullptr;
-  check(cudaGraphInstantiate(&executable, graph.get(), 0));
-  return GraphExecutable(executable);
+  return instantiate(graph);
 }
 
 probes::DeviceMeasured time_graph(Workbench& bench, const probes::Target& target) {

@@ -17,7 +17,6 @@
 #include <map>
 #include <thread>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -42,10 +41,30 @@ void idle(Seconds pause) {
   }
 }
 
+/// Runs `action` with the GPU current; failures of CUDA and of the library become ProbeFailure with
+/// the GPU, `doing` and a remedy. The GPU counts as lost when its context broke.
+void in_context(const GemmContext& context,
+                const std::string& doing,
+                const std::function<void()>& action) {
+  context.health.require();
+  try {
+    check(cudaSetDevice(context.health.ordinal()));
+    action();
+  } catch (const Error& error) {
+    throw_failure(context.health, doing, error.status(), error.what());
+  } catch (const LibraryError& error) {
+    // The library's own code hides what broke; CUDA remembers it.
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess) throw_failure(context.health, doing, status, error.what());
+    throw ProbeFailure(
+        fmt::format("GPU {}: {} failed: {}", context.description.ordinal, doing, error.what()));
+  }
+}
+
 class CublasLtSession final : public probes::GemmSession {
  public:
-  CublasLtSession(const GemmContext& ground, const GemmProblem& problem)
-      : context_(ground),
+  CublasLtSession(const GemmContext& context, const GemmProblem& problem)
+      : context_(context),
         problem_(problem),
         recipe_(gemm_recipe(problem.input)),
         name_(probes::gemm_problem_name(problem)),
@@ -81,9 +100,13 @@ class CublasLtSession final : public probes::GemmSession {
       Known& known = find(candidate);
       const BatchWork work = batch_work(known, pace.regime);
       idle(pace.pause);
-      measured = watched(pace.target.time_budget, [&] {
+      const auto measure = [&] {
         return context_.timer.time(work, pace.target, batch_options(known, pace));
-      });
+      };
+      // A thread costs a short measurement more than its few readings are worth.
+      measured = pace.target.time_budget < shortest_watch
+                     ? measure()
+                     : with_telemetry(context_.telemetry, measure);
       known.product_s = median(measured.time_s).value_or(0.0);
     });
     measured.flops = probes::gemm_flops(problem_);
@@ -96,15 +119,6 @@ class CublasLtSession final : public probes::GemmSession {
     ProposedAlgorithm algorithm;
     double product_s = 0.0;  // 0: not timed yet
   };
-
-  /// Short looks have no telemetry: a thread costs more than its few readings tell.
-  DeviceMeasured watched(Seconds budget, const std::function<DeviceMeasured()>& measure) const {
-    if (budget < shortest_watch) return measure();
-    TelemetryWatch watch(context_.telemetry);
-    DeviceMeasured measured = measure();
-    measured.telemetry = watch.take();
-    return measured;
-  }
 
   /// The words for the algorithm. Some settings of an algorithm cannot be asked for: where words
   /// are equal and algorithms are not, they are numbered.
@@ -189,7 +203,7 @@ class CublasLtSession final : public probes::GemmSession {
 };
 }  // namespace
 
-std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& ground,
+std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& context,
                                                        const GemmProblem& problem) {
   if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
   if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
@@ -199,8 +213,8 @@ std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& ground
                     probes::number_format_name(problem.input)));
   }
   std::unique_ptr<probes::GemmSession> session;
-  in_context(ground, "preparing " + probes::gemm_problem_name(problem), [&] {
-    session = std::make_unique<CublasLtSession>(ground, problem);
+  in_context(context, "preparing " + probes::gemm_problem_name(problem), [&] {
+    session = std::make_unique<CublasLtSession>(context, problem);
   });
   return session;
 }
@@ -211,34 +225,8 @@ Outcome<GemmLibrary::Table> GemmLibrary::table() {
 }
 
 Outcome<std::string> GemmLibrary::description() {
-  const Outcome<Table> opened = table();
-  if (const auto* skipped = std::get_if<Skipped>(&opened)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&opened)) return *failed;
-  const CublasLt& library = *std::get<Table>(opened);
-  return fmt::format("cuBLASLt {} ({})", library.version, library.path);
-}
-
-LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library) {
-  cublasLtHandle_t handle = nullptr;
-  library->check(library->create(&handle));
-  return LtHandle(handle, {library});
-}
-
-void in_context(const GemmContext& ground,
-                const std::string& doing,
-                const std::function<void()>& action) {
-  ground.health.require();
-  try {
-    check(cudaSetDevice(ground.health.ordinal()));
-    action();
-  } catch (const Error& error) {
-    throw_failure(ground.health, doing, error.status(), error.what());
-  } catch (const LibraryError& error) {
-    // The library's own code hides what broke; CUDA remembers it.
-    const cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess) throw_failure(ground.health, doing, status, error.what());
-    throw ProbeFailure(
-        fmt::format("GPU {}: {} failed: {}", ground.description.ordinal, doing, error.what()));
-  }
+  return and_then(table(), [](const Table& library) -> Outcome<std::string> {
+    return fmt::format("cuBLASLt {} ({})", library->version, library->path);
+  });
 }
 }  // namespace scaleworth::gpu

@@ -171,21 +171,10 @@ std::int64_t padded(std::int64_t value, std::int64_t unit) {
   return whole(value, unit) * unit;
 }
 
-/// Numbers along k per factor.
-std::int64_t block_of(ScaleLayout layout) {
-  switch (layout) {
-    case ScaleLayout::vector_16:
-      return 16;
-    case ScaleLayout::vector_32:
-      return 32;
-    default:
-      return 128;
-  }
-}
 }  // namespace
 
 std::size_t scale_count(ScaleLayout layout, const ScaledExtent& extent) {
-  const std::int64_t blocks = whole(extent.k, block_of(layout));
+  const std::int64_t blocks = whole(extent.k, scale_form(layout).block);
   switch (layout) {
     case ScaleLayout::none:
       return 0;
@@ -206,8 +195,8 @@ std::size_t scale_index(ScaleLayout layout,
                         const ScaledExtent& extent,
                         std::int64_t outer,
                         std::int64_t k) {
-  const std::int64_t block = k / block_of(layout);
-  const std::int64_t blocks = whole(extent.k, block_of(layout));
+  const std::int64_t block = k / scale_form(layout).block;
+  const std::int64_t blocks = whole(extent.k, scale_form(layout).block);
   switch (layout) {
     case ScaleLayout::none:
     case ScaleLayout::tensor:
@@ -226,21 +215,6 @@ std::size_t scale_index(ScaleLayout layout,
   return 0;
 }
 
-OperandEncoding scale_encoding(ScaleLayout layout) {
-  switch (layout) {
-    case ScaleLayout::vector_32:
-      return OperandEncoding::scale_ue8m0;
-    case ScaleLayout::vector_16:
-      return OperandEncoding::scale_ue4m3;
-    default:
-      return OperandEncoding::scale_f32;
-  }
-}
-
-namespace {
-constexpr double largest_partial_sum = 6.0;  // spreads
-}  // namespace
-
 DotReference reference_dot(std::span<const double> a, std::span<const double> b) {
   double sum = 0.0;
   double squares = 0.0;
@@ -257,6 +231,7 @@ double gemm_tolerance(const GemmRecipe& recipe, std::int64_t k, const DotReferen
   if (recipe.result_error == 0.0) return 0.5;
   const double steps =
       std::ceil(static_cast<double>(k) / static_cast<double>(recipe.accumulated_at_once));
+  constexpr double largest_partial_sum = 6.0;  // spreads
   const double partial = largest_partial_sum * reference.spread;
   return recipe.result_error * (std::abs(reference.value) + partial) +
          partial * (recipe.operand_error + recipe.accumulate_error * steps);

@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// A sample of a product against its reference in fp64.
-
 /// Some rows of A, columns of B and the elements of D where they meet, as numbers.
 struct SampledProduct {
   std::vector<std::int64_t> rows;      // of A and D
@@ -33,15 +31,13 @@ double decoded_result(const GemmRecipe& recipe, std::span<const std::byte> d, st
 
 /// What D is filled with before a product that is checked: every byte is `byte`. A word of D with
 /// (word & mask) == pattern was not written, or is infinite or no number; int32 has no such values,
-/// but none of ours comes near this one.
+/// but none here comes near this one.
 struct Sentinel {
   int byte = 0;
   std::uint64_t mask = 0;
   std::uint64_t pattern = 0;
 };
 Sentinel sentinel_of(const GemmRecipe& recipe);
-
-// Encoded numbers as the host reads them back.
 
 /// Bits of one number in memory.
 int encoded_bits(OperandEncoding encoding);
@@ -55,8 +51,6 @@ double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std:
 double decoded_bf16(std::uint16_t bits);
 double decoded_f16(std::uint16_t bits);
 
-// Where the factors of block-scaled operands lie in memory.
-
 /// An operand is `outer` (m of A, n of B) times `k`.
 struct ScaledExtent {
   std::int64_t outer = 0;
@@ -69,18 +63,15 @@ std::size_t scale_count(ScaleLayout layout, const ScaledExtent& extent);
 /// The number that holds the factor of element (outer, k).
 ///   tensor      0
 ///   vector_128  outer-major: outer + extent.outer * (k / 128)
-///   block_128   k-major, padded to 4 along k: k / 128 + round_up(ceil(extent.k / 128), 4) * (outer
-///   / 128) vector_32,  tiles of 128 outer times 4 along k, 512 numbers each, tiles k-major:
-///   vector_16     (outer % 32) * 16 + (outer % 128) / 32 * 4 + (k / 32 or 16) % 4
+///   block_128   k-major, padded to 4 along k:
+///               k / 128 + round_up(ceil(extent.k / 128), 4) * (outer / 128)
+///   vector_32, vector_16   tiles of 128 outer times 4 along k, 512 numbers each, tiles k-major:
+///               (outer % 32) * 16 + (outer % 128) / 32 * 4 + (k / 32 or 16) % 4
 /// Source: cuBLAS library documentation 13.0, "Scaling factors layouts" and "1D block scaling".
 std::size_t scale_index(ScaleLayout layout,
                         const ScaledExtent& extent,
                         std::int64_t outer,
                         std::int64_t k);
-
-OperandEncoding scale_encoding(ScaleLayout layout);
-
-// What a correct element of a product may depart from the fp64 reference.
 
 /// value = sum a_i b_i in fp64; spread = sqrt(sum (a_i b_i)^2), the standard deviation of such sums
 /// over random signs: how large partial sums are.

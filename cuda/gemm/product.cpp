@@ -29,33 +29,13 @@ struct Factor {
 constexpr Factor one{1.0, 1.0F, 1};
 constexpr Factor zero{0.0, 0.0F, 0};
 
-LtDescriptor make_descriptor(const GemmContext& ground, const GemmRecipe& recipe) {
-  cublasLtMatmulDesc_t descriptor = nullptr;
-  ground.library->check(
-      ground.library->matmul_descriptor_create(&descriptor, recipe.compute, recipe.scale_type));
-  return LtDescriptor(descriptor, {ground.library});
-}
-
 /// Column-major without gaps; the products of a batch follow each other.
-LtLayout make_layout(const GemmContext& ground,
+LtLayout make_layout(const GemmContext& context,
                      cudaDataType_t type,
                      std::int64_t rows,
                      std::int64_t columns,
                      std::int64_t batch) {
-  const CublasLt& library = *ground.library;
-  cublasLtMatrixLayout_t raw = nullptr;
-  library.check(library.layout_create(
-      &raw, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows));
-  LtLayout layout(raw, {ground.library});
-  if (batch > 1) {
-    const auto count = static_cast<std::int32_t>(batch);
-    const std::int64_t stride = rows * columns;
-    library.check(
-        library.layout_set(raw, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
-    library.check(library.layout_set(
-        raw, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride));
-  }
-  return layout;
+  return make_lt_layout(context.library, {type, rows, columns, rows, batch, rows * columns});
 }
 
 /// The largest power of two up to 256 that divides the address of every product of the batch.
@@ -70,42 +50,39 @@ std::size_t batch_alignment(const GemmRecipe& recipe, const probes::GemmProblem&
 }
 }  // namespace
 
-template <class Value>
-void DescribedProduct::set_attribute(cublasLtMatmulDescAttributes_t attribute,
-                                     const Value& value) const {
-  context_.library->check(
-      context_.library->matmul_descriptor_set(descriptor_.get(), attribute, &value, sizeof value));
-}
-
-DescribedProduct::DescribedProduct(const GemmContext& ground,
+DescribedProduct::DescribedProduct(const GemmContext& context,
                                    const GemmRecipe& recipe,
                                    const probes::GemmProblem& problem,
                                    const GemmOperands& operands)
-    : context_(ground),
+    : context_(context),
       recipe_(recipe),
       alignment_(batch_alignment(recipe, problem)),
-      descriptor_(make_descriptor(ground, recipe)),
-      a_(make_layout(ground, recipe.a_type, problem.k, problem.m, problem.batch)),
-      b_(make_layout(ground, recipe.b_type, problem.k, problem.n, problem.batch)),
-      d_(make_layout(ground, recipe.d_type, problem.m, problem.n, problem.batch)) {
+      descriptor_(make_lt_descriptor(context.library, recipe.compute, recipe.scale_type)),
+      a_(make_layout(context, recipe.a_type, problem.k, problem.m, problem.batch)),
+      b_(make_layout(context, recipe.b_type, problem.k, problem.n, problem.batch)),
+      d_(make_layout(context, recipe.d_type, problem.m, problem.n, problem.batch)) {
   // A's rows lie one after another: to a column-major library that is its transpose.
-  set_attribute(CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{CUBLAS_OP_T});
-  set_attribute(CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_N});
+  set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{CUBLAS_OP_T});
+  set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_N});
   if (recipe.chooses_accumulation) {
-    set_attribute(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{problem.fast_accumulation});
+    set_attribute(
+        descriptor_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{problem.fast_accumulation});
   }
   if (problem.multiprocessors > 0) {
-    set_attribute(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{problem.multiprocessors});
+    set_attribute(
+        descriptor_, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{problem.multiprocessors});
   }
   if (is_block_scaled(recipe)) {
     try {
-      set_attribute(CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
-                    static_cast<std::int32_t>(scale_mode(recipe.a_scale)));
-      set_attribute(CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
-                    static_cast<std::int32_t>(scale_mode(recipe.b_scale)));
+      set_attribute(descriptor_,
+                    CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
+                    static_cast<std::int32_t>(scale_form(recipe.a_scale).mode));
+      set_attribute(descriptor_,
+                    CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
+                    static_cast<std::int32_t>(scale_form(recipe.b_scale).mode));
     } catch (const LibraryError&) {
       throw NothingToMeasure(fmt::format("cuBLASLt {} does not know the scales of {}",
-                                         ground.library->version,
+                                         context.library->version,
                                          probes::number_format_name(recipe.format)));
     }
   }
@@ -116,26 +93,15 @@ void DescribedProduct::describe_scales(const GemmOperands& operands, int set) co
   if (operands.a_scales().bytes() == 0) return;
   const void* a = operands.a_scales().at(set);
   const void* b = operands.b_scales().at(set);
-  set_attribute(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, a);
-  set_attribute(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, b);
+  set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, a);
+  set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, b);
 }
 
 std::vector<ProposedAlgorithm> DescribedProduct::propose(int wanted,
                                                          std::size_t workspace_bytes) const {
   const CublasLt& library = *context_.library;
-  cublasLtMatmulPreference_t raw = nullptr;
-  library.check(library.preference_create(&raw));
-  const LtPreference preference(raw, {context_.library});
-  const std::uint64_t workspace = workspace_bytes;
-  library.check(library.preference_set(
-      raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
-  const auto alignment = static_cast<std::uint32_t>(alignment_);
-  for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-    library.check(library.preference_set(raw, attribute, &alignment, sizeof alignment));
-  }
+  const LtPreference preference =
+      make_lt_preference(context_.library, workspace_bytes, static_cast<std::uint32_t>(alignment_));
   std::vector<cublasLtMatmulHeuristicResult_t> results(
       static_cast<std::size_t>(std::max(wanted, 1)));
   int returned = 0;
@@ -145,7 +111,7 @@ std::vector<ProposedAlgorithm> DescribedProduct::propose(int wanted,
                                                   b_.get(),
                                                   d_.get(),
                                                   d_.get(),
-                                                  raw,
+                                                  preference.get(),
                                                   static_cast<int>(results.size()),
                                                   results.data(),
                                                   &returned);
@@ -203,7 +169,7 @@ RotatingArray scales(const DeviceHealth& health,
                      int sets) {
   const std::size_t count = scale_count(layout, extent);
   if (count == 0) return {};
-  return {health, encoded_bytes(scale_encoding(layout), count), sets};
+  return {health, encoded_bytes(scale_form(layout).encoding, count), sets};
 }
 }  // namespace
 
@@ -216,32 +182,32 @@ std::byte* RotatingArray::at(int set) const {
   return static_cast<std::byte*>(memory_.get()) + stride_ * static_cast<std::size_t>(set);
 }
 
-GemmOperands::GemmOperands(const GemmContext& ground,
+GemmOperands::GemmOperands(const GemmContext& context,
                            const GemmRecipe& recipe,
                            const probes::GemmProblem& problem)
-    : sets_(probes::rotating_sets(probes::gemm_footprint(problem), ground.description.l2_cache)),
-      a_(ground.health,
+    : sets_(probes::rotating_sets(probes::gemm_footprint(problem), context.description.l2_cache)),
+      a_(context.health,
          encoded_bytes(recipe.a, elements(problem.m, problem.k, problem.batch)),
          sets_),
-      b_(ground.health,
+      b_(context.health,
          encoded_bytes(recipe.b, elements(problem.k, problem.n, problem.batch)),
          sets_),
-      d_(ground.health,
+      d_(context.health,
          elements(problem.m, problem.n, problem.batch) * static_cast<std::size_t>(recipe.d_bytes),
          sets_),
-      a_scales_(scales(ground.health, recipe.a_scale, {problem.m, problem.k}, sets_)),
-      b_scales_(scales(ground.health, recipe.b_scale, {problem.n, problem.k}, sets_)) {
-  fill(ground, a_, recipe.a);
-  fill(ground, b_, recipe.b);
-  if (a_scales_.bytes() > 0) fill(ground, a_scales_, scale_encoding(recipe.a_scale));
-  if (b_scales_.bytes() > 0) fill(ground, b_scales_, scale_encoding(recipe.b_scale));
-  ground.timer.wait("filling the operands of a product");
+      a_scales_(scales(context.health, recipe.a_scale, {problem.m, problem.k}, sets_)),
+      b_scales_(scales(context.health, recipe.b_scale, {problem.n, problem.k}, sets_)) {
+  fill(context, a_, recipe.a);
+  fill(context, b_, recipe.b);
+  if (a_scales_.bytes() > 0) fill(context, a_scales_, scale_form(recipe.a_scale).encoding);
+  if (b_scales_.bytes() > 0) fill(context, b_scales_, scale_form(recipe.b_scale).encoding);
+  context.timer.wait("filling the operands of a product");
 }
 
-void GemmOperands::fill(const GemmContext& ground,
+void GemmOperands::fill(const GemmContext& context,
                         const RotatingArray& array,
                         OperandEncoding encoding) {
   const auto numbers = array.all_bytes() * 8 / static_cast<std::size_t>(encoded_bits(encoding));
-  check(launch_fill_operands(array.at(0), encoding, numbers, seed_++, ground.stream));
+  check(launch_fill_operands(array.at(0), encoding, numbers, seed_++, context.stream));
 }
 }  // namespace scaleworth::gpu

@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// Operands and results of one product in a GPU's memory, several sets of them.
-
 /// The same array in every set, at addresses that are multiples of 256 bytes.
 class RotatingArray {
  public:
@@ -30,11 +28,11 @@ class RotatingArray {
   int sets_ = 0;
 };
 
-/// Together the sets exceed twice the L2 cache. Results rotate as well.
+/// Operands and results of one product, in several sets that together exceed twice the L2 cache.
 class GemmOperands {
  public:
   /// Fills operands and scales. Throws OutOfMemory naming the sizes, gpu::Error.
-  GemmOperands(const GemmContext& ground,
+  GemmOperands(const GemmContext& context,
                const GemmRecipe& recipe,
                const probes::GemmProblem& problem);
   int sets() const { return sets_; }
@@ -45,7 +43,7 @@ class GemmOperands {
   const RotatingArray& b_scales() const { return b_scales_; }
 
  private:
-  void fill(const GemmContext& ground, const RotatingArray& array, OperandEncoding encoding);
+  void fill(const GemmContext& context, const RotatingArray& array, OperandEncoding encoding);
 
   int sets_;
   std::uint64_t seed_ = 1;
@@ -68,7 +66,7 @@ class DescribedProduct {
  public:
   /// Throws NothingToMeasure when this version of the library does not know the format's scales,
   /// LibraryError otherwise.
-  DescribedProduct(const GemmContext& ground,
+  DescribedProduct(const GemmContext& context,
                    const GemmRecipe& recipe,
                    const probes::GemmProblem& problem,
                    const GemmOperands& operands);
@@ -85,8 +83,6 @@ class DescribedProduct {
 
  private:
   void describe_scales(const GemmOperands& operands, int set) const;
-  template <class Value>
-  void set_attribute(cublasLtMatmulDescAttributes_t attribute, const Value& value) const;
 
   const GemmContext& context_;
   const GemmRecipe& recipe_;
@@ -97,13 +93,11 @@ class DescribedProduct {
   LtLayout d_;
 };
 
-// Whether an algorithm computes the product.
-
 /// Fills D of the first set with a pattern that no result has, computes once, and looks for words
 /// that still have it, are infinite or no numbers; then compares 32 x 32 elements, one in each
 /// stretch of rows and columns, with fp64 sums of the operands as they lie in memory. Throws
 /// ProbeFailure.
-void verify_product(const GemmContext& ground,
+void verify_product(const GemmContext& context,
                     const GemmRecipe& recipe,
                     const probes::GemmProblem& problem,
                     const GemmOperands& operands,

@@ -63,18 +63,22 @@ constexpr GemmRecipe recipe_32_bit(NumberFormat format,
           .result_error = power_of_two(-24)};
 }
 
-constexpr GemmRecipe recipe_narrow(NumberFormat format,
-                                   OperandEncoding a,
-                                   cudaDataType_t a_type,
-                                   OperandEncoding b,
-                                   cudaDataType_t b_type,
-                                   ScaleLayout a_scale,
-                                   ScaleLayout b_scale) {
+/// An encoding of operands and what the library calls it.
+struct Encoding {
+  OperandEncoding encoding;
+  cudaDataType_t type;
+};
+constexpr Encoding e4m3{OperandEncoding::e4m3, CUDA_R_8F_E4M3};
+constexpr Encoding e5m2{OperandEncoding::e5m2, CUDA_R_8F_E5M2};
+constexpr Encoding e2m1{OperandEncoding::e2m1, CUDA_R_4F_E2M1};
+
+constexpr GemmRecipe recipe_narrow(
+    NumberFormat format, Encoding a, Encoding b, ScaleLayout a_scale, ScaleLayout b_scale) {
   return {.format = format,
-          .a = a,
-          .b = b,
-          .a_type = a_type,
-          .b_type = b_type,
+          .a = a.encoding,
+          .b = b.encoding,
+          .a_type = a.type,
+          .b_type = b.type,
           .d_type = CUDA_R_16BF,
           .compute = CUBLAS_COMPUTE_32F,
           .scale_type = CUDA_R_32F,
@@ -106,27 +110,10 @@ constexpr std::array recipes{
     recipe_32_bit(NumberFormat::tf32, CUBLAS_COMPUTE_32F_FAST_TF32, power_of_two(-9)),
     recipe_16_bit(NumberFormat::bf16, OperandEncoding::bf16, CUDA_R_16BF, power_of_two(-8)),
     recipe_16_bit(NumberFormat::fp16, OperandEncoding::f16, CUDA_R_16F, power_of_two(-11)),
-    recipe_narrow(NumberFormat::fp8_e4m3,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  ScaleLayout::tensor,
-                  ScaleLayout::tensor),
-    recipe_narrow(NumberFormat::fp8_e5m2,
-                  OperandEncoding::e5m2,
-                  CUDA_R_8F_E5M2,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  ScaleLayout::tensor,
-                  ScaleLayout::tensor),
-    recipe_narrow(NumberFormat::fp8_block,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  ScaleLayout::vector_128,
-                  ScaleLayout::block_128),
+    recipe_narrow(NumberFormat::fp8_e4m3, e4m3, e4m3, ScaleLayout::tensor, ScaleLayout::tensor),
+    recipe_narrow(NumberFormat::fp8_e5m2, e5m2, e4m3, ScaleLayout::tensor, ScaleLayout::tensor),
+    recipe_narrow(
+        NumberFormat::fp8_block, e4m3, e4m3, ScaleLayout::vector_128, ScaleLayout::block_128),
     GemmRecipe{.format = NumberFormat::int8,
                .a = OperandEncoding::int8,
                .b = OperandEncoding::int8,
@@ -140,20 +127,8 @@ constexpr std::array recipes{
                .accumulate_error = 0.0,
                .accumulated_at_once = 1,
                .result_error = 0.0},
-    recipe_narrow(NumberFormat::mxfp8,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  OperandEncoding::e4m3,
-                  CUDA_R_8F_E4M3,
-                  ScaleLayout::vector_32,
-                  ScaleLayout::vector_32),
-    recipe_narrow(NumberFormat::nvfp4,
-                  OperandEncoding::e2m1,
-                  CUDA_R_4F_E2M1,
-                  OperandEncoding::e2m1,
-                  CUDA_R_4F_E2M1,
-                  ScaleLayout::vector_16,
-                  ScaleLayout::vector_16)};
+    recipe_narrow(NumberFormat::mxfp8, e4m3, e4m3, ScaleLayout::vector_32, ScaleLayout::vector_32),
+    recipe_narrow(NumberFormat::nvfp4, e2m1, e2m1, ScaleLayout::vector_16, ScaleLayout::vector_16)};
 
 constexpr bool in_order_of_formats() {
   for (std::size_t i = 0; i < recipes.size(); ++i) {
@@ -168,21 +143,16 @@ const GemmRecipe& gemm_recipe(NumberFormat format) {
   return recipes.at(static_cast<std::size_t>(format));
 }
 
-cublasLtMatmulMatrixScale_t scale_mode(ScaleLayout layout) {
-  switch (layout) {
-    case ScaleLayout::none:
-    case ScaleLayout::tensor:
-      return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
-    case ScaleLayout::vector_128:
-      return CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
-    case ScaleLayout::block_128:
-      return CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
-    case ScaleLayout::vector_32:
-      return CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0;
-    case ScaleLayout::vector_16:
-      return CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3;
-  }
-  return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+const ScaleForm& scale_form(ScaleLayout layout) {
+  using enum OperandEncoding;
+  static constexpr std::array<ScaleForm, 6> forms{
+      {{CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, 128, scale_f32},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, 32, scale_ue8m0},
+       {CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, 16, scale_ue4m3}}};
+  return forms.at(static_cast<std::size_t>(layout));
 }
 
 bool is_block_scaled(const GemmRecipe& recipe) {

@@ -6,6 +6,7 @@
 #include "cuda/libraries/cublas_lt.h"
 #include "probes/gpu/numbers.h"
 
+#include <cstdint>
 #include <string>
 
 #include <cublasLt.h>
@@ -27,7 +28,7 @@ struct GemmRecipe {
   ScaleLayout b_scale = ScaleLayout::none;
   bool chooses_accumulation = false;  // fast or precise accumulation is the caller's choice
   int d_bytes;                        // of one element of D
-  // Errors relative to the size of a typical partial sum, see tolerance.h.
+  // Errors relative to the size of a typical partial sum, see gemm_tolerance.
   double operand_error;     // of a product, by rounding operands on their way in
   double accumulate_error;  // of one step of the accumulator
   int accumulated_at_once;  // products that one step adds
@@ -38,13 +39,16 @@ struct GemmRecipe {
 /// documentation 13.0, cublasLtMatmul, tables of supported types.
 const GemmRecipe& gemm_recipe(probes::NumberFormat format);
 
-/// The attribute's value; for layouts other than none.
-cublasLtMatmulMatrixScale_t scale_mode(ScaleLayout layout);
+/// Of a layout other than none.
+struct ScaleForm {
+  cublasLtMatmulMatrixScale_t mode;  // the attribute's value
+  std::int64_t block;                // numbers along k per factor; without a meaning for tensor
+  OperandEncoding encoding;          // of the factors
+};
+const ScaleForm& scale_form(ScaleLayout layout);
 
 /// Whether the layout has a factor per block: those exist for single products only.
 bool is_block_scaled(const GemmRecipe& recipe);
-
-// An algorithm of cuBLASLt in words.
 
 /// "algorithm 66, tile 128x256, stages 64 x auto, cluster 2x1, split-k 1, ...": every setting of
 /// the configuration that can be asked for and is not its default.

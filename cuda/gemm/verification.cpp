@@ -18,7 +18,7 @@ using HostBytes = std::vector<std::byte>;
 /// Copies of a GPU's memory; there once the stream has been waited for.
 class Fetch {
  public:
-  explicit Fetch(const GemmContext& ground) : context_(ground) {}
+  explicit Fetch(const GemmContext& context) : context_(context) {}
   HostBytes bytes(const std::byte* from, std::size_t count) const {
     HostBytes copy(count);
     check(cudaMemcpyAsync(copy.data(), from, count, cudaMemcpyDeviceToHost, context_.stream));
@@ -30,12 +30,12 @@ class Fetch {
   const GemmContext& context_;
 };
 
-void require_written(const GemmContext& ground,
+void require_written(const GemmContext& context,
                      const GemmRecipe& recipe,
                      const GemmOperands& operands,
                      const Sentinel& sentinel) {
-  const DeviceBuffer count = allocate_device(ground.health, sizeof(unsigned long long));
-  check(cudaMemsetAsync(count.get(), 0, sizeof(unsigned long long), ground.stream));
+  const DeviceBuffer count = allocate_device(context.health, sizeof(unsigned long long));
+  check(cudaMemsetAsync(count.get(), 0, sizeof(unsigned long long), context.stream));
   const std::size_t words = operands.d().bytes() / static_cast<std::size_t>(recipe.d_bytes);
   check(launch_count_words(operands.d().at(0),
                            recipe.d_bytes,
@@ -43,11 +43,11 @@ void require_written(const GemmContext& ground,
                            sentinel.mask,
                            sentinel.pattern,
                            static_cast<unsigned long long*>(count.get()),
-                           ground.stream));
+                           context.stream));
   unsigned long long broken = 0;
   check(
-      cudaMemcpyAsync(&broken, count.get(), sizeof broken, cudaMemcpyDeviceToHost, ground.stream));
-  ground.timer.wait("checking a product");
+      cudaMemcpyAsync(&broken, count.get(), sizeof broken, cudaMemcpyDeviceToHost, context.stream));
+  context.timer.wait("checking a product");
   if (broken == 0) return;
   throw ProbeFailure(fmt::format(
       "wrong result: {} of {} elements are NaN, infinite or were never written", broken, words));
@@ -81,7 +81,7 @@ std::vector<std::vector<double>> sampled_rows(const Fetch& fetch,
       if (scales.empty()) continue;
       const std::size_t index =
           scale_index(operand.layout, operand.extent, place, static_cast<std::int64_t>(i));
-      values[i] *= decoded(scale_encoding(operand.layout), scales, index);
+      values[i] *= decoded(scale_form(operand.layout).encoding, scales, index);
     }
     rows.push_back(std::move(values));
   }
@@ -110,7 +110,7 @@ std::vector<double> sampled_results(const Fetch& fetch,
 }
 }  // namespace
 
-void verify_product(const GemmContext& ground,
+void verify_product(const GemmContext& context,
                     const GemmRecipe& recipe,
                     const probes::GemmProblem& problem,
                     const GemmOperands& operands,
@@ -118,11 +118,11 @@ void verify_product(const GemmContext& ground,
                     const ProposedAlgorithm& algorithm,
                     void* workspace) {
   const Sentinel sentinel = sentinel_of(recipe);
-  check(cudaMemsetAsync(operands.d().at(0), sentinel.byte, operands.d().bytes(), ground.stream));
-  product.enqueue(operands, 0, algorithm, workspace, ground.stream);
-  require_written(ground, recipe, operands, sentinel);
+  check(cudaMemsetAsync(operands.d().at(0), sentinel.byte, operands.d().bytes(), context.stream));
+  product.enqueue(operands, 0, algorithm, workspace, context.stream);
+  require_written(context, recipe, operands, sentinel);
 
-  const Fetch fetch(ground);
+  const Fetch fetch(context);
   SampledProduct sample;
   sample.rows = sampled_places(problem.m, sampled_sides, 1);
   sample.columns = sampled_places(problem.n, sampled_sides, 2);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,30 +38,24 @@ CopyDirection copy_direction(std::uint8_t kind) {
   }
 }
 
-/// "Command Buffer Full", ...: as Kineto writes them.
+struct OverheadName {
+  CUpti_ActivityOverheadKind kind;
+  const char* name;  // as Kineto writes it
+};
+constexpr std::array<OverheadName, 9> overhead_names{
+    {{CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, "Driver Compiler"},
+     {CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, "Buffer Flush"},
+     {CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, "Instrumentation"},
+     {CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, "Resource"},
+     {CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, "Runtime Triggered Module Loading"},
+     {CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, "Lazy Function Loading"},
+     {CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, "Command Buffer Full"},
+     {CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, "Activity Buffer Request"},
+     {CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, "UVM Activity Init"}}};
+
 const char* overhead_name(CUpti_ActivityOverheadKind kind) {
-  switch (kind) {
-    case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
-      return "Driver Compiler";
-    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH:
-      return "Buffer Flush";
-    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION:
-      return "Instrumentation";
-    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE:
-      return "Resource";
-    case CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING:
-      return "Runtime Triggered Module Loading";
-    case CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING:
-      return "Lazy Function Loading";
-    case CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL:
-      return "Command Buffer Full";
-    case CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST:
-      return "Activity Buffer Request";
-    case CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT:
-      return "UVM Activity Init";
-    default:
-      return "Unrecognized Overhead";
-  }
+  const auto found = std::ranges::find(overhead_names, kind, &OverheadName::kind);
+  return found == overhead_names.end() ? "Unrecognized Overhead" : found->name;
 }
 
 /// "cudaLaunchKernel_v7000" without what says since when it exists; "cuMemcpyHtoD_v2" as it is.
@@ -71,11 +64,9 @@ std::string_view without_release(std::string_view name) {
   const std::size_t mark = name.rfind("_v");
   if (mark == std::string_view::npos) return name;
   const std::string_view digits = name.substr(mark + 2);
-  if (digits.size() < shortest_release) return name;
-  for (const char c : digits) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return name;
-  }
-  return name.substr(0, mark);
+  const bool release = digits.size() >= shortest_release &&
+                       digits.find_first_not_of("0123456789") == std::string_view::npos;
+  return release ? name.substr(0, mark) : name;
 }
 
 using namespace trace::recording;
@@ -347,9 +338,7 @@ std::size_t integer_bytes(std::uint64_t type) {
 std::optional<PayloadField> field_of(const nvtxPayloadSchemaEntry_t& entry) {
   if (entry.name == nullptr) return std::nullopt;
   const auto found =
-      std::find_if(known_fields.begin(), known_fields.end(), [&](const KnownField& known) {
-        return known.name == entry.name;
-      });
+      std::ranges::find(known_fields, std::string_view(entry.name), &KnownField::name);
   if (found == known_fields.end()) return std::nullopt;
   return found->field;
 }
@@ -398,7 +387,7 @@ PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema) {
     has_communicator = has_communicator || *field == PayloadField::communicator;
     layout.push_back({*field, entry.offset, bytes});
   }
-  // "Rank" and "Root" alone may be anybody's.
+  // "Rank" and "Root" alone may be of another library.
   if (!has_communicator) layout.clear();
   return layout;
 }

@@ -19,8 +19,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 namespace scaleworth::gpu {
-// What NCCL attaches to its NVTX ranges: communicator, bytes, root, peer.
-
+/// What NCCL attaches to its NVTX ranges.
 enum class PayloadField : std::uint8_t { communicator, bytes, root, peer, rank, ranks, device };
 
 struct PayloadPlace {

@@ -27,13 +27,21 @@ const Cupti* cupti_for_ranges() {
   return cupti == nullptr ? nullptr : cupti->get();
 }
 
-/// The tool that CUDA_INJECTION64_PATH named before ours.
+/// Hands `argument` to an entry of CUPTI's own NVTX layer. Returns what NVTX takes for success, or
+/// 0.
+int start_cupti_ranges(int (*Cupti::*entry)(void*), void* argument) {
+  const Cupti* cupti = cupti_for_ranges();
+  if (cupti == nullptr || cupti->*entry == nullptr) return 0;
+  return (cupti->*entry)(argument) == CUPTI_SUCCESS ? injected : 0;
+}
+
+/// The tool that CUDA_INJECTION64_PATH named before this one.
 void start_next(const Session& session) {
   const std::string& next = session.settings().next;
   if (next.empty()) return;
   void* library = ::dlopen(next.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    complain("the injection library " + next + " cannot be opened: " + ::dlerror());
+    print_problem("the injection library " + next + " cannot be opened: " + ::dlerror());
     return;
   }
   const auto start = reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"));
@@ -56,9 +64,9 @@ void shielded(Body body) {
   try {
     body();
   } catch (const std::exception& error) {
-    complain(error.what());
+    print_problem(error.what());
   } catch (...) {
-    complain("an unknown error in the capture library");
+    print_problem("an unknown error in the capture library");
   }
 }
 }  // namespace
@@ -80,9 +88,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* export
       result = listen_to_ranges(export_table);
       return;
     }
-    const Cupti* cupti = cupti_for_ranges();
-    if (cupti != nullptr && cupti->nvtx_initialize != nullptr)
-      result = cupti->nvtx_initialize(export_table) == CUPTI_SUCCESS ? injected : 0;
+    result = start_cupti_ranges(&Cupti::nvtx_initialize, export_table);
   });
   return result;
 }
@@ -93,9 +99,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void
   shielded([&] {
     const Session* session = Session::existing();
     if (session != nullptr && session->traces_device() == false) return;
-    const Cupti* cupti = cupti_for_ranges();
-    if (cupti != nullptr && cupti->nvtx_extension_initialize != nullptr)
-      result = cupti->nvtx_extension_initialize(module) == CUPTI_SUCCESS ? injected : 0;
+    result = start_cupti_ranges(&Cupti::nvtx_extension_initialize, module);
   });
   return result;
 }

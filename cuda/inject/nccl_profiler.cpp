@@ -15,12 +15,95 @@
 
 namespace scaleworth::gpu {
 namespace {
-using trace::recording::ChannelRow;
-using trace::recording::NetworkRow;
+using namespace trace::recording;
 using Kind = NcclHandle::Kind;
 
-std::uint32_t this_thread() {
-  return static_cast<std::uint32_t>(::gettid());
+struct Type {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr std::array<Type, 12> types{{{"ncclInt8", 1},
+                                      {"ncclUint8", 1},
+                                      {"ncclFloat8e4m3", 1},
+                                      {"ncclFloat8e5m2", 1},
+                                      {"ncclFloat16", 2},
+                                      {"ncclBfloat16", 2},
+                                      {"ncclInt32", 4},
+                                      {"ncclUint32", 4},
+                                      {"ncclFloat32", 4},
+                                      {"ncclInt64", 8},
+                                      {"ncclUint64", 8},
+                                      {"ncclFloat64", 8}}};
+
+std::string text(const char* word) {
+  return word == nullptr ? std::string() : std::string(word);
+}
+
+void set_bytes(std::uint64_t count, const char* type, CollectiveRow& row) {
+  const auto size = element_bytes(type == nullptr ? std::string_view() : type);
+  if (!size) return;
+  row.bytes = count * *size;
+  row.fields |= collective_has_bytes;
+}
+
+CollectiveRow row_of(const NcclContext& context, std::uint64_t time_ns, std::uint32_t thread) {
+  CollectiveRow row;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.rank = context.rank;
+  row.ranks = context.ranks;
+  row.thread = thread;
+  row.source = CollectiveSource::plugin;
+  return row;
+}
+
+/// A communicator was created.
+ReportedCollective report_of_creation(const NcclContext& context,
+                                      std::uint64_t time_ns,
+                                      std::uint32_t thread) {
+  ReportedCollective report{row_of(context, time_ns, thread), "ncclCommInit", {}, {}};
+  report.row.fields = collective_has_ranks;
+  return report;
+}
+
+/// NCCL's mask of the events to ask for. Channels of kernels, where they are wanted, cost a round
+/// of NCCL's network thread for each collective, even inside of a node.
+int wanted_nccl_events(bool channels) {
+  std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
+                         nccl_event_network_operation | nccl_event_network_step;
+  if (channels) events |= nccl_event_kernel_channel;
+  return static_cast<int>(events);
+}
+
+/// A network operation of the call of this number begins.
+NetworkRow row_of_operation(const NcclContext& context,
+                            const NcclEvent& event,
+                            std::uint64_t call,
+                            std::uint64_t time_ns) {
+  NetworkRow row;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.call = call;
+  row.rank = context.rank;
+  row.channel = event.network_operation.channel;
+  row.peer = static_cast<std::uint32_t>(event.network_operation.peer);
+  row.sends = event.network_operation.is_send != 0 ? 1 : 0;
+  return row;
+}
+
+/// A channel of the kernel of the call of this number begins.
+ChannelRow row_of_channel(const NcclContext& context,
+                          const NcclEvent& event,
+                          std::uint64_t call,
+                          std::uint64_t time_ns) {
+  ChannelRow row;
+  row.gpu_start_ns = event.kernel_channel.gpu_time_ns;
+  row.time_ns = time_ns;
+  row.communicator = context.communicator;
+  row.call = call;
+  row.rank = context.rank;
+  row.channel = event.kernel_channel.channel;
+  return row;
 }
 
 std::uint64_t steady_ns() {
@@ -51,15 +134,15 @@ ncclResult_t begin_communicator(void** context,
   *context = made.release();
   return ncclSuccess;
 } catch (const std::exception& error) {
-  complain(error.what());
+  print_problem(error.what());
   return ncclSuccess;  // another result would cost the program its communicator
 }
 
 void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
-  auto said = report_of_event(context, event, realtime_ns(), this_thread());
-  if (!said || !session.recording()) return nullptr;
-  const std::uint64_t call = said->row.call;
-  session.inbox().add(std::move(*said));
+  auto report = report_of_event(context, event, realtime_ns(), this_thread());
+  if (!report || !session.recording()) return nullptr;
+  const std::uint64_t call = report->row.call;
+  session.inbox().add(std::move(*report));
   return NcclHandle::of_call(call);
 }
 
@@ -107,7 +190,7 @@ ncclResult_t start_event(void* context, void** handle, NcclEvent* event) try {
   }
   return ncclSuccess;
 } catch (const std::exception& error) {
-  complain(error.what());
+  print_problem(error.what());
   return ncclSuccess;
 }
 
@@ -125,7 +208,7 @@ ncclResult_t stop_event(void* kept) try {
   }
   return ncclSuccess;
 } catch (const std::exception& error) {
-  complain(error.what());
+  print_problem(error.what());
   return ncclSuccess;
 }
 
@@ -150,7 +233,7 @@ ncclResult_t record_event_state(void* kept, int state, void* arguments) try {
   }
   return ncclSuccess;
 } catch (const std::exception& error) {
-  complain(error.what());
+  print_problem(error.what());
   return ncclSuccess;
 }
 
@@ -177,7 +260,6 @@ ncclResult_t start_event_v4(void* context, void** handle, NcclEventV4* event) {
   same.kind = event->kind;
   return start_event(context, handle, &same);
 }
-
 }  // namespace
 
 NcclProfilerV4 nccl_profiler_v4() {
@@ -198,128 +280,40 @@ NcclProfilerV5 nccl_profiler_v5() {
           &end_communicator};
 }
 
-namespace {
-using namespace trace::recording;
-
-struct Type {
-  std::string_view name;
-  std::uint64_t bytes;
-};
-constexpr std::array<Type, 12> types{{{"ncclInt8", 1},
-                                      {"ncclUint8", 1},
-                                      {"ncclFloat8e4m3", 1},
-                                      {"ncclFloat8e5m2", 1},
-                                      {"ncclFloat16", 2},
-                                      {"ncclBfloat16", 2},
-                                      {"ncclInt32", 4},
-                                      {"ncclUint32", 4},
-                                      {"ncclFloat32", 4},
-                                      {"ncclInt64", 8},
-                                      {"ncclUint64", 8},
-                                      {"ncclFloat64", 8}}};
-
-std::string text(const char* word) {
-  return word == nullptr ? std::string() : std::string(word);
-}
-
-void set_bytes(std::uint64_t count, const char* type, CollectiveRow& row) {
-  const auto size = element_bytes(type == nullptr ? std::string_view() : type);
-  if (!size) return;
-  row.bytes = count * *size;
-  row.fields |= collective_has_bytes;
-}
-
-CollectiveRow row_of(const NcclContext& context, std::uint64_t time_ns, std::uint32_t thread) {
-  CollectiveRow row;
-  row.time_ns = time_ns;
-  row.communicator = context.communicator;
-  row.rank = context.rank;
-  row.ranks = context.ranks;
-  row.thread = thread;
-  row.source = CollectiveSource::plugin;
-  return row;
-}
-}  // namespace
-
 std::optional<std::uint64_t> element_bytes(std::string_view type) {
-  const auto found =
-      std::find_if(types.begin(), types.end(), [&](const Type& t) { return t.name == type; });
+  const auto found = std::ranges::find(types, type, &Type::name);
   if (found == types.end()) return std::nullopt;
   return found->bytes;
-}
-
-ReportedCollective report_of_creation(const NcclContext& context,
-                                      std::uint64_t time_ns,
-                                      std::uint32_t thread) {
-  ReportedCollective said{row_of(context, time_ns, thread), "ncclCommInit", {}, {}};
-  said.row.fields = collective_has_ranks;
-  return said;
 }
 
 std::optional<ReportedCollective> report_of_event(NcclContext& context,
                                                   const NcclEvent& event,
                                                   std::uint64_t time_ns,
                                                   std::uint32_t thread) {
-  ReportedCollective said{row_of(context, time_ns, thread), {}, {}, {}};
+  ReportedCollective report{row_of(context, time_ns, thread), {}, {}, {}};
   if (event.kind == nccl_event_collective) {
     const NcclCollectiveEvent& collective = event.collective;
-    said.function = text(collective.function);
-    said.algorithm = text(collective.algorithm);
-    said.protocol = text(collective.protocol);
-    said.row.channels = collective.channels;
-    said.row.root = static_cast<std::uint32_t>(collective.root);
-    said.row.sequence = context.collectives++;
-    said.row.call = ++context.calls;
-    said.row.fields = collective_has_sequence;
-    const bool rooted = said.function == "Broadcast" || said.function == "Reduce";
-    if (rooted) said.row.fields |= collective_has_root;
-    set_bytes(collective.count, collective.type, said.row);
-    return said;
+    report.function = text(collective.function);
+    report.algorithm = text(collective.algorithm);
+    report.protocol = text(collective.protocol);
+    report.row.channels = collective.channels;
+    report.row.root = static_cast<std::uint32_t>(collective.root);
+    report.row.sequence = context.collectives++;
+    report.row.call = ++context.calls;
+    report.row.fields = collective_has_sequence;
+    const bool rooted = report.function == "Broadcast" || report.function == "Reduce";
+    if (rooted) report.row.fields |= collective_has_root;
+    set_bytes(collective.count, collective.type, report.row);
+    return report;
   }
   if (event.kind != nccl_event_point_to_point) return std::nullopt;
   const NcclPointToPointEvent& transfer = event.point_to_point;
-  said.function = text(transfer.function);
-  said.row.channels = transfer.channels;
-  said.row.peer = static_cast<std::uint32_t>(transfer.peer);
-  said.row.call = ++context.calls;
-  said.row.fields = collective_has_peer;
-  set_bytes(transfer.count, transfer.type, said.row);
-  return said;
-}
-
-int wanted_nccl_events(bool channels) {
-  std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
-                         nccl_event_network_operation | nccl_event_network_step;
-  if (channels) events |= nccl_event_kernel_channel;
-  return static_cast<int>(events);
-}
-
-NetworkRow row_of_operation(const NcclContext& context,
-                            const NcclEvent& event,
-                            std::uint64_t call,
-                            std::uint64_t time_ns) {
-  NetworkRow row;
-  row.time_ns = time_ns;
-  row.communicator = context.communicator;
-  row.call = call;
-  row.rank = context.rank;
-  row.channel = event.network_operation.channel;
-  row.peer = static_cast<std::uint32_t>(event.network_operation.peer);
-  row.sends = event.network_operation.is_send != 0 ? 1 : 0;
-  return row;
-}
-
-ChannelRow row_of_channel(const NcclContext& context,
-                          const NcclEvent& event,
-                          std::uint64_t call,
-                          std::uint64_t time_ns) {
-  ChannelRow row;
-  row.gpu_start_ns = event.kernel_channel.gpu_time_ns;
-  row.time_ns = time_ns;
-  row.communicator = context.communicator;
-  row.call = call;
-  row.rank = context.rank;
-  row.channel = event.kernel_channel.channel;
-  return row;
+  report.function = text(transfer.function);
+  report.row.channels = transfer.channels;
+  report.row.peer = static_cast<std::uint32_t>(transfer.peer);
+  report.row.call = ++context.calls;
+  report.row.fields = collective_has_peer;
+  set_bytes(transfer.count, transfer.type, report.row);
+  return report;
 }
 }  // namespace scaleworth::gpu

@@ -34,17 +34,8 @@ struct NcclContext {
   std::atomic<std::uint64_t> calls{0};
 };
 
-/// NCCL's mask of the events to ask for. Channels of kernels, where they are wanted, cost a round
-/// of NCCL's network thread for each collective, even inside of a node.
-int wanted_nccl_events(bool channels);
-
 /// Bytes per element of NCCL's word for a type ("ncclBfloat16"); absent when it is not known.
 std::optional<std::uint64_t> element_bytes(std::string_view type);
-
-/// A communicator was created.
-ReportedCollective report_of_creation(const NcclContext& context,
-                                      std::uint64_t time_ns,
-                                      std::uint32_t thread);
 
 /// A collective or a send or receive is enqueued; absent for other events. Counts them.
 std::optional<ReportedCollective> report_of_event(NcclContext& context,
@@ -52,19 +43,8 @@ std::optional<ReportedCollective> report_of_event(NcclContext& context,
                                                   std::uint64_t time_ns,
                                                   std::uint32_t thread);
 
-/// A network operation of the call of this number, and a channel of its kernel, as they begin.
-trace::recording::NetworkRow row_of_operation(const NcclContext& context,
-                                              const NcclEvent& event,
-                                              std::uint64_t call,
-                                              std::uint64_t time_ns);
-trace::recording::ChannelRow row_of_channel(const NcclContext& context,
-                                            const NcclEvent& event,
-                                            std::uint64_t call,
-                                            std::uint64_t time_ns);
-
-// What the plugin gives NCCL to keep for an event: a number or an address, told apart by the
-// lowest bits, because NCCL gives it back without saying of which kind the event was.
-
+/// What the plugin gives NCCL to keep for an event: a number or an address, distinguished by the
+/// lowest bits, because NCCL gives it back without the kind of the event.
 class NcclHandle {
  public:
   /// A call is a number and no address: network operations name it as their parent long after
@@ -95,14 +75,13 @@ class NcclHandle {
   std::uintptr_t bits_;
 };
 
-// One channel's sends or receives of one collective over the network: where its time went.
-
-/// What a transfer waits for; `nothing` before it is said.
+/// What a transfer waits for; `nothing` before NCCL reports it.
 enum class NetworkWait : std::uint8_t { nothing, gpu, peer, network, flush };
 
 /// What a state of NCCL's network steps means; absent for states of other events.
 std::optional<NetworkWait> network_wait(int state);
 
+/// One channel's sends or receives of one collective over the network: where its time went.
 /// Transfers begin and end in their order, several at a time. At each moment the operation waits
 /// for what its oldest transfer under way waits for: younger ones are posted ahead and wait behind
 /// it. So the waits are parts of the duration and sum to it with the time in which nothing was

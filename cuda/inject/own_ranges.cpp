@@ -8,15 +8,10 @@
 #include <vector>
 
 #include <nvtx3/nvToolsExt.h>
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
 using trace::recording::MarkPhase;
-
-std::uint32_t this_thread() {
-  return static_cast<std::uint32_t>(::gettid());
-}
 
 std::uint64_t number_of(nvtxDomainHandle_t domain) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(domain));
@@ -69,7 +64,7 @@ void close_range(std::uint32_t id) {
   describe_window(id, nullptr);
 }
 
-/// What NVTX calls into must not throw; a range that memory is too short for is not told.
+/// What NVTX calls must not throw; a range for which memory is lacking is lost.
 template <class Body>
 auto quietly(Body body) noexcept -> decltype(body()) {
   try {

@@ -36,10 +36,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const struct sigaction& earlier = earlier_actions[index];
   Session* session = Session::existing();
   if ((earlier.sa_flags & SA_SIGINFO) != 0) {
-    if (session != nullptr) session->hurry();
+    if (session != nullptr) session->write_soon();
     earlier.sa_sigaction(signal, info, context);
   } else if (earlier.sa_handler != SIG_DFL) {
-    if (session != nullptr) session->hurry();
+    if (session != nullptr) session->write_soon();
     earlier.sa_handler(signal);
   } else if (session != nullptr) {
     session->finish_by_signal(signal);
@@ -54,16 +54,16 @@ void watch(std::size_t index) {
   struct sigaction& earlier = earlier_actions[index];
   if (::sigaction(watched[index], nullptr, &earlier) != 0) return;
   if ((earlier.sa_flags & SA_SIGINFO) == 0 && earlier.sa_handler == SIG_IGN) return;
-  struct sigaction ours {};
-  ours.sa_sigaction = &on_signal;
-  ours.sa_mask = earlier.sa_mask;
+  struct sigaction action {};
+  action.sa_sigaction = &on_signal;
+  action.sa_mask = earlier.sa_mask;
   // A program with a handler of its own may count on its calls being interrupted, as Python does
   // for Ctrl-C; one without must not notice that it lives on for a moment.
   const bool has_handler = (earlier.sa_flags & SA_SIGINFO) != 0 || earlier.sa_handler != SIG_DFL;
-  ours.sa_flags =
+  action.sa_flags =
       SA_SIGINFO |
       (has_handler ? earlier.sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART) : SA_RESTART);
-  static_cast<void>(::sigaction(watched[index], &ours, nullptr));
+  static_cast<void>(::sigaction(watched[index], &action, nullptr));
 }
 }  // namespace
 
@@ -181,6 +181,10 @@ std::vector<trace::recording::Fact> process_facts(const RankFacts& rank, const s
 std::string file_stem(const RankFacts& rank) {
   const std::string process = host_name() + "." + std::to_string(::getpid());
   return rank.rank.empty() ? process : "rank" + rank.rank + "." + process;
+}
+
+std::uint32_t this_thread() {
+  return static_cast<std::uint32_t>(::gettid());
 }
 
 std::uint64_t realtime_ns() {

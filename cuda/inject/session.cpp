@@ -42,7 +42,7 @@ const char* variable(const char* name) {
 }
 }  // namespace
 
-void complain(const std::string& line) {
+void print_problem(const std::string& line) {
   static std::atomic<int> lines{0};
   constexpr int most_lines = 5;
   if (++lines <= most_lines) std::fprintf(stderr, "scaleworth trace: %s\n", line.c_str());
@@ -75,7 +75,7 @@ Session* Session::of_process() {
     }
   } catch (const std::exception& error) {
     process_refused = true;
-    complain(error.what());
+    print_problem(error.what());
   }
   return session_of_process;
 }
@@ -85,13 +85,13 @@ bool Session::start() {
   const RankFacts rank = rank_facts(&variable);
   const std::string refusal = file_.create(settings_.directory, file_stem(rank));
   if (!refusal.empty()) {
-    complain("nothing is recorded of process " + std::to_string(owner_) + ": " + refusal);
+    print_problem("nothing is recorded of process " + std::to_string(owner_) + ": " + refusal);
     return false;
   }
   wake_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   finished_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_descriptor_ < 0 || finished_descriptor_ < 0) {
-    complain("nothing is recorded: no event descriptor is to be had");
+    print_problem("nothing is recorded: no event descriptor is to be had");
     return false;
   }
   trace::recording::Batch first;
@@ -101,7 +101,7 @@ bool Session::start() {
   std::string bytes = trace::recording::file_header();
   trace::recording::append_batch(first, bytes);
   const std::string failure = file_.append(bytes);
-  if (!failure.empty()) complain("the recording cannot be written: " + failure);
+  if (!failure.empty()) print_problem("the recording cannot be written: " + failure);
   sigset_t before;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
   block_all_signals();  // inherited by the writer, which must not run the program's handlers
@@ -130,17 +130,14 @@ void Session::trace_device() {
     buffers_.prepare(first_buffers);
     const auto started = Tracer::start(*cupti, buffers_, std::move(events), lines);
     if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
-    if (const auto* skipped = std::get_if<Skipped>(&started)) reason = skipped->reason;
-    if (const auto* failed = std::get_if<Failed>(&started)) reason = failed->reason;
-  } else if (const auto* skipped = std::get_if<Skipped>(&chosen)) {
-    reason = skipped->reason;
+    reason = reason_of(started);
   } else {
-    reason = std::get<Failed>(chosen).reason;
+    reason = reason_of(chosen);
   }
   for (const std::string& line : lines) inbox_.remark(line);
   if (!reason.empty()) {
     inbox_.remark(reason);
-    complain(reason);
+    print_problem(reason);
   }
   device_tried_ = tracer_ != nullptr ? 1 : 2;
   follow_window("start");
@@ -166,13 +163,13 @@ void Session::follow_window(const char* why) {
   if (tracer != nullptr) tracer->record(open);
 }
 
-void Session::poke(int descriptor) {
+void Session::raise_event(int descriptor) {
   const std::uint64_t one = 1;
   static_cast<void>(!::write(descriptor, &one, sizeof(one)));
 }
 
 void Session::wake() const {
-  poke(wake_descriptor_);
+  raise_event(wake_descriptor_);
 }
 
 void Session::finish() {
@@ -182,13 +179,13 @@ void Session::finish() {
   pollfd waiting{finished_descriptor_, POLLIN, 0};
   while (::poll(&waiting, 1, static_cast<int>(patience.count())) < 0 && errno == EINTR) {
   }
-  if (!finished_) complain("the end of the recording could not be written in time");
+  if (!finished_) print_problem("the end of the recording could not be written in time");
 }
 
 void Session::finish_by_signal(int signal) {
   if (::getpid() != owner_) return;
   if (signal_.exchange(signal) != 0 || finishing_.exchange(true)) {
-    // Asked twice: whoever asks is not to be kept waiting.
+    // The second signal ends the process at once.
     std::signal(signal, SIG_DFL);
     ::raise(signal);
     return;
@@ -196,7 +193,7 @@ void Session::finish_by_signal(int signal) {
   wake();
 }
 
-void Session::hurry() {
+void Session::write_soon() {
   if (::getpid() == owner_) wake();
 }
 
@@ -260,12 +257,12 @@ void Session::write(bool last) {
   if (!failure.empty()) print_failure(failure);
 }
 
-/// Counts what could not be written and says so, in the file as well where a few bytes still fit.
+/// Counts what could not be written and reports it, in the file as well where a few bytes fit.
 void Session::print_failure(const std::string& failure) {
   lost_bytes_ += bytes_.size();
-  if (std::exchange(complained_of_writing_, true)) return;
+  if (std::exchange(reported_write_failure_, true)) return;
   const std::string line = "the recording cannot be written: " + failure;
-  complain(line);
+  print_problem(line);
   trace::recording::Batch last_words;
   last_words.facts.emplace_back("remark", line);
   last_words.losses.emplace_back("unwritten_bytes", lost_bytes_);
@@ -314,45 +311,19 @@ void Session::write_until_finished() {
     }
     write_period(true);
   } catch (const std::exception& error) {
-    complain(std::string("recording ends: ") + error.what());
+    print_problem(std::string("recording ends: ") + error.what());
   }
   finished_ = true;
-  poke(finished_descriptor_);
+  raise_event(finished_descriptor_);
   const int signal = signal_;
   if (signal == 0) return;
   std::signal(signal, SIG_DFL);
   ::kill(owner_, signal);
 }
 
-template <class Row>
-void Inbox::put(std::vector<Row>& rows, Row row) {
+void Inbox::add(ReportedWindow report) {
   const std::scoped_lock lock(mutex_);
-  if (rows.size() < most_of_a_kind) {
-    rows.push_back(std::move(row));
-  } else {
-    ++dropped_;
-  }
-}
-
-void Inbox::add(ReportedCollective said) {
-  put(collectives_, std::move(said));
-}
-
-void Inbox::add(ReportedMark said) {
-  put(marks_, std::move(said));
-}
-
-void Inbox::add(const trace::recording::NetworkRow& row) {
-  put(networks_, row);
-}
-
-void Inbox::add(const trace::recording::ChannelRow& row) {
-  put(channels_, row);
-}
-
-void Inbox::add(ReportedWindow said) {
-  const std::scoped_lock lock(mutex_);
-  if (windows_.size() < most_of_a_kind) windows_.push_back(std::move(said));
+  if (windows_.size() < most_of_a_kind) windows_.push_back(std::move(report));
 }
 
 void Inbox::remark(const std::string& line) {
@@ -383,19 +354,19 @@ void Inbox::empty_into(
     remarks_.clear();
     if (dropped_ > 0) batch.losses.emplace_back("dropped_host_events", std::exchange(dropped_, 0));
   }
-  for (ReportedCollective& said : collectives) {
-    said.row.function = name(said.function, batch);
-    said.row.algorithm = name(said.algorithm, batch);
-    said.row.protocol = name(said.protocol, batch);
-    batch.collectives.push_back(said.row);
+  for (ReportedCollective& report : collectives) {
+    report.row.function = name(report.function, batch);
+    report.row.algorithm = name(report.algorithm, batch);
+    report.row.protocol = name(report.protocol, batch);
+    batch.collectives.push_back(report.row);
   }
-  for (ReportedMark& said : marks) {
-    said.row.name = name(said.name, batch);
-    batch.marks.push_back(said.row);
+  for (ReportedMark& report : marks) {
+    report.row.name = name(report.name, batch);
+    batch.marks.push_back(report.row);
   }
-  for (ReportedWindow& said : windows) {
-    said.row.why = name(said.why, batch);
-    batch.windows.push_back(said.row);
+  for (ReportedWindow& report : windows) {
+    report.row.why = name(report.why, batch);
+    batch.windows.push_back(report.row);
   }
 }
 }  // namespace scaleworth::gpu

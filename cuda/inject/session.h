@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cupti.h>
@@ -22,7 +23,6 @@
 
 namespace scaleworth::gpu {
 // What threads of the program leave for the writer: rows whose names are still texts.
-
 struct ReportedCollective {
   trace::recording::CollectiveRow row;
   std::string function;
@@ -43,11 +43,11 @@ struct ReportedWindow {
 /// Bounded: what does not fit is dropped and counted.
 class Inbox {
  public:
-  void add(ReportedCollective said);
-  void add(ReportedMark said);
-  void add(ReportedWindow said);
-  void add(const trace::recording::NetworkRow& row);
-  void add(const trace::recording::ChannelRow& row);
+  void add(ReportedCollective report) { put(collectives_, std::move(report)); }
+  void add(ReportedMark report) { put(marks_, std::move(report)); }
+  void add(ReportedWindow report);
+  void add(const trace::recording::NetworkRow& row) { put(networks_, row); }
+  void add(const trace::recording::ChannelRow& row) { put(channels_, row); }
   /// One line for people, once per text.
   void remark(const std::string& line);
 
@@ -60,7 +60,14 @@ class Inbox {
   static constexpr std::size_t most_of_a_kind = 1U << 18U;
   /// Adds `row` to `rows` while there is room.
   template <class Row>
-  void put(std::vector<Row>& rows, Row row);
+  void put(std::vector<Row>& rows, Row row) {
+    const std::scoped_lock lock(mutex_);
+    if (rows.size() < most_of_a_kind) {
+      rows.push_back(std::move(row));
+    } else {
+      ++dropped_;
+    }
+  }
 
   std::mutex mutex_;
   std::vector<ReportedCollective> collectives_;
@@ -73,9 +80,6 @@ class Inbox {
   std::uint64_t dropped_ = 0;
 };
 
-// When to record, decided from what the program does: its steps, its ranges, its calls of the
-// profiler API, and the time.
-
 /// An open range by what closes it: a thread and depth for push and pop, an id for start and end.
 struct RangeKey {
   std::uint64_t thread = 0;
@@ -84,7 +88,8 @@ struct RangeKey {
   friend bool operator==(const RangeKey&, const RangeKey&) = default;
 };
 
-/// Used by any thread. All conditions that were asked for have to hold at once.
+/// When to record, decided from the program's steps, ranges and calls of the profiler API, and the
+/// time. Used by any thread. All conditions of the window have to hold at once.
 class WindowControl {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -108,6 +113,7 @@ class WindowControl {
 
  private:
   bool conditions_hold() const;
+  std::optional<Time> end_of_duration() const;
 
   const trace::CaptureWindow window_;
   std::mutex mutex_;
@@ -120,8 +126,7 @@ class WindowControl {
   std::optional<Time> opened_;          // when recording first began
 };
 
-// The file of one process: bytes are only ever appended, and a failed write leaves whole frames.
-
+/// The file of one process: bytes are only ever appended, and a failed write leaves whole frames.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -137,7 +142,7 @@ class OutputFile {
   /// Appends all of `bytes` or nothing; returns the reason of a failure, empty for none.
   std::string append(std::string_view bytes);
 
-  /// Gives the descriptor up without another word: for a forked child.
+  /// Closes the descriptor and writes nothing: for a forked child.
   void abandon();
 
  private:
@@ -145,8 +150,8 @@ class OutputFile {
   std::uint64_t whole_bytes_ = 0;
 };
 
-/// One line to stderr, as long as the program's own output is not flooded by it.
-void complain(const std::string& line);
+/// One line to stderr, at most five per process.
+void print_problem(const std::string& line);
 
 /// Lives as long as the process: callbacks and exit handlers may come at any time.
 class Session {
@@ -157,9 +162,9 @@ class Session {
   /// The same without making one.
   static Session* existing();
 
-  /// Listens to CUPTI, once; what cannot be had is said in the file.
+  /// Subscribes to CUPTI, once; what is not available is written to the file.
   void trace_device();
-  /// Whether CUPTI is ours; absent while that was not tried.
+  /// Whether this session has CUPTI; absent before `trace_device` has tried.
   std::optional<bool> traces_device() const;
 
   Inbox& inbox() { return inbox_; }
@@ -177,7 +182,7 @@ class Session {
   /// From a signal handler: the writer ends the file and then ends the process by `signal`.
   void finish_by_signal(int signal);
   /// From a signal handler: writes soon what there is.
-  void hurry();
+  void write_soon();
   /// In a forked child: leaves file and thread to the parent.
   void forked();
 
@@ -193,7 +198,7 @@ class Session {
   void write(bool last);
   void print_failure(const std::string& failure);
   void wake() const;
-  static void poke(int descriptor);
+  static void raise_event(int descriptor);
 
   const trace::CaptureSettings settings_;
   const pid_t owner_;
@@ -202,7 +207,7 @@ class Session {
   WindowControl window_;
   OutputFile file_;
   std::atomic<Tracer*> tracer_{nullptr};
-  std::atomic<int> device_tried_{0};  // 0 not yet, 1 ours, 2 not ours
+  std::atomic<int> device_tried_{0};  // 0 not yet, 1 traces, 2 does not
   RecordDecoder decoder_;
   bool decoder_asks_ = false;
   trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
@@ -214,38 +219,28 @@ class Session {
   std::atomic<int> signal_{0};
   int wake_descriptor_ = -1;
   int finished_descriptor_ = -1;
-  std::uint64_t lost_bytes_ = 0;  // by failed writes, not yet told
-  bool complained_of_writing_ = false;
+  std::uint64_t lost_bytes_ = 0;  // by failed writes, not yet reported
+  bool reported_write_failure_ = false;
 };
 
-// NVTX ranges as CUPTI's callbacks tell them, for the window.
-
-class Session;
-
-/// Tells the session's window which ranges open and close. A message that is a registered string is
-/// known when the registration was seen.
+/// Passes NVTX ranges that CUPTI's callbacks report to the session's window. A message that is a
+/// registered string is known when the registration was seen.
 std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session);
 
-// NVTX ranges without CUPTI, for a process whose CUPTI another tool has.
-
-/// Installs listeners into the table that NVTX 3 hands to injection libraries; ranges with names of
-/// one-byte characters go to the session's inbox and window. Returns 1 as NVTX takes for success,
-/// 0 when the table has not what is needed.
+/// NVTX ranges without CUPTI, for a process whose CUPTI another tool has: installs listeners into
+/// the table that NVTX 3 hands to injection libraries; ranges with names of one-byte characters go
+/// to the session's inbox and window. Returns 1 (NVTX: success), 0 when the table lacks a function.
 int listen_to_ranges(void* export_table);
 
-// The ways by which a process ends, and how the recording ends with it.
-
-/// At exit and on SIGTERM and SIGINT the recording is ended, a forked child lets
-/// go of it. Handlers that the program has installed before are called as they would have been;
+/// At exit and on SIGTERM and SIGINT the recording is ended, a forked child leaves it to the
+/// parent. Handlers that the program has installed before are called as they would have been;
 /// ignored signals stay ignored. What no handler sees (SIGKILL, _exit, abort) loses at most one
 /// period.
 void watch_exit_paths();
 
-// What a recording says of its process.
-
-/// A process's place in its job as a launcher's variables say.
+/// A process's place in its job by a launcher's variables.
 struct RankFacts {
-  std::string rank;  // empty where no launcher spoke
+  std::string rank;  // empty without a launcher
   std::string world_size;
   std::string source;  // "RANK"
 };
@@ -263,4 +258,6 @@ std::string file_stem(const RankFacts& rank);
 /// The process's clocks, read between two readings of CLOCK_REALTIME.
 trace::recording::ClockRow read_clocks();
 std::uint64_t realtime_ns();
+/// The system's number of this thread.
+std::uint32_t this_thread();
 }  // namespace scaleworth::gpu

@@ -36,7 +36,7 @@ constexpr std::array noisy_driver_calls{CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttri
                                         CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
                                         CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice};
 
-// CUPTI's buffer callbacks carry no pointer of ours.
+// CUPTI's buffer callbacks carry no user pointer.
 std::atomic<RecordBuffers*> process_buffers{nullptr};
 constexpr std::size_t orphan_bytes = std::size_t{8} << 20U;
 
@@ -193,11 +193,11 @@ void Tracer::enable_kinds(bool on) {
 void Tracer::record(bool on) {
   wanted_ = on;
   while (!switching_.exchange(true)) {
-    const bool wish = wanted_;
-    if (recording_ != wish) enable_kinds(wish);
-    recording_ = wish;
+    const bool on_now = wanted_;
+    if (recording_ != on_now) enable_kinds(on_now);
+    recording_ = on_now;
     switching_ = false;
-    if (wanted_ == wish) return;  // else a wish came after we looked and before we let go
+    if (wanted_ == on_now) return;  // else it changed before switching_ was cleared
   }
 }
 

@@ -17,16 +17,14 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// The buffers that CUPTI fills: a pool of zeroed memory with a bounded backlog, and the filled
-// ones in their order.
-
 struct FilledBuffer {
   std::uint8_t* data = nullptr;
   std::size_t bytes = 0;  // that CUPTI wrote
 };
 
-/// Used by the application's threads and CUPTI's (give, take) and the writer (next, put_back).
-/// Nothing but memory is touched under its lock.
+/// The buffers that CUPTI fills: a pool of zeroed memory with a bounded backlog. Used by the
+/// application's threads and CUPTI's (give, take) and the writer (next, put_back). Nothing but
+/// memory is touched under its lock.
 class RecordBuffers {
  public:
   /// At most `most_waiting` filled buffers wait for the writer. Those that CUPTI holds, one for
@@ -34,7 +32,7 @@ class RecordBuffers {
   RecordBuffers(std::size_t bytes_per_buffer, std::size_t most_waiting)
       : buffer_bytes_(bytes_per_buffer), most_waiting_(most_waiting) {}
 
-  /// Makes `buffers` of them before anybody waits for their pages.
+  /// Makes `buffers` of them before a thread waits for their pages.
   void prepare(std::size_t buffers);
   /// A zeroed buffer. Never refuses while there is memory, because that crashes CUPTI before CUDA
   /// 12.9: while as many filled ones wait as may, it takes the oldest of them, whose records are
@@ -63,7 +61,7 @@ class RecordBuffers {
   std::uint64_t discarded_bytes_ = 0;
 };
 
-/// What whoever starts a tracer wants to hear of; may come from any thread.
+/// Callbacks of a tracer; may come from any thread.
 struct TracerEvents {
   std::function<void(bool started)> profiler;  // cudaProfilerStart and cudaProfilerStop
   std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range;  // empty: not asked for
@@ -86,7 +84,7 @@ class Tracer {
                                 TracerEvents events,
                                 std::vector<std::string>& lines);
 
-  /// Switches all kinds of records on or off; from any thread. The last wish wins.
+  /// Switches all kinds of records on or off; from any thread. The last call wins.
   void record(bool on);
   /// Makes CUPTI hand out its buffers with complete records; `forced`: with all.
   void flush(bool forced) const;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <generated_nvtx_meta.h>
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 WindowControl::WindowControl(trace::CaptureWindow window) : window_(std::move(window)) {}
@@ -22,14 +21,19 @@ bool WindowControl::conditions_hold() const {
   return step_ && *step_ >= window_.steps->first && *step_ <= window_.steps->second;
 }
 
+std::optional<WindowControl::Time> WindowControl::end_of_duration() const {
+  if (!window_.duration_s || !opened_) return std::nullopt;
+  return *opened_ + std::chrono::duration_cast<Time::duration>(
+                        std::chrono::duration<double>(*window_.duration_s));
+}
+
 bool WindowControl::open(Time now) {
   const std::scoped_lock lock(mutex_);
   if (!conditions_hold()) return false;
   if (!opened_) opened_ = now;
   ever_open_ = true;
-  return !window_.duration_s ||
-         now < *opened_ + std::chrono::duration_cast<Time::duration>(
-                              std::chrono::duration<double>(*window_.duration_s));
+  const auto end = end_of_duration();
+  return !end || now < *end;
 }
 
 void WindowControl::profiler(bool started) {
@@ -58,9 +62,7 @@ void WindowControl::range_closed(const RangeKey& key) {
 
 std::optional<WindowControl::Time> WindowControl::deadline() {
   const std::scoped_lock lock(mutex_);
-  if (!window_.duration_s || !opened_) return std::nullopt;
-  return *opened_ + std::chrono::duration_cast<Time::duration>(
-                        std::chrono::duration<double>(*window_.duration_s));
+  return end_of_duration();
 }
 
 std::string WindowControl::never_opened() {
@@ -92,7 +94,7 @@ class Listener {
  public:
   explicit Listener(Session& session) : session_(session) {}
 
-  void hear(CUpti_CallbackId id, const CUpti_NvtxData& data) {
+  void receive(CUpti_CallbackId id, const CUpti_NvtxData& data) {
     const void* call = data.functionParams;
     if (call == nullptr) return;
     switch (id) {
@@ -140,14 +142,14 @@ class Listener {
   void push(std::uint64_t domain, const std::string& name) {
     const std::uint64_t depth = ++depth_of(domain);
     if (name.empty()) return;
-    session_.window().range_opened(name, {static_cast<std::uint64_t>(::gettid()), domain, depth});
+    session_.window().range_opened(name, {this_thread(), domain, depth});
     session_.follow_window("NVTX range");
   }
 
   void pop(std::uint64_t domain) {
     std::uint64_t& depth = depth_of(domain);
     if (depth == 0) return;
-    session_.window().range_closed({static_cast<std::uint64_t>(::gettid()), domain, depth});
+    session_.window().range_closed({this_thread(), domain, depth});
     --depth;
     session_.follow_window("NVTX range");
   }
@@ -160,6 +162,7 @@ class Listener {
 
 std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range_listener(Session& session) {
   auto listener = std::make_shared<Listener>(session);
-  return [listener](CUpti_CallbackId id, const CUpti_NvtxData& data) { listener->hear(id, data); };
+  return
+      [listener](CUpti_CallbackId id, const CUpti_NvtxData& data) { listener->receive(id, data); };
 }
 }  // namespace scaleworth::gpu

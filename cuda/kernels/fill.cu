@@ -73,32 +73,19 @@ __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
 
 }  // namespace
 
-cudaError_t launch_fill_fp32(float* data,
-                             std::uint64_t count,
-                             std::uint32_t seed,
-                             cudaStream_t stream) {
-  return launch_fill<float>(data, count, seed, stream);
-}
-
-cudaError_t launch_fill_fp64(double* data,
-                             std::uint64_t count,
-                             std::uint32_t seed,
-                             cudaStream_t stream) {
-  return launch_fill<double>(data, count, seed, stream);
-}
-
-cudaError_t launch_fill_fp16(void* data,
-                             std::uint64_t count,
-                             std::uint32_t seed,
-                             cudaStream_t stream) {
-  return launch_fill<__half>(data, count, seed, stream);
-}
-
-cudaError_t launch_fill_bf16(void* data,
-                             std::uint64_t count,
-                             std::uint32_t seed,
-                             cudaStream_t stream) {
-  return launch_fill<__nv_bfloat16>(data, count, seed, stream);
+cudaError_t launch_fill_uniform(
+    FmaFormat format, void* data, std::uint64_t count, std::uint32_t seed, cudaStream_t stream) {
+  switch (format) {
+    case FmaFormat::fp64:
+      return launch_fill<double>(data, count, seed, stream);
+    case FmaFormat::fp32:
+      return launch_fill<float>(data, count, seed, stream);
+    case FmaFormat::fp16:
+      return launch_fill<__half>(data, count, seed, stream);
+    case FmaFormat::bf16:
+      return launch_fill<__nv_bfloat16>(data, count, seed, stream);
+  }
+  return cudaErrorInvalidValue;
 }
 
 float uniform_value(std::uint64_t index, std::uint32_t seed) {

@@ -192,13 +192,13 @@ Kernel choose(const LadderStep& step) {
   if (step.fma_per_element < 1) return nullptr;
   const int length = round_length(step.fma_per_element);
   switch (step.format) {
-    case LadderFormat::fp64:
+    case FmaFormat::fp64:
       return by_length<Fp64>(length);
-    case LadderFormat::fp32:
+    case FmaFormat::fp32:
       return by_length<Fp32>(length);
-    case LadderFormat::fp16:
+    case FmaFormat::fp16:
       return by_length<Fp16>(length);
-    case LadderFormat::bf16:
+    case FmaFormat::bf16:
       return by_length<Bf16>(length);
   }
   return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Launchers of the next five.
+/// Launchers of the kernels that measure ceilings: fma, tensor, stream, chase, multiprocessor_read.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +44,11 @@ cudaError_t launch_fma(FmaFormat format,
 
 // Read-modify-write of an array with a chosen number of fused multiply-adds per element.
 
-enum class LadderFormat { fp64, fp32, fp16, bf16 };
-
 /// x = x a + b for each element x, `fma_per_element` times, rounded once each time to the format.
 /// `a` and `b` must be exact in it. The number is split into rounds of a power of two up to 64,
 /// whose code is unrolled; one that is not a multiple of a power of two pays for its loop.
 struct LadderStep {
-  LadderFormat format = LadderFormat::fp32;
+  FmaFormat format = FmaFormat::fp32;
   int fma_per_element = 1;
   double a = 0.0;
   double b = 0.0;

@@ -16,15 +16,7 @@ __global__ void clock_stamp(std::uint64_t* stamps, unsigned slots, std::uint64_t
   stamp[1] = cycles;
   stamp[2] = batch;
 }
-}  // namespace
 
-cudaError_t launch_clock_stamp(
-    std::uint64_t* stamps, int slots, std::uint64_t batch, int blocks, cudaStream_t stream) {
-  clock_stamp<<<blocks, 1, 0, stream>>>(stamps, static_cast<unsigned>(slots), batch);
-  return cudaGetLastError();
-}
-
-namespace {
 __device__ std::uint64_t global_nanoseconds() {
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -44,7 +36,15 @@ __global__ void stream_block(volatile StreamBlockWords* words,
     __nanosleep(500);
   }
 }
+
+__global__ void empty() {}
 }  // namespace
+
+cudaError_t launch_clock_stamp(
+    std::uint64_t* stamps, int slots, std::uint64_t batch, int blocks, cudaStream_t stream) {
+  clock_stamp<<<blocks, 1, 0, stream>>>(stamps, static_cast<unsigned>(slots), batch);
+  return cudaGetLastError();
+}
 
 cudaError_t launch_stream_block(StreamBlockWords* words,
                                 std::uint64_t batch,
@@ -53,10 +53,6 @@ cudaError_t launch_stream_block(StreamBlockWords* words,
   stream_block<<<1, 1, 0, stream>>>(words, batch, timeout_ns);
   return cudaGetLastError();
 }
-
-namespace {
-__global__ void empty() {}
-}  // namespace
 
 cudaError_t launch_empty(cudaStream_t stream) {
   empty<<<1, 1, 0, stream>>>();

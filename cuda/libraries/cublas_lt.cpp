@@ -35,43 +35,15 @@ static_assert(std::is_same_v<decltype(&cublasLtMatmul),
                                                 std::size_t workspace_bytes,
                                                 cudaStream_t)>);
 
-const LibraryNames& names() {
-  static const LibraryNames entry{"cuBLASLt",
-                                  "--cublas-lib",
-                                  "the CUDA toolkit or pip's nvidia-cublas",
-                                  {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
-                                  {"cublas/lib"},
-                                  {"lib64", "lib"}};
-  return entry;
-}
-
 void fill(const SharedLibrary& library, CublasLt& table) {
-  library.need(table.get_version, "cublasLtGetVersion");
+  const decltype(&cublasLtGetVersion) get_version = library.need("cublasLtGetVersion");
   constexpr std::int64_t oldest = 120000;
-  const auto version = static_cast<std::int64_t>(table.get_version());
-  table.version = version_text(version);
+  const auto version = static_cast<std::int64_t>(get_version());
   if (version < oldest) {
-    throw UnusableLibrary(
-        fmt::format("version {} is too old, {} is needed", table.version, version_text(oldest)));
+    throw UnusableLibrary(fmt::format(
+        "version {} is too old, {} is needed", version_text(version), version_text(oldest)));
   }
-  library.need(table.status_name, "cublasLtGetStatusName");
-  library.need(table.status_words, "cublasLtGetStatusString");
-  library.need(table.create, "cublasLtCreate");
-  library.need(table.destroy, "cublasLtDestroy");
-  library.need(table.matmul, "cublasLtMatmul");
-  library.need(table.matmul_descriptor_create, "cublasLtMatmulDescCreate");
-  library.need(table.matmul_descriptor_destroy, "cublasLtMatmulDescDestroy");
-  library.need(table.matmul_descriptor_set, "cublasLtMatmulDescSetAttribute");
-  library.need(table.matmul_descriptor_get, "cublasLtMatmulDescGetAttribute");
-  library.need(table.layout_create, "cublasLtMatrixLayoutCreate");
-  library.need(table.layout_destroy, "cublasLtMatrixLayoutDestroy");
-  library.need(table.layout_set, "cublasLtMatrixLayoutSetAttribute");
-  library.need(table.preference_create, "cublasLtMatmulPreferenceCreate");
-  library.need(table.preference_destroy, "cublasLtMatmulPreferenceDestroy");
-  library.need(table.preference_set, "cublasLtMatmulPreferenceSetAttribute");
-  library.need(table.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-  library.need(table.algorithm_config, "cublasLtMatmulAlgoConfigGetAttribute");
-  library.need(table.algorithm_capability, "cublasLtMatmulAlgoCapGetAttribute");
+  table = {{.version = version_text(version), .library = &library}};
 }
 }  // namespace
 
@@ -82,6 +54,66 @@ void CublasLt::check(cublasStatus_t status, std::source_location where) const {
 
 Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_path,
                                                         const SearchScope& scope) {
-  return open_table<CublasLt>(names(), user_path, scope, &fill);
+  return open_table<CublasLt>({"cuBLASLt",
+                               "--cublas-lib",
+                               "the CUDA toolkit or pip's nvidia-cublas",
+                               {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+                               {"cublas/lib"},
+                               {"lib64", "lib"}},
+                              user_path,
+                              scope,
+                              &fill);
+}
+
+LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library) {
+  cublasLtHandle_t handle = nullptr;
+  library->check(library->create(&handle));
+  return LtHandle(handle, {library});
+}
+
+LtDescriptor make_lt_descriptor(const std::shared_ptr<const CublasLt>& library,
+                                cublasComputeType_t compute,
+                                cudaDataType_t scale_type) {
+  cublasLtMatmulDesc_t descriptor = nullptr;
+  library->check(library->descriptor_create(&descriptor, compute, scale_type));
+  return LtDescriptor(descriptor, {library});
+}
+
+LtLayout make_lt_layout(const std::shared_ptr<const CublasLt>& library, const LtMatrix& matrix) {
+  cublasLtMatrixLayout_t raw = nullptr;
+  library->check(library->layout_create(&raw,
+                                        matrix.type,
+                                        static_cast<std::uint64_t>(matrix.rows),
+                                        static_cast<std::uint64_t>(matrix.columns),
+                                        matrix.leading));
+  LtLayout layout(raw, {library});
+  if (matrix.batch > 1) {
+    const auto count = static_cast<std::int32_t>(matrix.batch);
+    library->check(
+        library->layout_set(raw, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
+    library->check(library->layout_set(raw,
+                                       CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                       &matrix.batch_stride,
+                                       sizeof matrix.batch_stride));
+  }
+  return layout;
+}
+
+LtPreference make_lt_preference(const std::shared_ptr<const CublasLt>& library,
+                                std::size_t workspace_bytes,
+                                std::uint32_t alignment) {
+  cublasLtMatmulPreference_t raw = nullptr;
+  library->check(library->preference_create(&raw));
+  LtPreference preference(raw, {library});
+  const std::uint64_t workspace = workspace_bytes;
+  library->check(library->preference_set(
+      raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
+  for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+    library->check(library->preference_set(raw, attribute, &alignment, sizeof alignment));
+  }
+  return preference;
 }
 }  // namespace scaleworth::gpu

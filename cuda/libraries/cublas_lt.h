@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/// cuBLASLt's functions, opened at run time.
+/// cuBLASLt's functions, opened at run time, and owners of its descriptors.
 #pragma once
 
 #include "cuda/libraries/library.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <source_location>
 #include <string>
+#include <type_traits>
 
 #include <cublasLt.h>
 
 namespace scaleworth::gpu {
 /// Every pointer is set. Handles and descriptors must not outlive the table that made them.
 struct CublasLt : OpenedLibrary {
-  decltype(&cublasLtGetVersion) get_version = nullptr;
-  decltype(&cublasLtGetStatusName) status_name = nullptr;
-  decltype(&cublasLtGetStatusString) status_words = nullptr;
-  decltype(&cublasLtCreate) create = nullptr;
-  decltype(&cublasLtDestroy) destroy = nullptr;
-  decltype(&cublasLtMatmul) matmul = nullptr;
-  decltype(&cublasLtMatmulDescCreate) matmul_descriptor_create = nullptr;
-  decltype(&cublasLtMatmulDescDestroy) matmul_descriptor_destroy = nullptr;
-  decltype(&cublasLtMatmulDescSetAttribute) matmul_descriptor_set = nullptr;
-  decltype(&cublasLtMatmulDescGetAttribute) matmul_descriptor_get = nullptr;
-  decltype(&cublasLtMatrixLayoutCreate) layout_create = nullptr;
-  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy = nullptr;
-  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set = nullptr;
-  decltype(&cublasLtMatmulPreferenceCreate) preference_create = nullptr;
-  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy = nullptr;
-  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
-  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
-  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_config = nullptr;
-  decltype(&cublasLtMatmulAlgoCapGetAttribute) algorithm_capability = nullptr;
+  decltype(&cublasLtGetStatusName) status_name = need("cublasLtGetStatusName");
+  decltype(&cublasLtCreate) create = need("cublasLtCreate");
+  decltype(&cublasLtDestroy) destroy = need("cublasLtDestroy");
+  decltype(&cublasLtMatmul) matmul = need("cublasLtMatmul");
+  decltype(&cublasLtMatmulDescCreate) descriptor_create = need("cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescDestroy) descriptor_destroy = need("cublasLtMatmulDescDestroy");
+  decltype(&cublasLtMatmulDescSetAttribute) descriptor_set = need("cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutCreate) layout_create = need("cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy = need("cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set = need("cublasLtMatrixLayoutSetAttribute");
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create =
+      need("cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy =
+      need("cublasLtMatmulPreferenceDestroy");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set =
+      need("cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = need("cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_config =
+      need("cublasLtMatmulAlgoConfigGetAttribute");
 
   /// Throws LibraryError naming the call site unless `status` is success.
   void check(cublasStatus_t status,
@@ -41,4 +44,53 @@ struct CublasLt : OpenedLibrary {
 /// Version 12 or later: older ones do not know fp8. Skipped or Failed as `open_library` says.
 Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_path,
                                                         const SearchScope& scope = {});
+
+/// Gives a handle or descriptor of cuBLASLt back through the table that made it.
+template <auto member>
+struct DestroyThrough {
+  std::shared_ptr<const CublasLt> library;
+  template <class Handle>
+  void operator()(Handle* handle) const noexcept {
+    static_cast<void>(((*library).*member)(handle));
+  }
+};
+template <class Handle, auto member>
+using LtUnique = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyThrough<member>>;
+
+using LtHandle = LtUnique<cublasLtHandle_t, &CublasLt::destroy>;
+using LtDescriptor = LtUnique<cublasLtMatmulDesc_t, &CublasLt::descriptor_destroy>;
+using LtLayout = LtUnique<cublasLtMatrixLayout_t, &CublasLt::layout_destroy>;
+using LtPreference = LtUnique<cublasLtMatmulPreference_t, &CublasLt::preference_destroy>;
+
+/// Throws LibraryError, like all of the following. On the current device.
+LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library);
+
+LtDescriptor make_lt_descriptor(const std::shared_ptr<const CublasLt>& library,
+                                cublasComputeType_t compute,
+                                cudaDataType_t scale_type);
+
+template <class Value>
+void set_attribute(const LtDescriptor& descriptor,
+                   cublasLtMatmulDescAttributes_t attribute,
+                   const Value& value) {
+  const CublasLt& library = *descriptor.get_deleter().library;
+  library.check(library.descriptor_set(descriptor.get(), attribute, &value, sizeof value));
+}
+
+/// A column-major matrix: `leading` elements from column to column, `batch_stride` from one product
+/// of the batch to the next.
+struct LtMatrix {
+  cudaDataType_t type;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t leading;
+  std::int64_t batch;
+  std::int64_t batch_stride;
+};
+LtLayout make_lt_layout(const std::shared_ptr<const CublasLt>& library, const LtMatrix& matrix);
+
+/// `alignment`: of the addresses of A, B, C and D, in bytes.
+LtPreference make_lt_preference(const std::shared_ptr<const CublasLt>& library,
+                                std::size_t workspace_bytes,
+                                std::uint32_t alignment);
 }  // namespace scaleworth::gpu

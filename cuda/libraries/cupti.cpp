@@ -26,16 +26,6 @@ static_assert(std::is_same_v<decltype(&cuptiActivityGetNextRecord),
 static_assert(std::is_same_v<decltype(&cuptiActivityGetNumDroppedRecords),
                              CUptiResult (*)(CUcontext, std::uint32_t, std::size_t*)>);
 
-const LibraryNames& names() {
-  static const LibraryNames entry{"CUPTI",
-                                  "--cupti-lib",
-                                  "the CUDA toolkit or pip's nvidia-cuda-cupti",
-                                  {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
-                                  {"cuda_cupti/lib"},
-                                  {"extras/CUPTI/lib64", "lib64", "lib"}};
-  return entry;
-}
-
 /// CUPTI_API_VERSION: 10000 major + 100 minor + update from CUDA 13.0 on, a counter before.
 std::string api_text(std::uint32_t version) {
   constexpr std::uint32_t first_readable = 130000;
@@ -43,47 +33,16 @@ std::string api_text(std::uint32_t version) {
   return version_text(version);
 }
 
-void read_version(const SharedLibrary& library, Cupti& table) {
-  library.need(table.get_version, "cuptiGetVersion");
-  if (table.get_version(&table.version_number) != CUPTI_SUCCESS) {
-    throw UnusableLibrary("cuptiGetVersion fails");
-  }
-  table.version = api_text(table.version_number);
-  constexpr std::uint32_t cuda_12_0 = 19;
-  if (table.version_number < cuda_12_0) {
-    throw UnusableLibrary(fmt::format(
-        "version {} is too old, that of CUDA 12.0 ({}) is needed", table.version, cuda_12_0));
-  }
-}
-
-void take_tracing(const SharedLibrary& library, Cupti& table) {
-  library.take(table.subscribe_v2, "cuptiSubscribe_v2");
-  library.take(table.enable_callback, "cuptiEnableCallback");
-  library.take(table.enable_domain, "cuptiEnableDomain");
-  library.take(table.callback_name, "cuptiGetCallbackName");
-  library.take(table.set_thread_id_type, "cuptiSetThreadIdType");
-  library.take(table.enable_runtime_api, "cuptiActivityEnableRuntimeApi");
-  library.take(table.enable_driver_api, "cuptiActivityEnableDriverApi");
-  library.take(table.payload_schema, "cuptiActivityGetNvtxExtPayloadAttr");
-  library.take(table.nvtx_initialize, "cuptiNvtxInitialize2");
-  library.take(table.nvtx_extension_initialize, "cuptiNvtxExtensionInitialize");
-}
-
 void fill(const SharedLibrary& library, Cupti& table) {
-  read_version(library, table);
-  library.need(table.result_words, "cuptiGetResultString");
-  library.need(table.get_timestamp, "cuptiGetTimestamp");
-  library.need(table.subscribe, "cuptiSubscribe");
-  library.need(table.unsubscribe, "cuptiUnsubscribe");
-  library.need(table.register_callbacks, "cuptiActivityRegisterCallbacks");
-  library.need(table.enable, "cuptiActivityEnable");
-  library.need(table.disable, "cuptiActivityDisable");
-  library.need(table.set_attribute, "cuptiActivitySetAttribute");
-  library.need(table.flush_all, "cuptiActivityFlushAll");
-  library.need(table.flush_period, "cuptiActivityFlushPeriod");
-  library.need(table.next_record, "cuptiActivityGetNextRecord");
-  library.need(table.dropped_records, "cuptiActivityGetNumDroppedRecords");
-  take_tracing(library, table);
+  const decltype(&cuptiGetVersion) get_version = library.need("cuptiGetVersion");
+  std::uint32_t version = 0;
+  if (get_version(&version) != CUPTI_SUCCESS) throw UnusableLibrary("cuptiGetVersion fails");
+  constexpr std::uint32_t cuda_12_0 = 19;
+  if (version < cuda_12_0) {
+    throw UnusableLibrary(fmt::format(
+        "version {} is too old, that of CUDA 12.0 ({}) is needed", api_text(version), cuda_12_0));
+  }
+  table = {{.version = api_text(version), .library = &library}, version};
 }
 }  // namespace
 
@@ -96,6 +55,14 @@ void Cupti::check(CUptiResult status, std::source_location where) const {
 
 Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,
                                                  const SearchScope& scope) {
-  return open_table<Cupti>(names(), user_path, scope, &fill);
+  return open_table<Cupti>({"CUPTI",
+                            "--cupti-lib",
+                            "the CUDA toolkit or pip's nvidia-cuda-cupti",
+                            {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
+                            {"cuda_cupti/lib"},
+                            {"extras/CUPTI/lib64", "lib64", "lib"}},
+                           user_path,
+                           scope,
+                           &fill);
 }
 }  // namespace scaleworth::gpu

@@ -12,40 +12,40 @@
 #include <cupti.h>
 
 namespace scaleworth::gpu {
-/// Every pointer is set. Records come in the layout of the library's version: fields that the
-/// records of CUDA 12.0 have lie where this build's types have them; later ones ask for
-/// `version_number`.
+/// Records come in the layout of the library's version: fields that the records of CUDA 12.0 have
+/// lie where this build's types have them; later ones ask for `version_number`.
 struct Cupti : OpenedLibrary {
-  std::uint32_t version_number =
-      0;  // 130001: CUDA 13.0 update 1; below 13.0 a counter, 28: CUDA 12.9
-  decltype(&cuptiGetVersion) get_version = nullptr;
-  decltype(&cuptiGetResultString) result_words = nullptr;
-  decltype(&cuptiGetTimestamp) get_timestamp = nullptr;
-  decltype(&cuptiSubscribe) subscribe = nullptr;
-  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
-  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
-  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-  decltype(&cuptiActivityFlushPeriod) flush_period = nullptr;
-  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
+  /// 130001: CUDA 13.0 update 1; below 13.0 a counter, 28: CUDA 12.9.
+  std::uint32_t version_number = 0;
+  decltype(&cuptiGetResultString) result_words = need("cuptiGetResultString");
+  decltype(&cuptiSubscribe) subscribe = need("cuptiSubscribe");
+  decltype(&cuptiUnsubscribe) unsubscribe = need("cuptiUnsubscribe");
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks =
+      need("cuptiActivityRegisterCallbacks");
+  decltype(&cuptiActivityEnable) enable = need("cuptiActivityEnable");
+  decltype(&cuptiActivityDisable) disable = need("cuptiActivityDisable");
+  decltype(&cuptiActivitySetAttribute) set_attribute = need("cuptiActivitySetAttribute");
+  decltype(&cuptiActivityFlushAll) flush_all = need("cuptiActivityFlushAll");
+  decltype(&cuptiActivityGetNextRecord) next_record = need("cuptiActivityGetNextRecord");
+  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records =
+      need("cuptiActivityGetNumDroppedRecords");
 
   // What only tracing of other programs needs: null where this version has it not. The NVTX entries
   // are exported without a declaration in CUPTI's headers.
-  decltype(&cuptiSubscribe_v2) subscribe_v2 = nullptr;
-  decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  decltype(&cuptiEnableDomain) enable_domain = nullptr;
-  decltype(&cuptiGetCallbackName) callback_name = nullptr;
-  decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
-  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api = nullptr;
-  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
+  decltype(&cuptiSubscribe_v2) subscribe_v2 = take("cuptiSubscribe_v2");
+  decltype(&cuptiEnableCallback) enable_callback = take("cuptiEnableCallback");
+  decltype(&cuptiEnableDomain) enable_domain = take("cuptiEnableDomain");
+  decltype(&cuptiGetCallbackName) callback_name = take("cuptiGetCallbackName");
+  decltype(&cuptiSetThreadIdType) set_thread_id_type = take("cuptiSetThreadIdType");
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api =
+      take("cuptiActivityEnableRuntimeApi");
+  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = take("cuptiActivityEnableDriverApi");
   CUptiResult (*payload_schema)(std::uint32_t domain,
                                 std::uint64_t schema,
-                                CUpti_NvtxExtPayloadAttr* attributes) = nullptr;
-  int (*nvtx_initialize)(void* export_table) = nullptr;  // of NVTX 3
-  int (*nvtx_extension_initialize)(void* module) = nullptr;
+                                CUpti_NvtxExtPayloadAttr* attributes) =
+      take("cuptiActivityGetNvtxExtPayloadAttr");
+  int (*nvtx_initialize)(void* export_table) = take("cuptiNvtxInitialize2");  // of NVTX 3
+  int (*nvtx_extension_initialize)(void* module) = take("cuptiNvtxExtensionInitialize");
 
   /// Throws LibraryError naming the call site unless `status` is success.
   void check(CUptiResult status,

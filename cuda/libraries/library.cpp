@@ -15,11 +15,16 @@ namespace {
 namespace fs = std::filesystem;
 using Accept = std::function<void(const SharedLibrary&)>;
 
+std::string loader_error() {
+  const char* text = dlerror();
+  return text == nullptr ? "unknown error of the loader" : text;
+}
+
 OpenedLibrary open_candidate(const Candidate& candidate, const Accept& accept) {
   const SharedLibrary library(candidate.file);
   accept(library);
   library.keep();
-  return {{}, library.path(), candidate.step};
+  return {.path = library.path(), .found_by = candidate.step};
 }
 
 /// The file that a flag names: a path, or a folder with one of the library's files.
@@ -88,13 +93,6 @@ Outcome<OpenedLibrary> open_library(const LibraryNames& names,
                              names.flag)};
 }
 
-namespace {
-std::string loader_error() {
-  const char* text = dlerror();
-  return text == nullptr ? "unknown error of the loader" : text;
-}
-}  // namespace
-
 void SharedLibrary::Close::operator()(void* handle) const {
   dlclose(handle);
 }
@@ -116,14 +114,23 @@ void SharedLibrary::keep() const {
   dlclose(again);
 }
 
-void* SharedLibrary::symbol(const char* name) const {
-  return dlsym(handle_.get(), name);
+Symbol SharedLibrary::take(const char* name, const char* older) const {
+  const Symbol found{dlsym(handle_.get(), name)};
+  return found.address == nullptr && older != nullptr ? take(older) : found;
 }
 
-void* SharedLibrary::needed_symbol(const char* name) const {
-  void* found = symbol(name);
-  if (found == nullptr) throw UnusableLibrary(fmt::format("it has no function {}", name));
+Symbol SharedLibrary::need(const char* name) const {
+  const Symbol found = take(name);
+  if (found.address == nullptr) throw UnusableLibrary(fmt::format("it has no function {}", name));
   return found;
+}
+
+Symbol OpenedLibrary::need(const char* name) const {
+  return library == nullptr ? Symbol{} : library->need(name);
+}
+
+Symbol OpenedLibrary::take(const char* name, const char* older) const {
+  return library == nullptr ? Symbol{} : library->take(name, older);
 }
 
 LibraryError::LibraryError(const std::string& library,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "probes/gpu/registry.h"
+#include "src/core/error.h"
 #include "src/core/estimate.h"
 
 #include <cstdint>
@@ -18,7 +19,30 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// A shared object opened at run time: closed again unless it is kept.
+/// Why there is no value; empty where there is one.
+template <class T>
+std::string reason_of(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
+  return {};
+}
+
+/// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
+/// failed.
+template <class T>
+T required(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&outcome)) throw ProbeFailure(failed->reason);
+  return std::get<T>(outcome);
+}
+
+/// The outcome that `use` makes of the value, or why there is no value.
+template <class T, class Use>
+auto and_then(const Outcome<T>& outcome, Use use) -> decltype(use(std::declval<const T&>())) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return *failed;
+  return use(std::get<T>(outcome));
+}
 
 /// A shared object that cannot be opened or is not the library that it should be; the message is
 /// the reason, without the file's name.
@@ -27,22 +51,26 @@ class UnusableLibrary : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The address of a function or variable, of the type that it is assigned to.
+struct Symbol {
+  void* address = nullptr;
+  template <class Object>
+  operator Object*() const {
+    return reinterpret_cast<Object*>(address);
+  }
+};
+
+/// A shared object opened at run time: closed again unless it is kept.
 class SharedLibrary {
  public:
   /// `file` is a path or a bare name for the loader. Throws UnusableLibrary with the loader's
   /// words.
   explicit SharedLibrary(const std::string& file);
 
-  /// Sets `function` to the symbol. Throws UnusableLibrary when there is none.
-  template <class Function>
-  void need(Function*& function, const char* name) const {
-    function = reinterpret_cast<Function*>(needed_symbol(name));
-  }
-  /// Sets `function` to the symbol, or to null where this version has none.
-  template <class Function>
-  void take(Function*& function, const char* name) const {
-    function = reinterpret_cast<Function*>(symbol(name));
-  }
+  /// Throws UnusableLibrary when there is none.
+  Symbol need(const char* name) const;
+  /// Null where this version has none, under its older name neither.
+  Symbol take(const char* name, const char* older = nullptr) const;
   /// Of the file that the loader opened, links as it met them.
   std::string path() const;
   /// Leaves the library in the process for good: vendor libraries start threads and register exit
@@ -50,9 +78,6 @@ class SharedLibrary {
   void keep() const;
 
  private:
-  void* symbol(const char* name) const;
-  void* needed_symbol(const char* name) const;
-
   struct Close {
     void operator()(void* handle) const;
   };
@@ -99,13 +124,17 @@ std::vector<Candidate> library_candidates(const LibraryNames& names,
 /// The variables of this process that the search reads.
 Environment search_environment();
 
-// Finds a vendor library, opens it and fills its table of functions; or says what was tried.
-
-/// What every table knows of its library.
+/// What every table of functions knows of its library. The functions of a derived table are looked
+/// up by their initialisers, in their order; without a library they are null.
 struct OpenedLibrary {
-  std::string version;
-  std::string path;      // of the file really loaded
-  std::string found_by;  // the search step: "--cublas-lib", "the loader's path", ...
+  std::string version{};
+  std::string path{};      // of the file really loaded
+  std::string found_by{};  // the search step: "--cublas-lib", "the loader's path", ...
+  const SharedLibrary* library = nullptr;  // while the table is filled
+
+ protected:
+  Symbol need(const char* name) const;
+  Symbol take(const char* name, const char* older = nullptr) const;
 };
 
 /// Where to look; the default is this process's world.
@@ -124,7 +153,7 @@ Outcome<OpenedLibrary> open_library(const LibraryNames& names,
                                     const SearchScope& scope,
                                     const std::function<void(const SharedLibrary&)>& accept);
 
-/// Opens a library into a table derived from OpenedLibrary; `fill` sets its functions and version.
+/// Opens a library into a table derived from OpenedLibrary; `fill` makes it, with its version.
 template <class Table>
 Outcome<std::shared_ptr<const Table>> open_table(const LibraryNames& names,
                                                  const std::string& user_path,
@@ -135,18 +164,17 @@ Outcome<std::shared_ptr<const Table>> open_table(const LibraryNames& names,
       open_library(names, user_path, scope, [&](const SharedLibrary& library) {
         *table = Table{};
         fill(library, *table);
+        table->library = nullptr;
       });
-  if (auto* skipped = std::get_if<Skipped>(&opened)) return std::move(*skipped);
-  if (auto* failed = std::get_if<Failed>(&opened)) return std::move(*failed);
-  table->path = std::get<OpenedLibrary>(opened).path;
-  table->found_by = std::get<OpenedLibrary>(opened).found_by;
-  return std::shared_ptr<const Table>(std::move(table));
+  return and_then(opened, [&](const OpenedLibrary& one) -> Outcome<std::shared_ptr<const Table>> {
+    table->path = one.path;
+    table->found_by = one.found_by;
+    return std::shared_ptr<const Table>(std::move(table));
+  });
 }
 
-// A failed call of a library that was opened at run time, as an exception that names the call
-// site.
-
-/// The message names the library, its words for the error, the code and the line of the caller.
+/// A failed call of a library that was opened at run time. The message names the library, its words
+/// for the error, the code and the line of the caller.
 class LibraryError : public std::runtime_error {
  public:
   LibraryError(const std::string& library,
@@ -159,18 +187,15 @@ class LibraryError : public std::runtime_error {
   int code_;
 };
 
-// The version number that CUDA's libraries share: 10000 major + 100 minor + patch.
-
-/// "2.28.9" of 22809.
+/// The version number that CUDA's libraries share, 10000 major + 100 minor + patch: "2.28.9" of
+/// 22809.
 std::string version_text(std::int64_t version);
-
-// The rungs of the degradation ladder that follow from numbers alone.
 
 /// "13.0" for 13000, as the CUDA runtime numbers versions: 1000 major + 10 minor.
 std::string cuda_version_text(int version);
 
-/// The driver's rung. `driver` and `runtime` are as cudaDriverGetVersion and cudaRuntimeGetVersion
-/// tell them (driver 0: none); `path` is the libcuda that was loaded, empty for none.
+/// The driver's entry. `driver` and `runtime` are as cudaDriverGetVersion and cudaRuntimeGetVersion
+/// report them (driver 0: none); `path` is the libcuda that was loaded, empty for none.
 /// A runtime works with every driver of its major version or a later one (CUDA compatibility guide,
 /// "minor version compatibility").
 probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& path);

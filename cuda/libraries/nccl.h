@@ -11,47 +11,31 @@
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-/// Pointers of the first part are set; those of the second are null before the version named.
+/// Pointers that may be null name the version from which on they are set.
 struct Nccl : OpenedLibrary {
-  int version_number = 0;  // 10000 major + 100 minor + patch
-  decltype(&ncclGetVersion) get_version = nullptr;
-  decltype(&ncclGetErrorString) error_words = nullptr;
-  decltype(&ncclGetLastError) last_error = nullptr;
-  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
-  decltype(&ncclCommInitRank) init_rank = nullptr;
-  decltype(&ncclCommInitRankConfig) init_rank_config = nullptr;
-  decltype(&ncclCommInitAll) init_all = nullptr;
-  decltype(&ncclCommSplit) split = nullptr;
-  decltype(&ncclCommFinalize) finalize = nullptr;
-  decltype(&ncclCommDestroy) destroy = nullptr;
-  decltype(&ncclCommAbort) abort = nullptr;
-  decltype(&ncclCommGetAsyncError) get_async_error = nullptr;
-  decltype(&ncclAllReduce) all_reduce = nullptr;
-  decltype(&ncclAllGather) all_gather = nullptr;
-  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
-  decltype(&ncclBroadcast) broadcast = nullptr;
-  decltype(&ncclReduce) reduce = nullptr;
-  decltype(&ncclSend) send = nullptr;
-  decltype(&ncclRecv) receive = nullptr;
-  decltype(&ncclGroupStart) group_start = nullptr;
-  decltype(&ncclGroupEnd) group_end = nullptr;
+  decltype(&ncclGetErrorString) error_words = need("ncclGetErrorString");
+  decltype(&ncclGetLastError) last_error = need("ncclGetLastError");
+  decltype(&ncclGetUniqueId) get_unique_id = need("ncclGetUniqueId");
+  decltype(&ncclCommInitRank) init_rank = need("ncclCommInitRank");
+  decltype(&ncclCommAbort) abort = need("ncclCommAbort");
+  decltype(&ncclCommGetAsyncError) get_async_error = need("ncclCommGetAsyncError");
+  decltype(&ncclAllReduce) all_reduce = need("ncclAllReduce");
+  decltype(&ncclAllGather) all_gather = need("ncclAllGather");
+  decltype(&ncclReduceScatter) reduce_scatter = need("ncclReduceScatter");
+  decltype(&ncclBroadcast) broadcast = need("ncclBroadcast");
+  decltype(&ncclReduce) reduce = need("ncclReduce");
+  decltype(&ncclSend) send = need("ncclSend");
+  decltype(&ncclRecv) receive = need("ncclRecv");
+  decltype(&ncclGroupStart) group_start = need("ncclGroupStart");
+  decltype(&ncclGroupEnd) group_end = need("ncclGroupEnd");
 
-  // From 2.19
-  decltype(&ncclMemAlloc) memory_allocate = nullptr;
-  decltype(&ncclMemFree) memory_free = nullptr;
-  decltype(&ncclCommRegister) register_buffer = nullptr;
-  decltype(&ncclCommDeregister) deregister_buffer = nullptr;
-  // From 2.22
-  decltype(&ncclGroupSimulateEnd) group_simulate_end = nullptr;
-  // From 2.23
-  decltype(&ncclCommInitRankScalable) init_rank_scalable = nullptr;
-  // From 2.27
-  decltype(&ncclCommWindowRegister) window_register = nullptr;
-  decltype(&ncclCommWindowDeregister) window_deregister = nullptr;
-  // From 2.28
-  decltype(&ncclAlltoAll) all_to_all = nullptr;
-  decltype(&ncclGather) gather = nullptr;
-  decltype(&ncclScatter) scatter = nullptr;
+  decltype(&ncclMemAlloc) memory_allocate = take("ncclMemAlloc");                // 2.19
+  decltype(&ncclMemFree) memory_free = take("ncclMemFree");                      // 2.19
+  decltype(&ncclCommRegister) register_buffer = take("ncclCommRegister");        // 2.19
+  decltype(&ncclCommDeregister) deregister_buffer = take("ncclCommDeregister");  // 2.19
+  decltype(&ncclAlltoAll) all_to_all = take("ncclAlltoAll");                     // 2.28
+  decltype(&ncclGather) gather = take("ncclGather");                             // 2.28
+  decltype(&ncclScatter) scatter = take("ncclScatter");                          // 2.28
 
   /// Throws LibraryError naming the call site unless `status` is success. ncclInProgress, which a
   /// communicator that does not block returns, is no success: poll get_async_error before.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <source_location>
 #include <string>
+#include <type_traits>
 
 namespace scaleworth::gpu::nvml {
 // The part of NVML's binary interface that is used here, written from NVIDIA's NVML API reference
@@ -42,8 +43,6 @@ enum class TemperatureThreshold : int {
 enum class EnableState : int { disabled = 0, enabled = 1 };           // nvmlEnableState_t
 enum class MemoryError : int { corrected = 0, uncorrected = 1 };      // nvmlMemoryErrorType_t
 enum class EccCounter : int { since_driver_load = 0, lifetime = 1 };  // nvmlEccCounterType_t
-enum class PcieCounter : int { transmit = 0, receive = 1 };           // nvmlPcieUtilCounter_t
-enum class NvLinkCapability : int { peer_to_peer = 0, valid = 5 };    // nvmlNvLinkCapability_t
 enum class NvLinkRemote : int { gpu = 0, npu = 1, nvswitch = 2, unknown = 0xff };
 enum class ComputeMode : int {
   shared = 0,
@@ -66,14 +65,6 @@ struct PciInfo {
   char bus_id[32];
 };
 static_assert(sizeof(PciInfo) == 68);
-
-/// nvmlMemory_t, in bytes; `used` counts what the driver keeps.
-struct Memory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
-static_assert(sizeof(Memory) == 24);
 
 /// nvmlProcessInfo_t, as of nvmlDeviceGetComputeRunningProcesses_v3.
 struct Process {
@@ -118,12 +109,8 @@ static_assert(offsetof(FieldValue, value) == 32);
 
 /// Field identifiers; units are those of the answer.
 enum Field : unsigned int {
-  field_total_energy_mj = 83,
   field_nvlink_speed_common_mbps = 90,  // megabytes per second and link, of the active links
-  field_nvlink_count = 91,
-  field_pcie_replays = 94,
-  field_nvlink_speed_mbps = 164,  // scope: the link
-  field_power_average_mw = 185,
+  field_nvlink_speed_mbps = 164,        // scope: the link
   field_power_instant_mw = 186
 };
 }  // namespace scaleworth::gpu::nvml
@@ -143,55 +130,65 @@ struct Nvml : OpenedLibrary {
   template <class Answer>
   using LinkQuestion = Function<Device, Number, Answer*>;
 
-  std::string driver_version;  // "580.65.06"
-  Function<> initialise = nullptr;
-  Function<> shut_down = nullptr;
-  const char* (*error_words)(Result) = nullptr;
-  Function<char*, Number> read_driver_version = nullptr;  // buffer of 80 bytes
-  Function<char*, Number> read_library_version = nullptr;
-  Function<const char*, Device*> device_by_uuid = nullptr;  // "GPU-..." or "MIG-..."
-  Function<const char*, Device*> device_by_bus_id = nullptr;
+  std::string driver_version{};  // "580.65.06"
+  Function<> initialise = need("nvmlInit_v2");
+  Function<> shut_down = need("nvmlShutdown");
+  const char* (*error_words)(Result) = need("nvmlErrorString");
+  Function<char*, Number> read_driver_version =
+      need("nvmlSystemGetDriverVersion");  // buffer of 80 bytes
+  Function<char*, Number> read_library_version = need("nvmlSystemGetNVMLVersion");
+  /// "GPU-..." or "MIG-..."
+  Function<const char*, Device*> device_by_uuid = need("nvmlDeviceGetHandleByUUID");
+  Function<const char*, Device*> device_by_bus_id = need("nvmlDeviceGetHandleByPciBusId_v2");
 
-  Function<Number*> device_count = nullptr;
-  Question<nvml::PciInfo> pci_info = nullptr;
-  Question<Device> device_of_slice = nullptr;             // the GPU that a MIG slice is part of
-  Function<Device, Number*, Number*> mig_mode = nullptr;  // current, pending: 0 or 1
-  Question<nvml::ComputeMode> compute_mode = nullptr;
-  Question<nvml::EnableState> persistence_mode = nullptr;
-  Question<nvml::Memory> memory = nullptr;
-  Function<Device, Number*, nvml::Process*> compute_processes = nullptr;  // count in and out
+  /// The GPU that a MIG slice is part of.
+  Question<Device> device_of_slice = take("nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
+  /// Current, pending: 0 or 1.
+  Function<Device, Number*, Number*> mig_mode = take("nvmlDeviceGetMigMode");
+  Question<nvml::ComputeMode> compute_mode = take("nvmlDeviceGetComputeMode");
+  Question<nvml::EnableState> persistence_mode = take("nvmlDeviceGetPersistenceMode");
+  /// Count in and out.
+  Function<Device, Number*, nvml::Process*> compute_processes =
+      take("nvmlDeviceGetComputeRunningProcesses_v3");
 
-  Function<Device, nvml::Clock, Number*> clock = nullptr;                      // MHz
-  Function<Device, nvml::Clock, Number*> maximum_clock = nullptr;              // MHz
-  Function<Device, nvml::Clock, Number*> default_application_clock = nullptr;  // MHz
-  Question<unsigned long long> clock_event_reasons = nullptr;                  // bit mask
-  Question<int> performance_state = nullptr;       // 0: fastest; 32: unknown
-  Question<Number> power = nullptr;                // mW, averaged over 1 s from Ampere on
-  Question<Number> power_limit = nullptr;          // mW, as set
-  Question<Number> default_power_limit = nullptr;  // mW
-  Function<Device, Number*, Number*> power_limit_range = nullptr;  // mW, least and most to be set
-  Question<Number> enforced_power_limit = nullptr;                 // mW, the smallest of all limits
-  Question<unsigned long long> total_energy = nullptr;             // mJ since the driver was loaded
-  Function<Device, nvml::TemperatureSensor, Number*> temperature = nullptr;               // C
-  Function<Device, nvml::TemperatureThreshold, Number*> temperature_threshold = nullptr;  // C
+  Function<Device, nvml::Clock, Number*> clock = take("nvmlDeviceGetClockInfo");  // MHz
+  Function<Device, nvml::Clock, Number*> default_application_clock =
+      take("nvmlDeviceGetDefaultApplicationsClock");  // MHz
+  /// Bit mask; the second name is that of drivers before 535.
+  Question<unsigned long long> clock_event_reasons =
+      take("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons");
+  /// mW, averaged over 1 s from Ampere on.
+  Question<Number> power = take("nvmlDeviceGetPowerUsage");
+  Question<Number> default_power_limit = take("nvmlDeviceGetPowerManagementDefaultLimit");  // mW
+  /// mW, least and most to be set.
+  Function<Device, Number*, Number*> power_limit_range =
+      take("nvmlDeviceGetPowerManagementLimitConstraints");
+  /// mW, the smallest of all limits.
+  Question<Number> enforced_power_limit = take("nvmlDeviceGetEnforcedPowerLimit");
+  /// mJ since the driver was loaded.
+  Question<unsigned long long> total_energy = take("nvmlDeviceGetTotalEnergyConsumption");
+  Function<Device, nvml::TemperatureSensor, Number*> temperature =
+      take("nvmlDeviceGetTemperature");  // C
+  Function<Device, nvml::TemperatureThreshold, Number*> temperature_threshold =
+      take("nvmlDeviceGetTemperatureThreshold");  // C
 
-  Function<Device, nvml::EnableState*, nvml::EnableState*> ecc_mode = nullptr;  // current, pending
-  Function<Device, nvml::MemoryError, nvml::EccCounter, unsigned long long*> ecc_errors = nullptr;
+  /// Current, pending.
+  Function<Device, nvml::EnableState*, nvml::EnableState*> ecc_mode = take("nvmlDeviceGetEccMode");
+  Function<Device, nvml::MemoryError, nvml::EccCounter, unsigned long long*> ecc_errors =
+      take("nvmlDeviceGetTotalEccErrors");
 
-  Question<Number> pcie_generation = nullptr;
-  Question<Number> pcie_width = nullptr;
-  Question<Number> maximum_pcie_generation = nullptr;  // of GPU and slot together
-  Question<Number> maximum_pcie_width = nullptr;
-  Question<Number> pcie_replays = nullptr;
-  Function<Device, nvml::PcieCounter, Number*> pcie_throughput = nullptr;  // KB/s over 20 ms
+  Question<Number> pcie_generation = take("nvmlDeviceGetCurrPcieLinkGeneration");
+  Question<Number> pcie_width = take("nvmlDeviceGetCurrPcieLinkWidth");
+  /// Of GPU and slot together.
+  Question<Number> maximum_pcie_generation = take("nvmlDeviceGetMaxPcieLinkGeneration");
+  Question<Number> maximum_pcie_width = take("nvmlDeviceGetMaxPcieLinkWidth");
+  Question<Number> pcie_replays = take("nvmlDeviceGetPcieReplayCounter");
 
-  LinkQuestion<nvml::EnableState> nvlink_state = nullptr;
-  LinkQuestion<Number> nvlink_version = nullptr;
-  LinkQuestion<nvml::PciInfo> nvlink_remote = nullptr;
-  LinkQuestion<nvml::NvLinkRemote> nvlink_remote_kind = nullptr;
-  Function<Device, Number, nvml::NvLinkCapability, Number*> nvlink_capability = nullptr;
-  Function<Device, int, nvml::FieldValue*> field_values =
-      nullptr;  // each answer has its own result
+  LinkQuestion<nvml::EnableState> nvlink_state = take("nvmlDeviceGetNvLinkState");
+  LinkQuestion<nvml::PciInfo> nvlink_remote = take("nvmlDeviceGetNvLinkRemotePciInfo_v2");
+  LinkQuestion<nvml::NvLinkRemote> nvlink_remote_kind = take("nvmlDeviceGetNvLinkRemoteDeviceType");
+  /// Each answer has its own result.
+  Function<Device, int, nvml::FieldValue*> field_values = take("nvmlDeviceGetFieldValues");
 
   /// Throws LibraryError naming the call site unless `status` is success.
   void check(Result status, std::source_location where = std::source_location::current()) const;
@@ -201,8 +198,6 @@ struct Nvml : OpenedLibrary {
 /// the driver is not loaded, does not match it or refuses; Failed as `open_library` says.
 Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
                                                const SearchScope& scope = {});
-
-// One GPU as NVML knows it, and answers that carry the driver's words when there are none.
 
 /// A value, or the reason why the driver gave none ("Not Supported", "Insufficient Permissions").
 template <class T>
@@ -225,23 +220,24 @@ class NvmlDevice {
   nvml::Device handle() const { return handle_; }
   nvml::Device slice() const { return slice_; }
 
-  /// Calls a function of the table for the whole GPU; one that this driver lacks is a reason too.
+  /// The value that `call` fills, or why it could not; `known`: this driver has the function.
+  template <class T, class Call>
+  NvmlAnswer<T> answer(bool known, Call call) const {
+    NvmlAnswer<T> result;
+    result.status = known ? call(result.value) : nvml::Result::function_not_found;
+    result.reason = reason_of(result.status);
+    return result;
+  }
+  /// Calls a function of the table for the whole GPU.
   template <class T>
   NvmlAnswer<T> ask(Nvml::Question<T> function) const {
-    NvmlAnswer<T> answer;
-    answer.status =
-        function == nullptr ? nvml::Result::function_not_found : function(handle_, &answer.value);
-    answer.reason = reason_of(answer.status);
-    return answer;
+    return answer<T>(function != nullptr, [&](T& value) { return function(handle_, &value); });
   }
   template <class T, class Argument>
   NvmlAnswer<T> ask(Nvml::Result (*function)(nvml::Device, Argument, T*),
                     std::type_identity_t<Argument> argument) const {
-    NvmlAnswer<T> answer;
-    answer.status = function == nullptr ? nvml::Result::function_not_found
-                                        : function(handle_, argument, &answer.value);
-    answer.reason = reason_of(answer.status);
-    return answer;
+    return answer<T>(function != nullptr,
+                     [&](T& value) { return function(handle_, argument, &value); });
   }
   /// A field's value as a double, whatever type the driver answers in. `scope` 0, or a link.
   NvmlAnswer<double> ask_field(nvml::Field field, unsigned int scope = 0) const;
@@ -256,7 +252,7 @@ class NvmlDevice {
 };
 
 /// By UUID, never by index: NVML counts all GPUs of the node, CUDA those that are visible. Falls
-/// back on the PCI bus id for a GPU that is no slice. Skipped with NVML's words.
-Outcome<NvmlDevice> find_nvml_device(std::shared_ptr<const Nvml> nvml,
+/// back on the PCI bus id for a GPU that is no slice. Skipped with NVML's words, or as NVML is.
+Outcome<NvmlDevice> find_nvml_device(const Outcome<std::shared_ptr<const Nvml>>& nvml,
                                      const probes::DeviceDescription& device);
 }  // namespace scaleworth::gpu

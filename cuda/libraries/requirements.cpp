@@ -33,7 +33,7 @@ std::string loaded_driver() {
   }
 }
 
-/// Both numbers stay 0 where the runtime cannot tell, which is the answer of a missing driver.
+/// Both numbers stay 0 where the runtime does not know, which is the answer of a missing driver.
 probes::VendorLibrary driver() {
   int supported = 0;
   int needed = 0;
@@ -50,9 +50,7 @@ probes::VendorLibrary rung(const char* name,
   if (const auto* table = std::get_if<std::shared_ptr<const Table>>(&opened)) {
     return {name, (*table)->version, (*table)->path, (*table)->found_by, lost};
   }
-  if (const auto* skipped = std::get_if<Skipped>(&opened))
-    return {name, "", "", skipped->reason, lost};
-  return {name, "", "", std::get<Failed>(opened).reason, lost};
+  return {name, "", "", reason_of(opened), lost};
 }
 }  // namespace
 

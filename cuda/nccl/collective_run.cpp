@@ -24,36 +24,6 @@ constexpr double many_times = 20.0;
 constexpr Bytes small_message{1 << 20};
 constexpr int not_a_number_byte = 0xFF;
 
-/// Ends a capture that an exception interrupted: a stream left in capture refuses all else.
-class Capture {
- public:
-  explicit Capture(cudaStream_t stream) : stream_(stream) {
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-  ~Capture() {
-    if (open_) static_cast<void>(finish_quietly());
-  }
-  Graph finish() {
-    open_ = false;
-    cudaGraph_t graph = nullptr;
-    check(cudaStreamEndCapture(stream_, &graph));
-    return Graph(graph);
-  }
-
- private:
-  Graph finish_quietly() const {
-    cudaGraph_t graph = nullptr;
-    static_cast<void>(cudaStreamEndCapture(stream_, &graph));
-    static_cast<void>(cudaGetLastError());
-    return Graph(graph);
-  }
-
-  cudaStream_t stream_;
-  bool open_ = true;
-};
-
 std::string describe(const probes::CollectiveWork& work) {
   return fmt::format(
       "{} of {:.0f} B", probes::collective_name(work.collective), work.message.value());
@@ -142,21 +112,11 @@ void CollectiveRun::capture(int operations) {
   Capture capture(place_.stream());
   for (int i = 0; i < operations; ++i) run();
   const Graph graph = capture.finish();
-  cudaGraphExec_t executable = nullptr;
-  check(cudaGraphInstantiate(&executable, graph.get(), 0));
-  graph_.reset(executable);
+  graph_ = instantiate(graph);
   const Event& done = place_.events(1)[0];
   check(cudaGraphLaunch(graph_.get(), place_.stream()));
   check(cudaEventRecord(done.get(), place_.stream()));
   wait(done.get(), std::chrono::duration<double>(operation_s_ * operations));
-}
-
-void CollectiveRun::enqueue_repetition(int operations) {
-  if (work_.mode == CollectiveMode::graph) {
-    check(cudaGraphLaunch(graph_.get(), place_.stream()));
-    return;
-  }
-  for (int i = 0; i < operations; ++i) run();
 }
 
 std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
@@ -165,7 +125,11 @@ std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
   for (std::size_t i = 0; i < repetitions; ++i) {
     align();
     check(cudaEventRecord(events[2 * i].get(), place_.stream()));
-    enqueue_repetition(batch.operations);
+    if (work_.mode == CollectiveMode::graph) {
+      check(cudaGraphLaunch(graph_.get(), place_.stream()));
+    } else {
+      for (int operation = 0; operation < batch.operations; ++operation) run();
+    }
     check(cudaEventRecord(events[2 * i + 1].get(), place_.stream()));
   }
   wait(events[2 * repetitions - 1].get(),
@@ -180,12 +144,7 @@ std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
 void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expected) {
   const auto begin = steady_clock::now();
   const std::chrono::duration<double> limit = patience + many_times * expected;
-  while (true) {
-    const cudaError_t status = cudaEventQuery(event);
-    if (status == cudaSuccess) return;
-    if (status != cudaErrorNotReady) check(status);
-    // Not ready is remembered as an error, which the next kernel launch would report as its own.
-    static_cast<void>(cudaGetLastError());
+  while (!has_happened(event)) {
     const auto waited = steady_clock::now() - begin;
     if (waited < std::chrono::milliseconds(1)) continue;
     communicator_.require_healthy(what_);

@@ -41,7 +41,6 @@ class CollectiveRun {
   void fill();
   void run();
   void align();
-  void enqueue_repetition(int operations);
   void wait(cudaEvent_t event, std::chrono::duration<double> expected);
   Seconds between(const Event& first, const Event& second) const;
 

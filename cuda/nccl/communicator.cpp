@@ -63,18 +63,19 @@ void FreeNcclMemory::operator()(void* memory) const noexcept {
   static_cast<void>(nccl->memory_free(memory));
 }
 
+namespace {
+using probes::CollectiveWork;
+using probes::MessageShape;
+
+constexpr std::size_t alignment_bytes = 4096;
+
+/// On the current device. Throws NothingToMeasure before NCCL 2.19, LibraryError otherwise.
 NcclMemory allocate_registrable(const std::shared_ptr<const Nccl>& nccl, std::size_t bytes) {
   if (nccl->memory_allocate == nullptr || nccl->memory_free == nullptr) throw too_old(*nccl);
   void* memory = nullptr;
   nccl->check(nccl->memory_allocate(&memory, bytes));
   return NcclMemory(memory, FreeNcclMemory{nccl});
 }
-
-namespace {
-using probes::CollectiveWork;
-using probes::MessageShape;
-
-constexpr std::size_t alignment_bytes = 4096;
 
 /// Out of place: the receive buffer starts at the next page after the send buffer.
 std::size_t receive_offset(const MessageShape& shape) {
@@ -135,9 +136,7 @@ CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
                                                 const MessageShape& shape,
                                                 const std::shared_ptr<const Nccl>& nccl,
                                                 const Communicator& communicator) {
-  forget_registered();
-  plain_.reset();
-  plain_bytes_ = 0;
+  release_memory();
   const std::size_t bytes = needed_bytes(work, shape);
   registered_ = allocate_registrable(nccl, bytes);
   registration_.emplace(communicator, registered_.get(), bytes);
@@ -167,14 +166,14 @@ const std::vector<Event>& LocalRank::events(std::size_t count) {
 }
 
 namespace {
-constexpr std::array<std::string_view, 4> words_that_reveal{
+constexpr std::array<std::string_view, 4> memory_words{
     "out of memory", "alloc", "no space left", "creating shared memory"};
 
 OutOfMemory out_of_memory(const std::string& who, const char* what) {
   return OutOfMemory(fmt::format("{}: out of memory: {}", who, what));
 }
 
-/// Without the call site: a folder's name tells nothing.
+/// Without the call site: a folder's name may have one of these words.
 std::string_view before_code(std::string_view what) {
   return what.substr(0, what.rfind(" (code "));
 }
@@ -186,9 +185,8 @@ bool is_lack_of_memory(int code, std::string_view words) {
   std::ranges::transform(lower, lower.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
-  return std::ranges::any_of(words_that_reveal, [&](std::string_view word) {
-    return lower.find(word) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      memory_words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 void name_lack_of_memory(const std::string& who, const std::function<void()>& action) {

@@ -69,11 +69,7 @@ struct FreeNcclMemory {
 };
 using NcclMemory = std::unique_ptr<void, FreeNcclMemory>;
 
-/// On the current device. Throws NothingToMeasure before NCCL 2.19, LibraryError otherwise.
-NcclMemory allocate_registrable(const std::shared_ptr<const Nccl>& nccl, std::size_t bytes);
-
-// One collective as NCCL calls, on buffers of fp32 elements.
-
+/// Of fp32 elements.
 struct CollectiveBuffers {
   float* send = nullptr;
   float* receive = nullptr;
@@ -95,10 +91,8 @@ void enqueue(probes::Collective collective,
              const Communicator& communicator,
              cudaStream_t stream);
 
-// A rank of this process: its GPU with a stream, memory and events that are kept between
-// questions.
-
-/// Used by one thread at a time, after `use` on that thread.
+/// A rank of this process: its GPU with a stream, memory and events that are kept between
+/// questions. Used by one thread at a time, after `use` on that thread.
 class LocalRank {
  public:
   /// Makes the GPU current. Throws gpu::Error.
@@ -147,8 +141,6 @@ class LocalRank {
   std::optional<Registration> registration_;
   std::vector<Event> events_;
 };
-
-// Failures of CUDA and NCCL whose reason is that memory is lacking.
 
 /// Whether NCCL's result code and its sentence about the last failure say so: a failed CUDA or
 /// system call (ncclUnhandledCudaError, ncclSystemError) that was to get memory of a GPU, of the

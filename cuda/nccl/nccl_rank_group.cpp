@@ -32,7 +32,7 @@ constexpr double usable_share = 0.95;
 // Rank 0 alone writes down results meanwhile.
 constexpr std::chrono::hours waiting_limit{2};
 
-/// Nothing is forced any more when the question has been answered.
+/// Forces the way of `work` until the end of the scope.
 class Forcing {
  public:
   explicit Forcing(const CollectiveWork& work) {
@@ -44,14 +44,14 @@ class Forcing {
   ~Forcing() { plugin_state().force(std::nullopt); }
 };
 
-/// What NCCL tells of a warm-up; a failure ends the watching too.
+/// What NCCL reports of a warm-up; a failure ends the watching too.
 class Watching {
  public:
   Watching() { plugin_state().start_watching(); }
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
   ~Watching() { static_cast<void>(plugin_state().stop_watching()); }
-  NcclReport said() const { return plugin_state().stop_watching(); }
+  NcclReport report() const { return plugin_state().stop_watching(); }
 };
 
 std::vector<int> members_of(const CollectiveWork& work, int size) {
@@ -90,7 +90,7 @@ NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions op
     : meeting_(std::move(meeting)),
       options_(std::move(options)),
       watchdog_(options_.stall_limit, probes::host::end_this_rank(meeting_.rank())) {
-  meet();
+  exchange_places();
   if (!options_.shared_gpu) refuse_shared_gpus(places_);
   placement_ = describe_placement(places_, meeting_.size() > 1, options_.shared_gpu);
 }
@@ -99,7 +99,7 @@ NcclRankGroup::~NcclRankGroup() {
   dissolve_team();
 }
 
-void NcclRankGroup::meet() {
+void NcclRankGroup::exchange_places() {
   const bool alone = meeting_.size() == 1;
   Bytes least{1e300};
   std::vector<RankPlace> own;
@@ -149,7 +149,7 @@ void NcclRankGroup::on_members(const Action& action) {
   if (done.first) std::rethrow_exception(root_cause(done));
 }
 
-void NcclRankGroup::all_well(const Action& action) {
+void NcclRankGroup::on_all_ranks(const Action& action) {
   meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
   watchdog_.progress();
 }
@@ -182,7 +182,7 @@ void NcclRankGroup::choose_team(const std::vector<int>& members) {
     if (std::find(members.begin(), members.end(), place->rank()) == members.end()) continue;
     members_.push_back({place.get(), nullptr, nullptr});
   }
-  all_well([&](Member& member) {
+  on_all_ranks([&](Member& member) {
     const auto at = std::find(members.begin(), members.end(), member.place->rank());
     member.communicator = std::make_unique<Communicator>(options_.nccl,
                                                          id,
@@ -192,7 +192,7 @@ void NcclRankGroup::choose_team(const std::vector<int>& members) {
   team_ = members;
 }
 
-void NcclRankGroup::make_room() {
+void NcclRankGroup::release_all_memory() {
   meeting_.agree(probes::rank_trouble([this] {
     if (communicating_) {
       // Ranks may be stuck in an operation that one of them could not begin.
@@ -209,7 +209,7 @@ void NcclRankGroup::make_room() {
 
 NcclReport NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) {
   communicating_ = false;
-  all_well([&](Member& member) {
+  on_all_ranks([&](Member& member) {
     member.run = std::make_unique<CollectiveRun>(
         *member.place, *member.communicator, options_.nccl, work, stop_);
   });
@@ -217,31 +217,31 @@ NcclReport NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation
   WarmUpResult own;
   std::mutex mutex;
   const Watching watching;
-  all_well([&](Member& member) {
+  on_all_ranks([&](Member& member) {
     const Seconds last = member.run->warm_up();
     const std::scoped_lock lock(mutex);
     own.operation = std::max(own.operation, last);
   });
-  own.said = watching.said();
-  all_well([](Member& member) { member.run->verify(); });
+  own.report = watching.report();
+  on_all_ranks([](Member& member) { member.run->verify(); });
   WarmUpResult result;
   bool first = true;
   for (const std::string& text : meeting_.all_gather(warm_up_text(own))) {
     const WarmUpResult one = parse_warm_up(text);
     if (one.operation <= Seconds(0.0)) continue;
-    if (first) result.said = one.said;
+    if (first) result.report = one.report;
     first = false;
-    result.said.refused = result.said.refused || one.said.refused;
+    result.report.refused = result.report.refused || one.report.refused;
     result.operation = std::max(result.operation, one.operation);
   }
   operation = result.operation;
-  return result.said;
+  return result.report;
 }
 
 std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
   std::vector<double> own;
   std::mutex mutex;
-  all_well([&](Member& member) {
+  on_all_ranks([&](Member& member) {
     const std::vector<double> times = member.run->time(batch);
     const std::scoped_lock lock(mutex);
     take_slowest(own, times);
@@ -257,19 +257,19 @@ std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
 CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                                           const StoppingTarget& target) {
   Seconds operation;
-  const NcclReport said = prepare(work, operation);
+  const NcclReport report = prepare(work, operation);
   const bool forced = !work.algorithm.empty();
-  if (forced && (said.refused || !said.asked)) {
-    throw NothingToMeasure(
-        fmt::format("NCCL {} for {} of {:.0f} B",
-                    said.asked ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
-                               : "asks no tuner",
-                    collective_name(work.collective),
-                    work.message.value()));
+  if (forced && (report.refused || !report.tuner_called)) {
+    throw NothingToMeasure(fmt::format(
+        "NCCL {} for {} of {:.0f} B",
+        report.tuner_called ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
+                            : "asks no tuner",
+        collective_name(work.collective),
+        work.message.value()));
   }
   probes::CollectivePacer pacer(work.mode, target, operation);
   if (work.mode == CollectiveMode::graph) {
-    all_well([&](Member& member) { member.run->capture(pacer.operations()); });
+    on_all_ranks([&](Member& member) { member.run->capture(pacer.operations()); });
   }
   // Every process holds the same samples, but one of them decides.
   CollectiveBatch batch = CollectiveBatch::of(meeting_.broadcast(pacer.next().text()));
@@ -279,19 +279,20 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
   }
   CollectiveMeasured measured;
   measured.message = probes::message_shape(work.collective, work.message, work.ranks).message;
-  measured.predictions = said.predictions;
+  measured.predictions = report.predictions;
   if (meeting_.rank() != 0) return measured;
   measured.time_s = pacer.rule().samples();
   measured.stop_reason = pacer.rule().explanation();
   measured.warnings = sample_warnings(measured.time_s);
   measured.operations_per_timing = pacer.operations();
-  measured.ran = said.ran;
-  if (forced && said.ran && said.ran->way != CollectiveAlgorithm{work.algorithm, work.protocol}) {
+  measured.ran = report.ran;
+  if (forced && report.ran &&
+      report.ran->way != CollectiveAlgorithm{work.algorithm, work.protocol}) {
     measured.warnings.push_back(fmt::format("{}/{} was asked for, {}/{} ran",
                                             work.algorithm,
                                             work.protocol,
-                                            said.ran->way.algorithm,
-                                            said.ran->way.protocol));
+                                            report.ran->way.algorithm,
+                                            report.ran->way.protocol));
   }
   return measured;
 }
@@ -327,10 +328,10 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
     for (Member& member : members_) member.run.reset();
     throw;
   } catch (const OutOfMemory&) {
-    make_room();
+    release_all_memory();
     throw;
   } catch (...) {
-    // After a failure nobody knows what still runs on the GPUs.
+    // After a failure it is unknown what still runs on the GPUs.
     stop_ = true;
     dissolve_team();
     throw;

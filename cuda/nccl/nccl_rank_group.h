@@ -18,8 +18,7 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-// Where ranks run, and what lies between their GPUs as far as CUDA tells.
-
+// Where ranks run, and what lies between their GPUs as far as CUDA reports.
 struct RankPlace {
   std::string host;  // name and boot id: the same name may stand for two machines
   std::string bus_id;
@@ -75,8 +74,8 @@ struct NcclRankGroupOptions {
 /// One process of all GPUs answers as rank 0; each GPU has a host thread during a measurement.
 class NcclRankGroup final : public probes::RankGroup {
  public:
-  /// Every process of the job constructs its own; returns when all have told where they run. Throws
-  /// UserError when two ranks have one GPU and `shared_gpu` was not asked for.
+  /// Every process of the job constructs its own; returns when all have reported where they run.
+  /// Throws UserError when two ranks have one GPU and `shared_gpu` was not asked for.
   NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options);
   ~NcclRankGroup() override;
   NcclRankGroup(const NcclRankGroup&) = delete;
@@ -106,16 +105,16 @@ class NcclRankGroup final : public probes::RankGroup {
   };
   using Action = std::function<void(Member&)>;
 
-  void meet();
+  void exchange_places();
   void choose_team(const std::vector<int>& members);
   void dissolve_team();
   /// After a rank had no memory, on every rank: smaller sizes find all of it.
-  void make_room();
+  void release_all_memory();
   /// On a thread per member; a failure stops the waits of the others and is thrown, the lack of
   /// memory before others, which may be its consequence.
   void on_members(const Action& action);
   /// `on_members` in every process; throws everywhere what any rank threw.
-  void all_well(const Action& action);
+  void on_all_ranks(const Action& action);
   NcclReport prepare(const probes::CollectiveWork& work, Seconds& operation);
   std::vector<double> slowest(const probes::CollectiveBatch& batch);
   probes::CollectiveMeasured measure(const probes::CollectiveWork& work,

@@ -25,21 +25,7 @@ namespace {
 constexpr int default_port = 29431;
 constexpr int highest_port = 65535;
 
-int require_gpus() {
-  const Outcome<int> count = gpu::count_gpus();
-  if (const auto* skipped = std::get_if<Skipped>(&count)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&count)) throw ProbeFailure(failed->reason);
-  return std::get<int>(count);
-}
-
-std::shared_ptr<const gpu::Nccl> open_library(const std::string& path) {
-  auto outcome = gpu::open_nccl(path);
-  if (auto* nccl = std::get_if<std::shared_ptr<const gpu::Nccl>>(&outcome)) return *nccl;
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
-  throw ProbeFailure(std::get<Failed>(outcome).reason);
-}
-
-/// NCCL refuses two ranks of one host on one GPU, and tells hosts apart by NCCL_HOSTID: each rank
+/// NCCL refuses two ranks of one host on one GPU, and distinguishes hosts by NCCL_HOSTID: each rank
 /// becomes a host of its own, and what is left between them is the loopback network. What the user
 /// has set stays.
 void pretend_hosts(int rank) {
@@ -54,7 +40,7 @@ void pretend_hosts(int rank) {
   for (const auto& [name, value] : settings) ::setenv(name, value, 0);
 }
 
-/// The same on all processes of a job and, as far as launchers tell, on no other job's.
+/// The same on all processes of a job and, by what launchers set, on no other job's.
 std::string job_token(const LaunchEnvironment& launch) {
   std::string token =
       fmt::format("{} ranks by {}", *launch.world_size, launcher_name(launch.launcher));
@@ -66,7 +52,7 @@ std::string job_token(const LaunchEnvironment& launch) {
   return token;
 }
 
-/// torchrun keeps MASTER_PORT for itself: ours is the next one, unless it was given for us.
+/// torchrun uses MASTER_PORT itself: this is the next one, unless flags give it.
 int rendezvous_port(const LaunchEnvironment& launch) {
   if (!launch.rendezvous_port) return default_port;
   const int port = *launch.rendezvous_port;
@@ -74,7 +60,7 @@ int rendezvous_port(const LaunchEnvironment& launch) {
   return port < highest_port ? port + 1 : port - 1;
 }
 
-Rendezvous meet(const LaunchEnvironment& launch) {
+Rendezvous join(const LaunchEnvironment& launch) {
   if (!launch.rank || !launch.world_size) {
     throw UserError(
         fmt::format("{} announces no world size: give --rank, --world-size and --rendezvous",
@@ -99,7 +85,7 @@ int own_ordinal(Rendezvous& meeting, bool shared) {
   const int index = gpu::index_on_host(meeting.rank(), meeting.all_gather(gpu::host_identity()));
   int ordinal = 0;
   meeting.agree(rank_trouble([&] {
-    const int count = require_gpus();
+    const int count = gpu::required(gpu::count_gpus());
     if (count == 1 || shared) {
       ordinal = index % count;
     } else if (index < count) {
@@ -117,21 +103,21 @@ int own_ordinal(Rendezvous& meeting, bool shared) {
 std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
                                             const DeviceGroupRequest& request) {
   if (request.shared_gpu) pretend_hosts(request.launch.rank.value_or(0));
-  Rendezvous meeting = meet(request.launch);
+  Rendezvous meeting = join(request.launch);
   gpu::NcclRankGroupOptions options;
   options.shared_gpu = request.shared_gpu;
   options.cublas_lt_path = paths.cublas_lt;
   options.cupti_path = paths.cupti;
   options.note = gpu::offer_plugins();
-  meeting.agree(rank_trouble([&] { options.nccl = open_library(paths.nccl); }));
+  meeting.agree(rank_trouble([&] { options.nccl = gpu::required(gpu::open_nccl(paths.nccl)); }));
   options.ordinals = {own_ordinal(meeting, request.shared_gpu)};
   return std::make_unique<gpu::NcclRankGroup>(std::move(meeting), std::move(options));
 }
 
-/// One GPU trains without NCCL: there is nobody to exchange gradients with.
+/// One GPU trains without NCCL: there is no other rank to exchange gradients with.
 std::shared_ptr<const gpu::Nccl> open_for(std::size_t gpus, const std::string& path) {
   try {
-    return open_library(path);
+    return gpu::required(gpu::open_nccl(path));
   } catch (const NothingToMeasure&) {
     if (gpus > 1) throw;
     return nullptr;
@@ -146,7 +132,7 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
         "torchrun, srun or mpirun");
   }
   gpu::NcclRankGroupOptions options;
-  options.ordinals.resize(static_cast<std::size_t>(require_gpus()));
+  options.ordinals.resize(static_cast<std::size_t>(gpu::required(gpu::count_gpus())));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
   options.cublas_lt_path = paths.cublas_lt;
   options.cupti_path = paths.cupti;
@@ -175,8 +161,6 @@ Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
 
 namespace scaleworth::gpu {
 namespace {
-// The training step on the ranks of a NcclRankGroup.
-
 /// Every process opens its own; without it on one of them there is no training on any.
 TrainingLibraries open_libraries(probes::Rendezvous& meeting,
                                  const NcclRankGroupOptions& options,
@@ -184,15 +168,10 @@ TrainingLibraries open_libraries(probes::Rendezvous& meeting,
   TrainingLibraries libraries{nullptr, Skipped{"tracing was not asked for"}};
   if (trace) libraries.cupti = open_cupti(options.cupti_path);
   auto outcome = open_cublas_lt(options.cublas_lt_path);
-  std::string obstacle;
   if (auto* library = std::get_if<std::shared_ptr<const CublasLt>>(&outcome)) {
     libraries.cublas_lt = *library;
-  } else if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
-    obstacle = skipped->reason;
-  } else {
-    obstacle = std::get<Failed>(outcome).reason;
   }
-  for (const std::string& one : meeting.all_gather(obstacle)) {
+  for (const std::string& one : meeting.all_gather(reason_of(outcome))) {
     if (!one.empty()) throw NothingToMeasure("no training step on GPUs: " + one);
   }
   return libraries;
@@ -226,7 +205,7 @@ probes::TrainingMeasured NcclRankGroup::train(const probes::TrainingWork& work) 
     for (const auto& place : local_) place->release_memory();
     return train_on_gpus(local, meeting_, libraries, work);
   } catch (...) {
-    // After a failure nobody knows what still runs on the GPUs.
+    // After a failure it is unknown what still runs on the GPUs.
     stop_ = true;
     dissolve_team();
     throw;

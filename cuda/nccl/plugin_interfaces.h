@@ -8,7 +8,7 @@
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-// NCCL's tuner plugin interface, version 5, which no installed header declares: our own
+// NCCL's tuner plugin interface, version 5, which no installed header declares:
 // declarations of its binary layout. Source: NVIDIA/nccl v2.28.9-1,
 // src/include/plugin/tuner/tuner_v5.h, nccl_tuner.h, nccl_common.h.
 
@@ -35,7 +35,7 @@ struct NcclNvlinkDomains {
   int most_ranks;
 };
 
-/// The constants of NCCL's cost model; ours are left as they come.
+/// The constants of NCCL's cost model, which are not changed here.
 struct NcclTunerConstants {
   double base_latencies[nccl_algorithms][nccl_protocols];
   double hardware_latencies[3][nccl_algorithms][nccl_protocols];

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +17,70 @@
 
 namespace scaleworth::gpu {
 namespace {
+using nlohmann::json;
+
 constexpr const char* in_this_program = "STATIC_PLUGIN";
+
+struct Word {
+  const char* table;  // in the table of costs
+  std::string_view profiler;
+};
+constexpr std::array<Word, nccl_algorithms> algorithms{{{"Tree", "TREE"},
+                                                        {"Ring", "RING"},
+                                                        {"CollNetDirect", "COLLNET_DIRECT"},
+                                                        {"CollNetChain", "COLLNET_CHAIN"},
+                                                        {"NVLS", "NVLS"},
+                                                        {"NVLSTree", "NVLS_TREE"},
+                                                        {"PAT", "PAT"}}};
+constexpr std::array<Word, nccl_protocols> protocols{
+    {{"LL", "LL"}, {"LL128", "LL128"}, {"Simple", "SIMPLE"}}};
+
+/// NCCL's own words for the 7 x 3 cells of the table of costs, in its order.
+const char* algorithm_word(int index) {
+  return algorithms.at(static_cast<std::size_t>(index)).table;
+}
+
+const char* protocol_word(int index) {
+  return protocols.at(static_cast<std::size_t>(index)).table;
+}
+
+/// Other words than the profiler's come back as they are.
+std::string word_of_profiler(std::string_view word) {
+  for (const std::span<const Word> words :
+       {std::span<const Word>(algorithms), std::span<const Word>(protocols)}) {
+    const auto found = std::ranges::find(words, word, &Word::profiler);
+    if (found != words.end()) return found->table;
+  }
+  return std::string(word);
+}
+
+std::vector<probes::PredictedTime> usable(const float* costs, int rows, int columns) {
+  std::vector<probes::PredictedTime> times;
+  for (int a = 0; a < rows; ++a) {
+    for (int p = 0; p < columns; ++p) {
+      const float cost = costs[a * columns + p];
+      if (cost < 0.0F) continue;
+      times.push_back({{algorithm_word(a), protocol_word(p)}, Seconds(1e-6 * cost)});
+    }
+  }
+  std::stable_sort(
+      times.begin(), times.end(), [](const auto& x, const auto& y) { return x.time < y.time; });
+  return times;
+}
+
+/// Makes the way the cheapest one; false when it is not usable.
+bool prefer(const probes::CollectiveAlgorithm& way, float* costs, int rows, int columns) {
+  for (int a = 0; a < rows; ++a) {
+    for (int p = 0; p < columns; ++p) {
+      float& cost = costs[a * columns + p];
+      if (way.algorithm != algorithm_word(a) || way.protocol != protocol_word(p)) continue;
+      if (cost < 0.0F) return false;
+      cost = 0.0F;
+      return true;
+    }
+  }
+  return false;
+}
 
 ncclResult_t start_tuning(void** context,
                           std::uint64_t /*communicator*/,
@@ -35,11 +99,11 @@ ncclResult_t tune(void* /*context*/,
                   std::size_t bytes,
                   int /*operations*/,
                   float** costs,
-                  int algorithms,
-                  int protocols,
+                  int rows,
+                  int columns,
                   int /*registered*/,
                   int* /*channels*/) {
-  plugin_state().tune(bytes, reinterpret_cast<float*>(costs), algorithms, protocols);
+  plugin_state().tune(bytes, reinterpret_cast<float*>(costs), rows, columns);
   return ncclSuccess;
 }
 
@@ -117,68 +181,6 @@ scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5{"scaleworth",
 }
 
 namespace scaleworth::gpu {
-namespace {
-struct Word {
-  const char* ours;
-  std::string_view profiler;
-};
-constexpr std::array<Word, nccl_algorithms> algorithms{{{"Tree", "TREE"},
-                                                        {"Ring", "RING"},
-                                                        {"CollNetDirect", "COLLNET_DIRECT"},
-                                                        {"CollNetChain", "COLLNET_CHAIN"},
-                                                        {"NVLS", "NVLS"},
-                                                        {"NVLSTree", "NVLS_TREE"},
-                                                        {"PAT", "PAT"}}};
-constexpr std::array<Word, nccl_protocols> protocols{
-    {{"LL", "LL"}, {"LL128", "LL128"}, {"Simple", "SIMPLE"}}};
-
-std::vector<probes::PredictedTime> usable(const float* costs, int rows, int columns) {
-  std::vector<probes::PredictedTime> times;
-  for (int a = 0; a < rows; ++a) {
-    for (int p = 0; p < columns; ++p) {
-      const float cost = costs[a * columns + p];
-      if (cost < 0.0F) continue;
-      times.push_back({{algorithm_word(a), protocol_word(p)}, Seconds(1e-6 * cost)});
-    }
-  }
-  std::stable_sort(
-      times.begin(), times.end(), [](const auto& x, const auto& y) { return x.time < y.time; });
-  return times;
-}
-
-/// Makes the way the cheapest one; false when it is not usable.
-bool prefer(const probes::CollectiveAlgorithm& way, float* costs, int rows, int columns) {
-  for (int a = 0; a < rows; ++a) {
-    for (int p = 0; p < columns; ++p) {
-      float& cost = costs[a * columns + p];
-      if (way.algorithm != algorithm_word(a) || way.protocol != protocol_word(p)) continue;
-      if (cost < 0.0F) return false;
-      cost = 0.0F;
-      return true;
-    }
-  }
-  return false;
-}
-}  // namespace
-
-const char* algorithm_word(int index) {
-  return algorithms.at(static_cast<std::size_t>(index)).ours;
-}
-
-const char* protocol_word(int index) {
-  return protocols.at(static_cast<std::size_t>(index)).ours;
-}
-
-std::string word_of_profiler(std::string_view word) {
-  for (const Word& entry : algorithms) {
-    if (entry.profiler == word) return entry.ours;
-  }
-  for (const Word& entry : protocols) {
-    if (entry.profiler == word) return entry.ours;
-  }
-  return std::string(word);
-}
-
 void PluginState::force(const std::optional<probes::CollectiveAlgorithm>& way) {
   const std::scoped_lock lock(mutex_);
   forced_ = way;
@@ -210,7 +212,7 @@ void PluginState::tune(std::size_t bytes, float* costs, int rows, int columns) {
   if (!busy_ || bytes <= own_bytes || rows > nccl_algorithms || columns > nccl_protocols) return;
   const std::scoped_lock lock(mutex_);
   if (watching_) {
-    report_.asked = true;
+    report_.tuner_called = true;
     report_.predictions = usable(costs, rows, columns);
   }
   if (forced_ && !prefer(*forced_, costs, rows, columns)) report_.refused = true;
@@ -234,24 +236,21 @@ PluginState& plugin_state() {
   return state;
 }
 
-namespace {
-using nlohmann::json;
-}  // namespace
-
 std::string warm_up_text(const WarmUpResult& result) {
   json predictions = json::array();
-  for (const probes::PredictedTime& time : result.said.predictions) {
+  for (const probes::PredictedTime& time : result.report.predictions) {
     predictions.push_back({time.way.algorithm, time.way.protocol, time.time.value()});
   }
   json ran = nullptr;
-  if (result.said.ran) {
-    ran = {
-        result.said.ran->way.algorithm, result.said.ran->way.protocol, result.said.ran->channels};
+  if (result.report.ran) {
+    ran = {result.report.ran->way.algorithm,
+           result.report.ran->way.protocol,
+           result.report.ran->channels};
   }
   return json{{"predictions", predictions},
               {"ran", ran},
-              {"asked", result.said.asked},
-              {"refused", result.said.refused},
+              {"asked", result.report.tuner_called},
+              {"refused", result.report.refused},
               {"operation_s", result.operation.value()}}
       .dump();
 }
@@ -261,16 +260,16 @@ WarmUpResult parse_warm_up(const std::string& text) {
     const json object = json::parse(text);
     WarmUpResult result;
     for (const json& entry : object.at("predictions")) {
-      result.said.predictions.push_back(
+      result.report.predictions.push_back(
           {{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()},
            Seconds(entry.at(2).get<double>())});
     }
     if (const json& ran = object.at("ran"); !ran.is_null()) {
-      result.said.ran = probes::RanAlgorithm{
+      result.report.ran = probes::RanAlgorithm{
           {ran.at(0).get<std::string>(), ran.at(1).get<std::string>()}, ran.at(2).get<int>()};
     }
-    result.said.asked = object.at("asked").get<bool>();
-    result.said.refused = object.at("refused").get<bool>();
+    result.report.tuner_called = object.at("asked").get<bool>();
+    result.report.refused = object.at("refused").get<bool>();
     result.operation = Seconds(object.at("operation_s").get<double>());
     return result;
   } catch (const json::exception&) {

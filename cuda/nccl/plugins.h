@@ -22,35 +22,23 @@ extern scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5;
 }
 
 namespace scaleworth::gpu {
-
 /// Points NCCL_TUNER_PLUGIN and NCCL_PROFILER_PLUGIN at this program unless the user has set them.
 /// To be called before the first communicator and while no other thread runs: NCCL remembers a
 /// failed load, and the environment has no lock. Returns what is lost for respecting the user's
 /// settings, in words; empty for nothing.
 std::string offer_plugins();
 
-}  // namespace scaleworth::gpu
-
-namespace scaleworth::gpu {
-// Where NCCL's calls of our plugins and the measurement meet: what NCCL told, and what it shall
-// do.
-
-/// NCCL's own words for the 7 x 3 cells of the table of costs, in its order.
-const char* algorithm_word(int index);  // "Tree", "Ring", "CollNetDirect", "CollNetChain", ...
-const char* protocol_word(int index);   // "LL", "LL128", "Simple"
-/// The profiler writes "COLLNET_DIRECT" and "SIMPLE"; other words come back as they are.
-std::string word_of_profiler(std::string_view word);
-
-/// What NCCL told while it was watched.
+/// What NCCL reported while it was watched.
 struct NcclReport {
   /// Usable ways of the last call, cheapest first; the times are NCCL's, not touched by forcing.
   std::vector<probes::PredictedTime> predictions;
   std::optional<probes::RanAlgorithm> ran;
-  bool asked = false;    // NCCL asked our tuner at all
+  bool tuner_called = false;
   bool refused = false;  // the way to be forced was not usable
 };
 
-/// Used by any number of threads: each rank of this process enqueues on its own.
+/// Shared by the plugins and the measurement: what NCCL reported, and what it has to do. Used by
+/// any number of threads: each rank of this process enqueues on its own.
 class PluginState {
  public:
   /// A call that moves no more than this is the measurement's own and neither recorded nor forced.
@@ -58,11 +46,11 @@ class PluginState {
 
   /// From now on calls take this way where it is usable; absent: NCCL chooses.
   void force(const std::optional<probes::CollectiveAlgorithm>& way);
-  /// Forgets what was said and listens until `stop_watching`. Between the two the profiler is on.
+  /// Clears the report and listens until `stop_watching`. Between the two the profiler is on.
   void start_watching();
   NcclReport stop_watching();
 
-  /// The tuner's question. `costs`: 7 x 3 as described in tuner_interface.h.
+  /// The tuner's question. `costs`: 7 x 3 as described at NcclTunerV5.
   void tune(std::size_t bytes, float* costs, int algorithms, int protocols);
   /// The profiler's result.
   void started(std::string_view algorithm, std::string_view protocol, int channels);
@@ -80,13 +68,12 @@ class PluginState {
   NcclReport report_;
 };
 
-/// The one of this process: NCCL's plugin calls carry nothing by which they could find another.
+/// One in a process: NCCL's plugin calls carry no pointer to another.
 PluginState& plugin_state();
 
-// What a process learned in the warm-up, on its way to rank 0.
-
+/// What a process reports of the warm-up to rank 0.
 struct WarmUpResult {
-  NcclReport said;
+  NcclReport report;
   Seconds operation;  // slowest of the process's ranks; 0: none of its ranks took part
 };
 
@@ -98,7 +85,7 @@ WarmUpResult parse_warm_up(const std::string& text);
 std::string samples_text(const std::vector<double>& samples);
 std::vector<double> samples_of(const std::string& text);
 
-/// Makes each element the larger one; an empty vector of a rank that slept changes nothing. Throws
+/// Makes each element the larger one; an empty vector of an idle rank changes nothing. Throws
 /// ProbeFailure when the lengths differ.
 void take_slowest(std::vector<double>& slowest, const std::vector<double>& other);
 }  // namespace scaleworth::gpu

@@ -23,10 +23,8 @@ class Error : public std::runtime_error {
 /// error.
 void check(cudaError_t status, std::source_location where = std::source_location::current());
 
-// Whether a GPU still answers: once it is lost, every later question to it fails at once, and
-// nothing waits for it any more.
-
-/// Asked by one thread at a time.
+/// Whether a GPU still answers: once it is lost, every later question to it fails at once, and
+/// nothing waits for it any more. Asked by one thread at a time.
 class DeviceHealth {
  public:
   explicit DeviceHealth(int ordinal) : ordinal_(ordinal) {}
@@ -48,7 +46,7 @@ class DeviceHealth {
 /// runtime API reference, cudaError: "this leaves the process in an inconsistent state").
 bool breaks_context(cudaError_t status);
 
-/// Turns a failed call into what a person is told: what broke, where, and what to do. Marks the GPU
+/// Turns a failed call into a message: what broke, where, and what to do. Marks the GPU
 /// as lost when its context is, and throws GpuLost then, OutOfMemory for memory, ProbeFailure for
 /// the rest. `doing` says what was asked ("copying 1 GiB to the host").
 [[noreturn]] void throw_failure(DeviceHealth& health,

@@ -5,13 +5,12 @@
 #include "cuda/runtime/error.h"
 
 #include <memory>
+#include <source_location>
 #include <type_traits>
 
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-// Owners of CUDA handles: one handle each, given back by the call that its type names.
-
 /// Gives a handle back; a failure then (a lost GPU) leaves nothing to do.
 template <auto destroy>
 struct Destroy {
@@ -43,7 +42,60 @@ inline Event make_event(unsigned flags = cudaEventDefault) {
   return Event(event);
 }
 
-// The current device of a thread, changed for a scope.
+/// Whether `event` has happened. Throws gpu::Error naming the call site if the GPU reports a
+/// failure.
+inline bool has_happened(cudaEvent_t event,
+                         std::source_location where = std::source_location::current()) {
+  const cudaError_t status = cudaEventQuery(event);
+  if (status == cudaSuccess) return true;
+  if (status != cudaErrorNotReady) check(status, where);
+  // "Not ready" is remembered like a failure, and the next launch would report it.
+  static_cast<void>(cudaGetLastError());
+  return false;
+}
+
+/// Between two events that have happened.
+inline double elapsed_s(const Event& begin,
+                        const Event& end,
+                        std::source_location where = std::source_location::current()) {
+  float milliseconds = 0.0F;
+  check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), where);
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+/// Records what is queued on `stream` into a graph. An exception before `finish` ends the capture:
+/// a stream left in capture refuses all else.
+class Capture {
+ public:
+  explicit Capture(cudaStream_t stream) : stream_(stream) {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() {
+    if (!open_) return;
+    cudaGraph_t graph = nullptr;
+    static_cast<void>(cudaStreamEndCapture(stream_, &graph));
+    static_cast<void>(cudaGetLastError());
+    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+  }
+  Graph finish() {
+    open_ = false;
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream_, &graph));
+    return Graph(graph);
+  }
+
+ private:
+  cudaStream_t stream_;
+  bool open_ = true;
+};
+
+inline GraphExecutable instantiate(const Graph& graph) {
+  cudaGraphExec_t executable = nullptr;
+  check(cudaGraphInstantiate(&executable, graph.get(), 0));
+  return GraphExecutable(executable);
+}
 
 /// Makes a device current until the end of the scope. Restoring a device makes a context on it: for
 /// scopes inside of a question to another GPU, not for the question itself.

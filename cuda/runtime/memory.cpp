@@ -22,15 +22,22 @@ namespace {
 double as_mebibytes(std::size_t bytes) {
   return static_cast<double>(bytes) / 1048576.0;
 }
+
+constexpr int most_nodes = 1024;
+constexpr int mask_bits = sizeof(unsigned long) * CHAR_BIT;
+
+/// libnuma does no more than this; without it there is one dependency less. 0 or errno.
+int bind_to_node(void* memory, std::size_t bytes, int node) {
+  if (node < 0 || node >= most_nodes) return EINVAL;
+  std::array<unsigned long, most_nodes / mask_bits> mask{};
+  const auto bit = static_cast<unsigned>(node);
+  mask[bit / mask_bits] = 1UL << (bit % mask_bits);
+  // The kernel reads one bit less than the argument says.
+  const long status = syscall(
+      SYS_mbind, memory, bytes, MPOL_BIND, mask.data(), static_cast<unsigned long>(most_nodes), 0U);
+  return status == 0 ? 0 : errno;
+}
 }  // namespace
-
-void FreeDeviceMemory::operator()(void* memory) const noexcept {
-  if (health == nullptr || !health->lost()) static_cast<void>(cudaFree(memory));
-}
-
-void FreePinnedMemory::operator()(void* memory) const noexcept {
-  if (health == nullptr || !health->lost()) static_cast<void>(cudaFreeHost(memory));
-}
 
 DeviceBuffer allocate_device(const DeviceHealth& health, std::size_t bytes) {
   void* memory = nullptr;
@@ -49,7 +56,7 @@ DeviceBuffer allocate_device(const DeviceHealth& health, std::size_t bytes) {
         as_mebibytes(total)));
   }
   check(status);
-  return DeviceBuffer(memory, FreeDeviceMemory{&health});
+  return DeviceBuffer(memory, {&health});
 }
 
 PinnedBuffer allocate_pinned(const DeviceHealth& health, std::size_t bytes) {
@@ -65,27 +72,10 @@ PinnedBuffer allocate_pinned(const DeviceHealth& health, std::size_t bytes) {
                     as_mebibytes(bytes)));
   }
   check(status);
-  PinnedBuffer buffer(memory, FreePinnedMemory{&health});
+  PinnedBuffer buffer(memory, {&health});
   std::memset(memory, 0, bytes);
   return buffer;
 }
-
-namespace {
-constexpr int most_nodes = 1024;
-constexpr int mask_bits = sizeof(unsigned long) * CHAR_BIT;
-
-/// libnuma does no more than this; without it there is one dependency less. 0 or errno.
-int bind_to_node(void* memory, std::size_t bytes, int node) {
-  if (node < 0 || node >= most_nodes) return EINVAL;
-  std::array<unsigned long, most_nodes / mask_bits> mask{};
-  const auto bit = static_cast<unsigned>(node);
-  mask[bit / mask_bits] = 1UL << (bit % mask_bits);
-  // The kernel reads one bit less than it is told.
-  const long status = syscall(
-      SYS_mbind, memory, bytes, MPOL_BIND, mask.data(), static_cast<unsigned long>(most_nodes), 0U);
-  return status == 0 ? 0 : errno;
-}
-}  // namespace
 
 void FreeHostRegion::operator()(void* memory) const noexcept {
   // Unlocking waits for the GPU, for ever if it no longer answers.

@@ -10,18 +10,19 @@
 #include <optional>
 #include <string>
 
+#include <cuda_runtime_api.h>
+
 namespace scaleworth::gpu {
 /// Frees unless the GPU is lost: freeing waits for the GPU, for ever if it no longer answers.
-struct FreeDeviceMemory {
+template <cudaError_t (*release)(void*)>
+struct FreeUnlessLost {
   const DeviceHealth* health = nullptr;
-  void operator()(void* memory) const noexcept;
+  void operator()(void* memory) const noexcept {
+    if (health == nullptr || !health->lost()) static_cast<void>(release(memory));
+  }
 };
-struct FreePinnedMemory {
-  const DeviceHealth* health = nullptr;
-  void operator()(void* memory) const noexcept;
-};
-using DeviceBuffer = std::unique_ptr<void, FreeDeviceMemory>;
-using PinnedBuffer = std::unique_ptr<void, FreePinnedMemory>;
+using DeviceBuffer = std::unique_ptr<void, FreeUnlessLost<&cudaFree>>;
+using PinnedBuffer = std::unique_ptr<void, FreeUnlessLost<&cudaFreeHost>>;
 
 /// `bytes` of the current device's memory, uninitialised, aligned to 256 bytes. `health` must
 /// outlive it. Throws OutOfMemory or gpu::Error.
@@ -31,9 +32,7 @@ DeviceBuffer allocate_device(const DeviceHealth& health, std::size_t bytes);
 /// Throws OutOfMemory or gpu::Error.
 PinnedBuffer allocate_pinned(const DeviceHealth& health, std::size_t bytes);
 
-// Host memory on a chosen NUMA node, page-locked or not, as one end of transfers.
-
-/// Where pages shall lie. `required` false: elsewhere if the system refuses.
+/// Where pages are wanted. `required` false: elsewhere if the system refuses.
 struct HostPlacement {
   std::optional<int> numa_node;  // absent: as the system likes
   bool required = false;
@@ -41,7 +40,7 @@ struct HostPlacement {
 
 enum class HostRegionKind { mapped, mapped_and_locked, of_the_driver };
 
-/// Gives memory back as it was had.
+/// Frees memory by its kind.
 struct FreeHostRegion {
   std::size_t bytes = 0;
   HostRegionKind kind = HostRegionKind::mapped;
@@ -49,19 +48,20 @@ struct FreeHostRegion {
   void operator()(void* memory) const noexcept;
 };
 
-/// All pages are there (touched), on the chosen node.
+/// Host memory on a chosen NUMA node, page-locked or not, as one end of transfers. All pages are
+/// touched.
 class HostRegion {
  public:
   /// `pinned`: at the same address for the host and all GPUs; the driver's own memory where it
-  /// locks no pages of ours. Throws OutOfMemory, NothingToMeasure if a required placement is
-  /// refused (containers often do), gpu::Error.
+  /// locks no pages of a program's own. Throws OutOfMemory, NothingToMeasure if a required
+  /// placement is refused (containers often do), gpu::Error.
   HostRegion(const DeviceHealth& health,
              std::size_t bytes,
              bool pinned,
              const HostPlacement& placement);
 
   void* data() const { return memory_.get(); }
-  /// What is other than wished, empty when nothing is.
+  /// What differs from what was wanted; empty for nothing.
   const std::string& remark() const { return remark_; }
 
  private:

@@ -200,12 +200,7 @@ void DeviceTrainer::require_others(int step) {
 
 void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
   const auto deadline = std::chrono::steady_clock::now() + step_limit;
-  while (true) {
-    const cudaError_t status = cudaEventQuery(event);
-    if (status == cudaSuccess) return;
-    if (status != cudaErrorNotReady) check(status);
-    // "Not ready" is remembered like a failure, and the next launch would report it.
-    static_cast<void>(cudaGetLastError());
+  while (!has_happened(event)) {
     require_others(step);
     if (std::chrono::steady_clock::now() > deadline) {
       throw ProbeFailure(fmt::format(
@@ -226,23 +221,11 @@ void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
 
 void DeviceTrainer::capture() {
   for (Slot& slot : slots_) {
-    check(cudaStreamBeginCapture(compute_.get(), cudaStreamCaptureModeThreadLocal));
-    cudaGraph_t raw = nullptr;
-    try {
-      queue_stages(slot, cudaEventRecordExternal);
-    } catch (...) {
-      // Ends the capture, whatever state it is in; the graph, if any, is of no use.
-      static_cast<void>(cudaStreamEndCapture(compute_.get(), &raw));
-      static_cast<void>(cudaGetLastError());
-      if (raw != nullptr) static_cast<void>(cudaGraphDestroy(raw));
-      throw;
-    }
-    check(cudaStreamEndCapture(compute_.get(), &raw));
-    const Graph graph(raw);
-    cudaGraphExec_t executable = nullptr;
-    check(cudaGraphInstantiate(&executable, graph.get(), 0));
-    slot.graph.reset(executable);
-    check(cudaGraphUpload(executable, compute_.get()));
+    Capture capture(compute_.get());
+    queue_stages(slot, cudaEventRecordExternal);
+    const Graph graph = capture.finish();
+    slot.graph = instantiate(graph);
+    check(cudaGraphUpload(slot.graph.get(), compute_.get()));
   }
   check(cudaStreamSynchronize(compute_.get()));
 }
@@ -251,19 +234,14 @@ void DeviceTrainer::forget_graphs() {
   for (Slot& slot : slots_) slot.graph.reset();
 }
 
-double DeviceTrainer::seconds_since_anchor(const Event& event) const {
-  float milliseconds = 0.0F;
-  check(cudaEventElapsedTime(&milliseconds, anchor_.event.get(), event.get()));
-  return static_cast<double>(milliseconds) * 1e-3;
-}
-
 StepTimes DeviceTrainer::times_of(Slot& slot) {
+  const auto at = [this](const Event& event) { return elapsed_s(anchor_.event, event); };
   StepTimes times;
   times.previous_end = previous_end_;
-  times.start = seconds_since_anchor(slot.start);
-  for (const Event& event : slot.stage_end) times.stage_end.push_back(seconds_since_anchor(event));
-  for (const Event& event : slot.sum_end) times.sum_end.push_back(seconds_since_anchor(event));
-  times.end = seconds_since_anchor(slot.end);
+  times.start = at(slot.start);
+  for (const Event& event : slot.stage_end) times.stage_end.push_back(at(event));
+  for (const Event& event : slot.sum_end) times.sum_end.push_back(at(event));
+  times.end = at(slot.end);
   previous_end_ = times.end;
   return times;
 }
@@ -277,7 +255,7 @@ void DeviceTrainer::begin_clock() {
 ClockMap DeviceTrainer::end_clock() {
   const ClockAnchor last = set_anchor(compute_.get());
   clock_error_s_ = std::max(anchor_.error_s, last.error_s);
-  return clock_between(anchor_.host_s, last.host_s, seconds_since_anchor(last.event));
+  return clock_between(anchor_.host_s, last.host_s, elapsed_s(anchor_.event, last.event));
 }
 
 std::uint64_t DeviceTrainer::weight_fingerprint() {

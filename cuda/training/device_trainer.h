@@ -27,9 +27,8 @@
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-// The sums over ranks of a training step, queued on a stream.
-
-/// One rank's end. Every rank queues the same sums in the same order.
+/// One rank's end of the sums over ranks of a training step. Every rank queues the
+/// same sums in the same order.
 class GradientExchange {
  public:
   virtual ~GradientExchange() = default;
@@ -82,7 +81,7 @@ class DeviceTrainer {
   ClockMap end_clock();
   double clock_error_s() const { return clock_error_s_; }
 
-  /// Equal on ranks that hold equal weights, as far as samples tell (FNV-1a of some of them).
+  /// Equal on ranks that hold equal weights, by samples (FNV-1a of some of them).
   std::uint64_t weight_fingerprint();
   const StepSchedule& schedule() const { return schedule_; }
   const DeviceTransformer& model() const { return model_; }
@@ -114,7 +113,6 @@ class DeviceTrainer {
   void wait_for(cudaEvent_t event, int step);
   void require_others(int step);
   StepTimes times_of(Slot& slot);
-  double seconds_since_anchor(const Event& event) const;
 
   TrainerPlace place_;
   probes::TrainingWork work_;
@@ -137,9 +135,8 @@ class DeviceTrainer {
   bool failed_ = false;
 };
 
-// Gradients summed by NCCL.
-
-/// `communicator` is the caller's, of the ranks of the training in their order, and outlives it.
+/// Gradients summed by NCCL. `communicator` is the caller's, of the ranks of the training in their
+/// order, and outlives it.
 class NcclExchange final : public GradientExchange {
  public:
   NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank);

@@ -130,7 +130,7 @@ class StepWriter {
     add(Activity::step, -1, step_.start_ns, end, "step");
     for (std::size_t sum = 0; sum < step_.sums.size(); ++sum) {
       const std::int64_t arrival = step_.sums[sum].start_ns;
-      add(Activity::post, number_of(sum), arrival, arrival, "post " + name_of(sum));
+      add(Activity::post, number_of(sum), arrival, arrival, "post " + sum_name(sum));
     }
     const std::size_t tail = after_backward();
     for (std::size_t i = 0; i < step_.own.size(); ++i) {
@@ -141,9 +141,6 @@ class StepWriter {
 
  private:
   static std::int32_t number_of(std::size_t sum) { return static_cast<std::int32_t>(sum); }
-  static std::string name_of(std::size_t sum) {
-    return sum == 0 ? "loss" : fmt::format("bucket {}", sum - 1);
-  }
 
   void add(Activity activity,
            std::int32_t sequence,
@@ -178,7 +175,7 @@ class StepWriter {
     for (std::size_t sum = 0; sum < step_.sums.size(); ++sum) {
       const std::int64_t end = std::min(step_.sums[sum].end_ns, limit);
       if (end <= now_) continue;
-      add(Activity::collective_wait, number_of(sum), now_, end, "all-reduce " + name_of(sum));
+      add(Activity::collective_wait, number_of(sum), now_, end, "all-reduce " + sum_name(sum));
       now_ = end;
     }
   }
@@ -219,12 +216,9 @@ double host_seconds() {
 // Returns when it was first seen done.
 double wait_until_done(cudaEvent_t event, double before) {
   while (true) {
-    const cudaError_t status = cudaEventQuery(event);
+    const bool done = has_happened(event);
     const double now = host_seconds();
-    if (status == cudaSuccess) return now;
-    if (status != cudaErrorNotReady) check(status);
-    // "Not ready" is remembered like a failure, and the next launch would report it.
-    static_cast<void>(cudaGetLastError());
+    if (done) return now;
     if (now - before > limit_s) {
       throw ProbeFailure(
           "an idle GPU did not record an event within 10 s: it hangs; see dmesg for Xid");

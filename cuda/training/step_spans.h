@@ -17,10 +17,8 @@
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-// The order of a step: stages, and after which of them each sum over ranks can start.
-
-/// Stages are numbered through forward and backward. Sum 0 is the loss, sum 1 + i bucket i; none
-/// for one rank.
+/// The order of a step: stages, and after which of them each sum over ranks can start. Stages are
+/// numbered through forward and backward. Sum 0 is the loss, sum 1 + i bucket i; none for one rank.
 struct StepSchedule {
   std::vector<std::string> stages;
   std::size_t forward_stages = 0;
@@ -49,15 +47,13 @@ struct ClockMap {
 /// The compute stream is what a rank does: its stages follow each other; a sum is posted when the
 /// stage before it ends; when backward is done the stream is blocked until each sum that is still
 /// on its way has come; the update follows. A step lasts from the end of the one before to its own
-/// end; until its input has arrived, the host had the word. Spans neither overlap nor go back.
+/// end; until its input has arrived, the time is the host's. Spans neither overlap nor go back.
 void append_step_spans(const StepSchedule& schedule,
                        const StepTimes& times,
                        const ClockMap& clock,
                        Rank rank,
                        std::int32_t step,
                        std::vector<Span>& spans);
-
-// The ledger's spans from recorded kernels instead of from events around stages.
 
 /// Which steps of the recording are wanted.
 struct StepWindow {
@@ -74,8 +70,6 @@ struct StepWindow {
 std::vector<Span> kernel_spans(std::vector<DeviceActivity> activities,
                                const StepWindow& window,
                                Rank rank);
-
-// When an event of a GPU happened on the host's monotonic clock, and how well that is known.
 
 /// An event with the host's time of it: `host_s` +- `error_s`, seconds of the monotonic clock.
 struct ClockAnchor {

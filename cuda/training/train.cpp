@@ -36,7 +36,7 @@ using probes::TrainingWork;
 
 // One step without the machinery of a full pipeline is left out, and one before a capture.
 constexpr int least_warmup = 2;
-// No wait is charged to anybody then.
+// No wait is charged to a rank then.
 constexpr std::chrono::seconds unaligned_clocks{1};
 
 /// The training of this process's ranks, phase by phase; after each phase all processes agree.
@@ -53,10 +53,10 @@ class LocalTraining {
   TrainingMeasured run() {
     build();
     const int warmup = std::max(least_warmup, work_.warmup_steps);
-    all_well([&](Member& member) { member.finished = member.trainer->run(0, warmup - 1); });
+    on_all_ranks([&](Member& member) { member.finished = member.trainer->run(0, warmup - 1); });
     use_graphs();
     start_tracing();
-    all_well([&](Member& member) { measure(member, warmup); });
+    on_all_ranks([&](Member& member) { measure(member, warmup); });
     stop_tracing();
     return report();
   }
@@ -85,7 +85,7 @@ class LocalTraining {
     if (done.first) std::rethrow_exception(done.first);
   }
 
-  void all_well(const Action& action) {
+  void on_all_ranks(const Action& action) {
     meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
   }
 
@@ -105,7 +105,7 @@ class LocalTraining {
   }
 
   void build() {
-    all_well([this](Member& member) {
+    on_all_ranks([this](Member& member) {
       try {
         member.trainer = std::make_unique<DeviceTrainer>(TrainerPlace{member.rank.ordinal,
                                                                       member.rank.rank,
@@ -124,7 +124,7 @@ class LocalTraining {
   // All ranks or none: a captured sum must meet its like.
   void use_graphs() {
     if (!work_.graphs) return;
-    all_well([](Member& member) {
+    on_all_ranks([](Member& member) {
       try {
         member.trainer->capture();
       } catch (const std::exception& failure) {
@@ -146,8 +146,8 @@ class LocalTraining {
       } else {
         obstacle = reason_of(libraries_.cupti);
       }
-    } catch (const NothingToMeasure& nothing) {
-      obstacle = nothing.what();
+    } catch (const NothingToMeasure& missing) {
+      obstacle = missing.what();
     }
     no_trace_ = any_text(obstacle);
     if (!no_trace_.empty()) tracer_.reset();
@@ -173,12 +173,6 @@ class LocalTraining {
     member.share.dropped_records = recorded.dropped;
   }
 
-  static std::string reason_of(const Outcome<std::shared_ptr<const Cupti>>& outcome) {
-    if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
-    if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
-    return {};
-  }
-
   void measure(Member& member, int warmup) {
     DeviceTrainer& trainer = *member.trainer;
     trainer.begin_clock();
@@ -198,7 +192,7 @@ class LocalTraining {
     TrainingMeasured measured;
     std::vector<RankShare> own;
     for (const Member& member : members_) own.push_back(member.share);
-    const std::vector<std::string> texts = meeting_.gather(shares_text(own));
+    const std::vector<std::string> texts = meeting_.gather(shares_text(std::move(own)));
     const std::vector<std::string> hosts = meeting_.gather(host_name());
     double fastest = 0.0;
     meeting_.agree(probes::rank_trouble([&] {
@@ -288,24 +282,52 @@ TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
 }
 
 namespace {
+// Each of these lists the fields of a type once, for the writer and the reader.
+
+template <class Archive>
+void list_fields(Archive& archive, StepTimes& times) {
+  archive(times.previous_end, times.start, times.stage_end, times.sum_end, times.end);
+}
+
+template <class Archive>
+void list_fields(Archive& archive, Span& span) {
+  archive(span.step, span.activity, span.sequence, span.start, span.end, span.name);
+}
+
+template <class Archive>
+void list_fields(Archive& archive, RankShare& share) {
+  archive(share.rank.index,
+          share.clock,
+          share.clock_error_s,
+          share.fingerprint,
+          share.steps,
+          share.dropped_records,
+          share.kernels);
+}
+
+/// Plain values as their bytes; strings and vectors as their length and their elements.
 class Writer {
  public:
-  template <class Value>
-  void add(const Value& value) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  }
-  void add(const std::string& value) {
-    add(static_cast<std::uint64_t>(value.size()));
-    text_ += value;
-  }
-  void add(const std::vector<double>& values) {
-    add(static_cast<std::uint64_t>(values.size()));
-    for (const double value : values) add(value);
+  template <class... Values>
+  void operator()(Values&... values) {
+    (add(values), ...);
   }
   std::string take() { return std::move(text_); }
 
  private:
+  template <class Value>
+  void add(Value& value) {
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+      text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    } else if constexpr (requires { value.size(); }) {
+      const std::uint64_t count = value.size();
+      add(count);
+      for (auto& element : value) add(element);
+    } else {
+      list_fields(*this, value);
+    }
+  }
+
   std::string text_;
 };
 
@@ -313,90 +335,42 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
   bool empty() const { return text_.empty(); }
-  template <class Value>
-  Value take() {
-    Value value{};
-    if (text_.size() < sizeof(value)) refuse();
-    std::memcpy(&value, text_.data(), sizeof(value));
-    text_.remove_prefix(sizeof(value));
-    return value;
-  }
-  std::size_t count() {
-    const auto count = take<std::uint64_t>();
-    if (count > text_.size()) refuse();
-    return count;
-  }
-  std::string string() {
-    const std::size_t size = count();
-    std::string value(text_.substr(0, size));
-    text_.remove_prefix(size);
-    return value;
-  }
-  std::vector<double> doubles() {
-    std::vector<double> values(count());
-    for (double& value : values) value = take<double>();
-    return values;
+  template <class... Values>
+  void operator()(Values&... values) {
+    (take(values), ...);
   }
 
  private:
-  [[noreturn]] static void refuse() {
+  template <class Value>
+  void take(Value& value) {
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+      require(sizeof(value));
+      std::memcpy(&value, text_.data(), sizeof(value));
+      text_.remove_prefix(sizeof(value));
+    } else if constexpr (requires { value.size(); }) {
+      std::uint64_t count = 0;
+      take(count);
+      require(count);  // an element has at least one byte
+      value.resize(count);
+      for (auto& element : value) take(element);
+    } else {
+      list_fields(*this, value);
+    }
+  }
+
+  void require(std::size_t bytes) const {
+    if (bytes <= text_.size()) return;
     throw ProbeFailure(
         "a rank's report of its training steps is cut off: do all ranks run the same build?");
   }
+
   std::string_view text_;
 };
-
-void write_span(const Span& span, Writer& writer) {
-  writer.add(span.step);
-  writer.add(span.activity);
-  writer.add(span.sequence);
-  writer.add(std::int64_t{span.start.count()});
-  writer.add(std::int64_t{span.end.count()});
-  writer.add(span.name);
-}
-
-Span read_span(Reader& reader, Rank rank) {
-  Span span;
-  span.rank = rank;
-  span.step = reader.take<std::int32_t>();
-  span.activity = reader.take<Activity>();
-  span.sequence = reader.take<std::int32_t>();
-  span.start = std::chrono::nanoseconds(reader.take<std::int64_t>());
-  span.end = std::chrono::nanoseconds(reader.take<std::int64_t>());
-  span.name = reader.string();
-  return span;
-}
-
-StepTimes read_times(Reader& reader) {
-  StepTimes times;
-  times.previous_end = reader.take<double>();
-  times.start = reader.take<double>();
-  times.stage_end = reader.doubles();
-  times.sum_end = reader.doubles();
-  times.end = reader.take<double>();
-  return times;
-}
 }  // namespace
 
-std::string shares_text(const std::vector<RankShare>& shares) {
+std::string shares_text(std::vector<RankShare> shares) {
   Writer writer;
-  for (const RankShare& share : shares) {
-    writer.add(share.rank.index);
-    writer.add(share.clock);
-    writer.add(share.clock_error_s);
-    writer.add(share.fingerprint);
-    writer.add(static_cast<std::uint64_t>(share.steps.size()));
-    for (const StepTimes& times : share.steps) {
-      writer.add(times.previous_end);
-      writer.add(times.start);
-      writer.add(times.stage_end);
-      writer.add(times.sum_end);
-      writer.add(times.end);
-    }
-    writer.add(share.dropped_records);
-    writer.add(static_cast<std::uint64_t>(share.kernels.size()));
-    for (const Span& span : share.kernels) write_span(span, writer);
-  }
+  for (RankShare& share : shares) writer(share);
   return writer.take();
 }
 
@@ -404,19 +378,9 @@ std::vector<RankShare> shares_of(std::string_view text) {
   std::vector<RankShare> shares;
   Reader reader(text);
   while (!reader.empty()) {
-    RankShare share;
-    share.rank.index = reader.take<int>();
-    share.clock = reader.take<ClockMap>();
-    share.clock_error_s = reader.take<double>();
-    share.fingerprint = reader.take<std::uint64_t>();
-    const std::size_t steps = reader.count();
-    for (std::size_t i = 0; i < steps; ++i) share.steps.push_back(read_times(reader));
-    share.dropped_records = reader.take<std::int64_t>();
-    const std::size_t kernels = reader.count();
-    for (std::size_t i = 0; i < kernels; ++i) {
-      share.kernels.push_back(read_span(reader, share.rank));
-    }
-    shares.push_back(std::move(share));
+    RankShare& share = shares.emplace_back();
+    reader(share);
+    for (Span& span : share.kernels) span.rank = share.rank;
   }
   return shares;
 }

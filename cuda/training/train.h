@@ -45,8 +45,7 @@ probes::TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
                                        const TrainingLibraries& libraries,
                                        const probes::TrainingWork& work);
 
-// What a rank tells rank 0 of its measured steps, as it travels between processes.
-
+/// What a rank reports to rank 0 of its measured steps.
 struct RankShare {
   Rank rank;
   ClockMap clock;
@@ -58,12 +57,12 @@ struct RankShare {
 };
 
 /// Shares one after another, readable on machines of the same byte order: the ranks of one job.
-std::string shares_text(const std::vector<RankShare>& shares);
+std::string shares_text(std::vector<RankShare> shares);
 /// Throws ProbeFailure for a text that is no such thing.
 std::vector<RankShare> shares_of(std::string_view text);
 
-/// The spans of all shares, from events; a step is numbered from 0 in each. The clock's method is
-/// for the caller to tell.
+/// The spans of all shares, from events; a step is numbered from 0 in each. The caller
+/// sets the clock's method.
 Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares);
 
 /// The recorded kernels of all shares; absent when a share has none.

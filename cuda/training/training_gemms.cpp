@@ -65,112 +65,46 @@ namespace {
 // What PyTorch gives cuBLASLt from Hopper on.
 constexpr std::size_t workspace_size = std::size_t{32} << 20U;
 
-// A descriptor of the library and the call that gives it back.
-template <class Handle>
-class Descriptor {
- public:
-  using Destroy = cublasStatus_t (*)(Handle);
-  Descriptor(Handle handle, Destroy destroy) : handle_(handle), destroy_(destroy) {}
-  ~Descriptor() {
-    if (handle_ != nullptr) static_cast<void>(destroy_(handle_));
-  }
-  Descriptor(Descriptor&& other) noexcept
-      : handle_(std::exchange(other.handle_, nullptr)), destroy_(other.destroy_) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  Handle get() const { return handle_; }
-
- private:
-  Handle handle_;
-  Destroy destroy_;
-};
-
-using MatmulDescriptor = Descriptor<cublasLtMatmulDesc_t>;
-using Layout = Descriptor<cublasLtMatrixLayout_t>;
-using Preference = Descriptor<cublasLtMatmulPreference_t>;
-
-Layout make_layout(const CublasLt& library, const ColumnMajorMatrix& matrix, std::int64_t batch) {
-  cublasLtMatrixLayout_t handle = nullptr;
-  library.check(library.layout_create(&handle,
-                                      CUDA_R_16BF,
-                                      static_cast<std::uint64_t>(matrix.rows),
-                                      static_cast<std::uint64_t>(matrix.columns),
-                                      matrix.leading));
-  Layout layout(handle, library.layout_destroy);
-  if (batch > 1) {
-    const auto count = static_cast<std::int32_t>(batch);
-    library.check(
-        library.layout_set(handle, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count)));
-    library.check(library.layout_set(handle,
-                                     CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                                     &matrix.batch_stride,
-                                     sizeof(matrix.batch_stride)));
-  }
-  return layout;
+LtLayout make_layout(const std::shared_ptr<const CublasLt>& library,
+                     const ColumnMajorMatrix& matrix,
+                     std::int64_t batch) {
+  return make_lt_layout(
+      library,
+      {CUDA_R_16BF, matrix.rows, matrix.columns, matrix.leading, batch, matrix.batch_stride});
 }
 
-template <class Value>
-void set(const CublasLt& library,
-         const MatmulDescriptor& descriptor,
-         cublasLtMatmulDescAttributes_t attribute,
-         const Value& value) {
-  library.check(library.matmul_descriptor_set(descriptor.get(), attribute, &value, sizeof(value)));
+void set_bias(const LtDescriptor& descriptor, const void* bias) {
+  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
 }
 
-MatmulDescriptor make_descriptor(const CublasLt& library, const ColumnMajorGemm& gemm) {
-  cublasLtMatmulDesc_t handle = nullptr;
-  library.check(library.matmul_descriptor_create(&handle, CUBLAS_COMPUTE_32F, CUDA_R_32F));
-  MatmulDescriptor descriptor(handle, library.matmul_descriptor_destroy);
+LtDescriptor make_descriptor(const std::shared_ptr<const CublasLt>& library,
+                             const ColumnMajorGemm& gemm) {
+  LtDescriptor descriptor = make_lt_descriptor(library, CUBLAS_COMPUTE_32F, CUDA_R_32F);
   const auto operation = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  set(library, descriptor, CUBLASLT_MATMUL_DESC_TRANSA, operation(gemm.key.a.transpose));
-  set(library, descriptor, CUBLASLT_MATMUL_DESC_TRANSB, operation(gemm.key.b.transpose));
+  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, operation(gemm.key.a.transpose));
+  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, operation(gemm.key.b.transpose));
   if (gemm.key.bias) {
-    set(library, descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    const void* bias = gemm.bias;
-    set(library, descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    set_attribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set_bias(descriptor, gemm.bias);
   }
   return descriptor;
-}
-
-Preference make_preference(const CublasLt& library, std::size_t workspace, int alignment) {
-  cublasLtMatmulPreference_t handle = nullptr;
-  library.check(library.preference_create(&handle));
-  Preference preference(handle, library.preference_destroy);
-  library.check(library.preference_set(
-      handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof(workspace)));
-  const auto bytes = static_cast<std::uint32_t>(alignment);
-  for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-    library.check(library.preference_set(handle, attribute, &bytes, sizeof(bytes)));
-  }
-  return preference;
 }
 }  // namespace
 
 struct GemmPlans::Plan {
   GemmPlanKey key;
-  MatmulDescriptor descriptor;
-  Layout a;
-  Layout b;
-  Layout d;
+  LtDescriptor descriptor;
+  LtLayout a;
+  LtLayout b;
+  LtLayout d;
   cublasLtMatmulAlgo_t algorithm;
 };
 
-void GemmPlans::DestroyHandle::operator()(cublasLtHandle_t handle) const noexcept {
-  static_cast<void>(library->destroy(handle));
-}
-
 GemmPlans::GemmPlans(std::shared_ptr<const CublasLt> library, const DeviceHealth& health)
     : library_(std::move(library)),
-      handle_(nullptr, DestroyHandle{library_.get()}),
       workspace_bytes_(workspace_size),
       workspace_(allocate_device(health, workspace_size)) {
-  cublasLtHandle_t handle = nullptr;
-  library_->check(library_->create(&handle));
-  handle_.reset(handle);
+  handle_ = make_lt_handle(library_);
 }
 
 GemmPlans::~GemmPlans() = default;
@@ -186,12 +120,13 @@ GemmPlans::Plan& GemmPlans::plan_of(const ColumnMajorGemm& gemm) {
 std::unique_ptr<GemmPlans::Plan> GemmPlans::make_plan(const ColumnMajorGemm& gemm) {
   const GemmPlanKey& key = gemm.key;
   auto plan = std::make_unique<Plan>(Plan{key,
-                                          make_descriptor(*library_, gemm),
-                                          make_layout(*library_, key.a, key.batch),
-                                          make_layout(*library_, key.b, key.batch),
-                                          make_layout(*library_, key.d, key.batch),
+                                          make_descriptor(library_, gemm),
+                                          make_layout(library_, key.a, key.batch),
+                                          make_layout(library_, key.b, key.batch),
+                                          make_layout(library_, key.d, key.batch),
                                           {}});
-  const Preference preference = make_preference(*library_, workspace_bytes_, key.alignment);
+  const LtPreference preference =
+      make_lt_preference(library_, workspace_bytes_, static_cast<std::uint32_t>(key.alignment));
   cublasLtMatmulHeuristicResult_t result{};
   int found = 0;
   const cublasStatus_t status = library_->heuristic(handle_.get(),
@@ -221,10 +156,7 @@ std::unique_ptr<GemmPlans::Plan> GemmPlans::make_plan(const ColumnMajorGemm& gem
 
 void GemmPlans::run(const ColumnMajorGemm& gemm, cudaStream_t stream) {
   const Plan& plan = plan_of(gemm);
-  if (gemm.key.bias) {
-    const void* bias = gemm.bias;
-    set(*library_, plan.descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-  }
+  if (gemm.key.bias) set_bias(plan.descriptor, gemm.bias);
   library_->check(library_->matmul(handle_.get(),
                                    plan.descriptor.get(),
                                    &gemm.alpha,
@@ -241,73 +173,5 @@ void GemmPlans::run(const ColumnMajorGemm& gemm, cudaStream_t stream) {
                                    workspace_.get(),
                                    workspace_bytes_,
                                    stream));
-}
-
-void CudaOperations::multiply(const GemmCall& call) {
-  plans_.run(to_column_major(call), stream_);
-}
-
-void CudaOperations::layer_norm(const LayerNorm& layer) {
-  check(launch_layer_norm(layer, stream_));
-}
-
-void CudaOperations::layer_norm_gradient(const LayerNormGradient& layer) {
-  check(launch_layer_norm_gradient(layer, stream_));
-}
-
-void CudaOperations::gain_gradient(const GainGradient& layer) {
-  check(launch_gain_gradient(layer, stream_));
-}
-
-void CudaOperations::bias_gradient(const BiasGradient& layer) {
-  check(launch_bias_gradient(layer, stream_));
-}
-
-void CudaOperations::softmax(const Softmax& layer) {
-  check(launch_softmax(layer, stream_));
-}
-
-void CudaOperations::softmax_gradient(const SoftmaxGradient& layer) {
-  check(launch_softmax_gradient(layer, stream_));
-}
-
-void CudaOperations::gelu(const Gelu& layer) {
-  check(launch_gelu(layer, stream_));
-}
-
-void CudaOperations::gelu_gradient(const GeluGradient& layer) {
-  check(launch_gelu_gradient(layer, stream_));
-}
-
-void CudaOperations::embed(const Embedding& layer) {
-  check(launch_embedding(layer, stream_));
-}
-
-void CudaOperations::embedding_gradient(const EmbeddingGradient& layer) {
-  check(launch_embedding_gradient(layer, stream_));
-}
-
-void CudaOperations::split_heads(const Heads& layer) {
-  check(launch_split_heads(layer, stream_));
-}
-
-void CudaOperations::merge_heads(const Heads& layer) {
-  check(launch_merge_heads(layer, stream_));
-}
-
-void CudaOperations::cross_entropy(const CrossEntropy& layer) {
-  check(launch_cross_entropy(layer, stream_));
-}
-
-void CudaOperations::sum_losses(const LossSum& sum) {
-  check(launch_loss_sum(sum, stream_));
-}
-
-void CudaOperations::adam(const Adam& adam) {
-  check(launch_adam(adam, stream_));
-}
-
-void CudaOperations::initialise(const InitialWeights& initial) {
-  check(launch_initial_weights(initial, stream_));
 }
 }  // namespace scaleworth::gpu

@@ -61,7 +61,13 @@ Bytes training_bytes(const probes::TransformerShape& shape, std::int64_t sequenc
 }
 
 namespace {
-constexpr double learning_rate = 1e-3;
+/// Of the step numbered from 0: the rate and the corrections of Adam, as on the host.
+AdamFactors adam_factors(int step) {
+  constexpr double learning_rate = 1e-3;
+  const int count = step + 1;
+  return {static_cast<float>(learning_rate / (1.0 - std::pow(0.9, count))),
+          static_cast<float>(1.0 / (1.0 - std::pow(0.999, count)))};
+}
 
 // Counting sort of the tokens by what they are; equal ones keep their order.
 void sort_tokens(std::span<const std::int32_t> text,
@@ -93,12 +99,6 @@ StepInputLayout::StepInputLayout(const probes::TransformerShape& shape, std::int
   factors = order + words(sequences * shape.sequence);
   stop = factors + sizeof(AdamFactors);
   bytes = stop + sizeof(float);
-}
-
-AdamFactors adam_factors(int step) {
-  const int count = step + 1;
-  return {static_cast<float>(learning_rate / (1.0 - std::pow(0.9, count))),
-          static_cast<float>(1.0 / (1.0 - std::pow(0.999, count)))};
 }
 
 void fill_step_input(const probes::TransformerShape& shape,

@@ -92,44 +92,6 @@ void DeviceTransformer::update(TrainingOperations& operations) const {
                    input_at<AdamFactors>(buffers_.input_layout.factors)});
 }
 
-DeviceTransformer::Dense DeviceTransformer::qkv(std::size_t layer) const {
-  const probes::LayerWeights& w = layout_.layers[layer];
-  return {w.qkv, w.qkv_bias, shape_.width, 3 * shape_.width};
-}
-
-DeviceTransformer::Dense DeviceTransformer::output(std::size_t layer) const {
-  const probes::LayerWeights& w = layout_.layers[layer];
-  return {w.output, w.output_bias, shape_.width, shape_.width};
-}
-
-DeviceTransformer::Dense DeviceTransformer::up(std::size_t layer) const {
-  const probes::LayerWeights& w = layout_.layers[layer];
-  return {w.up, w.up_bias, shape_.width, 4 * shape_.width};
-}
-
-DeviceTransformer::Dense DeviceTransformer::down(std::size_t layer) const {
-  const probes::LayerWeights& w = layout_.layers[layer];
-  return {w.down, w.down_bias, 4 * shape_.width, shape_.width};
-}
-
-DeviceTransformer::Dense DeviceTransformer::head() const {
-  return {layout_.head, {}, shape_.width, shape_.vocabulary};
-}
-
-DeviceTransformer::Norm DeviceTransformer::norm1(std::size_t layer) const {
-  const LayerBuffers& b = buffers_.layers[layer];
-  return {layout_.layers[layer].norm1_gain, b.input, b.mean1, b.inverse1};
-}
-
-DeviceTransformer::Norm DeviceTransformer::norm2(std::size_t layer) const {
-  const LayerBuffers& b = buffers_.layers[layer];
-  return {layout_.layers[layer].norm2_gain, b.middle, b.mean2, b.inverse2};
-}
-
-DeviceTransformer::Norm DeviceTransformer::final_norm() const {
-  return {layout_.final_gain, buffers_.stream, buffers_.mean, buffers_.inverse};
-}
-
 Heads DeviceTransformer::heads(std::int64_t parts, Bfloat16* rows, Bfloat16* matrices) const {
   return {parts,
           sequences_,

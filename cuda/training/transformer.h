@@ -22,8 +22,6 @@
 #include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
-// A product of the training step as the layers say it, row-major, and as cuBLASLt wants it.
-
 /// A row-major matrix, `stride` elements from row to row; transposed: what is stored is its
 /// transpose. `batch_stride`: from one product of the batch to the next.
 struct Operand {
@@ -91,10 +89,9 @@ struct ColumnMajorGemm {
 /// and (a b)^T = b^T a^T, so the operands change places.
 ColumnMajorGemm to_column_major(const GemmCall& call);
 
-// What the training step asks of the thing that computes it: a GPU, or plain C++ in tests.
-
-/// Each takes effect in the order of the calls; memory is TrainingMemory's. Nobody but the
-/// implementation reads or writes behind the addresses.
+/// What computes the training step: a GPU, or plain C++ in tests. Each takes effect in the order of
+/// the calls; memory is TrainingMemory's. Only the implementation reads or writes behind the
+/// addresses.
 class TrainingOperations {
  public:
   virtual ~TrainingOperations() = default;
@@ -117,9 +114,8 @@ class TrainingOperations {
   virtual void initialise(const InitialWeights& initial) = 0;
 };
 
-// Memory of the training step, taken once.
-
-/// Lives as long as what was allocated. `allocate` returns zeros, aligned to 256 bytes.
+/// Memory of the training step, taken once. Lives as long as what was allocated. `allocate` returns
+/// zeros, aligned to 256 bytes.
 class TrainingMemory {
  public:
   virtual ~TrainingMemory() = default;
@@ -146,8 +142,6 @@ class CountingMemory final : public TrainingMemory {
   std::size_t bytes_ = 0;
 };
 
-// What the host hands to a step: one block of memory, copied at once.
-
 /// Where the parts of the block start, in bytes.
 struct StepInputLayout {
   StepInputLayout(const probes::TransformerShape& shape, std::int64_t sequences);
@@ -168,16 +162,11 @@ struct StepData {
   bool stop = false;
 };
 
-/// Of the step numbered from 0: the rate and the corrections of Adam, as on the host.
-AdamFactors adam_factors(int step);
-
 /// Fills the block of `layout`. `block` is aligned to 4 bytes.
 void fill_step_input(const probes::TransformerShape& shape,
                      const StepInputLayout& layout,
                      const StepData& data,
                      std::span<std::byte> block);
-
-// Where everything of the training step lies in memory.
 
 /// What the backward pass of a layer needs again; [tokens, ...] unless noted.
 struct LayerBuffers {
@@ -202,7 +191,7 @@ struct TrainingBuffers {
   Bfloat16 *stream = nullptr, *normed = nullptr, *logits = nullptr;  // after the last layer
   float *mean = nullptr, *inverse = nullptr;
   float* losses = nullptr;  // [tokens]
-  float* loss = nullptr;    // loss of this rank, wish to stop; then their sums over ranks
+  float* loss = nullptr;    // loss of this rank, request to stop; then their sums over ranks
   // Used by one layer after another:
   Bfloat16 *dstream = nullptr, *dnormed = nullptr, *dwide = nullptr;
   Bfloat16* packed = nullptr;  // [tokens, 3 width]: queries, keys, values or their gradients
@@ -261,11 +250,23 @@ class DeviceTransformer {
   };
 
   void list_stages();
-  Dense qkv(std::size_t layer) const;
-  Dense output(std::size_t layer) const;
-  Dense up(std::size_t layer) const;
-  Dense down(std::size_t layer) const;
-  Dense head() const;
+  Dense qkv(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.qkv, w.qkv_bias, shape_.width, 3 * shape_.width};
+  }
+  Dense output(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.output, w.output_bias, shape_.width, shape_.width};
+  }
+  Dense up(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.up, w.up_bias, shape_.width, 4 * shape_.width};
+  }
+  Dense down(std::size_t layer) const {
+    const probes::LayerWeights& w = layout_.layers[layer];
+    return {w.down, w.down_bias, 4 * shape_.width, shape_.width};
+  }
+  Dense head() const { return {layout_.head, {}, shape_.width, shape_.vocabulary}; }
   Heads heads(std::int64_t parts, Bfloat16* rows, Bfloat16* matrices) const;
   GemmCall per_head(std::int64_t n, std::int64_t k, Operand a, Operand b, Bfloat16* result) const;
   Bfloat16* output_of(std::size_t layer) const;
@@ -291,9 +292,17 @@ class DeviceTransformer {
     float* mean = nullptr;
     float* inverse = nullptr;
   };
-  Norm norm1(std::size_t layer) const;
-  Norm norm2(std::size_t layer) const;
-  Norm final_norm() const;
+  Norm norm1(std::size_t layer) const {
+    const LayerBuffers& b = buffers_.layers[layer];
+    return {layout_.layers[layer].norm1_gain, b.input, b.mean1, b.inverse1};
+  }
+  Norm norm2(std::size_t layer) const {
+    const LayerBuffers& b = buffers_.layers[layer];
+    return {layout_.layers[layer].norm2_gain, b.middle, b.mean2, b.inverse2};
+  }
+  Norm final_norm() const {
+    return {layout_.final_gain, buffers_.stream, buffers_.mean, buffers_.inverse};
+  }
   void norm_forward(TrainingOperations& operations, const Norm& norm, Bfloat16* y) const;
   void norm_backward(TrainingOperations& operations, const Norm& norm, bool add) const;
 
@@ -320,8 +329,7 @@ class DeviceTransformer {
   std::vector<TrainingStage> backward_;
 };
 
-// One allocation on a GPU from which all buffers of a training are cut.
-
+/// One allocation on a GPU from which all buffers of a training are cut.
 class DeviceArena final : public TrainingMemory {
  public:
   /// `bytes` of the current device, zeroed on `stream`. `health` must outlive it. Throws

@@ -15,7 +15,7 @@ using namespace scaleworth::gpu;
 
 namespace {
 Outcome<NvmlDevice> fake_device() {
-  return find_nvml_device(std::get<std::shared_ptr<const Nvml>>(open_fake_nvml()), fake_gpu());
+  return find_nvml_device(open_fake_nvml(), fake_gpu());
 }
 
 /// The section of the fabricated GPU; the kernel shows nothing of it.

@@ -11,9 +11,7 @@ template <class Function>
 Function* symbol(const char* name) {
   const SharedLibrary library(FAKE_NVML_FILE);
   library.keep();
-  Function* function = nullptr;
-  library.need(function, name);
-  return function;
+  return library.need(name);
 }
 
 }  // namespace

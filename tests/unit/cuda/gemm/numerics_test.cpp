@@ -47,7 +47,7 @@ TEST_CASE("recipes are what the formats mean", "[cuda gemm]") {
   CHECK(gemm_recipe(NumberFormat::fp8_e5m2).b_type == CUDA_R_8F_E4M3);
   CHECK(gemm_recipe(NumberFormat::fp8_e4m3).chooses_accumulation);
   CHECK_FALSE(gemm_recipe(NumberFormat::fp8_block).chooses_accumulation);
-  CHECK(scale_mode(gemm_recipe(NumberFormat::nvfp4).a_scale) ==
+  CHECK(scale_form(gemm_recipe(NumberFormat::nvfp4).a_scale).mode ==
         CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3);
   CHECK(is_block_scaled(gemm_recipe(NumberFormat::mxfp8)));
   CHECK_FALSE(is_block_scaled(gemm_recipe(NumberFormat::fp8_e4m3)));

@@ -26,7 +26,7 @@ namespace {
 const char* path_of_program = nullptr;
 
 template <class Function>
-Function* symbol(void* library, const char* name, Function* /*type*/) {
+Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
@@ -43,14 +43,14 @@ void* fake() {
 }
 
 void launch(const char* kernel) {
-  symbol(fake(), "fake_launch", &fake_launch)(kernel);
+  symbol<decltype(fake_launch)>(fake(), "fake_launch")(kernel);
 }
 
 /// As the driver at cuInit.
 void initialize() {
   void* library = open_named("CUDA_INJECTION64_PATH");
   if (library == nullptr) return;
-  symbol(library, "InitializeInjection", static_cast<int (*)()>(nullptr))();
+  symbol<int ()>(library, "InitializeInjection")();
 }
 
 void launch_on_threads() {
@@ -65,14 +65,14 @@ void launch_on_threads() {
 /// Returns when what was launched is in the file: a flush that began later has been written when
 /// the one after it begins.
 void wait_for_writer() {
-  const auto flushes = symbol(fake(), "fake_flushes", &fake_flushes);
+  const auto flushes = symbol<decltype(fake_flushes)>(fake(), "fake_flushes");
   const std::uint64_t before = flushes();
   while (flushes() < before + 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void steps() {
-  const auto push = symbol(fake(), "fake_range_push", &fake_range_push);
-  const auto pop = symbol(fake(), "fake_range_pop", &fake_range_pop);
+  const auto push = symbol<decltype(fake_range_push)>(fake(), "fake_range_push");
+  const auto pop = symbol<decltype(fake_range_pop)>(fake(), "fake_range_pop");
   for (int step = 0; step < 5; ++step) {
     push(("step " + std::to_string(step)).c_str());
     for (int i = 0; i < 10; ++i) launch("_Z4gemmPf");
@@ -81,7 +81,7 @@ void steps() {
 }
 
 void profiled() {
-  const auto profiler = symbol(fake(), "fake_profiler", &fake_profiler);
+  const auto profiler = symbol<decltype(fake_profiler)>(fake(), "fake_profiler");
   launch("_Z6beforev");
   profiler(1);
   launch("_Z6duringv");
@@ -283,7 +283,7 @@ struct Word {
 constexpr Word words[] = {
     {"init", &initialize},
     {"threads", &launch_on_threads},
-    {"unfinished", [] { symbol(fake(), "fake_unfinished", &fake_unfinished)(); }},
+    {"unfinished", [] { symbol<decltype(fake_unfinished)>(fake(), "fake_unfinished")(); }},
     {"wait", &wait_for_writer},
     {"steps", &steps},
     {"profiled", &profiled},

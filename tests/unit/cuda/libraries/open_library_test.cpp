@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cublas_lt.h"
 #include "cuda/libraries/cupti.h"
+#include "cuda/libraries/library.h"
 #include "cuda/libraries/nccl.h"
 #include "cuda/libraries/nvml.h"
-#include "cuda/libraries/library.h"
 #include "tests/catch.h"
 #include "tests/unit/core/temporary_directory.h"
 
@@ -39,8 +39,7 @@ SearchScope scope_of(const TemporaryDirectory& root) {
 }
 
 void accept_nvml(const SharedLibrary& library) {
-  int (*function)() = nullptr;
-  library.need(function, "nvmlInit_v2");
+  library.need("nvmlInit_v2");
 }
 
 Outcome<OpenedLibrary> open_fictive(const TemporaryDirectory& root, const std::string& flag = {}) {
@@ -130,9 +129,8 @@ TEST_CASE("a cuBLASLt without its functions is refused by the first that is miss
 }
 
 TEST_CASE("NVML is initialised while somebody owns it", "[open library]") {
-  int* open_count = nullptr;
   const SharedLibrary fake(SCALEWORTH_FAKE_NVML_GOOD);
-  fake.need(open_count, "fake_nvml_open_count");
+  const int* open_count = fake.need("fake_nvml_open_count");
   {
     const auto outcome = open_nvml(SCALEWORTH_FAKE_NVML_GOOD);
     const auto& nvml = std::get<std::shared_ptr<const Nvml>>(outcome);

@@ -34,20 +34,20 @@ TEST_CASE("in place, a gathering rank sends its own block and a scattering one k
 }
 
 TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
-  WarmUpResult news;
-  news.operation = Seconds(12e-6);
-  news.said.asked = true;
-  news.said.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
-  news.said.ran = RanAlgorithm{{"Ring", "LL"}, 4};
-  const WarmUpResult read = parse_warm_up(warm_up_text(news));
-  CHECK(read.operation == news.operation);
-  CHECK(read.said.asked);
-  CHECK_FALSE(read.said.refused);
-  REQUIRE(read.said.predictions.size() == 2);
-  CHECK(read.said.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
-  CHECK(read.said.predictions[1].time == Seconds(25e-6));
-  CHECK(read.said.ran->channels == 4);
-  CHECK_FALSE(parse_warm_up(warm_up_text({})).said.ran);
+  WarmUpResult own;
+  own.operation = Seconds(12e-6);
+  own.report.tuner_called = true;
+  own.report.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
+  own.report.ran = RanAlgorithm{{"Ring", "LL"}, 4};
+  const WarmUpResult read = parse_warm_up(warm_up_text(own));
+  CHECK(read.operation == own.operation);
+  CHECK(read.report.tuner_called);
+  CHECK_FALSE(read.report.refused);
+  REQUIRE(read.report.predictions.size() == 2);
+  CHECK(read.report.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
+  CHECK(read.report.predictions[1].time == Seconds(25e-6));
+  CHECK(read.report.ran->channels == 4);
+  CHECK_FALSE(parse_warm_up(warm_up_text({})).report.ran);
   CHECK_THROWS_AS(parse_warm_up("{}"), ProbeFailure);
   CHECK_THROWS_AS(parse_warm_up("nonsense"), ProbeFailure);
 }
@@ -79,7 +79,7 @@ TEST_CASE("a lack of memory is told from other failures of the same code", "[ncc
 }
 
 TEST_CASE("failures for lack of memory become OutOfMemory with the rank, others pass", "[nccl]") {
-  const auto said = [](const std::function<void()>& action) -> std::string {
+  const auto outcome = [](const std::function<void()>& action) -> std::string {
     try {
       name_lack_of_memory("rank 3 (GPU 3)", action);
     } catch (const OutOfMemory& failure) {
@@ -87,16 +87,16 @@ TEST_CASE("failures for lack of memory become OutOfMemory with the rank, others 
     }
     return "nothing";
   };
-  CHECK(said([] {
+  CHECK(outcome([] {
           throw Error(cudaErrorMemoryAllocation, std::source_location::current());
         }).starts_with("rank 3 (GPU 3): out of memory: "));
-  CHECK(said([] {
+  CHECK(outcome([] {
           throw LibraryError(
               "NCCL", "Failed to CUDA malloc 8 bytes", 1, std::source_location::current());
         }).starts_with("rank 3 (GPU 3): out of memory: NCCL: Failed to CUDA malloc"));
   CHECK_THROWS_AS(
-      said([] { throw Error(cudaErrorLaunchFailure, std::source_location::current()); }), Error);
-  CHECK(said([] {}) == "nothing");
+      outcome([] { throw Error(cudaErrorLaunchFailure, std::source_location::current()); }), Error);
+  CHECK(outcome([] {}) == "nothing");
 }
 
 TEST_CASE("a place survives the way to the other ranks", "[nccl]") {

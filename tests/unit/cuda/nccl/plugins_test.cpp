@@ -70,13 +70,13 @@ TEST_CASE("the usable cells are recorded in seconds, cheapest first", "[nccl]") 
   plugin_state().start_watching();
   Table table = some_table();
   ask(table);
-  const NcclReport said = plugin_state().stop_watching();
-  REQUIRE(said.asked);
-  REQUIRE(said.predictions.size() == 4);
-  CHECK(said.predictions[0].way == probes::CollectiveAlgorithm{"Ring", "LL"});
-  CHECK_THAT(said.predictions[0].time.value(), WithinRel(7e-6, 1e-6));
-  CHECK(said.predictions[1].way == probes::CollectiveAlgorithm{"Tree", "LL"});
-  CHECK(said.predictions[3].way == probes::CollectiveAlgorithm{"NVLS", "Simple"});
+  const NcclReport report = plugin_state().stop_watching();
+  REQUIRE(report.tuner_called);
+  REQUIRE(report.predictions.size() == 4);
+  CHECK(report.predictions[0].way == probes::CollectiveAlgorithm{"Ring", "LL"});
+  CHECK_THAT(report.predictions[0].time.value(), WithinRel(7e-6, 1e-6));
+  CHECK(report.predictions[1].way == probes::CollectiveAlgorithm{"Tree", "LL"});
+  CHECK(report.predictions[3].way == probes::CollectiveAlgorithm{"NVLS", "Simple"});
   CHECK(table == some_table());
 }
 
@@ -89,9 +89,9 @@ TEST_CASE("forcing makes one cell free and leaves the others and the record alon
   Table expected = some_table();
   expected[4][2] = 0.0F;
   CHECK(table == expected);
-  const NcclReport said = plugin_state().stop_watching();
-  CHECK_FALSE(said.refused);
-  CHECK_THAT(said.predictions.back().time.value(), WithinRel(25e-6, 1e-6));
+  const NcclReport report = plugin_state().stop_watching();
+  CHECK_FALSE(report.refused);
+  CHECK_THAT(report.predictions.back().time.value(), WithinRel(25e-6, 1e-6));
 }
 
 TEST_CASE("a cell that NCCL cannot use is never forced", "[nccl]") {
@@ -111,7 +111,7 @@ TEST_CASE("the small all-reduce that aligns ranks is neither forced nor recorded
   Table table = some_table();
   ask(table, PluginState::own_bytes);
   CHECK(table == some_table());
-  CHECK_FALSE(plugin_state().stop_watching().asked);
+  CHECK_FALSE(plugin_state().stop_watching().tuner_called);
 }
 
 TEST_CASE("what ran is told in the tuner's words", "[nccl]") {
@@ -119,10 +119,10 @@ TEST_CASE("what ran is told in the tuner's words", "[nccl]") {
   plugin_state().start_watching();
   tell("COLLNET_DIRECT", "SIMPLE", 3);
   tell("NVLS_TREE", "SIMPLE", 16);
-  const NcclReport said = plugin_state().stop_watching();
-  REQUIRE(said.ran);
-  CHECK(said.ran->way == probes::CollectiveAlgorithm{"NVLSTree", "Simple"});
-  CHECK(said.ran->channels == 16);
+  const NcclReport report = plugin_state().stop_watching();
+  REQUIRE(report.ran);
+  CHECK(report.ran->way == probes::CollectiveAlgorithm{"NVLSTree", "Simple"});
+  CHECK(report.ran->channels == 16);
 }
 
 TEST_CASE("the profiler is on while watched only", "[nccl]") {
@@ -149,7 +149,7 @@ TEST_CASE("both plugins are found in this program as NCCL looks for them", "[ncc
   ::dlclose(program);
 }
 
-TEST_CASE("a plugin of the user's stays, and what is lost is said", "[nccl]") {
+TEST_CASE("a plugin of the user's stays, and what is lost is reported", "[nccl]") {
   ::setenv("NCCL_TUNER_PLUGIN", "/opt/theirs.so", 1);
   ::unsetenv("NCCL_PROFILER_PLUGIN");
   CHECK(offer_plugins() ==
