@@ -21,7 +21,7 @@
 namespace scaleworth::model {
 namespace {
 /// Results, then warnings. Results: scaling and its cause, cost, law or prediction, MFU, ceilings,
-/// communication. Doubts: a run that ended early, probes skipped or failed, losses that differ,
+/// communication. Warnings: a run that ended early, probes skipped or failed, losses that differ,
 /// contention, more ranks than workers, a rank slowed on purpose, rates above their peak.
 /// Every sentence follows from `run` and `analysis` alone; what is not known has none.
 std::vector<Finding> findings_of(const Run& run, const Analysis& analysis) {
