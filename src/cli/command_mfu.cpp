@@ -244,12 +244,12 @@ std::optional<model::Denominator> measured_peak(const std::string& text,
     return model::Denominator{FlopPerSecond(*number * tera), "measured, as given"};
   }
   const model::Analysis analysis = model::analyse(read_run(text), {});
-  const auto rate = model::slowest_steady_rate(analysis.gpus, number_format);
-  if (!rate) {
+  const model::GpuGemm* slowest = model::slowest_steady(analysis.gpus, number_format).product;
+  if (slowest == nullptr) {
     throw UserError(fmt::format(
         "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format));
   }
-  return model::Denominator{*rate,
+  return model::Denominator{slowest->rate.value,
                             fmt::format("measured: steady {} products in {}", number_format, text)};
 }
 

@@ -114,13 +114,12 @@ struct RooflineResult {
   std::vector<LatencyLevel> latency_levels;
   std::vector<SoftRoof> soft_roofs;
   std::vector<PlacedGemm> gemms;
-  std::vector<std::string>
-      warnings;  // contended points, roofs that cannot be fitted, impossible rates
+  std::vector<std::string> warnings;  // contended points, unfitted roofs, impossible rates
 };
 
 // What follows from the probes of GPUs: one result per GPU, and how they compare.
 
-/// The GPU as the environment of the run describes it; what the driver did not tell is absent.
+/// The GPU as the environment of the run describes it; what the driver did not report is absent.
 struct GpuIdentity {
   int ordinal = 0;
   std::string name;
@@ -210,8 +209,8 @@ struct GpuGemm {
   std::optional<Estimate<double>> flop_per_joule;
 };
 
-/// One step from the promised to the measured rate. Both figures or none: a cause that could not be
-/// told from the other steps has none, and takes no part in the sums.
+/// One step from the datasheet's to the measured rate. Both figures or none: a cause that could not
+/// be separated from the other steps has none, and takes no part in the sums.
 struct WaterfallStep {
   std::string name;
   std::optional<double> factor;         // rate after / rate before; above 1: a gain
@@ -329,7 +328,7 @@ struct GpuPace {
   /// together / median of the other GPUs of the same model; absent for the only one of its model.
   std::optional<Estimate<double>> of_others;
   GpuConditions conditions;
-  bool slow = false;  // surely more than 5 % below the others
+  bool slow = false;  // with 95 % confidence more than 5 % below the others
   std::string cause;  // of a slow one; empty: unexplained
 };
 
@@ -342,7 +341,6 @@ struct GpusTogether {
 };
 
 // ---- Collectives
-// ----------------------------------------------------------------------------------
 
 struct CollectivePoint {
   Bytes message;
@@ -399,7 +397,7 @@ struct AlgorithmRegime {
 /// What the library did by itself at one size.
 struct ChosenPoint {
   CollectivePoint point;
-  std::string algorithm;  // what ran; empty where it does not tell
+  std::string algorithm;  // what ran; empty where the library does not report it
   std::string protocol;
   std::optional<BytesPerSecond> wire_bandwidth;  // through one GPU's port, by what ran
   std::optional<Seconds> library_prediction;     // of its own choice
@@ -427,7 +425,6 @@ struct AlgorithmResult {
 };
 
 // ---- Scaling
-// --------------------------------------------------------------------------------------
 
 /// Part of a step, mean over ranks, median over steps.
 struct StepShare {
@@ -489,7 +486,7 @@ struct ScalingLaw {
   std::string basis;        // one sentence: from what, under which assumptions
   std::optional<Estimate<double>> serial;     // s
   std::optional<Estimate<double>> coherency;  // c
-  std::string not_identifiable;       // reason when s and c cannot be told apart; then both absent
+  std::string not_identifiable;       // reason when s and c cannot be separated; then both absent
   std::optional<double> correlation;  // of s and c over their joint 95 % region
   std::optional<int> next_count;      // the count to measure next, when not identifiable
   std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted

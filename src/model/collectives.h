@@ -40,22 +40,11 @@ BytesPerSecond bus_bandwidth(const std::string& collective, Bytes message, Secon
 /// a definition of bus bandwidth.
 std::vector<CollectiveResult> analyse_collectives(const Run& run);
 
-// Where a collective changes its protocol: boundaries between stretches of sizes that each follow
-// one line alpha + beta n.
-
 /// Time of one operation at one message size.
 struct TimedSize {
   Bytes message;
   Seconds time;
 };
-
-/// First indices of one to three segments of `points` (ascending sizes, no duplicates), at least
-/// three points each. Minimises, by dynamic programming over the boundaries,
-///   sum over segments min over alpha, beta >= 0 of sum cauchy((alpha + beta n - t) / (t sigma))
-///   + 1.5 ln(points) per segment after the first
-/// (half the Bayesian information criterion's price of two coefficients and a boundary); sigma is
-/// the curve's noise, at least 1 %; Cauchy's corner at 2.385 sigma. {0} for fewer than six points.
-std::vector<std::size_t> segment_starts(std::span<const TimedSize> points);
 
 // Time of a collective as a function of its size: three forms, fitted by relative error.
 
@@ -83,11 +72,8 @@ std::size_t choose_fit(std::span<const CommunicationFit> fits);
 
 // Predicting a collective's time from a fit, inside and outside of what was measured.
 
-/// The segment that is valid at `message`; between two segments the one nearer by ratio of sizes.
-/// Throws std::invalid_argument for a fit without segments.
-const CommunicationSegment& segment_at(const CommunicationFit& fit, Bytes message);
-
-/// Fitted time at `message`: alpha + beta n + c sqrt(n) of its segment.
+/// Fitted time at `message`: alpha + beta n + c sqrt(n) of its segment, between two segments of the
+/// one nearer by ratio of sizes. Throws std::invalid_argument for a fit without segments.
 Seconds evaluate(const CommunicationFit& fit, Bytes message);
 
 struct CommunicationPrediction {
@@ -112,7 +98,6 @@ class AllReduceModel {
   /// `fit` of an all_reduce among `ranks`. Throws std::invalid_argument below two ranks or without
   /// segments.
   AllReduceModel(CommunicationFit fit, int ranks);
-  int measured_ranks() const { return ranks_; }
   /// Zero time for one rank. Any count but the measured one is extrapolated. Throws
   /// std::invalid_argument for a count below one.
   CommunicationPrediction predict(int ranks, Bytes message) const;
@@ -126,18 +111,15 @@ class AllReduceModel {
 /// nothing could be fitted.
 std::optional<AllReduceModel> all_reduce_model(const CollectiveResult& result);
 
-// NCCL's collectives of a run: a line per algorithm and protocol, the system curve, and how well
-// the library and we predict it.
+// NCCL's collectives of a run: a line per algorithm and protocol, the minimum over the lines, and
+// how well it and the library's own prediction meet the measured times.
 
 /// One result per (topology, collective, mode, rank count, in place, registered) of comm.nccl, in
 /// that order. Points of one size are pooled. Empty when the probe is missing. Throws UserError
 /// when a point lacks a field or names a collective without a definition of bus bandwidth.
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run);
 
-// A library that chooses among ways is as fast as the fastest of their lines.
-
-/// The line through the points of one way: alpha and beta by `fit_relative` as in
-/// communication_fit.h, with its held-out error. Without segments below 3 points.
+/// The alpha-beta fit of `points`. Without segments below 3 points.
 CommunicationFit fit_way(const std::vector<CollectivePoint>& points);
 
 /// Index of the line that is fastest at `message` among those that were measured there (largest

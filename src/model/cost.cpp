@@ -8,10 +8,11 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double hours_per_month = 8760.0 / 12.0;
+constexpr double hours_per_year = 8760.0;
+constexpr double hours_per_month = hours_per_year / 12.0;
 
-void check(double gigabytes, double price, const char* what) {
-  if (!(gigabytes >= 0.0) || !(price >= 0.0)) throw UserError(what);
+void require(bool holds, const char* message) {
+  if (!holds) throw UserError(message);
 }
 }  // namespace
 
@@ -29,17 +30,15 @@ BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time) {
 }
 
 DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month) {
-  check(gigabytes,
-        usd_per_gigabyte_month,
-        "storage takes 0 GB or more at 0 or more per GB and month; correct --storage-gb or "
-        "--storage-usd-per-gb-month");
+  require(gigabytes >= 0.0 && usd_per_gigabyte_month >= 0.0,
+          "storage takes 0 GB or more at 0 or more per GB and month; correct --storage-gb or "
+          "--storage-usd-per-gb-month");
   return dollars_per_hour(gigabytes * usd_per_gigabyte_month / hours_per_month);
 }
 
 Dollars egress_cost(double gigabytes, double usd_per_gigabyte) {
-  check(
-      gigabytes,
-      usd_per_gigabyte,
+  require(
+      gigabytes >= 0.0 && usd_per_gigabyte >= 0.0,
       "egress takes 0 GB or more at 0 or more per GB; correct --egress-gb or --egress-usd-per-gb");
   return Dollars(gigabytes * usd_per_gigabyte);
 }
@@ -96,17 +95,9 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   if (times.empty()) return std::nullopt;
   std::vector<Costed> costed;
   for (const CountTime& at : times) costed.push_back(with_cost(prices, at));
-  std::sort(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
-    return a.ranks < b.ranks;
-  });
-  const Costed& cheapest =
-      *std::min_element(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
-        return a.cost < b.cost;
-      });
-  const Costed& fastest =
-      *std::min_element(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
-        return a.time < b.time;
-      });
+  std::ranges::sort(costed, {}, &Costed::ranks);
+  const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
+  const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
   CostChoice choice;
   choice.cheapest = cheapest.ranks;
   choice.fastest = fastest.ranks;
@@ -119,12 +110,6 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
 }
 
 namespace {
-constexpr double hours_per_year = 8760.0;
-
-void require(bool holds, const char* message) {
-  if (!holds) throw UserError(message);
-}
-
 void check(const OwnedTerms& terms) {
   require(terms.capital.value() >= 0.0 && std::isfinite(terms.capital.value()),
           "the capital of an owned rank must be 0 or more, as --capex 30000");

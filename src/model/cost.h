@@ -50,7 +50,7 @@ struct BillTerms {
   DollarsPerSecond fixed = DollarsPerSecond(0.0);
   DollarsPerSecond storage = DollarsPerSecond(0.0);
   /// What an hour of waiting is worth to whoever waits. It acts exactly like `fixed` on every count
-  /// and every choice, but nobody sends a bill for it.
+  /// and every choice, but is on no bill.
   DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
   Dollars egress = Dollars(0.0);  // once per run
 };
@@ -198,7 +198,7 @@ struct SpotCount {
   std::optional<double> in_time;  // chance of meeting the deadline, where there is one
 };
 
-/// A time that a job must keep, and how surely.
+/// A time that a job must keep, and with what probability.
 struct Deadline {
   Seconds latest;
   double probability = 0.95;

@@ -11,7 +11,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,64 +21,35 @@
 
 namespace scaleworth::model {
 namespace {
-/// Facts of one section, by name and type; absent where the driver did not tell.
-class Facts {
- public:
-  Facts(const Run& run, std::string section) : run_(run), section_(std::move(section)) {}
-
-  std::optional<double> number(const char* name) const {
-    const Fact* fact = find_fact(run_, section_, name);
-    if (fact == nullptr || !fact->value) return std::nullopt;
-    if (const auto* whole = std::get_if<std::int64_t>(&*fact->value)) {
-      return static_cast<double>(*whole);
-    }
-    const auto* real = std::get_if<double>(&*fact->value);
-    return real == nullptr ? std::nullopt : std::optional(*real);
-  }
-  std::optional<int> whole(const char* name) const {
-    const auto value = number(name);
-    const bool fits = value && *value >= 0.0 && *value <= std::numeric_limits<int>::max();
-    return fits ? std::optional(static_cast<int>(*value)) : std::nullopt;
-  }
-  std::optional<Bytes> bytes(const char* name) const {
-    const auto value = number(name);
-    return value ? std::optional(Bytes(*value)) : std::nullopt;
-  }
-  std::string text(const char* name) const {
-    const Fact* fact = find_fact(run_, section_, name);
-    if (fact == nullptr || !fact->value) return "";
-    const auto* value = std::get_if<std::string>(&*fact->value);
-    return value == nullptr ? "" : *value;
-  }
-
- private:
-  const Run& run_;
-  std::string section_;
-};
-
-std::optional<BytesPerSecond> link_rate(const Facts& facts) {
-  const auto generation = facts.whole("pcie_generation");
-  const auto width = facts.whole("pcie_width");
-  return generation && width ? pcie_rate(*generation, *width) : std::nullopt;
-}
-
 /// From section "gpu N". The datasheet is found in `catalogue` by PCI device id; none for a GPU
 /// that the catalogue does not know.
 GpuIdentity identify_gpu(const Run& run, int ordinal, const std::vector<GpuDatasheet>& catalogue) {
-  const Facts facts(run, fmt::format("gpu {}", ordinal));
+  const std::string section = fmt::format("gpu {}", ordinal);
+  const auto number = [&](const char* name) { return number_fact(run, section, name); };
+  const auto whole = [&](const char* name) -> std::optional<int> {
+    const auto value = number(name);
+    if (!value || *value < 0.0 || *value > std::numeric_limits<int>::max()) return std::nullopt;
+    return static_cast<int>(*value);
+  };
+  const auto bytes = [&](const char* name) {
+    const auto value = number(name);
+    return value ? std::optional(Bytes(*value)) : std::nullopt;
+  };
   GpuIdentity gpu;
   gpu.ordinal = ordinal;
-  gpu.name = facts.text("name");
-  gpu.uuid = facts.text("uuid");
-  gpu.pci_device_id = facts.whole("pci_device_id");
-  gpu.multiprocessors = facts.whole("multiprocessors");
-  gpu.memory = facts.bytes("memory_bytes");
-  gpu.l2_cache = facts.bytes("l2_bytes");
-  gpu.shared_per_multiprocessor = facts.bytes("shared_per_multiprocessor_bytes");
-  gpu.maximum_clock_hz = facts.number("maximum_clock_hz");
-  gpu.power_limit_w = facts.number("power_limit_w");
-  gpu.default_power_limit_w = facts.number("power_limit_default_w");
-  gpu.pcie_bandwidth = link_rate(facts);
+  gpu.name = text_fact(run, section, "name").value_or("");
+  gpu.uuid = text_fact(run, section, "uuid").value_or("");
+  gpu.pci_device_id = whole("pci_device_id");
+  gpu.multiprocessors = whole("multiprocessors");
+  gpu.memory = bytes("memory_bytes");
+  gpu.l2_cache = bytes("l2_bytes");
+  gpu.shared_per_multiprocessor = bytes("shared_per_multiprocessor_bytes");
+  gpu.maximum_clock_hz = number("maximum_clock_hz");
+  gpu.power_limit_w = number("power_limit_w");
+  gpu.default_power_limit_w = number("power_limit_default_w");
+  const auto generation = whole("pcie_generation");
+  const auto width = whole("pcie_width");
+  if (generation && width) gpu.pcie_bandwidth = pcie_rate(*generation, *width);
   gpu.mig = gpu.uuid.starts_with("MIG-");
   if (gpu.multiprocessors && gpu.memory) {
     const GpuDatasheet* sheet =
@@ -135,6 +108,29 @@ GpuResult analyse_gpu(const Run& run,
   if (options.price_per_rank) result.cost = gpu_cost(*options.price_per_rank, result);
   return result;
 }
+
+constexpr std::array gpu_probes{fields::gpu_compute,
+                                fields::gpu_memory,
+                                fields::gpu_latency,
+                                fields::gpu_intensity,
+                                fields::gpu_gemm,
+                                fields::gpu_contention,
+                                fields::gpu_together,
+                                fields::gpu_transfer,
+                                fields::gpu_launch};
+
+/// Ordinals that any of these probes has points of.
+std::set<int> measured_gpus(const Run& run) {
+  std::set<int> ordinals;
+  for (const char* probe : gpu_probes) {
+    const ProbeRecord* record = find_probe(run, probe);
+    if (record == nullptr) continue;
+    for (const Point& point : record->points) {
+      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
+    }
+  }
+  return ordinals;
+}
 }  // namespace
 
 std::vector<GpuResult> analyse_gpus(const Run& run,
@@ -153,12 +149,10 @@ constexpr double largest_mask = 0x1p63;
 
 /// The readings that the driver gave.
 std::vector<double> readings(const Point& point, const char* name) {
-  std::vector<double> given;
   const auto found = point.samples.find(name);
-  if (found == point.samples.end()) return given;
-  for (const double value : found->second) {
-    if (std::isfinite(value)) given.push_back(value);
-  }
+  if (found == point.samples.end()) return {};
+  std::vector<double> given = found->second;
+  std::erase_if(given, [](double value) { return !std::isfinite(value); });
   return given;
 }
 
@@ -189,9 +183,7 @@ std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
                           static_cast<double>(times) / static_cast<double>(masks.size()));
     }
   }
-  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
-    return a.second > b.second;
-  });
+  std::ranges::stable_sort(shares, std::greater{}, &std::pair<std::string, double>::second);
   return shares;
 }
 }  // namespace
@@ -214,6 +206,27 @@ GpuConditions conditions_of(const Point& point) {
   return conditions;
 }
 
+std::optional<double> number_fact(const Run& run,
+                                  const std::string& section,
+                                  const std::string& name) {
+  const Fact* fact = find_fact(run, section, name);
+  if (fact == nullptr || !fact->value) return std::nullopt;
+  if (const auto* whole = std::get_if<std::int64_t>(&*fact->value)) {
+    return static_cast<double>(*whole);
+  }
+  const auto* real = std::get_if<double>(&*fact->value);
+  return real == nullptr ? std::nullopt : std::optional(*real);
+}
+
+std::optional<std::string> text_fact(const Run& run,
+                                     const std::string& section,
+                                     const std::string& name) {
+  const Fact* fact = find_fact(run, section, name);
+  if (fact == nullptr || !fact->value) return std::nullopt;
+  const auto* value = std::get_if<std::string>(&*fact->value);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
 double share_of_reason(const GpuConditions& conditions, const std::string& reason) {
   for (const auto& [name, share] : conditions.slowdown_reasons) {
     if (name == reason) return share;
@@ -222,30 +235,12 @@ double share_of_reason(const GpuConditions& conditions, const std::string& reaso
 }
 
 namespace {
-constexpr std::array gpu_probes{fields::gpu_compute,
-                                fields::gpu_memory,
-                                fields::gpu_latency,
-                                fields::gpu_intensity,
-                                fields::gpu_gemm,
-                                fields::gpu_contention,
-                                fields::gpu_together,
-                                fields::gpu_transfer,
-                                fields::gpu_launch};
-
-template <class T>
-std::optional<T> parameter_of(const Point& point, const std::string& name) {
-  const auto found = point.parameters.find(name);
-  if (found == point.parameters.end()) return std::nullopt;
-  const T* value = std::get_if<T>(&found->second);
-  return value == nullptr ? std::nullopt : std::optional<T>(*value);
-}
-
 std::optional<Estimate<double>> rate_of(const Point& point, const char* what) {
-  const auto total = point.amounts.find(what);
-  if (total == point.amounts.end() || !(total->second > 0.0)) return std::nullopt;
+  const std::optional<double> total = amount_of(point, what);
+  if (!total || !(*total > 0.0)) return std::nullopt;
   const std::vector<double> times = usable_times(point, fields::wall_s);
   if (times.empty()) return std::nullopt;
-  const Estimate<double> rate = rate_estimate(total->second, times);
+  const Estimate<double> rate = rate_estimate(*total, times);
   return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
 }
 }  // namespace
@@ -261,30 +256,6 @@ ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal) {
   return selected;
 }
 
-std::set<int> measured_gpus(const Run& run) {
-  std::set<int> ordinals;
-  for (const char* probe : gpu_probes) {
-    const ProbeRecord* record = find_probe(run, probe);
-    if (record == nullptr) continue;
-    for (const Point& point : record->points) {
-      ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
-    }
-  }
-  return ordinals;
-}
-
-std::optional<std::string> text_of(const Point& point, const std::string& name) {
-  return parameter_of<std::string>(point, name);
-}
-
-std::optional<std::int64_t> integer_of(const Point& point, const std::string& name) {
-  return parameter_of<std::int64_t>(point, name);
-}
-
-bool flag_of(const Point& point, const std::string& name) {
-  return parameter_of<bool>(point, name).value_or(false);
-}
-
 std::optional<Estimate<FlopPerSecond>> flop_rate_of(const Point& point) {
   const auto rate = rate_of(point, fields::flops);
   if (!rate) return std::nullopt;
@@ -298,12 +269,7 @@ std::optional<Estimate<BytesPerSecond>> byte_rate_of(const Point& point) {
 }
 
 std::optional<double> counted_clock(const Point& point) {
-  const auto found = point.samples.find(fields::clock_hz);
-  if (found == point.samples.end()) return std::nullopt;
-  std::vector<double> clocks;
-  for (const double clock : found->second) {
-    if (std::isfinite(clock) && clock > 0.0) clocks.push_back(clock);
-  }
-  return median(clocks);
+  if (!point.samples.contains(fields::clock_hz)) return std::nullopt;
+  return median(usable_times(point, fields::clock_hz));
 }
 }  // namespace scaleworth::model

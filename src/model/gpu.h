@@ -9,7 +9,6 @@
 #include "src/model/analysis.h"
 
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,13 +39,13 @@ double share_of_reason(const GpuConditions& conditions, const std::string& reaso
 /// Throws UserError when a point names no GPU.
 ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal);
 
-/// Ordinals that any roofline.gpu.* probe has points of.
-std::set<int> measured_gpus(const Run& run);
-
-/// Text, whole number or truth value of a point; absent when the point has none of that type.
-std::optional<std::string> text_of(const Point& point, const std::string& name);
-std::optional<std::int64_t> integer_of(const Point& point, const std::string& name);
-bool flag_of(const Point& point, const std::string& name);
+/// A fact of one section of the environment; absent where the driver did not give it.
+std::optional<double> number_fact(const Run& run,
+                                  const std::string& section,
+                                  const std::string& name);
+std::optional<std::string> text_fact(const Run& run,
+                                     const std::string& section,
+                                     const std::string& name);
 
 /// amount / median time with its interval; absent without usable times or without the amount.
 std::optional<Estimate<FlopPerSecond>> flop_rate_of(const Point& point);
@@ -119,37 +118,15 @@ std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
 
 // Measured matrix products of a GPU: rate, clock, power, and their share of the peak.
 
-// Values of the parameters `pass`, `family` and `regime`.
-inline constexpr const char* pass_coarse = "coarse";
-inline constexpr const char* pass_fine = "fine";
-inline constexpr const char* pass_burst = "burst";
-inline constexpr const char* pass_steady = "steady";
-inline constexpr const char* pass_duty_cycled = "duty-cycled";
-inline constexpr const char* family_own = "own";
-inline constexpr const char* regime_gap_free = "gap-free";
-
-/// Bytes of an element of the operands and of the product. Absent for a format unknown here.
-struct ElementBytes {
-  double input = 0.0;
-  double output = 0.0;
-};
-/// Output: 8 for fp64; 4 for fp32, tf32 and int8 (int32); 2 otherwise. Block scales left out.
-std::optional<ElementBytes> element_bytes(const std::string& precision);
-
 /// "bf16", "fp8_e4m3 fast": fp8 by the way it accumulates.
 std::string format_text(const std::string& precision, bool fast_accumulation);
 
 /// "bf16 8192 x 8192 x 8192", with the batch where it is not 1.
 std::string product_text(const GpuGemm& gemm);
 
-/// A point of roofline.gpu.gemm, of contention or of all GPUs together. Absent without samples.
-/// Energy per FLOP needs products without gaps and a window of 2 s. Throws UserError when a point
-/// lacks a parameter or an amount.
-std::optional<GpuGemm> product_of(const Point& point,
-                                  const GpuIdentity& gpu,
-                                  std::optional<FlopPerSecond> given);
-
-/// All of `probe`; those that the clock forbids are left out and named in `warnings`.
+/// The points with samples of roofline.gpu.gemm, of contention or of all GPUs together; those that
+/// the clock forbids are left out and named in `warnings`. Energy per FLOP needs products without
+/// gaps and a window of 2 s. Throws UserError when a point lacks a parameter or an amount.
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
                                  std::optional<FlopPerSecond> given,
@@ -157,8 +134,8 @@ std::vector<GpuGemm> products_of(const ProbeRecord& probe,
 
 // The loss waterfall: from the datasheet's peak to the measured rate, each step with its evidence.
 
-/// What is known of one product. A figure that is absent makes no step of its own: what it would
-/// have explained goes to the step "unexplained".
+/// The figures of one product. One that is absent makes no step of its own: what it would have
+/// explained goes to the step "unexplained".
 struct WaterfallEvidence {
   FlopPerSecond spec;
   std::string basis;  // of `spec`
@@ -227,11 +204,10 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
 ///   burst       pass "burst"
 ///   best shape  the fastest of pass "duty-cycled": a maximum, so a little optimistic
 ///   headroom    best over first proposal of the library among the gap-free coarse and fine passes
-///   of
-///               one shape, in the fine pass where it timed both: that of the steady shape, else
+///               of one shape, in the fine pass where it timed both: that of the steady shape, else
 ///               of the shape with the most FLOPs
 ///   waterfall   of the steady product, where a peak is known
-/// `others` tell what registers reach and how long a launch takes in a queue; `gpu` the clocks.
+/// `others` hold what registers reach and how long a launch takes in a queue, `gpu` the clocks.
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
                                   const OtherProbes& others,
                                   const GpuIdentity& gpu);
@@ -303,6 +279,9 @@ Dollars cost_per_exaflop(DollarsPerSecond price, FlopPerSecond rate);
 /// price / rate x 1e12 bytes: USD per TB moved. Throws UserError unless the rate is positive.
 Dollars cost_per_terabyte(DollarsPerSecond price, BytesPerSecond rate);
 
+/// Of the level "memory"; absent when it was not measured.
+std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
+
 /// Of the steady bf16 rate, else of the fastest steady one, and of the memory's read rate. Absent
 /// when neither was measured.
 std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu);
@@ -318,10 +297,6 @@ void add_gpu_utilisation(const Run& run,
                          std::vector<ScalingResult>& scaling);
 
 // All GPUs of a node at once: how evenly they run, and why one is slow.
-
-/// GPUs of one model differ by as much in good health. Source: published per-GPU tables of 8-GPU
-/// nodes spread by 5 % (stas00/ml-engineering).
-inline constexpr double normal_spread = 0.05;
 
 /// From roofline.gpu.together: passes "alone" and "together" of each GPU. A GPU is slow when the
 /// whole interval of its rate over the median of the others of its model lies more than 5 % below 1
@@ -345,7 +320,7 @@ struct RawLink {
 
 /// Host to GPU: the GPU's PCIe link. GPU to GPU: by the run's section "gpu links", its NVLinks at
 /// the recorded speed (else half of what the datasheet counts for both directions), or PCIe.
-/// Absent within one GPU, without peer access, and where the facts do not tell.
+/// Absent within one GPU, without peer access, and where the facts are missing.
 std::optional<RawLink> link_between(const Run& run,
                                     const std::string& source,
                                     const std::string& target,

@@ -41,7 +41,9 @@ constexpr double above_link = 1.02;
 constexpr double above_memory = 1.10;
 constexpr double above_roof = 1.05;
 
-void warn_of_transfers(GpuResult& result) {
+}  // namespace
+
+void warn_of_impossible_rates(GpuResult& result) {
   for (const GpuTransfer& transfer : result.transfers) {
     if (transfer.of_link.value_or(0.0) <= above_link) continue;
     result.warnings.push_back(
@@ -52,9 +54,6 @@ void warn_of_transfers(GpuResult& result) {
                     100.0 * *transfer.of_link,
                     transfer.link));
   }
-}
-
-void warn_of_memory(GpuResult& result) {
   for (const GpuMemoryLevel& found : result.memory_levels) {
     if (!found.of_datasheet || found.of_datasheet->value <= above_memory) continue;
     result.warnings.push_back(
@@ -63,9 +62,6 @@ void warn_of_memory(GpuResult& result) {
                     found.level.kernel,
                     100.0 * found.of_datasheet->value));
   }
-}
-
-void warn_of_products(GpuResult& result) {
   for (const GpuPlacement& placement : result.placements) {
     const PlacedGemm& gemm = placement.gemm;
     const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
@@ -79,13 +75,6 @@ void warn_of_products(GpuResult& result) {
         gemm.k,
         100.0 * gemm.fraction));
   }
-}
-}  // namespace
-
-void warn_of_impossible_rates(GpuResult& result) {
-  warn_of_transfers(result);
-  warn_of_memory(result);
-  warn_of_products(result);
 }
 
 namespace {

@@ -32,6 +32,15 @@ Dollars cost_per_terabyte(DollarsPerSecond price, BytesPerSecond rate) {
   return price / rate * Bytes(1e12);
 }
 
+std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu) {
+  for (const GpuMemoryLevel& found : gpu.memory_levels) {
+    if (found.level.label == "memory" && found.level.kernel == "read") {
+      return found.level.rate.value;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu) {
   GpuCost cost;
   for (const GpuFormat& format : gpu.formats) {
@@ -39,35 +48,13 @@ std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu) {
     cost.per_exaflop = cost_per_exaflop(price, format.steady->rate.value);
     cost.precision = format.precision;
   }
-  for (const GpuMemoryLevel& found : gpu.memory_levels) {
-    if (found.level.label != "memory" || found.level.kernel != "read") continue;
-    cost.per_terabyte = cost_per_terabyte(price, found.level.rate.value);
-  }
+  if (const auto rate = memory_read_rate(gpu)) cost.per_terabyte = cost_per_terabyte(price, *rate);
   if (!cost.per_exaflop && !cost.per_terabyte) return std::nullopt;
   return cost;
 }
 
 namespace {
-struct Slowest {
-  const GpuGemm* product = nullptr;
-  int ordinal = 0;
-};
-
-Slowest slowest_product(const std::vector<GpuResult>& gpus, const std::string& precision) {
-  Slowest slowest;
-  for (const GpuResult& gpu : gpus) {
-    for (const GpuFormat& format : gpu.formats) {
-      if (format.precision != precision || !format.steady) continue;
-      const GpuGemm& product = *format.steady;
-      if (slowest.product == nullptr || product.rate.value < slowest.product->rate.value) {
-        slowest = {&product, gpu.identity.ordinal};
-      }
-    }
-  }
-  return slowest;
-}
-
-std::string basis_of(const Slowest& slowest) {
+std::string basis_of(const SlowestProduct& slowest) {
   std::string text =
       fmt::format("steady {} products of GPU {}", slowest.product->precision, slowest.ordinal);
   if (const auto& against = slowest.product->against) {
@@ -76,7 +63,7 @@ std::string basis_of(const Slowest& slowest) {
   return text;
 }
 
-void fill(const MeasuredCount& count, const Slowest& slowest, ScalingRow& row) {
+void fill(const MeasuredCount& count, const SlowestProduct& slowest, ScalingRow& row) {
   const FlopPerSecond peak = slowest.product->rate.value * static_cast<double>(count.ranks);
   row.mfu_measured = model_flops_utilisation(Flops(count.model_flops), row.step.value, peak);
   row.mfu_basis = basis_of(slowest);
@@ -89,7 +76,7 @@ void add_gpu_utilisation(const Run& run,
   if (gpus.empty()) return;
   for (const MeasuredMode& mode : measured_modes(run)) {
     for (const MeasuredCount& count : mode.counts) {
-      const Slowest slowest = slowest_product(gpus, count.precision);
+      const SlowestProduct slowest = slowest_steady(gpus, count.precision);
       if (slowest.product == nullptr || count.precision == "fp32") continue;
       for (ScalingResult& result : scaling) {
         if (result.mode != mode.mode) continue;
@@ -102,6 +89,9 @@ void add_gpu_utilisation(const Run& run,
 }
 
 namespace {
+/// GPUs of one model differ by as much in good health. Source: published per-GPU tables of 8-GPU
+/// nodes spread by 5 % (stas00/ml-engineering).
+constexpr double normal_spread = 0.05;
 constexpr double enough_explained = 0.8;
 constexpr double lower_limit = 0.97;
 constexpr double more_often = 0.2;
@@ -129,9 +119,7 @@ std::optional<Beside> beside_others(const std::vector<GpuPace>& paces,
 
 /// The one whose rate is the middle one (of an even number the lower), with its interval.
 const Estimate<FlopPerSecond>& middle_of(std::vector<const GpuPace*> others) {
-  std::sort(others.begin(), others.end(), [](const GpuPace* a, const GpuPace* b) {
-    return a->together.value < b->together.value;
-  });
+  std::ranges::sort(others, {}, [](const GpuPace* pace) { return pace->together.value; });
   return others[(others.size() - 1) / 2]->together;
 }
 
@@ -149,13 +137,9 @@ std::string limit_difference(const std::vector<GpuPace>& paces,
 
 std::string reason_difference(const std::vector<GpuPace>& paces, std::size_t index) {
   for (const auto& [reason, share] : paces[index].conditions.slowdown_reasons) {
-    const auto shares = beside_others(
-        paces, index, [&, name = reason](const GpuPace& pace) -> std::optional<double> {
-          for (const auto& [other, value] : pace.conditions.slowdown_reasons) {
-            if (other == name) return value;
-          }
-          return 0.0;
-        });
+    const auto shares = beside_others(paces, index, [name = reason](const GpuPace& pace) {
+      return std::optional(share_of_reason(pace.conditions, name));
+    });
     if (!shares || shares->own < shares->others + more_often) continue;
     return fmt::format("{} in {:.0f} % of the readings, the others {:.0f} %",
                        reason,
@@ -253,13 +237,9 @@ std::optional<GpusTogether> compare_gpus(const Run& run,
     result.paces.insert(result.paces.end(), paces.begin(), paces.end());
   }
   if (result.paces.size() < 2) return std::nullopt;
-  std::sort(result.paces.begin(), result.paces.end(), [](const GpuPace& a, const GpuPace& b) {
-    return a.ordinal < b.ordinal;
-  });
-  const auto [slowest, fastest] = std::minmax_element(
-      result.paces.begin(), result.paces.end(), [](const GpuPace& a, const GpuPace& b) {
-        return a.together.value < b.together.value;
-      });
+  std::ranges::sort(result.paces, {}, &GpuPace::ordinal);
+  const auto [slowest, fastest] = std::ranges::minmax_element(
+      result.paces, {}, [](const GpuPace& pace) { return pace.together.value; });
   result.slowest = slowest->ordinal;
   result.spread = 1.0 - slowest->together.value / fastest->together.value;
   return result;
@@ -282,25 +262,6 @@ std::optional<int> ordinal_of(const std::string& end) {
   return static_cast<std::size_t>(length) == end.size() ? std::optional(ordinal) : std::nullopt;
 }
 
-std::string text_fact(const Run& run, const std::string& section, const std::string& name) {
-  const Fact* fact = find_fact(run, section, name);
-  if (fact == nullptr || !fact->value) return "";
-  const auto* text = std::get_if<std::string>(&*fact->value);
-  return text == nullptr ? "" : *text;
-}
-
-std::optional<double> number_fact(const Run& run,
-                                  const std::string& section,
-                                  const std::string& name) {
-  const Fact* fact = find_fact(run, section, name);
-  if (fact == nullptr || !fact->value) return std::nullopt;
-  if (const auto* whole = std::get_if<std::int64_t>(&*fact->value)) {
-    return static_cast<double>(*whole);
-  }
-  const auto* real = std::get_if<double>(&*fact->value);
-  return real == nullptr ? std::nullopt : std::optional(*real);
-}
-
 /// "peer access, 18 NVLinks through switches": 18; 0 for other paths.
 int nvlinks_of(const std::string& path) {
   const auto word = path.find(" NVLink");
@@ -314,13 +275,15 @@ int nvlinks_of(const std::string& path) {
 }
 
 std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIdentity& gpu) {
-  const std::string path = text_fact(
-      run, "gpu links", fmt::format("gpu_{}_gpu_{}", std::min(from, to), std::max(from, to)));
+  const std::string name = fmt::format("gpu_{}_gpu_{}", std::min(from, to), std::max(from, to));
+  const std::string path = text_fact(run, "gpu links", name).value_or("");
   const int links = nvlinks_of(path);
   if (links > 0) {
-    const std::string name = fmt::format("{} NVLink{}", links, links == 1 ? "" : "s");
     const auto each = number_fact(run, fmt::format("gpu {}", from), "nvlink_bytes_per_s");
-    if (each) return RawLink{BytesPerSecond(links * *each), name};
+    if (each) {
+      return RawLink{BytesPerSecond(links * *each),
+                     fmt::format("{} NVLink{}", links, links == 1 ? "" : "s")};
+    }
     if (gpu.datasheet && gpu.datasheet->nvlink) {
       return RawLink{*gpu.datasheet->nvlink / 2.0, "NVLink of the datasheet"};
     }
@@ -418,13 +381,10 @@ std::vector<GpuTransfer> transfers_of(const Run& run,
     if (!groups.contains(key)) order.push_back(key);
     groups[key][static_cast<double>(integer_parameter(point, fields::transfer_bytes))] = &point;
   }
-  // Measured in random order; told by engine, then by ends.
-  std::sort(order.begin(), order.end(), [](const Key& a, const Key& b) {
-    const auto rank = [](const Key& key) {
-      const auto& [source, target, engine, both, together] = key;
-      return std::tie(engine, together, both, target, source);
-    };
-    return rank(a) < rank(b);
+  // Measured in random order; reported by engine, then by ends.
+  std::ranges::sort(order, {}, [](const Key& key) {
+    const auto& [source, target, engine, both, together] = key;
+    return std::tie(engine, together, both, target, source);
   });
   std::vector<GpuTransfer> transfers;
   for (const Key& key : order) {

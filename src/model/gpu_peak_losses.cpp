@@ -214,7 +214,7 @@ void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
   if (!best.against || !best.against->fraction_at_clock) return;
   const double at_clock = best.against->fraction_at_clock->value;
   const double waves = evidence.wave_efficiency ? waves_of(best).value_or(1.0) : 1.0;
-  // A best shape that beats whole waves tells nothing about them.
+  // A best shape that beats whole waves is no evidence of them.
   const double kernel = at_clock <= waves ? at_clock / waves : at_clock;
   if (kernel > 1.0) return;
   evidence.best_kernel = kernel;

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,22 @@
 
 namespace scaleworth::model {
 namespace {
+// Values of the parameters `pass`, `family` and `regime`.
+constexpr const char* pass_coarse = "coarse";
+constexpr const char* pass_fine = "fine";
+constexpr const char* pass_burst = "burst";
+constexpr const char* pass_steady = "steady";
+constexpr const char* pass_duty_cycled = "duty-cycled";
+constexpr const char* family_own = "own";
+constexpr const char* regime_gap_free = "gap-free";
+
+/// Bytes of an element of the operands and of the product, block scales left out.
+struct ElementBytes {
+  double input = 0.0;
+  double output = 0.0;
+};
 struct KnownFormat {
-  const char* name;
+  std::string_view name;
   ElementBytes bytes;
 };
 constexpr std::array known_formats{KnownFormat{"fp64", {8.0, 8.0}},
@@ -44,10 +59,14 @@ GemmShape shape_of(const Point& point) {
           integer_of(point, fields::batch).value_or(1)};
 }
 
+std::optional<ElementBytes> element_bytes(const std::string& precision) {
+  const auto* found = std::ranges::find(known_formats, precision, &KnownFormat::name);
+  return found == known_formats.end() ? std::nullopt : std::optional(found->bytes);
+}
+
 /// As recorded, else each matrix once.
 Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
-  const auto recorded = point.amounts.find(fields::bytes);
-  if (recorded != point.amounts.end()) return Bytes(recorded->second);
+  if (const auto recorded = amount_of(point, fields::bytes)) return Bytes(*recorded);
   const auto element = element_bytes(gemm.precision);
   if (!element) return Bytes(0.0);
   const auto [m, n, k, batch] = gemm.shape;
@@ -58,14 +77,6 @@ Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
                (element->input * (count(m, k) + count(k, n)) + element->output * count(m, n)));
 }
 }  // namespace
-
-std::optional<ElementBytes> element_bytes(const std::string& precision) {
-  const auto* found =
-      std::find_if(known_formats.begin(), known_formats.end(), [&](const KnownFormat& format) {
-        return format.name == precision;
-      });
-  return found == known_formats.end() ? std::nullopt : std::optional(found->bytes);
-}
 
 std::string format_text(const std::string& precision, bool fast_accumulation) {
   if (!accumulates_two_ways(precision)) return precision;
@@ -82,6 +93,8 @@ std::string product_text(const GpuGemm& gemm) {
                      batch == 1 ? "" : fmt::format(" x {}", batch));
 }
 
+namespace {
+/// Absent without samples.
 std::optional<GpuGemm> product_of(const Point& point,
                                   const GpuIdentity& gpu,
                                   std::optional<FlopPerSecond> given) {
@@ -117,6 +130,7 @@ std::optional<GpuGemm> product_of(const Point& point,
   }
   return gemm;
 }
+}  // namespace
 
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
@@ -171,9 +185,7 @@ std::vector<Search> searches_in(std::span<const GpuGemm> products, const char* p
   std::vector<Search> searches;
   for (const GpuGemm& gemm : products) {
     if (gemm.pass != pass || gemm.regime != regime_gap_free) continue;
-    auto found = std::find_if(searches.begin(), searches.end(), [&](const Search& search) {
-      return search.shape == gemm.shape;
-    });
+    auto found = std::ranges::find(searches, gemm.shape, &Search::shape);
     if (found == searches.end()) {
       searches.push_back({gemm.shape, gemm.flops, std::nullopt, std::nullopt});
       found = std::prev(searches.end());
@@ -242,9 +254,7 @@ std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
     }
     formats.push_back(std::move(format));
   }
-  std::stable_sort(formats.begin(), formats.end(), [](const GpuFormat& a, const GpuFormat& b) {
-    return rank_of(a) > rank_of(b);
-  });
+  std::ranges::stable_sort(formats, std::greater{}, rank_of);
   return formats;
 }
 
@@ -260,10 +270,8 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
   for (const char* pass : {pass_steady, pass_duty_cycled}) {
     for (const GpuGemm& gemm : products) {
       if (gemm.pass != pass) continue;
-      const bool known = std::any_of(distinct.begin(), distinct.end(), [&](const GpuGemm& other) {
-        return same_work(gemm, other);
-      });
-      if (!known) distinct.push_back(gemm);
+      const auto same = [&](const GpuGemm& other) { return same_work(gemm, other); };
+      if (std::ranges::none_of(distinct, same)) distinct.push_back(gemm);
     }
   }
   return distinct;
@@ -281,15 +289,6 @@ PlacedGemm placed(const GpuGemm& gemm) {
   result.intensity = gemm.flops / gemm.bytes;
   result.rate = gemm.rate;
   return result;
-}
-
-std::optional<BytesPerSecond> read_rate(const GpuResult& result) {
-  for (const GpuMemoryLevel& found : result.memory_levels) {
-    if (found.level.label == "memory" && found.level.kernel == "read") {
-      return found.level.rate.value;
-    }
-  }
-  return std::nullopt;
 }
 
 void add_own_ridges(const std::string& precision,
@@ -372,13 +371,11 @@ std::optional<double> ridge_tokens(std::span<const WeightShape> weights,
 }
 
 void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
-  const std::optional<BytesPerSecond> memory = read_rate(result);
+  const std::optional<BytesPerSecond> memory = memory_read_rate(result);
   if (!memory) return;
   std::vector<std::string> precisions;
   for (const GpuGemm& gemm : products) {
-    if (std::find(precisions.begin(), precisions.end(), gemm.precision) == precisions.end()) {
-      precisions.push_back(gemm.precision);
-    }
+    if (std::ranges::count(precisions, gemm.precision) == 0) precisions.push_back(gemm.precision);
   }
   for (const std::string& precision : precisions) {
     const auto ceiling = measured_ceiling(products, result.ceilings, precision);
@@ -439,9 +436,7 @@ double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiproces
 
 std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products) {
   std::vector<GpuGemm> sorted(products.begin(), products.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const GpuGemm& a, const GpuGemm& b) {
-    return a.multiprocessors > b.multiprocessors;
-  });
+  std::ranges::stable_sort(sorted, std::greater{}, &GpuGemm::multiprocessors);
   std::vector<ContentionPoint> points;
   if (sorted.size() < 2 || sorted.front().multiprocessors <= 0) return points;
   const GpuGemm& whole = sorted.front();

@@ -51,9 +51,8 @@ void analyse_memory(const ProbeRecord& probe,
     contended += repetitions.contended ? 1 : 0;
     const double bytes = amount(point, fields::bytes);
     measured.rate = byte_rate(bytes, repetitions.times_s);
-    const auto real = point.amounts.find(fields::bytes_real);
     measured.real_rate =
-        byte_rate(real == point.amounts.end() ? bytes : real->second, repetitions.times_s);
+        byte_rate(amount_of(point, fields::bytes_real).value_or(bytes), repetitions.times_s);
     if (!measured.nontemporal) {
       append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
              rates(bytes, repetitions.times_s));
@@ -211,7 +210,7 @@ namespace {
 constexpr double plateau_cost = 6.0;
 constexpr double transition_cost = 4.0;  // a point 2.8 sigma off stops belonging to its plateau
 constexpr std::size_t least_points = 2;
-constexpr double least_noise = 0.03;  // drift within a level that nobody would call a level
+constexpr double least_noise = 0.03;  // drift within one level
 const double least_step = std::log(1.15);
 
 double huber(double residual) {
@@ -316,9 +315,7 @@ std::vector<CacheCapacity> cache_capacities(const Run& run) {
       caches.push_back(std::move(cache));
     }
   }
-  std::sort(caches.begin(), caches.end(), [](const CacheCapacity& a, const CacheCapacity& b) {
-    return a.bytes < b.bytes;
-  });
+  std::ranges::sort(caches, {}, &CacheCapacity::bytes);
   return caches;
 }
 

@@ -14,32 +14,41 @@
 #include <fmt/format.h>
 
 namespace scaleworth::model {
-std::optional<RooflineResult> analyse_roofline(const Run& run,
-                                               const std::vector<CacheCapacity>& caches) {
-  RooflineResult result;
-  bool any = false;
-  const auto with = [&](const char* name, auto analyse) {
-    const ProbeRecord* probe = find_probe(run, name);
-    if (probe == nullptr || probe->points.empty()) return;
-    any = true;
-    analyse(*probe);
-  };
-  // The order matters: GEMMs are placed under the ceilings and bandwidths found before.
-  with(fields::roofline_compute, [&](const ProbeRecord& probe) {
-    result.ceilings = compute_ceilings(probe, result.warnings);
-  });
-  with(fields::roofline_memory,
-       [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
-  with(fields::roofline_latency,
-       [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
-  with(fields::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
-  with(fields::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
-  if (!any) return std::nullopt;
-  return result;
+namespace {
+/// Below this ratio of thread-CPU time to wall time of all workers, foreign work took part of the
+/// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
+constexpr double contended_below = 0.98;
+constexpr double impossible_share = 1.05;
+constexpr double bound_above = 0.80;  // of the roof; below it a kernel meets neither side
+
+template <class T>
+std::optional<T> parameter_of(const Point& point, const std::string& name) {
+  const auto found = point.parameters.find(name);
+  if (found == point.parameters.end()) return std::nullopt;
+  const T* value = std::get_if<T>(&found->second);
+  return value == nullptr ? std::nullopt : std::optional<T>(*value);
 }
 
-namespace {
-constexpr double impossible_share = 1.05;
+bool usable(double time) {
+  return std::isfinite(time) && time > 0.0;
+}
+
+const std::vector<double>* cpu_series(const Point& point) {
+  const auto found = point.samples.find(fields::cpu_s);
+  return found == point.samples.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+/// Thread-CPU time over wall time of `workers`, per usable repetition.
+std::vector<double> cpu_shares(const Point& point, int workers) {
+  std::vector<double> shares;
+  const std::vector<double>* cpu = cpu_series(point);
+  if (cpu == nullptr) return shares;
+  const std::vector<double>& wall = series(point, fields::wall_s);
+  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
+    if (usable(wall[i]) && usable((*cpu)[i])) shares.push_back((*cpu)[i] / (workers * wall[i]));
+  }
+  return shares;
+}
 
 Estimate<FlopPerSecond> flop_rate(double flops, std::span<const double> times) {
   return transform(rate_estimate(flops, times), [](double rate) { return FlopPerSecond(rate); });
@@ -166,33 +175,27 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
   }
 }
 
-namespace {
-bool usable(double time) {
-  return std::isfinite(time) && time > 0.0;
+std::optional<std::string> text_of(const Point& point, const std::string& name) {
+  return parameter_of<std::string>(point, name);
 }
 
-const std::vector<double>* cpu_series(const Point& point) {
-  const auto found = point.samples.find(fields::cpu_s);
-  return found == point.samples.end() || found->second.empty() ? nullptr : &found->second;
+std::optional<std::int64_t> integer_of(const Point& point, const std::string& name) {
+  return parameter_of<std::int64_t>(point, name);
 }
-}  // namespace
+
+bool flag_of(const Point& point, const std::string& name) {
+  return parameter_of<bool>(point, name).value_or(false);
+}
+
+std::optional<double> amount_of(const Point& point, const std::string& name) {
+  const auto found = point.amounts.find(name);
+  return found == point.amounts.end() ? std::nullopt : std::optional(found->second);
+}
 
 std::vector<double> usable_times(const Point& point, const std::string& name) {
   std::vector<double> times;
-  std::copy_if(
-      series(point, name).begin(), series(point, name).end(), std::back_inserter(times), usable);
+  std::ranges::copy_if(series(point, name), std::back_inserter(times), usable);
   return times;
-}
-
-std::vector<double> cpu_shares(const Point& point, int workers) {
-  std::vector<double> shares;
-  const std::vector<double>* cpu = cpu_series(point);
-  if (cpu == nullptr) return shares;
-  const std::vector<double>& wall = series(point, fields::wall_s);
-  for (std::size_t i = 0; i < std::min(wall.size(), cpu->size()); ++i) {
-    if (usable(wall[i]) && usable((*cpu)[i])) shares.push_back((*cpu)[i] / (workers * wall[i]));
-  }
-  return shares;
 }
 
 Repetitions undisturbed(const Point& point, int workers) {
@@ -288,6 +291,11 @@ void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
   if (gemm.fraction >= bound_above) gemm.bound = memory_side ? Bound::memory : Bound::compute;
 }
 
+namespace {
+/// Under the best FMA ceiling of the same precision and worker count, and the fastest streaming
+/// rate over a working set as large as the operands: operands that fit a cache are held against
+/// that cache. A rate whose whole interval lies more than 5 % above the roof with the next smaller
+/// working set's bandwidth is named in `warnings`.
 void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
   std::set<std::string> unplaced;
   std::size_t starved = 0;
@@ -326,5 +334,30 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
                     starved == 1 ? " had" : "s had"));
   }
   result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
+}
+}  // namespace
+
+std::optional<RooflineResult> analyse_roofline(const Run& run,
+                                               const std::vector<CacheCapacity>& caches) {
+  RooflineResult result;
+  bool any = false;
+  const auto with = [&](const char* name, auto analyse) {
+    const ProbeRecord* probe = find_probe(run, name);
+    if (probe == nullptr || probe->points.empty()) return;
+    any = true;
+    analyse(*probe);
+  };
+  // The order matters: GEMMs are placed under the ceilings and bandwidths found before.
+  with(fields::roofline_compute, [&](const ProbeRecord& probe) {
+    result.ceilings = compute_ceilings(probe, result.warnings);
+  });
+  with(fields::roofline_memory,
+       [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
+  with(fields::roofline_latency,
+       [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
+  with(fields::roofline_intensity, [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
+  with(fields::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
+  if (!any) return std::nullopt;
+  return result;
 }
 }  // namespace scaleworth::model

@@ -56,11 +56,9 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
 std::vector<CacheCapacity> cache_capacities(const Run& run);
 
 /// Everything that follows from the roofline.* probes of `run`; each may be missing, or end early.
-/// Absent when none of them has a point. `warnings` says what could not be concluded and why.
+/// Absent when none of them has a point. `caches` default to those of the run's environment.
 /// Throws UserError naming the field when a point is incomplete.
 std::optional<RooflineResult> analyse_roofline(const Run& run);
-
-/// As above with the caches given.
 std::optional<RooflineResult> analyse_roofline(const Run& run,
                                                const std::vector<CacheCapacity>& caches);
 
@@ -89,22 +87,20 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
 
 // The repetitions of a point that say what the machine can do, as opposed to what was left of it.
 
-/// Below this ratio of thread-CPU time to wall time of all workers, foreign work took part of the
-/// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
-inline constexpr double contended_below = 0.98;
-
 /// Times of one operation.
 struct Repetitions {
   std::vector<double> times_s;
   bool contended = false;  // too few were undisturbed: these are thread-CPU times per worker
 };
 
+/// A parameter that a point may lack; absent, false for a flag, also where it has another type.
+std::optional<std::string> text_of(const Point& point, const std::string& name);
+std::optional<std::int64_t> integer_of(const Point& point, const std::string& name);
+bool flag_of(const Point& point, const std::string& name);
+std::optional<double> amount_of(const Point& point, const std::string& name);
+
 /// The finite, positive values of a series of times. Throws UserError when the series is absent.
 std::vector<double> usable_times(const Point& point, const std::string& name);
-
-/// Thread-CPU time over wall time of `workers`, per repetition. Absent series or an unusable
-/// repetition: no entry. 1 = every worker ran all the time.
-std::vector<double> cpu_shares(const Point& point, int workers);
 
 /// Wall times of the undisturbed repetitions of `point` when there are at least six (an interval
 /// needs as many) or all are undisturbed; else the thread-CPU time per worker of every repetition,
@@ -127,21 +123,10 @@ std::vector<double> rates(double amount, std::span<const double> times);
 
 // Library kernels under the measured roof: which limit each one meets, and how closely.
 
-/// Below this fraction of its roof a kernel is bound by neither side of it.
-inline constexpr double bound_above = 0.80;
-
 /// Fills roof, fraction and bound of `gemm`, whose rate, intensity and bandwidth are known:
-/// roof = min(ceiling, bandwidth x intensity), without a bandwidth the ceiling alone.
+/// roof = min(ceiling, bandwidth x intensity), without a bandwidth the ceiling alone. Below 80 % of
+/// its roof a kernel is bound by neither side.
 void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm);
-
-/// Fills `gemms` from roofline.gemm, using `ceilings` and `memory` of the same result.
-///   intensity = FLOPs / bytes (each matrix moved once); roof = min(ceiling, bandwidth x intensity)
-/// with the best FMA ceiling of the same precision and worker count, and the fastest streaming rate
-/// over a working set as large as the operands: operands that fit a cache are held against that
-/// cache. A GEMM without such a ceiling is left out and named in `warnings`; so is a rate whose
-/// whole interval lies more than 5 % above the roof with the next smaller working set's bandwidth.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
-void place_gemms(const ProbeRecord& probe, RooflineResult& result);
 
 // Bandwidth and latency over the working set: points as measured, and the levels they reveal.
 
@@ -189,9 +174,6 @@ std::vector<Plateau> find_plateaus(std::span<const double> logs);
 
 // The soft roof: a roofline whose corner is rounded by imperfect overlap of memory and compute.
 
-/// Sharpness beyond this looks like a perfect corner (1 % below it at the ridge): the fit's cap.
-inline constexpr double largest_sharpness = 64.0;
-
 /// Rate at `intensity`: 1/P(I)^p = 1/P^p + 1/(B I)^p. p = 1: no overlap, the times add; p large:
 /// perfect overlap, min(P, B I). Source: roofline of Williams, Waterman, Patterson (CACM 52, 2009)
 /// with the p-norm as the usual smooth minimum.
@@ -206,44 +188,14 @@ struct RoofSample {
   std::vector<double> rates;
 };
 
-struct SoftRoofOptions {
-  int resamples = 200;  // of each of the two bootstraps
-  std::uint64_t seed = 1;
-};
-
 /// Fits (P, B, p) to the medians of `ladder` (ascending or not). Minimises
 /// sum huber(log rate - log P(I)) over log P, log B, log p by Levenberg-Marquardt from several
 /// starts, p in [1, 64]; Huber's corner at 1.345 robust standard deviations, at least 0.5 %.
 /// 95 % intervals: the wider of a bootstrap of each point's samples (noise) and of the residuals
-/// (misfit). A sharpness whose interval reaches 32 has `sharpness_note` set: the ladder cannot tell
-/// it from a perfect corner, and the upper end means "or more". Below 1 the two
-/// times would do more than add: a ladder that looks so has another cause and shows it in
+/// (misfit), 200 draws each. A sharpness whose interval reaches 32 has `sharpness_note` set: the
+/// ladder cannot separate it from a perfect corner, and the upper end means "or more". Below 1 the
+/// two times would do more than add: a ladder that looks so has another cause and shows it in
 /// `median_residual`. Skipped, with the reason, when there are fewer than five rungs, or no rung at
 /// least 1.5 x on either side of the ridge: P or B would be an extrapolation.
-Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> ladder,
-                                const SoftRoofOptions& options = {});
-
-// The least-squares problem behind the soft roof, apart from its statistics.
-
-/// The curve in logarithms: peak in FLOP/s, bandwidth in B/s, sharpness p in [1, 64].
-struct RoofShape {
-  double log_peak = 0.0;
-  double log_bandwidth = 0.0;
-  double sharpness = 1.0;
-};
-
-/// log P(I) at log intensity.
-double log_rate(const RoofShape& shape, double log_intensity);
-
-/// Minimises sum of huber((log_rates - log P(I)) / corner), quadratic up to `corner`, from `start`.
-RoofShape refine(const RoofShape& start,
-                 std::span<const double> log_intensities,
-                 std::span<const double> log_rates,
-                 double corner);
-
-/// The best of several starts with p = 1.5, 3 and 12; the corner follows from the residuals' spread
-/// and is returned through `corner`.
-RoofShape solve(std::span<const double> log_intensities,
-                std::span<const double> log_rates,
-                double& corner);
+Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> ladder);
 }  // namespace scaleworth::model

@@ -33,12 +33,8 @@ SpotPlan with_checkpoints(const Preemption& preemption, Seconds mean_time, Secon
   constexpr double most_segments = 1e9;
   const double guess = work / exact_interval(preemption.checkpoint, mean_time);
   const int near = static_cast<int>(std::min(guess, most_segments));
-  std::vector<int> candidates{1};
-  for (int segments = std::max(2, near - 2); segments <= near + 3; ++segments) {
-    candidates.push_back(segments);
-  }
   SpotPlan best = planned(work, 1, expected_time(preemption, mean_time, work, 1));
-  for (const int segments : candidates) {
+  for (int segments = std::max(2, near - 2); segments <= near + 3; ++segments) {
     const Seconds expected = expected_time(preemption, mean_time, work, segments);
     // One segment of very long work overflows to infinity, which is never less.
     if (expected < best.expected) best = planned(work, segments, expected);
@@ -143,12 +139,12 @@ SpotChoice choose_spot_count(const Prices& prices,
   };
   const auto cost = [](const SpotCount& at) { return at.cost->value(); };
   const auto time = [](const SpotCount& at) { return at.plan->expected.value(); };
-  const auto doubt = [](const SpotCount& at) { return -*at.in_time; };
+  const auto risk = [](const SpotCount& at) { return -*at.in_time; };
   const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };
   choice.cheapest = least(cost, finishes);
   choice.fastest = least(time, finishes);
   if (!deadline) return choice;
-  choice.surest = least(doubt, finishes);
+  choice.surest = least(risk, finishes);
   choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
     return finishes(at) && *at.in_time >= deadline->probability;
   });

@@ -111,9 +111,7 @@ std::optional<GustafsonFit> fit_gustafson(const std::vector<LawPoint>& points) {
                                  end_towards(points, serial, 1.0, limit)},
                 points.size()};
   fit.residual = std::sqrt(best.squares / static_cast<double>(points.size()));
-  for (const LawPoint& at : points) {
-    fit.largest_count = std::max(fit.largest_count, static_cast<double>(at.ranks));
-  }
+  fit.largest_count = largest_count(points);
   fit.amdahl_serial = amdahl_serial_of(serial, fit.largest_count);
   return fit;
 }
@@ -132,9 +130,7 @@ std::optional<MicroBatchFit> fit_micro_batches(const std::vector<MicroBatchPoint
     times.push_back(at.time);
   }
   if (numbers.size() < 2) return std::nullopt;
-  RegressionOptions options;
-  options.non_negative = true;
-  const auto line = fit_relative(rows, times, options);
+  const auto line = fit_relative(rows, times, {.non_negative = true});
   if (!line) return std::nullopt;
   MicroBatchFit fit;
   fit.per_micro_batch = line->coefficients[0];
@@ -149,10 +145,6 @@ std::optional<MicroBatchFit> fit_micro_batches(const std::vector<MicroBatchPoint
   return fit;
 }
 
-double micro_batch_time(const MicroBatchFit& fit, double micro_batches) {
-  return fit.per_micro_batch.value * micro_batches + fit.fixed.value;
-}
-
 RingTime ring_time(const RingCost& cost, int ranks) {
   if (ranks < 1) throw UserError("a ring has one rank or more");
   const bool usable = cost.latency.value() >= 0.0 && cost.seconds_per_byte >= 0.0 &&
@@ -163,12 +155,14 @@ RingTime ring_time(const RingCost& cost, int ranks) {
           Seconds(hops / ranks * cost.message.value() * cost.seconds_per_byte)};
 }
 
+TimeAt ring_times(const RingCost& cost) {
+  return [cost](double k) { return ring_time(cost, static_cast<int>(k)).total().value(); };
+}
+
 std::optional<InformedFit> fit_informed(const std::vector<LawPoint>& points, const RingCost& cost) {
   if (different_counts(points) < 2) return std::nullopt;
   for (const LawPoint& at : points) check_time(at.time);
-  const FittedLaw law = informed_family([cost](double k) {
-                          return ring_time(cost, static_cast<int>(k)).total().value();
-                        }).fit(points);
+  const FittedLaw law = informed_family(ring_times(cost)).fit(points);
   InformedFit fit;
   fit.single = law.coefficients[0] + law.coefficients[1];
   if (!(fit.single > 0.0)) return std::nullopt;
@@ -177,11 +171,6 @@ std::optional<InformedFit> fit_informed(const std::vector<LawPoint>& points, con
   for (const LawPoint& at : points) squares += std::pow(law.time(at.ranks) / at.time - 1.0, 2);
   fit.residual = std::sqrt(squares / static_cast<double>(points.size()));
   return fit;
-}
-
-double informed_time(const InformedFit& fit, const RingCost& cost, int ranks) {
-  return fit.single * relative_time(fit.serial, 0.0, ranks) +
-         ring_time(cost, ranks).total().value();
 }
 
 namespace {
@@ -262,8 +251,6 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
 
 std::vector<model::LawFamily> informed_families(Scaling scaling, const LawInputs& inputs) {
   if (!inputs.ring || scaling != Scaling::strong) return {};
-  return {model::informed_family([cost = *inputs.ring](double count) {
-    return model::ring_time(cost, static_cast<int>(count)).total().value();
-  })};
+  return {model::informed_family(model::ring_times(*inputs.ring))};
 }
 }  // namespace scaleworth::decide

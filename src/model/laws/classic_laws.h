@@ -85,9 +85,6 @@ struct MicroBatchFit {
 /// positive.
 std::optional<MicroBatchFit> fit_micro_batches(const std::vector<MicroBatchPoint>& points);
 
-/// Seconds of a step with `micro_batches`.
-double micro_batch_time(const MicroBatchFit& fit, double micro_batches);
-
 // Amdahl's law with the communication known from measured latency and bandwidth.
 //   T(K) = T1 (s + (1 - s)/K) + messages (2 (K-1) alpha + 2 (K-1)/K n beta)
 
@@ -109,6 +106,8 @@ struct RingTime {
 /// Zero for one rank. Source: Thakur, Rabenseifner, Gropp 2005. Throws UserError for a count below
 /// one or a cost that is negative.
 RingTime ring_time(const RingCost& cost, int ranks);
+/// The sum of both parts, in seconds by count.
+TimeAt ring_times(const RingCost& cost);
 
 struct InformedFit {
   double single = 0.0;  // T1 without communication, s
@@ -120,9 +119,6 @@ struct InformedFit {
 /// than two different counts, or where the communication alone is longer than the times. Throws
 /// UserError for a time that is not positive.
 std::optional<InformedFit> fit_informed(const std::vector<LawPoint>& points, const RingCost& cost);
-
-/// Seconds at `ranks`.
-double informed_time(const InformedFit& fit, const RingCost& cost, int ranks);
 
 // The bounds that work and depth put on a time, whatever the schedule.
 
@@ -180,7 +176,7 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
                          Scaling scaling,
                          const LawInputs& inputs);
 
-/// The families that the inputs add to a bake-off of these rows.
+/// The families that the inputs add to the model selection of these rows.
 std::vector<model::LawFamily> informed_families(Scaling scaling, const LawInputs& inputs);
 
 // Which growths a curve of times shows, and how far the choice of the fit decides that.
@@ -203,7 +199,7 @@ struct ShapeFit {
 /// The fits, and what the rows let us know of their noise.
 struct ShapeFits {
   std::vector<ShapeFit> fits;         // one per family
-  std::optional<double> relative_sd;  // of one time; absent: too few rows to tell
+  std::optional<double> relative_sd;  // of one time; absent: too few rows
   double degrees = 0.0;               // of that spread; 0 where it was measured
   /// Whether a sum of squared relative residuals with so many terms fewer than the richest family
   /// is no more than noise.
@@ -211,10 +207,6 @@ struct ShapeFits {
 
   double richest_squares = 0.0;
 };
-
-/// At most `most` of the points, evenly taken, the first and the last among them.
-std::vector<model::TimePoint> thinned(const std::vector<model::TimePoint>& points,
-                                      std::size_t most);
 
 /// Each family by least relative squares with non-negative terms. The last family is the richest
 /// and holds the others' terms; a family is refuted (5 %, F test; chi-squared where every row has

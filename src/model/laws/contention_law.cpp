@@ -42,18 +42,10 @@ Interval<double> spread(const std::vector<double>& draws) {
   return {quantile(draws, 0.025).value_or(0.0), quantile(draws, 0.975).value_or(1.0)};
 }
 
-int largest_count(const std::vector<LawPoint>& points) {
-  int largest = 1;
-  for (const LawPoint& point : points) largest = std::max(largest, point.ranks);
-  return largest;
-}
-
 CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
   const auto times = [&](const ContentionFit& fit) {
     std::vector<double> at;
-    for (int k = 1; k <= max_count; ++k) {
-      at.push_back(fit.single * relative_time(fit.serial, fit.coherency, k));
-    }
+    for (int k = 1; k <= max_count; ++k) at.push_back(fit.time(k));
     return at;
   };
   CurveDraws draws{times(estimate.best), {}};
@@ -110,12 +102,22 @@ std::size_t different_counts(const std::vector<LawPoint>& points) {
   return counts.size();
 }
 
+int largest_count(const std::vector<LawPoint>& points) {
+  int largest = 1;
+  for (const LawPoint& point : points) largest = std::max(largest, point.ranks);
+  return largest;
+}
+
 double relative_time(double serial, double coherency, int ranks) {
   return serial + (1.0 - serial) / ranks + coherency * (ranks - 1.0);
 }
 
 double contention_efficiency(double serial, double coherency, int ranks) {
   return 1.0 / (ranks * relative_time(serial, coherency, ranks));
+}
+
+double ContentionFit::time(int ranks) const {
+  return single * relative_time(serial, coherency, ranks);
 }
 
 std::optional<ContentionFit> fit_contention(const std::vector<LawPoint>& points) {

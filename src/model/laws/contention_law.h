@@ -38,6 +38,7 @@ struct LawPoint {
 std::vector<TimePoint> time_points(std::span<const LawPoint> points);
 
 std::size_t different_counts(const std::vector<LawPoint>& points);
+int largest_count(const std::vector<LawPoint>& points);
 /// From so many different counts on there are intervals: one more than parameters.
 inline constexpr std::size_t minimum_counts = 4;
 
@@ -46,6 +47,8 @@ struct ContentionFit {
   double serial = 0.0;
   double coherency = 0.0;
   double residual = 0.0;  // root mean square of the relative residuals
+
+  double time(int ranks) const;  // of the same work, s
 };
 /// Of the terms 1/K, 1 and K - 1.
 inline constexpr std::size_t law_parameters = 3;
@@ -162,14 +165,11 @@ struct ThroughputFit {
   std::vector<double> residuals;    // measured - fitted, in the order given
 };
 
-/// X(`load`) of the fit.
-double throughput_at(const ThroughputFit& fit, double load);
-
 /// Least squares of the throughput by damped Gauss-Newton (Levenberg-Marquardt) within the bounds,
 /// from alpha = .01, beta = 1e-4, gamma = max(X / N). Every row weighs by its size: large loads
 /// decide, and gamma may miss a measured X(1) by far. For times with relative noise the relative
 /// fit is the better one; this one is to compare with others. Absent for fewer than three different
-/// loads, or when they do not tell the parameters apart.
+/// loads, or when they do not separate the parameters.
 /// Throws UserError for a load or a throughput that is not positive.
 std::optional<ThroughputFit> fit_throughput(const std::vector<ThroughputPoint>& points);
 }  // namespace scaleworth::model

@@ -67,16 +67,6 @@ bool ShapeFits::holds(double squares, std::size_t fewer_terms) const {
   return excess <= *relative_sd * *relative_sd * critical(fewer_terms, degrees);
 }
 
-std::vector<model::TimePoint> thinned(const std::vector<model::TimePoint>& points,
-                                      std::size_t most) {
-  if (points.size() <= most) return points;
-  std::vector<model::TimePoint> kept;
-  for (std::size_t i = 0; i < most; ++i) {
-    kept.push_back(points[i * (points.size() - 1) / (most - 1)]);
-  }
-  return kept;
-}
-
 ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
                      const std::vector<ShapeFamily>& families) {
   ShapeFits result;

@@ -15,17 +15,13 @@ namespace scaleworth::decide {
 namespace {
 constexpr double median_over_mean = 1.2533;  // standard errors of normal samples, sqrt(pi / 2)
 
-double fitted_time(const model::ContentionFit& fit, int count) {
-  return fit.single * model::relative_time(fit.serial, fit.coherency, count);
-}
-
 std::optional<double> left_out_error(const std::vector<model::LawPoint>& points, std::size_t at) {
   if (points.size() < model::minimum_counts || points.size() > most_left_out) return std::nullopt;
   std::vector<model::LawPoint> others = points;
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
   const auto fit = model::fit_contention(others);
   if (!fit) return std::nullopt;
-  return fitted_time(*fit, points[at].ranks) / points[at].time - 1.0;
+  return fit->time(points[at].ranks) / points[at].time - 1.0;
 }
 
 std::optional<model::ThroughputFit> throughput_fit(const std::vector<DecisionRow>& rows) {
@@ -77,7 +73,7 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
   if (!fit) return evidence;
   const std::vector<model::LawPoint> points = points_of_laws(rows);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const double fitted = fitted_time(*fit, points[i].ranks);
+    const double fitted = fit->time(points[i].ranks);
     evidence.rows.push_back({points[i].ranks,
                              Seconds(points[i].time),
                              Seconds(fitted),
@@ -112,9 +108,7 @@ std::string edge_remark(const std::vector<DecisionRow>& within,
         "separated from the law, and every law mixes both kinds of links",
         domain);
   }
-  const double predicted =
-      fit->single * model::relative_time(fit->serial, fit->coherency, first.count);
-  const double excess = first.same_work.value.value() / predicted - 1.0;
+  const double excess = first.same_work.value.value() / fit->time(first.count) - 1.0;
   if (excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual)) {
     return fmt::format(
         "at {}, the first count beyond the domain of {} ranks, the work takes {:.0f} % longer than "
@@ -135,8 +129,8 @@ std::string edge_remark(const std::vector<DecisionRow>& within,
 std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
   if (domain < 2) throw UserError("a domain of fast links joins at least 2 ranks, as --domain 8");
   std::vector<std::string> remarks;
-  const auto beyond = std::find_if(
-      rows.begin(), rows.end(), [&](const DecisionRow& row) { return row.count > domain; });
+  const auto beyond =
+      std::ranges::find_if(rows, [&](const DecisionRow& row) { return row.count > domain; });
   if (beyond == rows.end()) {
     remarks.push_back(
         fmt::format("every count lies within the domain of {0} ranks: whatever is said of more "
@@ -146,9 +140,8 @@ std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, in
   } else if (beyond != rows.begin()) {
     remarks.push_back(edge_remark({rows.begin(), beyond}, *beyond, domain));
   }
-  const auto wide = std::find_if(rows.begin(), rows.end(), [&](const DecisionRow& row) {
-    return row.facts.layout.tensor.value_or(1) > domain;
-  });
+  const auto wide = std::ranges::find_if(
+      rows, [&](const DecisionRow& row) { return row.facts.layout.tensor.value_or(1) > domain; });
   if (wide != rows.end()) {
     remarks.push_back(fmt::format(
         "at {} tensor parallelism over {} ranks leaves the domain of {}: each layer's all-reduces "
@@ -160,18 +153,13 @@ std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, in
   return remarks;
 }
 
-namespace {
-bool starved(const DecisionRow& row) {
-  const auto& facts = row.facts;
-  return facts.microbatches && facts.layout.pipeline &&
-         *facts.microbatches < *facts.layout.pipeline;
-}
-}  // namespace
-
 std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& rows,
                                              Scaling scaling) {
   std::vector<std::string> remarks;
-  const auto first = std::find_if(rows.begin(), rows.end(), starved);
+  const auto first = std::ranges::find_if(rows, [](const DecisionRow& row) {
+    const auto& stages = row.facts.layout.pipeline;
+    return row.facts.microbatches && stages && *row.facts.microbatches < *stages;
+  });
   if (first != rows.end()) {
     remarks.push_back(fmt::format(
         "at {} a replica has {:g} micro-batches for {} pipeline stages: memory and overlap change "
@@ -202,21 +190,15 @@ struct Candidate {
   double time = 0.0;
 };
 
-int largest_of(const std::vector<LawPoint>& points) {
-  int largest = 1;
-  for (const LawPoint& point : points) largest = std::max(largest, point.ranks);
-  return largest;
-}
-
 std::vector<Candidate> candidates(const std::vector<LawPoint>& points, const ContentionFit& fit) {
   std::set<int> measured;
   for (const LawPoint& point : points) measured.insert(point.ranks);
-  const int last = 2 * largest_of(points);
+  const int last = 2 * largest_count(points);
   const int stride = 1 + (last - 1) / most_candidates;
   std::vector<Candidate> result;
   for (int count = 1; count <= last; count += stride) {
     if (measured.count(count) > 0) continue;
-    const double time = fit.single * relative_time(fit.serial, fit.coherency, count);
+    const double time = fit.time(count);
     result.push_back({count, {1.0 / count / time, 1.0 / time, (count - 1.0) / time}, time});
   }
   if (result.empty()) result.push_back({last, Vector3{}, fit.single});

@@ -88,6 +88,7 @@ constexpr std::array pairs{
     Exponents{5.0 / 2, 1}, Exponents{5.0 / 2, 2}, Exponents{8.0 / 3, 0}, Exponents{11.0 / 4, 0},
     Exponents{3, 0},       Exponents{3, 1}};
 static_assert(pairs.size() == 42);
+constexpr std::size_t least_points = 5;
 
 double term_at(const Exponents& term, double k) {
   return std::pow(k, term.power) * std::pow(std::log2(k), term.logarithm);
@@ -160,7 +161,7 @@ double left_out_error(const Hypothesis& made) {
 FittedLaw fit_normal_form(std::span<const LawPoint> points) {
   Exponents chosen;
   Hypothesis best = hypothesis_of(points, nullptr);
-  if (points.size() >= least_normal_form_points) {
+  if (points.size() >= least_points) {
     double least = left_out_error(best);
     for (const Exponents& term : pairs) {
       Hypothesis made = hypothesis_of(points, &term);

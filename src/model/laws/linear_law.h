@@ -26,6 +26,17 @@ struct TimePoint {
   std::size_t repeats = 0;            // that `relative_sd` is from; 0: enough
 };
 
+/// At most `most` of the points, evenly taken, the first and the last among them.
+template <class Point>
+std::vector<Point> thinned(const std::vector<Point>& points, std::size_t most) {
+  if (points.size() <= most) return points;
+  std::vector<Point> kept;
+  for (std::size_t i = 0; i < most; ++i) {
+    kept.push_back(points[i * (points.size() - 1) / (most - 1)]);
+  }
+  return kept;
+}
+
 struct LawTerm {
   std::string_view name;
   double (*at)(double count);

@@ -27,28 +27,14 @@ using Points = std::vector<LawPoint>;
 
 /// Ascending, one point per count.
 void tidy(Points& points) {
-  std::sort(points.begin(), points.end(), [](const LawPoint& a, const LawPoint& b) {
-    return a.ranks < b.ranks;
-  });
-  const auto last =
-      std::unique(points.begin(), points.end(), [](const LawPoint& a, const LawPoint& b) {
-        return a.ranks == b.ranks;
-      });
-  points.erase(last, points.end());
+  std::ranges::sort(points, {}, &LawPoint::ranks);
+  const auto repeated = std::ranges::unique(points, {}, &LawPoint::ranks);
+  points.erase(repeated.begin(), repeated.end());
   for (const LawPoint& point : points) {
     if (!(point.time > 0.0) || !std::isfinite(point.time) || point.ranks < 1) {
       throw UserError("a scaling law needs counts and step times above zero; measure again");
     }
   }
-}
-
-Points thinned(const Points& points) {
-  if (points.size() <= most_points) return points;
-  Points kept;
-  for (std::size_t i = 0; i < most_points; ++i) {
-    kept.push_back(points[i * (points.size() - 1) / (most_points - 1)]);
-  }
-  return kept;
 }
 
 double ratio(const FittedLaw& law, const LawPoint& point) {
@@ -120,9 +106,8 @@ struct Competition {
 };
 
 std::size_t first_guess(const std::vector<LawFamily>& families, bool weak) {
-  const auto guess = std::find_if(families.begin(), families.end(), [&](const LawFamily& family) {
-    return family.name == (weak ? logarithmic_family : amdahl_family);
-  });
+  const auto guess =
+      std::ranges::find(families, weak ? logarithmic_family : amdahl_family, &LawFamily::name);
   return static_cast<std::size_t>(guess - families.begin());
 }
 
@@ -188,7 +173,7 @@ LawChoice choose_law(const std::vector<Points>& series, bool weak) {
   std::vector<Points> tidied;
   for (Points points : series) {
     tidy(points);
-    tidied.push_back(thinned(points));
+    tidied.push_back(thinned(points, most_points));
   }
   const Competition competition = compete(law_families(), tidied, weak);
   const Forecasts& forecasts = competition.forecasts[competition.chosen];
@@ -203,7 +188,7 @@ std::optional<ModelSelection> select_model(Points points,
                                            bool weak,
                                            const std::vector<LawFamily>& further) {
   tidy(points);
-  points = thinned(points);
+  points = thinned(points, most_points);
   if (points.size() < fewest_counts) return std::nullopt;
   std::vector<LawFamily> families = law_families();
   families.insert(families.end(), further.begin(), further.end());
@@ -218,14 +203,8 @@ std::optional<ModelSelection> select_model(Points points,
   std::rotate(first,
               first + static_cast<std::ptrdiff_t>(competition.chosen),
               first + static_cast<std::ptrdiff_t>(competition.chosen) + 1);
-  std::stable_sort(first + 1, result.laws.end(), [](const auto& a, const auto& b) {
-    return a.held_out < b.held_out;
-  });
+  std::ranges::stable_sort(first + 1, result.laws.end(), {}, &CandidateLaw::held_out);
   return result;
-}
-
-double candidate_time(const CandidateLaw& law, int ranks) {
-  return law.fitted.time(ranks);
 }
 }  // namespace scaleworth::model
 

@@ -39,6 +39,14 @@ struct LawFamily {
 ///   normal form.
 std::vector<LawFamily> law_families();
 
+/// The performance-model normal form of one parameter, for curves whose shape is not known:
+/// K T(K) = a + b K^i log2(K)^j, a and b >= 0, with the pair (i, j) out of 42 that predicts best
+/// with each point left out once (symmetric mean absolute percentage error), or b = 0 where no term
+/// does. Coefficients a, b, i, j. K T rather than T, for the terms only grow: a time that falls and
+/// rises again is beyond the form. No term with fewer than five points, which a choice among 42
+/// would meet by chance. Source: Calotoiu et al., SC 13, and the pairs of the tool Extra-P 4.2.
+FittedLaw fit_normal_form(std::span<const LawPoint> points);
+
 /// T(K) = a/K + b + `communication`(K), the part that is known from elsewhere.
 LawFamily informed_family(TimeAt communication);
 
@@ -101,8 +109,28 @@ std::optional<ModelSelection> select_model(std::vector<LawPoint> points,
                                            bool weak,
                                            const std::vector<LawFamily>& further = {});
 
-/// Seconds at `ranks`.
-double candidate_time(const CandidateLaw& law, int ranks);
+// Step times at other counts from the measured parts of a step, where the counts are too few for a
+// law: a prediction, with its range and its assumptions.
+
+/// Time of one all-reduce of so many bytes over so many ranks; absent when it is not known.
+using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)>;
+
+/// T(K) = compute(b, K) + constant + progress(K) + transfer(K) + wait(K), b tokens per rank:
+///   compute   (c0 + c1 b) from counts of different b (relative, c0, c1 >= 0); where all counts
+///             have the same b, c1 b times the slow-down of the largest count for every K > K0
+///   constant  optimizer, host and unattributed time: mean over the counts, not sharded
+///   progress  as at the largest count, in proportion to the ring's traffic 2 (K-1)/K
+///   transfer  the all-reduce model's time of all buckets, times the share that was exposed at the
+///             largest count; without a model, the exposed time in proportion to 2 (K-1)/K
+///   wait      E[max of K] - mu = sigma sqrt(2 ln K), sigma a constant fraction of compute that
+///             gives the wait measured at the largest count (normal ranks)
+/// The curve by these parts over 1 to max_count ranks, `prediction` set, its assumptions in
+/// `basis`. The range is a Monte-Carlo over steps resampled at each count and over the all-reduce
+/// model's intervals; it holds the uncertainty of the inputs, not of the assumptions.
+/// `not_identifiable` says why there is no curve: no ledger, or one rank and no all-reduce model.
+ScalingLaw measured_parts_law(const MeasuredMode& mode,
+                              const AllReduceTime& all_reduce,
+                              const CurveRequest& request);
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
@@ -124,92 +152,10 @@ struct LawForecast {
   std::vector<ForecastPoint> points;  // twice, four and eight times the largest; none at a cliff
 };
 
-/// By the bake-off's first law; without one (fewer than five counts) by `model::choose_law`, which
-/// for two counts is an assumption through both of them. Absent for one row, and without points
-/// where the best law misses a count by more than `model::cliff_error`.
+/// By the first law of the model selection; without one (fewer than five counts) by
+/// `model::choose_law`, which for two counts is an assumption through both of them. Absent for one
+/// row, and without points where the best law misses a count by more than `model::cliff_error`.
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         Scaling scaling,
                                         const std::optional<model::ModelSelection>& select_model);
 }  // namespace scaleworth::decide
-
-namespace scaleworth::model {
-// The performance-model normal form of one parameter: a constant and one term, for curves whose
-// shape is not known.
-
-/// K T(K) = a + b K^i log2(K)^j, a and b >= 0, with the pair (i, j) out of 42 that predicts best
-/// with each point left out once (symmetric mean absolute percentage error), or b = 0 where no term
-/// does. Coefficients a, b, i, j. K T rather than T, for the terms only grow: a time that falls and
-/// rises again is beyond the form. No term with fewer than five points, which a choice among 42
-/// would meet by chance. Source: Calotoiu et al., SC 13, and the pairs of the tool Extra-P 4.2.
-FittedLaw fit_normal_form(std::span<const LawPoint> points);
-inline constexpr std::size_t least_normal_form_points = 5;
-
-// Step times at other counts from the measured parts of a step, where the counts are too few for a
-// law: a prediction, with its range and its assumptions.
-
-/// Time of one all-reduce of so many bytes over so many ranks; absent when it is not known.
-using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)>;
-
-/// The gradient as it is all-reduced: `count` buckets of equal size.
-struct Buckets {
-  Bytes each;
-  int count = 0;
-};
-
-/// Part times of the mean rank at one count.
-struct CountParts {
-  int ranks = 1;
-  double tokens_per_rank = 0.0;
-  PartTimes times{};
-};
-
-/// T(K) = compute(b, K) + constant + progress(K) + transfer(K) + wait(K), b tokens per rank:
-///   compute   (c0 + c1 b) from counts of different b (relative, c0, c1 >= 0); where all counts
-///             have the same b, c1 b times the slow-down of the largest count for every K > K0
-///   constant  optimizer, host and unattributed time: mean over the counts, not sharded
-///   progress  as at the largest count, in proportion to the ring's traffic 2 (K-1)/K
-///   transfer  the all-reduce model's time of all buckets, times the share that was exposed at the
-///             largest count; without a model, the exposed time in proportion to 2 (K-1)/K
-///   wait      E[max of K] - mu = sigma sqrt(2 ln K), sigma a constant fraction of compute that
-///             gives the wait measured at the largest count (normal ranks)
-class PartsModel {
- public:
-  /// `counts` ascending by ranks, at least one. With one rank only, nothing of the transfer is
-  /// assumed hidden and no wait is known.
-  /// `skew` moves the all-reduce times within their intervals, in standard deviations.
-  PartsModel(const std::vector<CountParts>& counts,
-             const AllReduceTime& all_reduce,
-             const Buckets& buckets,
-             double skew = 0.0);
-  /// Seconds of a step. `ranks` >= 1, `tokens_per_rank` > 0.
-  double step(int ranks, double tokens_per_rank) const;
-
- private:
-  double compute(int ranks, double tokens_per_rank) const;
-  double transfer(int ranks) const;
-  std::optional<double> all_buckets(int ranks) const;
-  void fit_compute(const std::vector<CountParts>& counts);
-  void fit_communication(const CountParts& largest);
-
-  AllReduceTime all_reduce_;
-  Buckets buckets_;
-  double skew_ = 0.0;
-  int smallest_ranks_ = 1;
-  double compute_constant_ = 0.0;
-  double compute_per_token_ = 0.0;
-  double slow_down_ = 1.0;
-  double constant_ = 0.0;
-  double progress_per_traffic_ = 0.0;
-  double transfer_per_traffic_ = 0.0;
-  double exposed_share_ = 1.0;
-  double spread_ = 0.0;  // sigma of a rank's compute, relative
-};
-
-/// The curve of `PartsModel` over 1 to max_count ranks, `prediction` set, its assumptions in
-/// `basis`. The range is a Monte-Carlo over steps resampled at each count and over the all-reduce
-/// model's intervals; it holds the uncertainty of the inputs, not of the assumptions.
-/// `not_identifiable` says why there is no curve: no ledger, or one rank and no all-reduce model.
-ScalingLaw measured_parts_law(const MeasuredMode& mode,
-                              const AllReduceTime& all_reduce,
-                              const CurveRequest& request);
-}  // namespace scaleworth::model

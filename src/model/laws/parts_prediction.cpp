@@ -12,6 +12,19 @@ namespace scaleworth::model {
 namespace {
 constexpr int draw_count = 200;
 
+/// The gradient as it is all-reduced: `count` buckets of equal size.
+struct Buckets {
+  Bytes each;
+  int count = 0;
+};
+
+/// Part times of the mean rank at one count.
+struct CountParts {
+  int ranks = 1;
+  double tokens_per_rank = 0.0;
+  PartTimes times{};
+};
+
 double at(const PartTimes& times, Part part) {
   return times[index_of(part)].value_or(0.0);
 }
@@ -26,10 +39,6 @@ double straggler_growth(int ranks) {
   return std::sqrt(2.0 * std::log(ranks));
 }
 
-double tokens_per_rank(const MeasuredCount& count) {
-  return count.tokens / count.ranks;
-}
-
 Buckets buckets_of(const MeasuredMode& mode) {
   const MeasuredCount& count = mode.counts.back();
   if (!count.gradient) return {};
@@ -37,14 +46,19 @@ Buckets buckets_of(const MeasuredMode& mode) {
   return {*count.gradient / static_cast<double>(number), number};
 }
 
-std::optional<std::vector<CountParts>> typical_parts(const MeasuredMode& mode) {
+/// Counts without a ledger or without compute time are left out.
+void add_parts(std::vector<CountParts>& parts,
+               const MeasuredCount& count,
+               const std::optional<PartTimes>& times) {
+  if (!times || !(at(*times, Part::compute) > 0.0)) return;
+  parts.push_back({count.ranks, count.tokens / count.ranks, *times});
+}
+
+std::vector<CountParts> typical_parts(const MeasuredMode& mode) {
   std::vector<CountParts> parts;
   for (const MeasuredCount& count : mode.counts) {
-    const auto times = mean_part_times(count, *median(count.step_s));
-    if (times && at(*times, Part::compute) > 0.0)
-      parts.push_back({count.ranks, tokens_per_rank(count), *times});
+    add_parts(parts, count, mean_part_times(count, *median(count.step_s)));
   }
-  if (parts.empty()) return std::nullopt;
   return parts;
 }
 
@@ -61,12 +75,115 @@ std::vector<CountParts> resampled_parts(const MeasuredMode& mode, std::mt19937_6
       step = pick(generator);
       times.push_back(count.step_s[step]);
     }
-    const auto drawn = mean_part_times(count, *median(times), steps);
-    if (drawn && at(*drawn, Part::compute) > 0.0)
-      parts.push_back({count.ranks, tokens_per_rank(count), *drawn});
+    add_parts(parts, count, mean_part_times(count, *median(times), steps));
   }
   return parts;
 }
+
+/// The parts of a step as functions of the count, as the header says.
+class PartsModel {
+ public:
+  /// `counts` ascending by ranks, at least one. With one rank only, nothing of the transfer is
+  /// assumed hidden and no wait is known.
+  /// `skew` moves the all-reduce times within their intervals, in standard deviations.
+  PartsModel(const std::vector<CountParts>& counts,
+             const AllReduceTime& all_reduce,
+             const Buckets& buckets,
+             double skew = 0.0)
+      : all_reduce_(all_reduce),
+        buckets_(buckets),
+        skew_(skew),
+        smallest_ranks_(counts.front().ranks) {
+    for (const CountParts& count : counts) {
+      constant_ += (at(count.times, Part::optimizer) + at(count.times, Part::host) +
+                    at(count.times, Part::unattributed)) /
+                   static_cast<double>(counts.size());
+    }
+    fit_compute(counts);
+    if (counts.back().ranks > 1) fit_communication(counts.back());
+  }
+
+  /// Seconds of a step. `ranks` >= 1, `tokens_per_rank` > 0.
+  double step(int ranks, double tokens_per_rank) const {
+    const double busy = compute(ranks, tokens_per_rank);
+    return busy + constant_ + progress_per_traffic_ * ring_traffic(ranks) + transfer(ranks) +
+           spread_ * busy * straggler_growth(ranks);
+  }
+
+ private:
+  void fit_compute(const std::vector<CountParts>& counts) {
+    const CountParts& first = counts.front();
+    const CountParts& last = counts.back();
+    const bool one_size = std::all_of(counts.begin(), counts.end(), [&](const CountParts& count) {
+      return count.tokens_per_rank == first.tokens_per_rank;
+    });
+    if (one_size) {
+      compute_per_token_ = at(first.times, Part::compute) / first.tokens_per_rank;
+      slow_down_ = at(last.times, Part::compute) / at(first.times, Part::compute);
+      return;
+    }
+    std::vector<TimePoint> points;
+    for (const CountParts& count : counts) {
+      // Tokens in units of the first count's, so that the two columns are of one size.
+      points.push_back(
+          {count.tokens_per_rank / first.tokens_per_rank, at(count.times, Part::compute), {}});
+    }
+    const LinearLaw law = fit_linear({terms::level, terms::proportional}, points);
+    compute_constant_ = law.coefficients[0];
+    compute_per_token_ = law.coefficients[1] / first.tokens_per_rank;
+  }
+
+  void fit_communication(const CountParts& largest) {
+    const double traffic = ring_traffic(largest.ranks);
+    const double exposed = at(largest.times, Part::exposed_transfer);
+    progress_per_traffic_ = at(largest.times, Part::progress) / traffic;
+    transfer_per_traffic_ = exposed / traffic;
+    if (const auto full = all_buckets(largest.ranks)) {
+      exposed_share_ = exposed / *full;
+    } else {
+      all_reduce_ = nullptr;  // without the share that is exposed its times would be mere bounds
+    }
+    spread_ = at(largest.times, Part::exposed_wait) /
+              (compute(largest.ranks, largest.tokens_per_rank) * straggler_growth(largest.ranks));
+  }
+
+  double compute(int ranks, double tokens_per_rank) const {
+    const double alone = compute_constant_ + compute_per_token_ * tokens_per_rank;
+    return ranks > smallest_ranks_ ? alone * slow_down_ : alone;
+  }
+
+  std::optional<double> all_buckets(int ranks) const {
+    if (!all_reduce_ || buckets_.count == 0) return std::nullopt;
+    const std::optional<Estimate<Seconds>> one = all_reduce_(buckets_.each, ranks);
+    if (!one || !(one->value.value() > 0.0)) return std::nullopt;
+    double factor = 1.0;
+    if (one->interval) {
+      // 3.92 standard deviations lie in a 95 % interval of a normal; the factor stays positive.
+      const double relative_sd = (one->interval->high - one->interval->low) / one->value / 3.92;
+      factor = std::exp(skew_ * std::min(relative_sd, 1.0));
+    }
+    return one->value.value() * buckets_.count * factor;
+  }
+
+  double transfer(int ranks) const {
+    if (ranks == 1) return 0.0;
+    if (const auto full = all_buckets(ranks)) return exposed_share_ * *full;
+    return transfer_per_traffic_ * ring_traffic(ranks);
+  }
+
+  AllReduceTime all_reduce_;
+  Buckets buckets_;
+  double skew_ = 0.0;
+  int smallest_ranks_ = 1;
+  double compute_constant_ = 0.0;
+  double compute_per_token_ = 0.0;
+  double slow_down_ = 1.0;
+  double constant_ = 0.0;
+  double progress_per_traffic_ = 0.0;
+  double transfer_per_traffic_ = 0.0;
+  double exposed_share_ = 1.0;
+  double spread_ = 0.0;  // sigma of a rank's compute, relative
+};
 
 std::vector<double> curve_of(const PartsModel& model, const CurveRequest& request) {
   std::vector<double> times;
@@ -112,111 +229,28 @@ void check_against_measured(ScalingLaw& law, const MeasuredMode& mode) {
 }
 }  // namespace
 
-PartsModel::PartsModel(const std::vector<CountParts>& counts,
-                       const AllReduceTime& all_reduce,
-                       const Buckets& buckets,
-                       double skew)
-    : all_reduce_(all_reduce),
-      buckets_(buckets),
-      skew_(skew),
-      smallest_ranks_(counts.front().ranks) {
-  for (const CountParts& count : counts) {
-    constant_ += (at(count.times, Part::optimizer) + at(count.times, Part::host) +
-                  at(count.times, Part::unattributed)) /
-                 static_cast<double>(counts.size());
-  }
-  fit_compute(counts);
-  if (counts.back().ranks > 1) fit_communication(counts.back());
-}
-
-void PartsModel::fit_compute(const std::vector<CountParts>& counts) {
-  const CountParts& first = counts.front();
-  const CountParts& last = counts.back();
-  const bool one_size = std::all_of(counts.begin(), counts.end(), [&](const CountParts& count) {
-    return count.tokens_per_rank == first.tokens_per_rank;
-  });
-  if (one_size) {
-    compute_per_token_ = at(first.times, Part::compute) / first.tokens_per_rank;
-    slow_down_ = at(last.times, Part::compute) / at(first.times, Part::compute);
-    return;
-  }
-  std::vector<TimePoint> points;
-  for (const CountParts& count : counts) {
-    // Tokens in units of the first count's, so that the two columns are of one size.
-    points.push_back(
-        {count.tokens_per_rank / first.tokens_per_rank, at(count.times, Part::compute), {}});
-  }
-  const LinearLaw law = fit_linear({terms::level, terms::proportional}, points);
-  compute_constant_ = law.coefficients[0];
-  compute_per_token_ = law.coefficients[1] / first.tokens_per_rank;
-}
-
-void PartsModel::fit_communication(const CountParts& largest) {
-  const double traffic = ring_traffic(largest.ranks);
-  const double exposed = at(largest.times, Part::exposed_transfer);
-  progress_per_traffic_ = at(largest.times, Part::progress) / traffic;
-  transfer_per_traffic_ = exposed / traffic;
-  if (const auto full = all_buckets(largest.ranks)) {
-    exposed_share_ = exposed / *full;
-  } else {
-    all_reduce_ = nullptr;  // without the share that is exposed its times would be mere bounds
-  }
-  spread_ = at(largest.times, Part::exposed_wait) /
-            (compute(largest.ranks, largest.tokens_per_rank) * straggler_growth(largest.ranks));
-}
-
-double PartsModel::compute(int ranks, double tokens_per_rank) const {
-  const double alone = compute_constant_ + compute_per_token_ * tokens_per_rank;
-  return ranks > smallest_ranks_ ? alone * slow_down_ : alone;
-}
-
-std::optional<double> PartsModel::all_buckets(int ranks) const {
-  if (!all_reduce_ || buckets_.count == 0) return std::nullopt;
-  const std::optional<Estimate<Seconds>> one = all_reduce_(buckets_.each, ranks);
-  if (!one || !(one->value.value() > 0.0)) return std::nullopt;
-  double factor = 1.0;
-  if (one->interval) {
-    // 3.92 standard deviations lie in a 95 % interval of a normal; the factor stays positive.
-    const double relative_sd = (one->interval->high - one->interval->low) / one->value / 3.92;
-    factor = std::exp(skew_ * std::min(relative_sd, 1.0));
-  }
-  return one->value.value() * buckets_.count * factor;
-}
-
-double PartsModel::transfer(int ranks) const {
-  if (ranks == 1) return 0.0;
-  if (const auto full = all_buckets(ranks)) return exposed_share_ * *full;
-  return transfer_per_traffic_ * ring_traffic(ranks);
-}
-
-double PartsModel::step(int ranks, double tokens_per_rank) const {
-  const double busy = compute(ranks, tokens_per_rank);
-  return busy + constant_ + progress_per_traffic_ * ring_traffic(ranks) + transfer(ranks) +
-         spread_ * busy * straggler_growth(ranks);
-}
-
 ScalingLaw measured_parts_law(const MeasuredMode& mode,
                               const AllReduceTime& all_reduce,
                               const CurveRequest& request) {
   ScalingLaw law;
   law.name = "measured parts";
   law.prediction = true;
-  const auto parts = typical_parts(mode);
-  if (!parts) {
+  const std::vector<CountParts> parts = typical_parts(mode);
+  if (parts.empty()) {
     law.not_identifiable = "no ledger of the training step: nothing to predict from";
     return law;
   }
   const Buckets buckets = buckets_of(mode);
   const bool has_model =
-      all_reduce && buckets.count > 0 && all_reduce(buckets.each, std::max(2, parts->back().ranks));
-  if (parts->back().ranks == 1 && !has_model) {
+      all_reduce && buckets.count > 0 && all_reduce(buckets.each, std::max(2, parts.back().ranks));
+  if (parts.back().ranks == 1 && !has_model) {
     law.not_identifiable =
         "one rank measured and no all-reduce model: communication is unknown; measure 2 ranks next";
     law.next_count = 2;
     return law;
   }
-  law.basis = basis_of(*parts, has_model);
-  CurveDraws draws{curve_of(PartsModel(*parts, all_reduce, buckets), request), {}};
+  law.basis = basis_of(parts, has_model);
+  CurveDraws draws{curve_of(PartsModel(parts, all_reduce, buckets), request), {}};
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
   for (int draw = 0; draw < draw_count; ++draw) {

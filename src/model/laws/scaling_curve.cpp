@@ -96,15 +96,15 @@ void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& re
 }
 
 bool reproduces(const std::vector<CurvePoint>& curve, const std::vector<MeasuredStep>& measured) {
-  return std::all_of(measured.begin(), measured.end(), [&](const MeasuredStep& at) {
-    const auto found = std::find_if(
-        curve.begin(), curve.end(), [&](const CurvePoint& p) { return p.ranks == at.ranks; });
+  const auto range = [](const Estimate<Seconds>& step) {
+    return step.interval.value_or(Interval<Seconds>{step.value, step.value});
+  };
+  return std::ranges::all_of(measured, [&](const MeasuredStep& at) {
+    const auto found = std::ranges::find(curve, at.ranks, &CurvePoint::ranks);
     if (found == curve.end()) return false;
-    const Interval<Seconds> exact{at.step.value, at.step.value};
-    const Interval<Seconds> ours = at.step.interval.value_or(exact);
-    const Interval<Seconds> theirs =
-        found->step.interval.value_or(Interval<Seconds>{found->step.value, found->step.value});
-    return ours.low <= theirs.high && theirs.low <= ours.high;
+    const Interval<Seconds> seen = range(at.step);
+    const Interval<Seconds> predicted = range(found->step);
+    return seen.low <= predicted.high && predicted.low <= seen.high;
   });
 }
 }  // namespace scaleworth::model

@@ -130,10 +130,6 @@ void add_errors(ThroughputFit& fit, const Vector3d& p, const MatrixXd& jacobian)
 }
 }  // namespace
 
-double throughput_at(const ThroughputFit& fit, double load) {
-  return law_at({fit.contention.value, fit.coherency.value, fit.single.value}, load);
-}
-
 std::optional<ThroughputFit> fit_throughput(const std::vector<ThroughputPoint>& points) {
   check(points);
   std::set<double> loads;

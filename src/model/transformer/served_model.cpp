@@ -79,14 +79,6 @@ ServedModel served_model(const TransformerModel& model) {
   return served;
 }
 
-double cached_elements_per_token(const ServedModel& model) {
-  double elements = 0.0;
-  for (const auto& kind : model.attention) {
-    elements += static_cast<double>(kind.layers) * kind.cached_per_token;
-  }
-  return elements;
-}
-
 double expected_experts(const ServedModel& model, double tokens) {
   if (!(tokens >= 1.0)) throw UserError("a step needs at least one token");
   if (model.expert_layers == 0) return 0.0;
@@ -106,8 +98,7 @@ double active_weights(const ServedModel& model) {
 }
 
 double bytes_of_element(const std::string& format) {
-  const auto found = std::find_if(
-      formats.begin(), formats.end(), [&](const Format& one) { return one.name == format; });
+  const auto* found = std::ranges::find(formats, format, &Format::name);
   if (found == formats.end()) {
     throw UserError(fmt::format("number format '{}' is not known here; known: {}",
                                 format,

@@ -26,8 +26,7 @@ struct ServedModel {
   std::int64_t active_experts = 1;
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
-  std::int64_t cache_shards =
-      1;  // GPUs that plain tensor parallelism divides the cache among, at most
+  std::int64_t cache_shards = 1;  // most GPUs that plain tensor parallelism divides the cache among
 
   /// Cache and attention of layers that are alike.
   struct Attention {
@@ -46,10 +45,6 @@ struct ServedModel {
 /// value_size) in a prompt and, with the projections absorbed into queries and outputs, 2 heads (2
 /// key_value_rank + rope_size) in a decode step. Source: arXiv 2405.04434, section 2.1.
 ServedModel served_model(const TransformerModel& model);
-
-/// Elements of keys and values that one token leaves behind, over all layers (windows not yet
-/// full).
-double cached_elements_per_token(const ServedModel& model);
 
 /// Routed experts of one layer that `tokens` tokens take together, when each takes `active_experts`
 /// of `experts` evenly and independently: experts (1 - (1 - active / experts)^tokens). A lower
@@ -228,11 +223,6 @@ OperatingPoint operate(const Server& server,
                        double batch,
                        const MeasuredTimes& measured = {});
 
-/// The ceiling over all batches: memory full of caches at their mean length, every byte of it read
-/// once for each step. What a published maximum throughput may not exceed. Throws UserError when
-/// the memory is unknown or holds no request.
-double ceiling_throughput(const Server& server, const Request& request);
-
 // What served tokens cost: at full load, at the load there is, and against an API's price.
 
 /// An API's price of one million tokens, which its buyer states; `cached_input` of those that it
@@ -274,8 +264,8 @@ Dollars api_cost(const Request& request, const ApiPrice& price);
 
 /// The utilisation above which an own server is cheaper than an API:
 ///   u* = rate / (requests per second x API cost of a request)
-/// Above 1: dearer than the API even at full load. Throws UserError for an API that costs nothing.
-/// Source: rate / (tokens/s x 3600 x API price / 1e6) with input and output priced apart.
+/// Above 1: more expensive than the API even at full load. Throws UserError for an API that costs
+/// nothing. Source: rate / (tokens/s x 3600 x API price / 1e6) with input and output priced apart.
 double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request);
 
 /// What the server must keep; absent: whatever it is.

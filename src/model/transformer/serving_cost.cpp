@@ -131,6 +131,7 @@ struct Times {
 };
 
 constexpr double most_count = 1e12;
+constexpr double million = 1e6;
 
 double decode_steps(const Request& request) {
   return request.output - 1.0;
@@ -229,20 +230,6 @@ OperatingPoint operate(const Server& server,
   point.ceiling_output_tokens_per_s = request.output / least_time(times, request, batch).value();
   return point;
 }
-
-double ceiling_throughput(const Server& server, const Request& request) {
-  check_request(request);
-  const auto most = batch_in_memory(server, mean_context(request));
-  if (!most) throw UserError("the ceiling of the throughput needs the memory of a GPU");
-  if (*most < 1) {
-    throw UserError("the weights and one request do not fit into the memory of the group");
-  }
-  return operate(server, request, static_cast<double>(*most)).ceiling_output_tokens_per_s;
-}
-
-namespace {
-constexpr double million = 1e6;
-}  // namespace
 
 double load_multiplier(const LoadShape& load) {
   if (!(load.duty > 0.0) || !(load.duty <= 1.0)) {

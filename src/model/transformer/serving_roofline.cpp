@@ -3,6 +3,7 @@
 #include "src/model/transformer/serving.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -82,15 +83,8 @@ double slope_of_batch(const Server& server, double context) {
 }  // namespace
 
 const char* phase_bound_name(PhaseBound bound) {
-  switch (bound) {
-    case PhaseBound::compute:
-      return "compute";
-    case PhaseBound::communication:
-      return "communication";
-    case PhaseBound::memory:
-      break;
-  }
-  return "memory";
+  constexpr std::array names{"compute", "memory", "communication"};
+  return names.at(static_cast<std::size_t>(bound));
 }
 
 void check_group(const ServingGroup& group) {

@@ -127,10 +127,7 @@ TrainingPlan plan_training(const TrainingQuestion& question) {
   TrainingPlan plan;
   plan.budget = budget_of(question);
   plan.pairs = optimal_pairs(plan.budget);
-  const auto [fewest, most] =
-      std::minmax_element(plan.pairs.begin(), plan.pairs.end(), [](const auto& a, const auto& b) {
-        return a.parameters < b.parameters;
-      });
+  const auto [fewest, most] = std::ranges::minmax_element(plan.pairs, {}, &OptimalPair::parameters);
   plan.parameters = {fewest->parameters, most->parameters};
   // Parameters times tokens is the same for all.
   plan.tokens = {most->tokens, fewest->tokens};

@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,11 +25,6 @@ double head_elements(const TransformerModel& model) {
   if (!model.latent) return 2.0 * real(model.head_size);
   return real(model.head_size + model.latent->rope_size + model.latent->value_size);
 }
-
-double cached_of_token(const TransformerModel& model) {
-  if (model.latent) return real(model.latent->key_value_rank + model.latent->rope_size);
-  return 2.0 * real(model.kv_heads * model.head_size);
-}
 }  // namespace
 
 AttentionKind attention_kind(const TransformerModel& model) {
@@ -38,17 +34,8 @@ AttentionKind attention_kind(const TransformerModel& model) {
 }
 
 const char* attention_kind_name(AttentionKind kind) {
-  switch (kind) {
-    case AttentionKind::multi_head:
-      return "multi-head";
-    case AttentionKind::grouped_query:
-      return "grouped-query";
-    case AttentionKind::multi_query:
-      return "multi-query";
-    case AttentionKind::latent:
-      break;
-  }
-  return "latent";
+  constexpr std::array names{"multi-head", "grouped-query", "multi-query", "latent"};
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 double keys_met(const TransformerModel& model, std::int64_t sequence, AttentionSpan span) {
@@ -61,12 +48,6 @@ double attention_flops(const TransformerModel& model, std::int64_t sequence, Att
   return 2.0 * real(model.heads) * head_elements(model) * keys_met(model, sequence, span);
 }
 
-double cached_elements(const TransformerModel& model, std::int64_t tokens) {
-  const double windowed = real(model.window_layers) * real(std::min(model.window, tokens));
-  const double unbounded = real(model.layers - model.window_layers) * real(tokens);
-  return cached_of_token(model) * (unbounded + windowed);
-}
-
 ForwardFlops forward_flops(const TransformerModel& model,
                            std::int64_t sequence,
                            AttentionSpan span) {
@@ -77,15 +58,8 @@ ForwardFlops forward_flops(const TransformerModel& model,
 }
 
 const char* recomputation_name(Recomputation recomputation) {
-  switch (recomputation) {
-    case Recomputation::none:
-      return "none";
-    case Recomputation::selective:
-      return "selective";
-    case Recomputation::full:
-      break;
-  }
-  return "full";
+  constexpr std::array names{"none", "selective", "full"};
+  return names.at(static_cast<std::size_t>(recomputation));
 }
 
 double training_flops(const ForwardFlops& forward) {
@@ -93,15 +67,9 @@ double training_flops(const ForwardFlops& forward) {
 }
 
 double recomputed_flops(const ForwardFlops& forward, Recomputation recomputation) {
-  switch (recomputation) {
-    case Recomputation::none:
-      return 0.0;
-    case Recomputation::selective:
-      return forward.attention;
-    case Recomputation::full:
-      break;
-  }
-  return forward.layers + forward.attention;
+  if (recomputation == Recomputation::none) return 0.0;
+  return recomputation == Recomputation::full ? forward.layers + forward.attention
+                                              : forward.attention;
 }
 
 namespace {
@@ -191,11 +159,8 @@ class Products {
   Products(const TransformerModel& model, std::int64_t tokens) : model_(model), tokens_(tokens) {}
 
   void add_attention() {
+    if (model_.latent) return add_latent(*model_.latent);
     const std::int64_t width = model_.heads * model_.head_size;
-    if (model_.latent) {
-      add_latent(*model_.latent);
-      return;
-    }
     add("qkv", width + 2 * model_.kv_heads * model_.head_size, model_.hidden, model_.layers);
     add("attention output", model_.hidden, width, model_.layers);
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Attention of a transformer apart from its weights: what each token meets and what it leaves.
+// Attention of a transformer apart from its weights.
 
 enum class AttentionKind { multi_head, grouped_query, multi_query, latent };
 
@@ -31,12 +31,6 @@ double keys_met(const TransformerModel& model, std::int64_t sequence, AttentionS
 ///   2 heads (key size + value size) keys_met = 4 heads head_size keys_met without latent attention
 /// Multiplication and addition count as two. Softmax is left out.
 double attention_flops(const TransformerModel& model, std::int64_t sequence, AttentionSpan span);
-
-/// Numbers that all layers together keep for a sequence of `tokens` tokens while it is generated,
-/// in elements (times 2 for bytes in bf16):
-///   2 kv_heads head_size tokens in each layer; latent: (key_value_rank + rope_size) tokens;
-/// a layer with a window keeps no more than the window's tokens.
-double cached_elements(const TransformerModel& model, std::int64_t tokens);
 
 // Operations that training a transformer on one token takes, counted from its architecture.
 
@@ -91,7 +85,6 @@ struct Weights {
 
 Weights weights(const TransformerModel& model);
 
-/// All weights.
 double parameter_count(const TransformerModel& model);
 /// All but the experts that one token does not take.
 double active_parameter_count(const TransformerModel& model);

@@ -266,14 +266,16 @@ PeakChoice choose_peaks(const PeakRequest& request) {
   return choice;
 }
 
-std::optional<FlopPerSecond> slowest_steady_rate(const std::vector<GpuResult>& gpus,
-                                                 const std::string& number_format) {
-  std::optional<FlopPerSecond> slowest;
+SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus,
+                              const std::string& number_format) {
+  SlowestProduct slowest;
   for (const GpuResult& gpu : gpus) {
     for (const GpuFormat& format : gpu.formats) {
       if (format.precision != number_format || !format.steady) continue;
-      const FlopPerSecond rate = format.steady->rate.value;
-      slowest = slowest ? std::min(*slowest, rate) : rate;
+      const GpuGemm& product = *format.steady;
+      if (slowest.product == nullptr || product.rate.value < slowest.product->rate.value) {
+        slowest = {&product, gpu.identity.ordinal};
+      }
     }
   }
   return slowest;

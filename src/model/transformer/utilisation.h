@@ -17,11 +17,6 @@
 namespace scaleworth::model {
 // Model FLOPs utilisation: the model's FLOPs over what the hardware could have done meanwhile.
 
-/// The convention behind every MFU of this tool, for the reader.
-inline constexpr const char* mfu_convention =
-    "model FLOPs: matrix multiplications of forward and backward, full (not causal) attention, no "
-    "recomputation";
-
 /// MFU = model FLOPs / (step time x peak of all ranks). Above 1 means that the peak is not one.
 /// Throws UserError when `step` or `peak` is not positive.
 /// Source: Chowdhery et al., PaLM (arXiv 2204.02311), appendix B.
@@ -130,10 +125,12 @@ struct PeakChoice {
 /// and no given peak, or a number format that the datasheet has no peak of.
 PeakChoice choose_peaks(const PeakRequest& request);
 
-/// The steady rate of products in `number_format` of the slowest GPU that measured them (the
-/// slowest sets the pace); absent where none did.
-std::optional<FlopPerSecond> slowest_steady_rate(const std::vector<GpuResult>& gpus,
-                                                 const std::string& number_format);
+/// The slowest steady product of a number format over all GPUs, which sets the pace.
+struct SlowestProduct {
+  const GpuGemm* product = nullptr;  // of the argument; null where no GPU measured the format
+  int ordinal = 0;
+};
+SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, const std::string& number_format);
 
 // What a training run makes of its GPUs, and what it costs: from an architecture and a throughput.
 

@@ -32,7 +32,7 @@ TEST_CASE("a law that generated the times predicts them exactly", "[scaling]") {
   // From four points on; with three the first guess stands in for it.
   CHECK_THAT(result->laws.front().worst, WithinAbs(0.0, 1e-9));
   CHECK(result->laws.front().held_out > 0.0);
-  CHECK_THAT(candidate_time(result->laws.front(), 128), WithinRel(100.0 * 0.31142, 1e-4));
+  CHECK_THAT(result->laws.front().fitted.time(128), WithinRel(100.0 * 0.31142, 1e-4));
 }
 
 TEST_CASE("logarithmic growth at work per rank is told from linear growth", "[scaling]") {

@@ -47,7 +47,11 @@ std::vector<double> reached(const std::vector<Cells>& rows,
                             const Server& server) {
   std::vector<double> parts;
   for (const Cells& row : rows) {
-    parts.push_back(std::stod(row[column]) / ceiling_throughput(server, request_of(row[0])));
+    const Request request = request_of(row[0]);
+    // Memory full of caches at their mean length: the ceiling over all batches.
+    const auto most = static_cast<double>(*batch_in_memory(server, mean_context(request)));
+    parts.push_back(std::stod(row[column]) /
+                    operate(server, request, most).ceiling_output_tokens_per_s);
   }
   return parts;
 }

@@ -231,7 +231,7 @@ TEST_CASE("the cache of a token follows from the heads of keys and values", "[in
   TransformerModel one_head = find_model(model_catalogue(), "llama-2-7b");
   one_head.kv_heads = 1;
   // MQA: a 32nd of the first.
-  CHECK(cached_elements_per_token(served_model(one_head)) == 8192.0);
+  CHECK(cache_bytes({served_model(one_head), {}, {}}, 1.0).value() == 2 * 8192.0);
 }
 
 TEST_CASE("latent attention keeps one compressed vector for each token and layer", "[inference]") {

@@ -181,9 +181,9 @@ TEST_CASE("the slowest GPU's steady products are the measured ceiling", "[mfu]")
   GpuFormat unmeasured;
   unmeasured.precision = "fp16";
   gpus[1].formats = {slow, unmeasured};
-  CHECK(slowest_steady_rate(gpus, "bf16").value().value() == 600e12);
-  CHECK_FALSE(slowest_steady_rate(gpus, "fp16"));
-  CHECK_FALSE(slowest_steady_rate({}, "bf16"));
+  CHECK(slowest_steady(gpus, "bf16").product->rate.value.value() == 600e12);
+  CHECK(slowest_steady(gpus, "fp16").product == nullptr);
+  CHECK(slowest_steady({}, "bf16").product == nullptr);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "src/model/transformer/transformer.h"
 
 #include "src/core/error.h"
+#include "src/model/transformer/serving.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -50,10 +51,13 @@ TEST_CASE("a window bounds the keys that a token meets", "[transformer]") {
 TEST_CASE("a token leaves keys and values in the cache, or one compressed vector",
           "[transformer]") {
   // Llama 3.1 8B: 2 x 8 x 128 in each of 32 layers: 128 KiB a token in bf16.
-  CHECK(2 * cached_elements(known("llama-3.1-8b"), 1) == 131072.0);
+  const auto cache = [](const char* id, double tokens) {
+    return inference::cache_bytes({inference::served_model(known(id)), {}, {}}, tokens).value();
+  };
+  CHECK(cache("llama-3.1-8b", 1) == 131072.0);
   // DeepSeek-V3: 576 in each of 61 layers: 70 272 bytes in bf16.
-  CHECK(2 * cached_elements(known("deepseek-v3"), 1) == 70272.0);
-  CHECK(cached_elements(known("mistral-7b"), 32768) == cached_elements(known("mistral-7b"), 4096));
+  CHECK(cache("deepseek-v3", 1) == 70272.0);
+  CHECK(cache("mistral-7b", 32768) == cache("mistral-7b", 4096));
 }
 
 TEST_CASE("a forward pass of GPT-3 is 24 L h^2 (1 + s/6h + V/12Lh) operations a token", "[flops]") {
