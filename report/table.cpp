@@ -86,6 +86,53 @@ bool only_detail(const Table& table) {
       table.rows.begin(), table.rows.end(), [](const Row& row) { return row.detail; });
 }
 
+Column Column::with_digits(int significant) const {
+  Column column = *this;
+  column.digits = significant;
+  return column;
+}
+
+Column Column::with_decimals(int places) const {
+  Column column = *this;
+  column.decimals = places;
+  return column;
+}
+
+Column Column::in_own_scale() const {
+  Column column = *this;
+  column.own_scale = true;
+  return column;
+}
+
+Column Column::as_detail() const {
+  Column column = *this;
+  column.detail = true;
+  return column;
+}
+
+Column Column::if_present() const {
+  Column column = *this;
+  column.optional = true;
+  return column;
+}
+
+void drop_absent_columns(Table& table) {
+  for (std::size_t index = table.columns.size(); index-- > 0;) {
+    const bool absent = std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+      return std::holds_alternative<std::monostate>(row.cells[index]);
+    });
+    if (!table.columns[index].optional || !absent) continue;
+    const auto offset = static_cast<std::ptrdiff_t>(index);
+    table.columns.erase(table.columns.begin() + offset);
+    for (Row& row : table.rows) row.cells.erase(row.cells.begin() + offset);
+  }
+}
+
+Table all_detail(Table table) {
+  for (Row& row : table.rows) row.detail = true;
+  return table;
+}
+
 Column parameter(std::string id, std::string header, Unit unit) {
   Column column{std::move(id), std::move(header), Role::parameter, unit};
   column.own_scale = unit == Unit::bytes;

@@ -6,8 +6,13 @@
 #include "src/model/decision/scaling_row.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,7 +32,20 @@ struct Column {
   bool detail = false;               // left out of the short formats
   int digits = 3;                    // significant digits of a number without interval
   std::optional<int> decimals = {};  // places after the point instead, in the column's scale
+  bool optional = false;             // `make_table` leaves it out where every cell is absent
+
+  // The same column with one of these set.
+  Column with_digits(int significant) const;
+  Column with_decimals(int places) const;
+  Column in_own_scale() const;
+  Column as_detail() const;
+  Column if_present() const;
 };
+
+/// A column of the row's name; sizes keep their own scale.
+Column parameter(std::string id, std::string header, Unit unit = Unit::plain);
+/// A column of results.
+Column measure(std::string id, std::string header, Unit unit = Unit::plain);
 
 /// Absent (n/a), text, or a number in base units.
 using Cell = std::variant<std::monostate, std::string, Number>;
@@ -73,7 +91,129 @@ Printed print_table(const Table& table, bool detail);
 /// True when every row is a detail row: nothing to show in the short formats.
 bool only_detail(const Table& table);
 
-// Columns that stand in a table of counts only where a count has something to tell.
+// A table from rows and columns, each column listed once with what a row has in it:
+//
+//   make_table("memory_points", "Memory sweep", roofline.memory,
+//              {{parameter("kernel", "kernel"), &MemoryPoint::kernel},
+//               {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}});
+
+/// Text, "yes" or "no", or a number; absent for an empty optional.
+template <class V>
+Cell as_cell(const V& value) {
+  if constexpr (std::is_same_v<V, Cell>) {
+    return value;
+  } else if constexpr (std::is_same_v<V, bool>) {
+    return std::string(value ? "yes" : "no");
+  } else if constexpr (std::is_convertible_v<V, std::string_view>) {
+    return std::string(std::string_view(value));
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? as_cell(*value) : Cell{};
+  } else if constexpr (std::is_integral_v<V>) {
+    return number(static_cast<double>(value));
+  } else {
+    return number(value);
+  }
+}
+
+/// An element of a list within an element of another: the levels from the outermost.
+template <class... Levels>
+struct Nested {
+  std::tuple<const Levels*...> levels;
+};
+
+/// Every element of the list (or optional) that `inner` finds in each of `outers`, by reference.
+template <class Outer, class Inner>
+auto nested(const std::vector<Outer>& outers, Inner inner) {
+  using List = std::remove_cvref_t<std::invoke_result_t<Inner, const Outer&>>;
+  static_assert(std::is_reference_v<std::invoke_result_t<Inner, const Outer&>>);
+  std::vector<Nested<Outer, typename List::value_type>> rows;
+  for (const Outer& outer : outers) {
+    const List& list = std::invoke(inner, outer);
+    if constexpr (requires { list.has_value(); }) {
+      if (list) rows.push_back({{&outer, &*list}});
+    } else {
+      for (const auto& one : list) rows.push_back({{&outer, &one}});
+    }
+  }
+  return rows;
+}
+template <class... Levels, class Inner>
+auto nested(const std::vector<Nested<Levels...>>& outers, Inner inner) {
+  using Last = std::tuple_element_t<sizeof...(Levels) - 1, std::tuple<Levels...>>;
+  using List = std::remove_cvref_t<std::invoke_result_t<Inner, const Last&>>;
+  static_assert(std::is_reference_v<std::invoke_result_t<Inner, const Last&>>);
+  std::vector<Nested<Levels..., typename List::value_type>> rows;
+  for (const auto& outer : outers) {
+    for (const auto& one : std::invoke(inner, *std::get<sizeof...(Levels) - 1>(outer.levels))) {
+      rows.push_back({std::tuple_cat(outer.levels, std::tuple(&one))});
+    }
+  }
+  return rows;
+}
+
+template <class Project, class T>
+Cell cell_of(const Project& project, const T& row) {
+  return as_cell(std::invoke(project, row));
+}
+/// The innermost of the levels that `Project` takes.
+template <class Project, class... Levels>
+constexpr std::size_t level_for() {
+  constexpr bool takes[] = {std::is_invocable_v<const Project&, const Levels&>...};
+  std::size_t level = sizeof...(Levels) - 1;
+  while (level > 0 && !takes[level]) --level;
+  return level;
+}
+/// Of the innermost level that `project` takes, or of all levels as so many arguments; a lambda
+/// states its parameter types.
+template <class Project, class... Levels>
+Cell cell_of(const Project& project, const Nested<Levels...>& row) {
+  if constexpr (std::is_invocable_v<const Project&, const Levels&...>) {
+    return std::apply(
+        [&](const Levels*... level) { return as_cell(std::invoke(project, *level...)); },
+        row.levels);
+  } else {
+    constexpr std::size_t level = level_for<Project, Levels...>();
+    return as_cell(std::invoke(project, *std::get<level>(row.levels)));
+  }
+}
+
+/// A column and the cell of a row: a member, or a function of the row.
+template <class T>
+struct ColumnOf {
+  Column column;
+  std::function<Cell(const T&)> cell;
+
+  template <class Project>
+  ColumnOf(Column of, Project project)
+      : column(std::move(of)),
+        cell([project = std::move(project)](const T& row) { return cell_of(project, row); }) {}
+};
+
+/// Leaves out the optional columns whose cells are all absent.
+void drop_absent_columns(Table& table);
+
+/// The same table with every row a detail row.
+Table all_detail(Table table);
+
+/// One row for each of `rows`; `is_detail` says which are left out of the short formats.
+template <class T>
+Table make_table(std::string id,
+                 std::string title,
+                 const std::vector<T>& rows,
+                 const std::vector<ColumnOf<T>>& columns,
+                 std::vector<std::string> notes = {},
+                 const std::type_identity_t<std::function<bool(const T&)>>& is_detail = {}) {
+  Table table{std::move(id), std::move(title), {}, {}, std::move(notes)};
+  for (const ColumnOf<T>& one : columns) table.columns.push_back(one.column);
+  for (const T& row : rows) {
+    table.rows.push_back({{}, is_detail && is_detail(row)});
+    for (const ColumnOf<T>& one : columns) table.rows.back().cells.push_back(one.cell(row));
+  }
+  drop_absent_columns(table);
+  return table;
+}
+
+// Columns that stand in a table of counts only where a count has a value in them.
 
 /// A column with `make(row)` as the cell of each of `rows`, which are those of `table`; left out
 /// where every cell is absent.

@@ -133,10 +133,6 @@ Column significant(const std::string& id, const std::string& header, Unit unit, 
   column.digits = digits;
   return column;
 }
-
-Column parameter(const std::string& id, const std::string& header) {
-  return {id, header, Role::parameter, Unit::plain};
-}
 }  // namespace
 
 Table peaks_table(const MfuView& view) {

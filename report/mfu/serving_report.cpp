@@ -98,7 +98,7 @@ Column batch_parameter() {
   return {"batch", "batch", Role::parameter, Unit::count};
 }
 
-Column measure(const std::string& id, const std::string& header, Unit unit, int digits = 3) {
+Column measure(const std::string& id, const std::string& header, Unit unit, int digits) {
   Column column{id, header, Role::measure, unit};
   column.digits = digits;
   return column;

@@ -36,10 +36,6 @@ Section warnings_section(const Run& run, const model::Analysis& analysis);
 /// Probes that gave nothing, with reasons.
 Section unmeasured_section(const Run& run);
 
-/// A column of the row's name.
-Column parameter(std::string id, std::string header, Unit unit = Unit::plain);
-/// A column of results.
-Column measure(std::string id, std::string header, Unit unit = Unit::plain);
 /// A cell with a whole number.
 Cell count_cell(std::int64_t value);
 
