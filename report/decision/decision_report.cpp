@@ -26,7 +26,8 @@ std::string render_decision(const decide::Decision& decision,
        [&] { return compose_decision(whole); },
        [&] { return decision_json(whole); },
        [&] { return decision_charts(whole); },
-       {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
+       {"count", "from", "to", "regime", "part", "law", "parameter", "input"},
+       true},
       {format, options.colour, options.width, options.details, options.currency, {}, {}, {}, {}});
 }
 
