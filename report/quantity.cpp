@@ -15,72 +15,58 @@ constexpr int most_digits = 5;
 constexpr double alike = 0.7;
 
 struct Step {
-  double from;  // magnitudes from here on
-  double factor;
-  const char* symbol;
+  double from = 0.0;  // magnitudes from here on
+  double factor = 1.0;
+  const char* symbol = nullptr;  // null: no further step
 };
 
-constexpr std::array seconds_steps{Step{0.9995, 1.0, "s"},
-                                   Step{0.9995e-3, 1e3, "ms"},
-                                   Step{0.9995e-6, 1e6, "us"},
-                                   Step{0.0, 1e9, "ns"}};
-constexpr std::array hour_steps{Step{0.0, 1.0, "h"}};
-constexpr std::array bytes_steps{Step{0x1p40, 0x1p-40, "TiB"},
-                                 Step{0x1p30, 0x1p-30, "GiB"},
-                                 Step{0x1p20, 0x1p-20, "MiB"},
-                                 Step{0x1p10, 0x1p-10, "KiB"},
-                                 Step{0.0, 1.0, "B"}};
-constexpr std::array byte_rate_steps{
-    Step{0.9995e12, 1e-12, "TB/s"}, Step{0.9995e8, 1e-9, "GB/s"}, Step{0.0, 1e-6, "MB/s"}};
-constexpr std::array flop_steps{
-    Step{0.9995e12, 1e-12, "TFLOP"}, Step{0.9995e8, 1e-9, "GFLOP"}, Step{0.0, 1e-6, "MFLOP"}};
-constexpr std::array flop_rate_steps{
-    Step{0.9995e12, 1e-12, "TFLOP/s"}, Step{0.9995e8, 1e-9, "GFLOP/s"}, Step{0.0, 1e-6, "MFLOP/s"}};
-constexpr std::array intensity_steps{Step{0.0, 1.0, "FLOP/B"}};
-constexpr std::array token_steps{Step{0.0, 1.0, "tokens/s"}};
-constexpr std::array hertz_steps{Step{0.9995e9, 1e-9, "GHz"}, Step{0.0, 1e-6, "MHz"}};
-constexpr std::array watt_steps{Step{0.0, 1.0, "W"}};
-constexpr std::array celsius_steps{Step{0.0, 1.0, "C"}};
-constexpr std::array flop_per_joule_steps{Step{0.0, 1e-9, "GFLOP/J"}};
-constexpr std::array dollar_steps{Step{0.0, 1.0, "USD"}};
-constexpr std::array percent_steps{Step{0.0, 100.0, "%"}};
-constexpr std::array plain_steps{Step{0.0, 1.0, ""}};
+struct UnitSteps {
+  Unit unit;
+  const char* base;             // symbol of the base unit; "1" for a pure number
+  std::array<Step, 5> printed;  // largest first
+};
+
+constexpr std::array unit_steps{
+    UnitSteps{Unit::plain, "1", {{{0.0, 1.0, ""}}}},
+    UnitSteps{Unit::count, "1", {{{0.0, 1.0, ""}}}},
+    UnitSteps{Unit::percent, "1", {{{0.0, 100.0, "%"}}}},
+    UnitSteps{
+        Unit::seconds,
+        "s",
+        {{{0.9995, 1.0, "s"}, {0.9995e-3, 1e3, "ms"}, {0.9995e-6, 1e6, "us"}, {0.0, 1e9, "ns"}}}},
+    UnitSteps{Unit::hours, "h", {{{0.0, 1.0, "h"}}}},
+    UnitSteps{Unit::bytes,
+              "B",
+              {{{0x1p40, 0x1p-40, "TiB"},
+                {0x1p30, 0x1p-30, "GiB"},
+                {0x1p20, 0x1p-20, "MiB"},
+                {0x1p10, 0x1p-10, "KiB"},
+                {0.0, 1.0, "B"}}}},
+    UnitSteps{Unit::bytes_per_second,
+              "B/s",
+              {{{0.9995e12, 1e-12, "TB/s"}, {0.9995e8, 1e-9, "GB/s"}, {0.0, 1e-6, "MB/s"}}}},
+    UnitSteps{Unit::flop,
+              "FLOP",
+              {{{0.9995e12, 1e-12, "TFLOP"}, {0.9995e8, 1e-9, "GFLOP"}, {0.0, 1e-6, "MFLOP"}}}},
+    UnitSteps{
+        Unit::flop_per_second,
+        "FLOP/s",
+        {{{0.9995e12, 1e-12, "TFLOP/s"}, {0.9995e8, 1e-9, "GFLOP/s"}, {0.0, 1e-6, "MFLOP/s"}}}},
+    UnitSteps{Unit::flop_per_byte, "FLOP/B", {{{0.0, 1.0, "FLOP/B"}}}},
+    UnitSteps{Unit::tokens_per_second, "tokens/s", {{{0.0, 1.0, "tokens/s"}}}},
+    UnitSteps{Unit::hertz, "Hz", {{{0.9995e9, 1e-9, "GHz"}, {0.0, 1e-6, "MHz"}}}},
+    UnitSteps{Unit::watts, "W", {{{0.0, 1.0, "W"}}}},
+    UnitSteps{Unit::celsius, "C", {{{0.0, 1.0, "C"}}}},
+    UnitSteps{Unit::flop_per_joule, "FLOP/J", {{{0.0, 1e-9, "GFLOP/J"}}}},
+    UnitSteps{Unit::dollars, "USD", {{{0.0, 1.0, "USD"}}}}};
+
+const UnitSteps& steps_of(Unit unit) {
+  return *std::ranges::find(unit_steps, unit, &UnitSteps::unit);
+}
 
 std::span<const Step> steps(Unit unit) {
-  switch (unit) {
-    case Unit::seconds:
-      return seconds_steps;
-    case Unit::hours:
-      return hour_steps;
-    case Unit::bytes:
-      return bytes_steps;
-    case Unit::bytes_per_second:
-      return byte_rate_steps;
-    case Unit::flop:
-      return flop_steps;
-    case Unit::flop_per_second:
-      return flop_rate_steps;
-    case Unit::flop_per_byte:
-      return intensity_steps;
-    case Unit::tokens_per_second:
-      return token_steps;
-    case Unit::hertz:
-      return hertz_steps;
-    case Unit::watts:
-      return watt_steps;
-    case Unit::celsius:
-      return celsius_steps;
-    case Unit::flop_per_joule:
-      return flop_per_joule_steps;
-    case Unit::dollars:
-      return dollar_steps;
-    case Unit::percent:
-      return percent_steps;
-    case Unit::plain:
-    case Unit::count:
-      break;
-  }
-  return plain_steps;
+  const auto& all = steps_of(unit).printed;
+  return {all.begin(), std::ranges::find(all, nullptr, &Step::symbol)};
 }
 
 /// Position of the leading digit: 0 for 1..9, 1 for 10..99, -1 for 0.1..0.99.
@@ -165,39 +151,7 @@ Number in_inverse_proportion(double value, const Estimate<Seconds>& step) {
 }
 
 std::string base_symbol(Unit unit) {
-  switch (unit) {
-    case Unit::seconds:
-      return "s";
-    case Unit::hours:
-      return "h";
-    case Unit::bytes:
-      return "B";
-    case Unit::bytes_per_second:
-      return "B/s";
-    case Unit::flop:
-      return "FLOP";
-    case Unit::flop_per_second:
-      return "FLOP/s";
-    case Unit::flop_per_byte:
-      return "FLOP/B";
-    case Unit::tokens_per_second:
-      return "tokens/s";
-    case Unit::hertz:
-      return "Hz";
-    case Unit::watts:
-      return "W";
-    case Unit::celsius:
-      return "C";
-    case Unit::flop_per_joule:
-      return "FLOP/J";
-    case Unit::dollars:
-      return "USD";
-    case Unit::plain:
-    case Unit::count:
-    case Unit::percent:
-      break;
-  }
-  return "1";
+  return steps_of(unit).base;
 }
 
 Scale scale_for(Unit unit, double magnitude) {
@@ -233,6 +187,12 @@ std::string format_number(const Number& number, Unit unit, const Scale& scale, i
 
 std::string format_decimals(double value, int decimals) {
   return fixed(value, decimals);
+}
+
+std::string format_money(const Number& amount, const std::string& currency, int digits) {
+  const std::string text =
+      format_number(amount, Unit::dollars, scale_for(Unit::dollars, amount.value), digits);
+  return text == "n/a" ? text : text + " " + currency;
 }
 
 std::string format_quantity(const Number& number, Unit unit, int digits) {

@@ -79,6 +79,10 @@ std::string format_number(const Number& number, Unit unit, const Scale& scale, i
 /// With so many places after the point; never "-0.00".
 std::string format_decimals(double value, int decimals);
 
+/// "0.0987 EUR": significant digits as in `format_number`, then the label of the currency, in which
+/// the amount was given.
+std::string format_money(const Number& amount, const std::string& currency, int digits = 3);
+
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".
 std::string format_quantity(const Number& number, Unit unit, int digits = 3);
 }  // namespace scaleworth::report

@@ -66,20 +66,43 @@ std::string render(const Run& run, const model::Analysis& analysis, const Render
 }
 
 namespace {
-Document labelled(Document document, const std::string& currency) {
-  label_amounts(document, currency);
+constexpr std::string_view dollars = "USD";
+
+/// Columns of money carry the label in their headers, and the subtitle says what it is.
+void label_columns(Document& document, const std::string& currency) {
+  if (currency == dollars) return;
+  document.subtitle += "; amounts in " + currency + " as given, nothing is converted";
+  for (Section& section : document.sections) {
+    for (Table& table : section.tables) {
+      for (Column& column : table.columns) {
+        if (column.unit != Unit::dollars) continue;
+        column.unit = Unit::plain;
+        column.header += " (" + currency + ")";
+      }
+    }
+  }
+}
+
+Document labelled(Document document, const DocumentParts& parts, const std::string& currency) {
+  if (parts.says_usd) {
+    label_amounts(document, currency);
+  } else {
+    label_columns(document, currency);
+  }
   return document;
 }
 
-std::vector<Chart> labelled(std::vector<Chart> charts, const std::string& currency) {
+std::vector<Chart> labelled_charts(const DocumentParts& parts, const std::string& currency) {
+  std::vector<Chart> charts = parts.charts();
+  if (!parts.says_usd) return charts;
   for (Chart& chart : charts) label_amounts(chart, currency);
   return charts;
 }
 
-/// The unit of an amount is a cell of its own here.
 std::string csv_text(const DocumentParts& parts, const std::string& currency) {
-  std::string text = csv_header(parts.parameters) + csv_lines(parts.whole(), parts.parameters);
-  label_amounts(text, currency);
+  std::string text =
+      csv_header(parts.parameters) + csv_lines(parts.whole(), parts.parameters, currency);
+  if (parts.says_usd) label_amounts(text, currency);
   return text;
 }
 }  // namespace
@@ -88,23 +111,21 @@ std::string render_document(const DocumentParts& parts, const RenderOptions& opt
   const std::string& currency = options.currency;
   switch (options.format) {
     case Format::markdown:
-      return render_markdown(labelled(parts.asked(), currency));
+      return render_markdown(labelled(parts.asked(), parts, currency));
     case Format::csv:
       return csv_text(parts, currency);
     case Format::json:
       return parts.json();
     case Format::html:
       return render_page(
-          labelled(parts.whole(), currency), labelled(parts.charts(), currency), parts.json());
+          labelled(parts.whole(), parts, currency), labelled_charts(parts, currency), parts.json());
     case Format::text:
       break;
   }
-  return render_text(labelled(parts.asked(), currency), options);
+  return render_text(labelled(parts.asked(), parts, currency), options);
 }
 
 namespace {
-constexpr std::string_view dollars = "USD";
-
 bool joins(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
@@ -129,12 +150,7 @@ void label(std::vector<std::string>& texts, const std::string& currency) {
 void label(Table& table, const std::string& currency) {
   label_amounts(table.title, currency);
   label(table.notes, currency);
-  for (Column& column : table.columns) {
-    label_amounts(column.header, currency);
-    if (column.unit != Unit::dollars) continue;
-    column.unit = Unit::plain;
-    column.header += " (" + currency + ")";
-  }
+  for (Column& column : table.columns) label_amounts(column.header, currency);
   for (Row& row : table.rows) {
     for (Cell& cell : row.cells) {
       if (auto* text = std::get_if<std::string>(&cell)) label_amounts(*text, currency);
@@ -145,7 +161,6 @@ void label(Table& table, const std::string& currency) {
 
 void label_amounts(Document& document, const std::string& currency) {
   if (currency == dollars) return;
-  document.subtitle += "; amounts in " + currency + " as given, nothing is converted";
   label_amounts(document.verdict.headline, currency);
   label(document.verdict.lines, currency);
   for (NextCommand& next : document.next) label_amounts(next.reason, currency);
@@ -154,6 +169,7 @@ void label_amounts(Document& document, const std::string& currency) {
     label(section.list, currency);
     for (Table& table : section.tables) label(table, currency);
   }
+  label_columns(document, currency);
 }
 
 void label_amounts(Chart& chart, const std::string& currency) {
@@ -176,8 +192,12 @@ void label_amounts(Json& json, const std::string& currency) {
   }
 }
 
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string json_text(Json json, const std::string& currency) {
   label_amounts(json, currency);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 }  // namespace scaleworth::report

@@ -42,12 +42,11 @@ using CsvNames = std::vector<std::string_view>;
 
 std::string csv_header(const CsvNames& parameters);
 
-/// All tables that belong into a CSV. Throws std::logic_error for a table with a parameter that
-/// `parameters` lacks.
-std::string csv_lines(const Document& document, const CsvNames& parameters);
-
-/// In quotation marks where the text needs them.
-std::string csv_quoted(const std::string& text);
+/// All tables that belong into a CSV; the unit of an amount is `currency`. Throws std::logic_error
+/// for a table with a parameter that `parameters` lacks.
+std::string csv_lines(const Document& document,
+                      const CsvNames& parameters,
+                      const std::string& currency = "USD");
 
 // A report in the format asked for.
 
@@ -55,9 +54,12 @@ std::string csv_quoted(const std::string& text);
 struct DocumentParts {
   std::function<Document()> asked;    // for text and Markdown
   std::function<Document()> whole;    // for CSV and HTML
-  std::function<std::string()> json;  // labelled already, by `json_text`
+  std::function<std::string()> json;  // amounts labelled already
   std::function<std::vector<Chart>()> charts;
   CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
+  /// Sentences and charts say USD, to be replaced by `label_amounts`; false: they have the
+  /// currency's label already.
+  bool says_usd = false;
 };
 
 std::string render_document(const DocumentParts& parts, const RenderOptions& options);
@@ -74,8 +76,10 @@ void label_amounts(Chart& chart, const std::string& currency);
 /// In every text but "input", the name that the user gave a file; keys keep their names.
 void label_amounts(Json& json, const std::string& currency);
 
-/// A labelled document of JSON as text. What came in from the command line or a file may be in any
-/// encoding; a replacement character beats an exception.
+/// The document as text. What came in from the command line or a file may be in any encoding; a
+/// replacement character beats an exception.
+std::string json_text(const Json& json);
+/// The same with its amounts labelled.
 std::string json_text(Json json, const std::string& currency);
 
 // Breaking text into lines of a terminal.
@@ -87,9 +91,6 @@ std::size_t display_width(std::string_view text);
 /// whole) and never before a per cent sign. A longer word keeps a line of its own. One empty line
 /// for empty text.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
-
-/// Columns of the widest piece that `wrap` never breaks.
-std::size_t widest_word(std::string_view text);
 
 // A document as one self-contained HTML file.
 

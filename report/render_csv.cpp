@@ -66,6 +66,18 @@ CsvNames parameters_of(const Document& document) {
   return names;
 }
 
+/// In quotation marks where the text needs them.
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) {
+    return text;
+  }
+  std::string result = "\"";
+  for (const char c : text) {
+    result += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return result + "\"";
+}
+
 /// Facts are rows whose section is "machine.<section>"; units stand in the fact's name.
 void append_facts(std::string& csv, const CsvNames& parameters, const Run& run) {
   const std::string no_parameters(parameters.size() - 1, ',');
@@ -130,17 +142,23 @@ std::string measured_cells(const Cell& cell) {
                      number->samples > 0 ? fmt::format("{}", number->samples) : "");
 }
 
-void append(std::string& csv, const CsvNames& parameters, const Table& table) {
+void append(std::string& csv,
+            const CsvNames& parameters,
+            const Table& table,
+            const std::string& currency) {
   for (const Row& row : table.rows) {
     const std::string names = parameter_cells(parameters, table, row);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Column& column = table.columns[c];
       if (column.role == Role::measure) {
         const bool text = std::holds_alternative<std::string>(row.cells[c]);
+        const bool money = column.unit == Unit::dollars;
         csv += fmt::format("{},{},{},{},{}\n",
                            table.id,
                            column.id,
-                           text ? "text" : base_symbol(column.unit),
+                           text    ? "text"
+                           : money ? currency
+                                   : base_symbol(column.unit),
                            names,
                            measured_cells(row.cells[c]));
       }
@@ -149,28 +167,19 @@ void append(std::string& csv, const CsvNames& parameters, const Table& table) {
 }
 }  // namespace
 
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    return text;
-  }
-  std::string result = "\"";
-  for (const char c : text) {
-    result += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return result + "\"";
-}
-
 std::string csv_header(const CsvNames& parameters) {
   return fmt::format("section,quantity,unit,{},value,low,high,samples\n",
                      fmt::join(parameters, ","));
 }
 
-std::string csv_lines(const Document& document, const CsvNames& parameters) {
+std::string csv_lines(const Document& document,
+                      const CsvNames& parameters,
+                      const std::string& currency) {
   std::string csv;
   for (const Section& section : document.sections) {
     for (const Table& table : section.tables) {
       if (table.in_csv) {
-        append(csv, parameters, table);
+        append(csv, parameters, table, currency);
       }
     }
   }

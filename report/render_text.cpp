@@ -11,6 +11,36 @@ namespace {
 constexpr std::size_t gap = 2;
 constexpr std::size_t indent = 2;
 
+/// The pieces that `wrap` never breaks.
+std::vector<std::string_view> unbreakable_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t start = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const bool before_percent = i + 1 < text.size() && text[i + 1] == '%';
+    if (i == text.size() || (text[i] == ' ' && depth == 0 && !before_percent)) {
+      if (i > start) {
+        words.push_back(text.substr(start, i - start));
+      }
+      start = i + 1;
+    } else if (text[i] == '[') {
+      ++depth;
+    } else if (text[i] == ']' && depth > 0) {
+      --depth;
+    }
+  }
+  return words;
+}
+
+/// Columns of the widest piece that `wrap` never breaks.
+std::size_t widest_word(std::string_view text) {
+  std::size_t widest = 0;
+  for (const std::string_view word : unbreakable_words(text)) {
+    widest = std::max(widest, display_width(word));
+  }
+  return widest;
+}
+
 /// Text that grows by lines, with ANSI emphasis where wanted.
 class Page {
  public:
@@ -197,28 +227,6 @@ std::string render_text(const Document& document, const RenderOptions& options) 
   return page.text();
 }
 
-namespace {
-std::vector<std::string_view> unbreakable_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  std::size_t start = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    const bool before_percent = i + 1 < text.size() && text[i + 1] == '%';
-    if (i == text.size() || (text[i] == ' ' && depth == 0 && !before_percent)) {
-      if (i > start) {
-        words.push_back(text.substr(start, i - start));
-      }
-      start = i + 1;
-    } else if (text[i] == '[') {
-      ++depth;
-    } else if (text[i] == ']' && depth > 0) {
-      --depth;
-    }
-  }
-  return words;
-}
-}  // namespace
-
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
@@ -239,13 +247,5 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     }
   }
   return lines;
-}
-
-std::size_t widest_word(std::string_view text) {
-  std::size_t widest = 0;
-  for (const std::string_view word : unbreakable_words(text)) {
-    widest = std::max(widest, display_width(word));
-  }
-  return widest;
 }
 }  // namespace scaleworth::report

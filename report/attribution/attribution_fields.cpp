@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "report/render.h"
 #include "src/core/files/fields.h"
 
 #include <algorithm>
@@ -343,8 +344,7 @@ void document(Fields& json, const AttributionView& view) {
   json("git_revision", options.git_revision, or_null);
   json("input", options.input, "What was attributed, as on the command line.", or_null);
   json("price_usd_per_gpu_hour",
-       options.price_per_gpu ? std::optional(options.price_per_gpu->value() * 3600.0)
-                             : std::nullopt);
+       view.price_per_gpu ? std::optional(view.price_per_gpu->value() * 3600.0) : std::nullopt);
   json.object("verdict", view, verdict);
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
@@ -374,8 +374,7 @@ void document(Fields& json, const AttributionView& view) {
 std::string attribution_json(const AttributionView& view) {
   Fields json(Fields::Make::document, head);
   document(json, view);
-  // Names from recordings may be in any encoding; a replacement character beats an exception.
-  return json.take().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(json.take());
 }
 
 std::string attribution_schema() {

@@ -6,6 +6,8 @@
 #include "report/render.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -13,32 +15,6 @@
 #include <fmt/format.h>
 
 namespace scaleworth::report {
-std::string render_attribution(const attribution::Attribution& attribution,
-                               Format format,
-                               const AttributionOptions& options) {
-  const AttributionView view{attribution, options, average(attribution)};
-  const auto document = [&] {
-    return options.details ? compose_attribution(view) : summarise_attribution(view);
-  };
-  return render_document(
-      {document,
-       [&] { return compose_attribution(view); },
-       [&] { return attribution_json(view); },
-       [&] { return attribution_charts(view); },
-       {"step",
-        "rank",
-        "waited_for",
-        "part",
-        "cause",
-        "class",
-        "kind",
-        "way",
-        "group",
-        "index",
-        "what"}},
-      {format, options.colour, options.width, options.details, "USD", {}, {}, {}, {}});
-}
-
 namespace {
 /// Ranks that a summary lists one by one.
 constexpr std::size_t most_summary_ranks = 8;
@@ -57,12 +33,14 @@ std::string subtitle(const AttributionView& view) {
                      choice.source.empty() ? "no steps found" : choice.source);
 }
 
+std::string command_text(const AttributionView& view) {
+  return "scaleworth attribute " + (view.options.input.empty() ? "FILE..." : view.options.input);
+}
+
 std::vector<NextCommand> next_commands(const AttributionView& view) {
-  const AttributionOptions& options = view.options;
-  const std::string attribute =
-      "scaleworth attribute " + (options.input.empty() ? "FILE..." : options.input);
+  const std::string attribute = command_text(view);
   std::vector<NextCommand> next;
-  if (!options.price_per_gpu && !view.attribution.stragglers.stragglers.empty()) {
+  if (!view.price_per_gpu && !view.attribution.stragglers.stragglers.empty()) {
     next.push_back({attribute + " --price USD_PER_GPU_HOUR", "what the waiting costs"});
   }
   next.push_back({attribute + " --format html > report.html", "charts, in one file"});
@@ -107,8 +85,8 @@ Section remarks(const attribution::Attribution& attribution) {
   }
   return section;
 }
-}  // namespace
 
+/// Every section that has content.
 Document compose_attribution(const AttributionView& view) {
   Document document = frame(view);
   for (Section& section : std::vector<Section>{ledger_section(view),
@@ -121,6 +99,7 @@ Document compose_attribution(const AttributionView& view) {
   return document;
 }
 
+/// One page of it.
 Document summarise_attribution(const AttributionView& view) {
   Document document = frame(view);
   Section time{"ledger", "", {}, {}, {}};
@@ -145,14 +124,61 @@ Document summarise_attribution(const AttributionView& view) {
   }
   document.next.insert(
       document.next.begin(),
-      {"scaleworth attribute " + (view.options.input.empty() ? "FILE..." : view.options.input) +
-           " --details",
-       "causes, waiting matrix, factors, clocks, recordings"});
+      {command_text(view) + " --details", "causes, waiting matrix, factors, clocks, recordings"});
   return document;
+}
+}  // namespace
+
+std::string render_attribution(const attribution::Attribution& attribution,
+                               std::optional<DollarsPerSecond> price_per_gpu,
+                               const RenderOptions& options) {
+  const AttributionView view{attribution, options, average(attribution), price_per_gpu};
+  const auto document = [&] {
+    return options.details ? compose_attribution(view) : summarise_attribution(view);
+  };
+  return render_document({document,
+                          [&] { return compose_attribution(view); },
+                          [&] { return attribution_json(view); },
+                          [&] { return attribution_charts(view); },
+                          {"step",
+                           "rank",
+                           "waited_for",
+                           "part",
+                           "cause",
+                           "class",
+                           "kind",
+                           "way",
+                           "group",
+                           "index",
+                           "what"}},
+                         options);
 }
 
 namespace {
 using attribution::StepLedger;
+
+/// Times beside the parts.
+struct SideTime {
+  double AveragedLedger::*mean;
+  attribution::Nanoseconds StepLedger::*recorded;
+};
+constexpr std::array side_times{
+    SideTime{&AveragedLedger::overlapped_transfer, &StepLedger::overlapped_transfer},
+    SideTime{&AveragedLedger::overlapped_wait, &StepLedger::overlapped_wait},
+    SideTime{&AveragedLedger::overlapped_copy, &StepLedger::overlapped_copy},
+    SideTime{&AveragedLedger::communication, &StepLedger::communication},
+    SideTime{&AveragedLedger::uncharged_wait, &StepLedger::uncharged_wait}};
+
+/// The means of one step; its extremes are left out.
+AveragedLedger of_one_step(const StepLedger& ledger) {
+  AveragedLedger one;
+  one.step.mean = in_seconds(ledger.end - ledger.start);
+  for (std::size_t i = 0; i < part_count; ++i) one.parts[i].mean = in_seconds(ledger.parts[i]);
+  std::ranges::transform(ledger.compute_by_class, one.compute_by_class.begin(), in_seconds);
+  std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
+  for (const SideTime& side : side_times) one.*side.mean = in_seconds(ledger.*side.recorded);
+  return one;
+}
 
 /// Adds one value to a spread whose mean is still a sum.
 void add(Spread& spread, double value, bool first) {
@@ -162,43 +188,16 @@ void add(Spread& spread, double value, bool first) {
 }
 
 template <std::size_t N>
-void add(std::array<double, N>& sums, const std::array<attribution::Nanoseconds, N>& times) {
-  for (std::size_t i = 0; i < N; ++i) sums[i] += in_seconds(times[i]);
-}
-
-template <std::size_t N>
 void add(std::array<double, N>& sums, const std::array<double, N>& values) {
-  for (std::size_t i = 0; i < N; ++i) sums[i] += values[i];
+  std::ranges::transform(sums, values, sums.begin(), std::plus{});
 }
 
-void add(AveragedLedger& sum, const StepLedger& ledger) {
-  const bool first = sum.steps == 0;
-  add(sum.step, in_seconds(ledger.end - ledger.start), first);
-  for (std::size_t i = 0; i < part_count; ++i) {
-    add(sum.parts[i], in_seconds(ledger.parts[i]), first);
-  }
-  add(sum.compute_by_class, ledger.compute_by_class);
-  add(sum.host_late_by_cause, ledger.host_late_by_cause);
-  sum.overlapped_transfer += in_seconds(ledger.overlapped_transfer);
-  sum.overlapped_wait += in_seconds(ledger.overlapped_wait);
-  sum.overlapped_copy += in_seconds(ledger.overlapped_copy);
-  sum.communication += in_seconds(ledger.communication);
-  sum.uncharged_wait += in_seconds(ledger.uncharged_wait);
-  ++sum.steps;
-}
-
-void add(AveragedLedger& sum, const AveragedLedger& rank, bool first) {
-  add(sum.step, rank.step.mean, first);
-  for (std::size_t i = 0; i < part_count; ++i) {
-    add(sum.parts[i], rank.parts[i].mean, first);
-  }
-  add(sum.compute_by_class, rank.compute_by_class);
-  add(sum.host_late_by_cause, rank.host_late_by_cause);
-  sum.overlapped_transfer += rank.overlapped_transfer;
-  sum.overlapped_wait += rank.overlapped_wait;
-  sum.overlapped_copy += rank.overlapped_copy;
-  sum.communication += rank.communication;
-  sum.uncharged_wait += rank.uncharged_wait;
+void add(AveragedLedger& sum, const AveragedLedger& one, bool first) {
+  add(sum.step, one.step.mean, first);
+  for (std::size_t i = 0; i < part_count; ++i) add(sum.parts[i], one.parts[i].mean, first);
+  add(sum.compute_by_class, one.compute_by_class);
+  add(sum.host_late_by_cause, one.host_late_by_cause);
+  for (const SideTime& side : side_times) sum.*side.mean += one.*side.mean;
 }
 
 void divide(AveragedLedger& sum, double count) {
@@ -206,11 +205,7 @@ void divide(AveragedLedger& sum, double count) {
   for (Spread& part : sum.parts) part.mean /= count;
   for (double& time : sum.compute_by_class) time /= count;
   for (double& time : sum.host_late_by_cause) time /= count;
-  sum.overlapped_transfer /= count;
-  sum.overlapped_wait /= count;
-  sum.overlapped_copy /= count;
-  sum.communication /= count;
-  sum.uncharged_wait /= count;
+  for (const SideTime& side : side_times) sum.*side.mean /= count;
 }
 }  // namespace
 
@@ -227,7 +222,10 @@ std::optional<AveragedJob> average(const attribution::Attribution& attribution) 
   });
   std::map<Rank, AveragedLedger> by_rank;
   for (const StepLedger& ledger : ledgers) {
-    if (counts(ledger, job)) add(by_rank[ledger.rank], ledger);
+    if (!counts(ledger, job)) continue;
+    AveragedLedger& sum = by_rank[ledger.rank];
+    add(sum, of_one_step(ledger), sum.steps == 0);
+    ++sum.steps;
   }
   for (auto& [rank, ledger] : by_rank) {
     ledger.rank = rank;
@@ -269,24 +267,25 @@ std::vector<std::size_t> listed_collectives(const attribution::Attribution& attr
   return order;
 }
 
+namespace {
+/// Seconds of GPU time that the averages are made of, over all ranks.
 double counted_gpu_seconds(const AttributionView& view) {
   if (!view.averages) return 0.0;
   double total = 0.0;
   for (const AveragedLedger& rank : view.averages->ranks) total += rank.step.mean * rank.steps;
   return total;
 }
+}  // namespace
 
 std::optional<double> share_of_gpu_time(const AttributionView& view,
                                         const attribution::Straggler& straggler) {
-  const double total = counted_gpu_seconds(view);
-  if (!(total > 0.0)) return std::nullopt;
-  return straggler.gpu_seconds / total;
+  return share_of(straggler.gpu_seconds, counted_gpu_seconds(view));
 }
 
 std::optional<double> lost_per_hour(const AttributionView& view,
                                     const attribution::Straggler& straggler) {
   const auto share = share_of_gpu_time(view, straggler);
-  const auto& price = view.options.price_per_gpu;
+  const auto& price = view.price_per_gpu;
   if (!share || !price) return std::nullopt;
   return *share * price->value() * 3600.0 * static_cast<double>(view.averages->ranks.size());
 }
@@ -296,29 +295,6 @@ void limit_rows(Table& table, const std::string& what) {
   for (std::size_t i = most_rows; i < table.rows.size(); ++i) table.rows[i].detail = true;
   table.notes.push_back(
       fmt::format("{} more {} in CSV, JSON and HTML.", table.rows.size() - most_rows, what));
-}
-
-void drop_empty_columns(Table& table) {
-  for (std::size_t c = table.columns.size(); c-- > 0;) {
-    const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [c](const Row& row) {
-      return std::holds_alternative<std::monostate>(row.cells[c]);
-    });
-    if (!empty || table.rows.empty()) continue;
-    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
-    for (Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(c));
-  }
-}
-
-Column parameter_column(const std::string& id, const std::string& header, Unit unit) {
-  return {id, header, Role::parameter, unit};
-}
-
-Column time_column(const std::string& id, const std::string& header) {
-  return {id, header, Role::measure, Unit::seconds};
-}
-
-Column measure_column(const std::string& id, const std::string& header, Unit unit) {
-  return {id, header, Role::measure, unit};
 }
 
 Cell rank_cell(Rank rank) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What became of a job's time, told in one of the report's formats.
+/// What became of a job's time, in one of the report's formats.
 #pragma once
 
 #include "report/charts/charts.h"
@@ -14,24 +14,15 @@
 #include <vector>
 
 namespace scaleworth::report {
-struct AttributionOptions {
-  bool colour = false;   // ANSI colours in the text format
-  int width = 100;       // columns that the text format may fill
-  bool details = false;  // text and Markdown: everything instead of one page
-  std::optional<DollarsPerSecond> price_per_gpu;
-  std::string input;  // what was attributed, for the next command: "traces/"
-  std::string tool_version;
-  std::string git_revision;
-};
-
 /// Version of the JSON format's layout (docs/attribution.schema.json).
 inline constexpr int attribution_schema_version = 2;
 
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
-/// every table and JSON every result, of collectives the thousand with the most waiting.
+/// every table and JSON every result, of collectives the thousand with the most waiting. Without a
+/// price per GPU nothing is said of money. `options.input` is what was attributed.
 std::string render_attribution(const attribution::Attribution& attribution,
-                               Format format,
-                               const AttributionOptions& options);
+                               std::optional<DollarsPerSecond> price_per_gpu,
+                               const RenderOptions& options);
 
 // A job's ledgers averaged over the steps that count.
 
@@ -79,13 +70,14 @@ inline double in_seconds(attribution::Nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-9;
 }
 
-// The sections of an attribution's report, in the order in which somebody who doubts it asks.
+// The sections of an attribution's report, in the order in which they are printed.
 
 /// What sections are made from.
 struct AttributionView {
   const attribution::Attribution& attribution;
-  const AttributionOptions& options;
+  const RenderOptions& options;
   std::optional<AveragedJob> averages;
+  std::optional<DollarsPerSecond> price_per_gpu = {};
 };
 
 /// Rows beyond this are details: the short formats leave them out.
@@ -117,9 +109,7 @@ CollectiveTime collective_time(const attribution::CollectiveWait& collective);
 /// Indices of the collectives with the most waiting, at most `most_collectives`, in time order.
 std::vector<std::size_t> listed_collectives(const attribution::Attribution& attribution);
 
-/// Seconds of GPU time that the averages are made of, over all ranks.
-double counted_gpu_seconds(const AttributionView& view);
-/// Of that, what the straggler cost; absent without averages.
+/// Of the GPU time that the averages are made of, what the straggler cost; absent without averages.
 std::optional<double> share_of_gpu_time(const AttributionView& view,
                                         const attribution::Straggler& straggler);
 
@@ -130,16 +120,24 @@ std::optional<double> lost_per_hour(const AttributionView& view,
 /// Marks the rows beyond `most_rows` as details, with a note that says so.
 void limit_rows(Table& table, const std::string& what);
 
-/// Leaves out the columns in which no row has a value.
-void drop_empty_columns(Table& table);
-
-// Columns.
-Column parameter_column(const std::string& id, const std::string& header, Unit unit = Unit::plain);
-Column time_column(const std::string& id, const std::string& header);
-Column measure_column(const std::string& id, const std::string& header, Unit unit);
-
 Cell rank_cell(Rank rank);
 Cell time_cell(attribution::Nanoseconds time);
+
+// Cells of a table's rows.
+
+template <class T>
+auto rank_of(Rank T::*member) {
+  return [member](const T& row) { return rank_cell(row.*member); };
+}
+template <class T>
+auto time_of(attribution::Nanoseconds T::*member) {
+  return [member](const T& row) { return time_cell(row.*member); };
+}
+
+/// Absent where the whole is 0.
+inline std::optional<double> share_of(double part, double whole) {
+  return whole > 0.0 ? std::optional(part / whole) : std::nullopt;
+}
 
 inline Cell cell(double value) {
   return number(value);
@@ -150,23 +148,17 @@ inline Cell cell(double value) {
 /// The average step of each rank by part, who waited for whom, and the length of every step.
 std::vector<Chart> attribution_charts(const AttributionView& view);
 
-// An attribution's report before it has a format.
-
-/// Every section that has content.
-Document compose_attribution(const AttributionView& view);
-/// One page of it.
-Document summarise_attribution(const AttributionView& view);
-
 /// The results in nanoseconds and base units, null for what is absent
 /// (docs/attribution.schema.json).
 std::string attribution_json(const AttributionView& view);
 /// The text of that schema.
 std::string attribution_schema();
 
-// The first lines of an attribution's report: who or what costs most, and how sure that is.
+// The first lines of an attribution's report: who or what costs most, and whether that is beyond
+// the clock error.
 
 /// The headline names the straggler that is beyond the clock error and costs most, else repeats why
-/// nobody is named. The answer is `no` for a straggler, `yes` when there is surely none, else
-/// `unknown`.
+/// no rank is named. The answer is `no` for a straggler, `yes` when there is none beyond the clock
+/// error, else `unknown`.
 Verdict judge_attribution(const AttributionView& view);
 }  // namespace scaleworth::report

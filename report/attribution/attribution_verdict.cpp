@@ -158,8 +158,8 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
   return fmt::format(
       "Waiting for rank {} costs {} of the {} that an hour of the job costs.",
       straggler.rank.index,
-      format_quantity(number(*lost), Unit::dollars),
-      format_quantity(number(*lost / *share_of_gpu_time(view, straggler)), Unit::dollars));
+      format_money(number(*lost), view.options.currency),
+      format_money(number(*lost / *share_of_gpu_time(view, straggler)), view.options.currency));
 }
 
 std::int64_t all_losses(const Attribution& attribution) {

@@ -78,53 +78,62 @@ std::map<KindAndWay, KindSum> sums_by_kind(const attribution::Attribution& attri
   return sums;
 }
 
-Cell text_or_absent(const std::string& text) {
-  return text.empty() ? Cell{} : Cell{text};
+std::optional<std::string> if_said(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 /// The single collectives with the most waiting, for programs.
 Table single_table(const AttributionView& view) {
-  Table table{"collective",
-              "Single collectives",
-              {parameter_column("step", "step"),
-               parameter_column("group", "group"),
-               parameter_column("index", "index"),
-               parameter_column("kind", "kind"),
-               measure_column("size_bytes", "size", Unit::bytes),
-               measure_column("ranks", "ranks", Unit::count),
-               measure_column("last_arriver", "last arriver", Unit::plain),
-               time_column("wait_s", "wait"),
-               time_column("transfer_s", "transfer"),
-               time_column("spread_of_starts_s", "spread of starts"),
-               time_column("spread_of_ends_s", "spread of ends"),
-               time_column("shortest_s", "last arriver's duration"),
-               measure_column("algorithm", "algorithm", Unit::plain),
-               measure_column("protocol", "protocol", Unit::plain),
-               measure_column("channels", "channels", Unit::count),
-               time_column("network_wait_s", "network wait")}};
+  struct Single {
+    const CollectiveWait& one;
+    CollectiveTime time;
+  };
+  std::vector<Single> singles;
   for (const std::size_t i : listed_collectives(view.attribution)) {
     const CollectiveWait& one = view.attribution.collectives[i];
-    const CollectiveTime time = collective_time(one);
-    table.rows.push_back({{one.step < 0 ? Cell{} : Cell{std::to_string(one.step)},
-                           one.group,
-                           std::to_string(one.index),
-                           kind_name(one),
-                           one.bytes ? cell(static_cast<double>(*one.bytes)) : Cell{},
-                           cell(static_cast<double>(one.participants.size())),
-                           one.last_arriver ? rank_cell(*one.last_arriver) : Cell{},
-                           cell(time.wait),
-                           cell(time.transfer),
-                           time_cell(one.spread_of_starts),
-                           time_cell(one.spread_of_ends),
-                           time_cell(one.shortest),
-                           text_or_absent(one.algorithm),
-                           text_or_absent(one.protocol),
-                           one.channels ? cell(static_cast<double>(*one.channels)) : Cell{},
-                           cell_or_absent(longest_network_wait(one))}});
+    singles.push_back({one, collective_time(one)});
   }
-  table.columns[4].own_scale = true;
-  for (const std::size_t column : {1U, 5U, 11U, 12U, 13U, 14U}) table.columns[column].detail = true;
-  drop_empty_columns(table);
+  const auto of = [](auto project) {
+    return [project](const Single& row) { return as_cell(std::invoke(project, row.one)); };
+  };
+  const auto seconds = [](const char* id, const char* header) {
+    return measure(id, header, Unit::seconds);
+  };
+  Table table = make_table<Single>(
+      "collective",
+      "Single collectives",
+      singles,
+      {{parameter("step", "step").if_present(),
+        [](const Single& row) {
+          return row.one.step < 0 ? Cell{} : Cell{std::to_string(row.one.step)};
+        }},
+       {parameter("group", "group").as_detail(), of(&CollectiveWait::group)},
+       {parameter("index", "index"),
+        [](const Single& row) { return std::to_string(row.one.index); }},
+       {parameter("kind", "kind"), of(kind_name)},
+       {measure("size_bytes", "size", Unit::bytes).in_own_scale().if_present(),
+        of(&CollectiveWait::bytes)},
+       {measure("ranks", "ranks", Unit::count).as_detail(),
+        [](const Single& row) { return row.one.participants.size(); }},
+       {measure("last_arriver", "last arriver").if_present(),
+        [](const Single& row) {
+          return row.one.last_arriver ? rank_cell(*row.one.last_arriver) : Cell{};
+        }},
+       {seconds("wait_s", "wait"), [](const Single& row) { return row.time.wait; }},
+       {seconds("transfer_s", "transfer"), [](const Single& row) { return row.time.transfer; }},
+       {seconds("spread_of_starts_s", "spread of starts"),
+        of(time_of(&CollectiveWait::spread_of_starts))},
+       {seconds("spread_of_ends_s", "spread of ends"),
+        of(time_of(&CollectiveWait::spread_of_ends))},
+       {seconds("shortest_s", "last arriver's duration").as_detail(),
+        of(time_of(&CollectiveWait::shortest))},
+       {measure("algorithm", "algorithm").as_detail().if_present(),
+        [](const Single& row) { return if_said(row.one.algorithm); }},
+       {measure("protocol", "protocol").as_detail().if_present(),
+        [](const Single& row) { return if_said(row.one.protocol); }},
+       {measure("channels", "channels", Unit::count).as_detail().if_present(),
+        of(&CollectiveWait::channels)},
+       {seconds("network_wait_s", "network wait").if_present(), of(longest_network_wait)}});
   limit_rows(table, "collectives");
   if (view.attribution.collectives.size() > most_collectives) {
     table.notes.push_back(fmt::format("Only the {} with the most waiting of {} are listed.",
@@ -136,45 +145,45 @@ Table single_table(const AttributionView& view) {
 }  // namespace
 
 Table kinds_table(const AttributionView& view) {
-  Table table{"collective_kind",
-              "Collectives by kind",
-              {parameter_column("kind", "kind"),
-               measure_column("count", "count", Unit::count),
-               measure_column("size_bytes", "bytes", Unit::bytes),
-               time_column("wait_s", "wait"),
-               time_column("transfer_s", "transfer"),
-               measure_column("waiting_share", "waiting", Unit::percent),
-               time_column("shortest_s", "pure transfer"),
-               measure_column("algbw_bytes_per_s", "algbw", Unit::bytes_per_second),
-               time_column("spread_of_ends_s", "ends apart"),
-               parameter_column("way", "way"),
-               time_column("network_wait_s", "network")}};
-  bool network_reported = false;
-  for (auto& [name, sum] : sums_by_kind(view.attribution)) {
-    const double whole = sum.wait + sum.transfer;
-    const bool sized = sum.with_bytes > 0;
-    table.rows.push_back(
-        {{name.first,
-          cell(static_cast<double>(sum.count)),
-          sized ? cell(sum.bytes) : Cell{},
-          cell(sum.wait),
-          cell(sum.transfer),
-          whole > 0.0 ? cell(sum.wait / whole) : Cell{},
-          cell_or_absent(median(sum.shortest)),
-          sized && sum.seconds_with_bytes > 0.0 ? cell(sum.bytes / sum.seconds_with_bytes) : Cell{},
-          cell_or_absent(median(sum.spread_of_ends)),
-          text_or_absent(name.second),
-          cell_or_absent(sum.network)}});
-    network_reported = network_reported || sum.network;
-  }
-  for (const std::size_t column : {2U, 3U, 4U, 6U, 8U, 10U}) table.columns[column].own_scale = true;
-  drop_empty_columns(table);
+  struct Kind {
+    KindAndWay name;
+    KindSum sum;
+  };
+  std::vector<Kind> kinds;
+  for (auto& [name, sum] : sums_by_kind(view.attribution)) kinds.push_back({name, sum});
+  const auto seconds = [](const char* id, const char* header) {
+    return measure(id, header, Unit::seconds).in_own_scale();
+  };
+  Table table = make_table<Kind>(
+      "collective_kind",
+      "Collectives by kind",
+      kinds,
+      {{parameter("kind", "kind"), [](const Kind& row) { return row.name.first; }},
+       {measure("count", "count", Unit::count), [](const Kind& row) { return row.sum.count; }},
+       {measure("size_bytes", "bytes", Unit::bytes).in_own_scale().if_present(),
+        [](const Kind& row) {
+          return row.sum.with_bytes > 0 ? std::optional(row.sum.bytes) : std::nullopt;
+        }},
+       {seconds("wait_s", "wait"), [](const Kind& row) { return row.sum.wait; }},
+       {seconds("transfer_s", "transfer"), [](const Kind& row) { return row.sum.transfer; }},
+       {measure("waiting_share", "waiting", Unit::percent).if_present(),
+        [](const Kind& row) { return share_of(row.sum.wait, row.sum.wait + row.sum.transfer); }},
+       {seconds("shortest_s", "pure transfer"),
+        [](const Kind& row) { return median(row.sum.shortest); }},
+       {measure("algbw_bytes_per_s", "algbw", Unit::bytes_per_second).if_present(),
+        [](const Kind& row) { return share_of(row.sum.bytes, row.sum.seconds_with_bytes); }},
+       {seconds("spread_of_ends_s", "ends apart"),
+        [](const Kind& row) { return median(row.sum.spread_of_ends); }},
+       {parameter("way", "way").if_present(),
+        [](const Kind& row) { return if_said(row.name.second); }},
+       {seconds("network_wait_s", "network").if_present(),
+        [](const Kind& row) { return row.sum.network; }}});
   table.notes.push_back(
       "Wait and transfer: summed over ranks, in all steps. Pure transfer: the last arriver's "
       "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "
       "buffer over the pure transfer. Ends apart (median): large values mean that the pairing or "
       "the clocks are wrong.");
-  if (network_reported) {
+  if (std::ranges::any_of(kinds, [](const Kind& row) { return row.sum.network.has_value(); })) {
     table.notes.push_back(
         "Network: what NCCL's network operations waited for others than their own GPU, mean of "
         "each rank's operations, summed over ranks; a sender that came late is in it, as in the "
@@ -203,6 +212,8 @@ Section collectives_section(const AttributionView& view) {
 
 namespace {
 using attribution::Attribution;
+using attribution::ClassifiedTime;
+using attribution::RankRecording;
 
 /// Rank-steps left out of the averages, by reason.
 Table excluded_table(const Attribution& attribution) {
@@ -212,33 +223,29 @@ Table excluded_table(const Attribution& attribution) {
   }
   Table table{"excluded",
               "Steps that are not averaged",
-              {parameter_column("what", "why"),
-               measure_column("rank_steps", "steps x ranks", Unit::count)}};
-  for (const auto& [reason, count] : reasons) {
-    table.rows.push_back({{reason, cell(static_cast<double>(count))}});
-  }
+              {parameter("what", "why"), measure("rank_steps", "steps x ranks", Unit::count)}};
+  for (const auto& [reason, count] : reasons) table.rows.push_back({{reason, as_cell(count)}});
   limit_rows(table, "reasons");
   return table;
 }
 
 Table clocks_table(const attribution::ClockReport& clocks) {
-  Table table{"clock",
-              "Clocks",
-              {parameter_column("rank", "rank"),
-               time_column("offset_s", "offset"),
-               measure_column("drift_ppm", "drift (ppm)", Unit::plain),
-               time_column("residual_p50_s", "residual, median"),
-               time_column("residual_p95_s", "residual, 95 %"),
-               measure_column("matches", "collectives used", Unit::count)}};
-  for (const auto& clock : clocks.ranks) {
-    table.rows.push_back({{rank_cell(clock.rank),
-                           time_cell(clock.offset),
-                           cell(clock.drift_ppm),
-                           clock.residual_p50 ? time_cell(*clock.residual_p50) : Cell{},
-                           clock.residual_p95 ? time_cell(*clock.residual_p95) : Cell{},
-                           cell(static_cast<double>(clock.matches))}});
-  }
-  for (const std::size_t column : {1U, 3U, 4U}) table.columns[column].own_scale = true;
+  using Clock = attribution::ClockReport::RankClock;
+  const auto if_known = [](std::optional<attribution::Nanoseconds> Clock::*time) {
+    return [time](const Clock& row) { return row.*time ? time_cell(*(row.*time)) : Cell{}; };
+  };
+  Table table = make_table<Clock>(
+      "clock",
+      "Clocks",
+      clocks.ranks,
+      {{parameter("rank", "rank"), rank_of(&Clock::rank)},
+       {measure("offset_s", "offset", Unit::seconds).in_own_scale(), time_of(&Clock::offset)},
+       {measure("drift_ppm", "drift (ppm)"), &Clock::drift_ppm},
+       {measure("residual_p50_s", "residual, median", Unit::seconds).in_own_scale(),
+        if_known(&Clock::residual_p50)},
+       {measure("residual_p95_s", "residual, 95 %", Unit::seconds).in_own_scale(),
+        if_known(&Clock::residual_p95)},
+       {measure("matches", "collectives used", Unit::count), &Clock::matches}});
   limit_rows(table, "ranks");
   return table;
 }
@@ -256,41 +263,38 @@ std::string clocks_sentence(const attribution::ClockReport& clocks) {
   return text;
 }
 
+const char* class_name(const ClassifiedTime& one) {
+  return attribution::work_class_name(one.work_class);
+}
+
 Table classes_table(const Attribution& attribution) {
   double whole = 0.0;
   for (const auto& one : attribution.classes) whole += in_seconds(one.time);
-  Table table{"class",
-              "Kernel time by class, summed over kernels",
-              {parameter_column("class", "class"),
-               measure_column("kernels", "kernels", Unit::count),
-               time_column("time_s", "time"),
-               measure_column("share", "share", Unit::percent)}};
-  for (const auto& one : attribution.classes) {
-    const double time = in_seconds(one.time);
-    table.rows.push_back({{std::string(attribution::work_class_name(one.work_class)),
-                           cell(static_cast<double>(one.kernels)),
-                           cell(time),
-                           whole > 0.0 ? cell(time / whole) : Cell{}}});
-  }
-  table.columns[2].own_scale = true;
-  return table;
+  return make_table<ClassifiedTime>(
+      "class",
+      "Kernel time by class, summed over kernels",
+      attribution.classes,
+      {{parameter("class", "class"), class_name},
+       {measure("kernels", "kernels", Unit::count), &ClassifiedTime::kernels},
+       {measure("time_s", "time", Unit::seconds).in_own_scale(), time_of(&ClassifiedTime::time)},
+       {measure("share", "share", Unit::percent),
+        [whole](const ClassifiedTime& one) { return share_of(in_seconds(one.time), whole); }}});
 }
 
 Table largest_table(const Attribution& attribution) {
-  Table table{"largest_name",
-              "Largest names; rules of your own move what is misplaced",
-              {parameter_column("class", "class"),
-               parameter_column("what", "kernel"),
-               time_column("time_s", "time")}};
-  for (const auto& one : attribution.classes) {
-    for (const auto& [name, time] : one.largest) {
-      table.rows.push_back(
-          {{std::string(attribution::work_class_name(one.work_class)), name, time_cell(time)},
-           one.work_class != attribution::WorkClass::unclassified});
-    }
-  }
-  table.columns[2].own_scale = true;
-  return table;
+  using Name = std::pair<std::string, attribution::Nanoseconds>;
+  const auto names = nested(attribution.classes, &ClassifiedTime::largest);
+  return make_table(
+      "largest_name",
+      "Largest names; rules of your own move what is misplaced",
+      names,
+      {{parameter("class", "class"), class_name},
+       {parameter("what", "kernel"), &Name::first},
+       {measure("time_s", "time", Unit::seconds).in_own_scale(), time_of(&Name::second)}},
+      {},
+      [](const auto& row) {
+        return std::get<0>(row.levels)->work_class != attribution::WorkClass::unclassified;
+      });
 }
 
 /// Without the directory, which all recordings of a job usually share.
@@ -299,38 +303,29 @@ std::string file_name(const std::string& path) {
 }
 
 Table recordings_table(const Attribution& attribution) {
-  Table table{"recording",
-              "Recordings",
-              {parameter_column("rank", "rank"),
-               measure_column("file", "file", Unit::plain),
-               measure_column("where", "where", Unit::plain),
-               measure_column("rank_from", "rank from", Unit::plain),
-               measure_column("device_events", "GPU events", Unit::count),
-               measure_column("host_events", "host events", Unit::count)}};
-  for (const auto& recording : attribution.recordings) {
-    table.rows.push_back({{rank_cell(recording.rank),
-                           file_name(recording.file),
-                           recording.where,
-                           recording.rank_from,
-                           cell(static_cast<double>(recording.device_events)),
-                           cell(static_cast<double>(recording.host_events))}});
-  }
+  Table table = make_table<RankRecording>(
+      "recording",
+      "Recordings",
+      attribution.recordings,
+      {{parameter("rank", "rank"), rank_of(&RankRecording::rank)},
+       {measure("file", "file"), [](const RankRecording& one) { return file_name(one.file); }},
+       {measure("where", "where"), &RankRecording::where},
+       {measure("rank_from", "rank from"), &RankRecording::rank_from},
+       {measure("device_events", "GPU events", Unit::count), &RankRecording::device_events},
+       {measure("host_events", "host events", Unit::count), &RankRecording::host_events}});
   limit_rows(table, "recordings");
   return table;
 }
 
 Table losses_table(const Attribution& attribution) {
-  Table table{"loss",
-              "Lost or malformed",
-              {parameter_column("rank", "rank"),
-               parameter_column("what", "what"),
-               measure_column("amount", "amount", Unit::count)}};
-  for (const auto& recording : attribution.recordings) {
-    for (const auto& [what, amount] : recording.losses) {
-      table.rows.push_back(
-          {{rank_cell(recording.rank), words(what), cell(static_cast<double>(amount))}});
-    }
-  }
+  using Loss = std::pair<const std::string, std::int64_t>;
+  Table table =
+      make_table("loss",
+                 "Lost or malformed",
+                 nested(attribution.recordings, &RankRecording::losses),
+                 {{parameter("rank", "rank"), rank_of(&RankRecording::rank)},
+                  {parameter("what", "what"), [](const Loss& loss) { return words(loss.first); }},
+                  {measure("amount", "amount", Unit::count), &Loss::second}});
   limit_rows(table, "losses");
   return table;
 }

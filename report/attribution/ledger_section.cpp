@@ -24,13 +24,13 @@ std::vector<const AveragedLedger*> ranks_and_mean(const AveragedJob& job) {
 Table tidy_table(const AveragedJob& job) {
   Table table{"ledger",
               "Each rank's average step, part by part",
-              {parameter_column("rank", "rank"),
-               parameter_column("part", "part"),
-               time_column("time_s", "mean"),
-               measure_column("share", "of the step", Unit::percent),
-               time_column("least_s", "least"),
-               time_column("most_s", "most"),
-               measure_column("steps", "steps", Unit::count)},
+              {parameter("rank", "rank"),
+               parameter("part", "part"),
+               measure("time_s", "mean", Unit::seconds),
+               measure("share", "of the step", Unit::percent),
+               measure("least_s", "least", Unit::seconds),
+               measure("most_s", "most", Unit::seconds),
+               measure("steps", "steps", Unit::count)},
               {},
               {"Least and most: over steps; in the rows of the mean: over ranks."}};
   for (const AveragedLedger* ledger : ranks_and_mean(job)) {
@@ -60,9 +60,9 @@ Table breakdown(const std::string& id,
                 const Names& name) {
   Table table{id,
               title,
-              {parameter_column("part", "part"),
-               time_column("time_s", "mean"),
-               measure_column("share", "of the step", Unit::percent)}};
+              {parameter("part", "part"),
+               measure("time_s", "mean", Unit::seconds),
+               measure("share", "of the step", Unit::percent)}};
   for (std::size_t i = 0; i < N; ++i) {
     const double share = job.mean.step.mean > 0.0 ? times[i] / job.mean.step.mean : 0.0;
     // What no rule knows is shown even when there is none of it.
@@ -74,24 +74,21 @@ Table breakdown(const std::string& id,
 }
 
 Table hidden_table(const AveragedJob& job) {
-  Table table{"hidden",
-              "Beside the sum: what ran under compute and cost nothing",
-              {parameter_column("rank", "rank"),
-               time_column("overlapped_transfer_s", "transfer"),
-               time_column("overlapped_wait_s", "wait"),
-               time_column("overlapped_copy_s", "copies"),
-               time_column("communication_s", "all communication"),
-               measure_column("hidden_share", "of it hidden", Unit::percent)}};
-  for (const AveragedLedger* ledger : ranks_and_mean(job)) {
-    const double hidden = ledger->overlapped_transfer + ledger->overlapped_wait;
-    table.rows.push_back(
-        {{rank_name(*ledger),
-          cell(ledger->overlapped_transfer),
-          cell(ledger->overlapped_wait),
-          cell(ledger->overlapped_copy),
-          cell(ledger->communication),
-          ledger->communication > 0.0 ? cell(hidden / ledger->communication) : Cell{}}});
-  }
+  using Ledger = const AveragedLedger*;
+  Table table = make_table<Ledger>(
+      "hidden",
+      "Beside the sum: what ran under compute and cost nothing",
+      ranks_and_mean(job),
+      {{parameter("rank", "rank"), [](Ledger one) { return rank_name(*one); }},
+       {measure("overlapped_transfer_s", "transfer", Unit::seconds),
+        &AveragedLedger::overlapped_transfer},
+       {measure("overlapped_wait_s", "wait", Unit::seconds), &AveragedLedger::overlapped_wait},
+       {measure("overlapped_copy_s", "copies", Unit::seconds), &AveragedLedger::overlapped_copy},
+       {measure("communication_s", "all communication", Unit::seconds),
+        &AveragedLedger::communication},
+       {measure("hidden_share", "of it hidden", Unit::percent), [](Ledger one) {
+          return share_of(one->overlapped_transfer + one->overlapped_wait, one->communication);
+        }}});
   limit_rows(table, "ranks");
   return table;
 }
@@ -100,14 +97,15 @@ Table hidden_table(const AveragedJob& job) {
 Table steps_table(const AttributionView& view) {
   Table table{"ledger_step",
               "Every step",
-              {parameter_column("step", "step"),
-               parameter_column("rank", "rank"),
-               time_column("step_s", "length")}};
+              {parameter("step", "step"),
+               parameter("rank", "rank"),
+               measure("step_s", "length", Unit::seconds)}};
   for (const Part part : recording_parts) {
     std::string key = part_key(part);
-    table.columns.push_back(time_column(key.substr(0, key.size() - 2) + "s", part_name(part)));
+    table.columns.push_back(
+        measure(key.substr(0, key.size() - 2) + "s", part_name(part), Unit::seconds));
   }
-  table.columns.push_back(measure_column("excluded", "not averaged because", Unit::plain));
+  table.columns.push_back(measure("excluded", "not averaged because"));
   for (const attribution::StepLedger& ledger : view.attribution.ledger) {
     Row row{
         {std::to_string(ledger.step), rank_cell(ledger.rank), time_cell(ledger.end - ledger.start)},
@@ -126,11 +124,11 @@ Table parts_table(const AttributionView& view) {
   const AveragedLedger& ledger = alone ? job.ranks.front() : job.mean;
   Table table{"",
               "Where the average step goes",
-              {parameter_column("part", "part"),
-               time_column("time_s", "mean"),
-               measure_column("share", "share", Unit::percent),
-               time_column("least_s", alone ? "least step" : "least rank"),
-               time_column("most_s", alone ? "most step" : "most rank")},
+              {parameter("part", "part"),
+               measure("time_s", "mean", Unit::seconds),
+               measure("share", "share", Unit::percent),
+               measure("least_s", alone ? "least step" : "least rank", Unit::seconds),
+               measure("most_s", alone ? "most step" : "most rank", Unit::seconds)},
               {},
               {},
               false};
@@ -149,8 +147,9 @@ Table parts_table(const AttributionView& view) {
 
 Table rank_table(const AttributionView& view) {
   const AveragedJob& job = *view.averages;
-  Table table{
-      "", "The same by rank", {parameter_column("rank", "rank"), time_column("step_s", "step")}};
+  Table table{"",
+              "The same by rank",
+              {parameter("rank", "rank"), measure("step_s", "step", Unit::seconds)}};
   table.in_csv = false;
   std::vector<Part> shown;
   for (const Part part : recording_parts) {
@@ -158,7 +157,7 @@ Table rank_table(const AttributionView& view) {
   }
   for (const Part part : shown) {
     const char* name = part_name(part);
-    table.columns.push_back(measure_column(name, name, Unit::percent));
+    table.columns.push_back(measure(name, name, Unit::percent));
   }
   for (const AveragedLedger& ledger : job.ranks) {
     Row row{{rank_name(ledger), cell(ledger.step.mean)}};

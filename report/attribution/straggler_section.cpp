@@ -13,7 +13,7 @@ namespace {
 using attribution::Straggler;
 using attribution::StragglerReport;
 
-/// Matrices of more ranks are told by their largest entries.
+/// Of matrices with more ranks the largest entries are listed.
 constexpr std::size_t most_matrix_ranks = 16;
 
 const char* recurrence_sentence(attribution::Recurrence recurrence) {
@@ -31,35 +31,33 @@ const char* recurrence_sentence(attribution::Recurrence recurrence) {
 }
 
 Table shares_table(const StragglerReport& report) {
-  Table table{"cause",
-              "Why they are late: excess over the median rank since the last synchronisation",
-              {parameter_column("rank", "rank"),
-               parameter_column("cause", "cause"),
-               parameter_column("what", "detail"),
-               time_column("time_s", "time"),
-               measure_column("share", "of the excess", Unit::percent)}};
-  for (const Straggler& straggler : report.stragglers) {
+  using Share = attribution::CauseShare;
+  const auto part = [](const Straggler& straggler, const Share& share) {
     double whole = 0.0;
-    for (const auto& share : straggler.shares) whole += in_seconds(share.time);
-    for (const auto& share : straggler.shares) {
-      const double time = in_seconds(share.time);
-      table.rows.push_back({{rank_cell(straggler.rank),
-                             std::string(attribution::late_cause_name(share.cause)),
-                             share.detail,
-                             cell(time),
-                             whole > 0.0 ? cell(time / whole) : Cell{}}});
-    }
-  }
+    for (const Share& one : straggler.shares) whole += in_seconds(one.time);
+    return share_of(in_seconds(share.time), whole);
+  };
+  Table table =
+      make_table("cause",
+                 "Why they are late: excess over the median rank since the last synchronisation",
+                 nested(report.stragglers, &Straggler::shares),
+                 {{parameter("rank", "rank"), rank_of(&Straggler::rank)},
+                  {parameter("cause", "cause"),
+                   [](const Share& share) { return attribution::late_cause_name(share.cause); }},
+                  {parameter("what", "detail"), &Share::detail},
+                  {measure("time_s", "time", Unit::seconds), time_of(&Share::time)},
+                  {measure("share", "of the excess", Unit::percent), part}});
   limit_rows(table, "causes");
   return table;
 }
 
 Table matrix_table(const attribution::Attribution& job) {
   const StragglerReport& report = job.stragglers;
-  Table table{"", "Exposed wait of each rank for each other", {parameter_column("rank", "rank")}};
+  Table table{"", "Exposed wait of each rank for each other", {parameter("rank", "rank")}};
   table.in_csv = false;
   for (std::size_t j = 0; j < report.exposed.size(); ++j) {
-    table.columns.push_back(time_column("", fmt::format("for {}", rank_at(job, j).index)));
+    const std::string header = fmt::format("for {}", rank_at(job, j).index);
+    table.columns.push_back(measure("", header, Unit::seconds).in_own_scale());
   }
   for (std::size_t i = 0; i < report.exposed.size(); ++i) {
     Row row{{rank_cell(rank_at(job, i))}};
@@ -69,7 +67,6 @@ Table matrix_table(const attribution::Attribution& job) {
     table.rows.push_back(std::move(row));
   }
   table.notes.push_back("Over the steps that count, not per step. A full column is a straggler.");
-  for (std::size_t i = 1; i < table.columns.size(); ++i) table.columns[i].own_scale = true;
   return table;
 }
 
@@ -77,70 +74,59 @@ Table matrix_table(const attribution::Attribution& job) {
 Table entries_table(const attribution::Attribution& job) {
   const StragglerReport& report = job.stragglers;
   struct Entry {
-    std::size_t from;
-    std::size_t to;
+    Rank rank;
+    Rank waited_for;
+    attribution::Nanoseconds exposed;
+    attribution::Nanoseconds total;
   };
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < report.total.size(); ++i) {
     for (std::size_t j = 0; j < report.total[i].size(); ++j) {
       if (report.total[i][j].count() != 0 || report.exposed[i][j].count() != 0) {
-        entries.push_back({i, j});
+        entries.push_back(
+            {rank_at(job, i), rank_at(job, j), report.exposed[i][j], report.total[i][j]});
       }
     }
   }
-  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-    return report.exposed[a.from][a.to] > report.exposed[b.from][b.to];
-  });
-  Table table{"wait_for",
-              "Who waited for whom",
-              {parameter_column("rank", "rank"),
-               parameter_column("waited_for", "waited for"),
-               time_column("exposed_wait_s", "exposed wait"),
-               time_column("wait_s", "all wait")}};
-  for (const Entry& entry : entries) {
-    table.rows.push_back({{rank_cell(rank_at(job, entry.from)),
-                           rank_cell(rank_at(job, entry.to)),
-                           time_cell(report.exposed[entry.from][entry.to]),
-                           time_cell(report.total[entry.from][entry.to])},
-                          report.total.size() <= most_matrix_ranks});
-  }
+  std::ranges::stable_sort(entries, std::ranges::greater{}, &Entry::exposed);
+  const bool few = report.total.size() <= most_matrix_ranks;
+  Table table = make_table(
+      "wait_for",
+      "Who waited for whom",
+      entries,
+      {{parameter("rank", "rank"), rank_of(&Entry::rank)},
+       {parameter("waited_for", "waited for"), rank_of(&Entry::waited_for)},
+       {measure("exposed_wait_s", "exposed wait", Unit::seconds), time_of(&Entry::exposed)},
+       {measure("wait_s", "all wait", Unit::seconds), time_of(&Entry::total)}},
+      {},
+      [few](const Entry&) { return few; });
   limit_rows(table, "pairs");
   return table;
 }
 }  // namespace
 
 Table straggler_table(const AttributionView& view) {
-  const auto& price = view.options.price_per_gpu;
-  Table table{"straggler",
-              "Who is waited for",
-              {parameter_column("rank", "rank"),
-               time_column("exposed_wait_per_step_s", "lost per step"),
-               measure_column("share", "of the GPUs' time", Unit::percent),
-               measure_column("gpu_hours", "GPU-hours lost", Unit::plain),
-               measure_column("lost_usd_per_hour", "lost per hour", Unit::dollars),
-               measure_column("collectives", "last at", Unit::count),
-               measure_column("steps", "worst in steps", Unit::count),
-               measure_column("significant", "beyond clock error", Unit::plain),
-               measure_column("cause", "cause", Unit::plain)}};
-  for (const Straggler& straggler : view.attribution.stragglers.stragglers) {
-    table.rows.push_back({{rank_cell(straggler.rank),
-                           cell(straggler.exposed_per_step_ms * 1e-3),
-                           cell_or_absent(share_of_gpu_time(view, straggler)),
-                           cell(straggler.gpu_seconds / 3600.0),
-                           cell_or_absent(lost_per_hour(view, straggler)),
-                           cell(static_cast<double>(straggler.collectives)),
-                           cell(straggler.steps),
-                           std::string(straggler.significant ? "yes" : "no"),
-                           std::string(attribution::late_cause_name(straggler.cause))}});
-  }
-  table.columns[3].detail = true;
-  table.columns[4].detail = !price;
-  table.columns[1].own_scale = true;
-  table.notes = {
-      "Lost per step: exposed wait of the average waiting rank. GPU-hours are of the recorded "
-      "steps, "
-      "dollars of an hour of the whole job."};
-  drop_empty_columns(table);
+  Column lost = measure("lost_usd_per_hour", "lost per hour", Unit::dollars).if_present();
+  lost.detail = !view.price_per_gpu;
+  Table table = make_table<Straggler>(
+      "straggler",
+      "Who is waited for",
+      view.attribution.stragglers.stragglers,
+      {{parameter("rank", "rank"), rank_of(&Straggler::rank)},
+       {measure("exposed_wait_per_step_s", "lost per step", Unit::seconds).in_own_scale(),
+        [](const Straggler& one) { return one.exposed_per_step_ms * 1e-3; }},
+       {measure("share", "of the GPUs' time", Unit::percent).if_present(),
+        [&](const Straggler& one) { return share_of_gpu_time(view, one); }},
+       {measure("gpu_hours", "GPU-hours lost").as_detail(),
+        [](const Straggler& one) { return one.gpu_seconds / 3600.0; }},
+       {lost, [&](const Straggler& one) { return lost_per_hour(view, one); }},
+       {measure("collectives", "last at", Unit::count), &Straggler::collectives},
+       {measure("steps", "worst in steps", Unit::count), &Straggler::steps},
+       {measure("significant", "beyond clock error"), &Straggler::significant},
+       {measure("cause", "cause"),
+        [](const Straggler& one) { return attribution::late_cause_name(one.cause); }}},
+      {"Lost per step: exposed wait of the average waiting rank. GPU-hours are of the recorded "
+       "steps, dollars of an hour of the whole job."});
   limit_rows(table, "ranks");
   return table;
 }
@@ -171,27 +157,23 @@ constexpr double uncertain_replay = 0.05;
 
 /// Part of the lost efficiency that is due to one factor; the shares of factors that multiply to
 /// the whole add up to 1.
-Cell share_of_loss(double factor, double whole) {
-  if (!(factor > 0.0) || !(whole > 0.0) || whole >= 1.0) return {};
-  return cell(std::log(factor) / std::log(whole));
+std::optional<double> share_of_loss(double factor, double whole) {
+  if (!(factor > 0.0) || !(whole > 0.0) || whole >= 1.0) return std::nullopt;
+  return std::log(factor) / std::log(whole);
 }
 
 Table path_table(const Efficiency& efficiency) {
-  Table table{"critical_path",
-              "Critical path: the chain of work that sets the length",
-              {parameter_column("rank", "rank"),
-               parameter_column("what", "what"),
-               time_column("time_s", "time"),
-               measure_column("share", "of the window", Unit::percent)}};
+  using Share = Efficiency::PathShare;
   const double whole = in_seconds(efficiency.runtime);
-  for (const Efficiency::PathShare& share : efficiency.critical_path) {
-    const double time = in_seconds(share.time);
-    table.rows.push_back({{rank_cell(share.rank),
-                           words(share.what),
-                           cell(time),
-                           whole > 0.0 ? cell(time / whole) : Cell{}}});
-  }
-  table.columns[2].own_scale = true;
+  Table table = make_table<Share>(
+      "critical_path",
+      "Critical path: the chain of work that sets the length",
+      efficiency.critical_path,
+      {{parameter("rank", "rank"), rank_of(&Share::rank)},
+       {parameter("what", "what"), [](const Share& share) { return words(share.what); }},
+       {measure("time_s", "time", Unit::seconds).in_own_scale(), time_of(&Share::time)},
+       {measure("share", "of the window", Unit::percent),
+        [whole](const Share& share) { return share_of(in_seconds(share.time), whole); }}});
   table.notes.push_back("Shortening anything that is not on this path gains nothing.");
   limit_rows(table, "entries");
   return table;
@@ -201,14 +183,14 @@ Table useful_table(const attribution::Attribution& job) {
   const Efficiency& efficiency = *job.efficiency;
   Table table{"useful",
               "Useful time: kernels that are not communication",
-              {parameter_column("rank", "rank"),
-               time_column("time_s", "useful"),
-               measure_column("share", "of the window", Unit::percent)}};
+              {parameter("rank", "rank"),
+               measure("time_s", "useful", Unit::seconds),
+               measure("share", "of the window", Unit::percent)}};
   const double whole = in_seconds(efficiency.runtime);
   for (std::size_t i = 0; i < efficiency.useful.size(); ++i) {
     const double time = in_seconds(efficiency.useful[i]);
     table.rows.push_back(
-        {{rank_cell(rank_at(job, i)), cell(time), whole > 0.0 ? cell(time / whole) : Cell{}}});
+        {{rank_cell(rank_at(job, i)), cell(time), cell_or_absent(share_of(time, whole))}});
   }
   limit_rows(table, "ranks");
   return table;
@@ -217,46 +199,44 @@ Table useful_table(const attribution::Attribution& job) {
 
 Table factors_table(const AttributionView& view) {
   const Efficiency& efficiency = *view.attribution.efficiency;
-  Table table{"efficiency",
-              "Parallel efficiency as a product",
-              {parameter_column("part", "factor"),
-               measure_column("factor", "value", Unit::percent),
-               measure_column("loss_share", "of the loss", Unit::percent),
-               measure_column("meaning", "less than 100 % means", Unit::plain)}};
-  const auto row = [&](const char* name, double value, const char* meaning) {
-    table.rows.push_back({{std::string(name),
-                           cell(value),
-                           share_of_loss(value, efficiency.parallel),
-                           std::string(meaning)}});
+  struct Factor {
+    const char* name;
+    double value;
+    const char* meaning;
   };
-  row("parallel efficiency", efficiency.parallel, "GPUs do not compute all the time");
-  row("load balance", efficiency.load_balance, "some ranks compute longer than others");
-  row("x serialization", efficiency.serialization, "ranks hold each other up, or their host does");
-  row("- of it host", efficiency.host, "hosts launch late");
-  row("- of it dependency",
-      efficiency.dependency,
-      "work waits for other work, across ranks and streams");
-  row("x transfer", efficiency.transfer, "the interconnect takes time that nothing hides");
-  return table;
+  const std::vector<Factor> factors{
+      {"parallel efficiency", efficiency.parallel, "GPUs do not compute all the time"},
+      {"load balance", efficiency.load_balance, "some ranks compute longer than others"},
+      {"x serialization", efficiency.serialization, "ranks hold each other up, or their host does"},
+      {"- of it host", efficiency.host, "hosts launch late"},
+      {"- of it dependency",
+       efficiency.dependency,
+       "work waits for other work, across ranks and streams"},
+      {"x transfer", efficiency.transfer, "the interconnect takes time that nothing hides"}};
+  return make_table<Factor>(
+      "efficiency",
+      "Parallel efficiency as a product",
+      factors,
+      {{parameter("part", "factor"), &Factor::name},
+       {measure("factor", "value", Unit::percent), &Factor::value},
+       {measure("loss_share", "of the loss", Unit::percent),
+        [&](const Factor& one) { return share_of_loss(one.value, efficiency.parallel); }},
+       {measure("meaning", "less than 100 % means"), &Factor::meaning}});
 }
 
 Table what_if_table(const AttributionView& view) {
   const Efficiency& efficiency = *view.attribution.efficiency;
-  Table table{"what_if",
-              "What if: predicted step times",
-              {parameter_column("what", "change"),
-               time_column("step_s", "step"),
-               time_column("saved_s", "saved"),
-               measure_column("saved_share", "of the step", Unit::percent)}};
+  using Change = Efficiency::WhatIf;
   const double step = in_seconds(efficiency.step_time);
-  for (const Efficiency::WhatIf& change : efficiency.what_if) {
-    const double saved = in_seconds(change.saved);
-    table.rows.push_back({{change.change,
-                           time_cell(change.step_time),
-                           cell(saved),
-                           step > 0.0 ? cell(saved / step) : Cell{}}});
-  }
-  table.columns[2].own_scale = true;
+  Table table = make_table<Change>(
+      "what_if",
+      "What if: predicted step times",
+      efficiency.what_if,
+      {{parameter("what", "change"), &Change::change},
+       {measure("step_s", "step", Unit::seconds), time_of(&Change::step_time)},
+       {measure("saved_s", "saved", Unit::seconds).in_own_scale(), time_of(&Change::saved)},
+       {measure("saved_share", "of the step", Unit::percent),
+        [step](const Change& one) { return share_of(in_seconds(one.saved), step); }}});
   table.notes.push_back(fmt::format(
       "Each change alone; savings do not add up. Gaps that nothing recorded explains and, unless "
       "they "

@@ -87,7 +87,8 @@ std::string render_decision(const decide::Decision& decision, const RenderOption
                           [&] { return compose_decision(whole); },
                           [&] { return decision_json(whole); },
                           [&] { return decision_charts(whole); },
-                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
+                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"},
+                          true},
                          options);
 }
 

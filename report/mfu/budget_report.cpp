@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/document.h"
 #include "report/mfu/mfu_report.h"
+#include "report/render.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
-std::string render_budget(const model::TrainingQuestion& question,
-                          const model::TrainingPlan& plan,
-                          const BudgetNames& names,
-                          const RenderOptions& options) {
-  const BudgetView view{question, plan, names, options.currency};
-  const auto document = [&] { return compose_budget(view); };
-  return render_document({document,
-                          document,
-                          [&] { return budget_json(view); },
-                          [] { return std::vector<Chart>{}; },
-                          {"law"}},
-                         options);
-}
-
 namespace {
-Column measure(const std::string& id, const std::string& header, int digits) {
-  Column column{id, header, Role::measure, Unit::plain};
-  column.digits = digits;
-  return column;
-}
-
 std::vector<NextCommand> next_commands(const BudgetView& view) {
-  const std::string command =
-      view.names.command.empty() ? "scaleworth mfu --budget ..." : view.names.command;
+  const std::string& typed = view.options.command;
+  const std::string command = typed.empty() ? "scaleworth mfu --budget ..." : typed;
   std::vector<NextCommand> next;
   if (view.names.model.empty()) {
     next.push_back({command + " --model ID", "what a given size would make of the budget"});
@@ -45,20 +26,19 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
 }  // namespace
 
 Table pairs_table(const BudgetView& view) {
-  Table table{"pairs",
-              "The best pair by each law",
-              {{"law", "law", Role::parameter},
-               measure("parameters_1e9", "parameters (10^9)", 4),
-               measure("tokens_1e9", "tokens (10^9)", 4),
-               measure("tokens_per_parameter", "tokens per parameter", 3),
-               measure("loss", "loss (nats per token)", 4)}};
-  for (const model::OptimalPair& pair : view.plan.pairs) {
-    table.rows.push_back({{std::string(pair.approach),
-                           number(pair.parameters * 1e-9),
-                           number(pair.tokens * 1e-9),
-                           number(pair.tokens / pair.parameters),
-                           cell_or_absent(pair.loss)}});
-  }
+  using Pair = model::OptimalPair;
+  Table table =
+      make_table<Pair>("pairs",
+                       "The best pair by each law",
+                       view.plan.pairs,
+                       {{parameter("law", "law"), &Pair::approach},
+                        {measure("parameters_1e9", "parameters (10^9)").with_digits(4),
+                         [](const Pair& pair) { return pair.parameters * 1e-9; }},
+                        {measure("tokens_1e9", "tokens (10^9)").with_digits(4),
+                         [](const Pair& pair) { return pair.tokens * 1e-9; }},
+                        {measure("tokens_per_parameter", "tokens per parameter"),
+                         [](const Pair& pair) { return pair.tokens / pair.parameters; }},
+                        {measure("loss", "loss (nats per token)").with_digits(4), &Pair::loss}});
   for (const model::OptimalPair& pair : view.plan.pairs) {
     table.notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
   }
@@ -66,19 +46,6 @@ Table pairs_table(const BudgetView& view) {
       "FLOPs = 6 x parameters x tokens: attention is left out, parameters are the active ones. "
       "Losses of different laws are not comparable, nor with those of other data and tokenizers.");
   return table;
-}
-
-Document compose_budget(const BudgetView& view) {
-  Document document;
-  document.title =
-      document_title(view.names.tool_version, "how large a model, on how many tokens?");
-  document.subtitle =
-      "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
-  document.intervals = false;
-  document.verdict = judge_budget(view);
-  document.sections.push_back({"pairs", "Pairs", {}, {}, {pairs_table(view)}});
-  document.next = next_commands(view);
-  return document;
 }
 
 namespace {
@@ -120,7 +87,9 @@ std::string money_line(const BudgetView& view) {
                                  100.0 * means->mfu,
                                  format_quantity(number(means->peak), Unit::flop_per_second),
                                  view.names.peak_basis);
-  if (plan.cost) text += fmt::format(", {} USD", people(plan.cost->value()));
+  if (plan.cost) {
+    text += fmt::format(", {} {}", people(plan.cost->value()), view.options.currency);
+  }
   if (plan.days) text += fmt::format(", {:.3g} days on {} of them", *plan.days, *means->gpus);
   return text + ".";
 }
@@ -176,5 +145,34 @@ Verdict judge_budget(const BudgetView& view) {
       "better chosen smaller and trained longer.");
   std::erase(verdict.lines, "");
   return verdict;
+}
+
+namespace {
+Document compose_budget(const BudgetView& view) {
+  Document document;
+  document.title =
+      document_title(view.options.tool_version, "how large a model, on how many tokens?");
+  document.subtitle =
+      "compute-optimal training of a dense decoder, FLOPs = 6 x parameters x tokens";
+  document.intervals = false;
+  document.verdict = judge_budget(view);
+  document.sections.push_back({"pairs", "Pairs", {}, {}, {pairs_table(view)}});
+  document.next = next_commands(view);
+  return document;
+}
+}  // namespace
+
+std::string render_budget(const model::TrainingQuestion& question,
+                          const model::TrainingPlan& plan,
+                          const MfuNames& names,
+                          const RenderOptions& options) {
+  const BudgetView view{question, plan, names, options};
+  const auto document = [&] { return compose_budget(view); };
+  return render_document({document,
+                          document,
+                          [&] { return budget_json(view); },
+                          [] { return std::vector<Chart>{}; },
+                          {"law"}},
+                         options);
 }
 }  // namespace scaleworth::report

@@ -28,12 +28,11 @@ Words words(const Verdict& verdict, std::initializer_list<Table> tables) {
   return result;
 }
 
-template <class Options>
-void versions(Fields& json, const Options& options, const std::string& currency) {
+void versions(Fields& json, const RenderOptions& options) {
   json("tool_version", options.tool_version, or_null);
   json("git_revision", options.git_revision, or_null);
   json("currency",
-       currency,
+       options.currency,
        "Of every amount, whatever its key says: _usd is the label's default, and nothing is "
        "converted.");
 }
@@ -95,9 +94,9 @@ void transformer(Fields& json, const TransformerModel& model) {
 
 void training_run(Fields& json, const MfuView& view) {
   const model::TrainingRun& run = view.run;
-  json("gpu", view.options.gpu, or_null);
-  json("gpu_source", view.options.gpu_source, of_gpu_source, or_null);
-  json("number_format", view.options.number_format, "Of the products, whose peak counts.");
+  json("gpu", view.names.gpu, or_null);
+  json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
+  json("number_format", view.names.number_format, "Of the products, whose peak counts.");
   json("gpus", run.gpus);
   json("sequence", view.use.sequence, "Tokens of one sequence.");
   json("tokens_per_s", run.tokens_per_second, "Trained tokens, of all GPUs.");
@@ -137,7 +136,7 @@ void campaign(Fields& json, const model::Campaign& one) {
 
 void mfu_document(Fields& json, const MfuView& view, const Words& words) {
   const model::TrainingUse& use = view.use;
-  versions(json, view.options, view.options.currency);
+  versions(json, view.options);
   put_verdict(json, words, "no: above the peak, which cannot be.");
   json.object("model", view.run.model, transformer);
   json.object("run", view, training_run);
@@ -184,11 +183,11 @@ std::string mfu_json(const MfuView& view) {
                       conventions_table(view),
                       flop_parts_table(view),
                       training_cost_table(view)}));
-  return json_text(json.take(), view.options.currency);
+  return json_text(json.take());
 }
 
 std::string mfu_schema() {
-  return schema_of(mfu_head, [](Fields& json) { mfu_document(json, {{}, {}, {}}, {}); });
+  return schema_of(mfu_head, [](Fields& json) { mfu_document(json, {{}, {}, {}, {}}, {}); });
 }
 
 namespace {
@@ -243,7 +242,7 @@ void fixed_size(Fields& json, const model::FixedSize& one) {
 
 void budget_document(Fields& json, const BudgetView& view, const Words& words) {
   const auto& plan = view.plan;
-  versions(json, view.names, view.currency);
+  versions(json, view.options);
   json("budget_usd", view.question.dollars, "As asked; null where the budget was given in FLOPs.");
   json("budget_flop",
        plan.budget,
@@ -291,11 +290,11 @@ void budget_document(Fields& json, const BudgetView& view, const Words& words) {
 std::string budget_json(const BudgetView& view) {
   Fields json(Fields::Make::document, budget_head);
   budget_document(json, view, words(judge_budget(view), {pairs_table(view)}));
-  return json_text(json.take(), view.currency);
+  return json_text(json.take());
 }
 
 std::string budget_schema() {
-  return schema_of(budget_head, [](Fields& json) { budget_document(json, {{}, {}, {}}, {}); });
+  return schema_of(budget_head, [](Fields& json) { budget_document(json, {{}, {}, {}, {}}, {}); });
 }
 
 namespace {
@@ -480,7 +479,7 @@ void basis(Fields& json, const ServingView& view) {
 void serving_document(Fields& json, const ServingView& view, const Words& words) {
   const auto& answer = view.answer;
   const auto served = [&](Fields& one, const ServedBatch& at) { batch(one, view.question, at); };
-  versions(json, view.names, view.currency);
+  versions(json, view.options);
   put_verdict(json,
               words,
               "no: no batch fits and keeps the limits, or an API is cheaper even than the roof; "
@@ -517,10 +516,12 @@ std::string serving_json(const ServingView& view) {
   Fields json(Fields::Make::document, serving_head);
   serving_document(
       json, view, words(judge_serving(view), {batches_table(view), serving_memory_table(view)}));
-  return json_text(json.take(), view.currency);
+  return json_text(json.take());
 }
 
 std::string serving_schema() {
-  return schema_of(serving_head, [](Fields& json) { serving_document(json, {{}, {}, {}}, {}); });
+  return schema_of(serving_head, [](Fields& json) {
+    serving_document(json, {{}, {}, {}, {}}, {});
+  });
 }
 }  // namespace scaleworth::report

@@ -13,24 +13,33 @@
 #include <fmt/format.h>
 
 namespace scaleworth::report {
-std::string render_mfu(const model::TrainingRun& run,
-                       const model::TrainingUse& use,
-                       Format format,
-                       const MfuReportOptions& options) {
-  MfuReportOptions complete = options;
-  complete.details = true;
-  const MfuView whole{run, use, complete};
-  const MfuView asked{run, use, options};
-  return render_document(
-      {[&] { return compose_mfu(asked); },
-       [&] { return compose_mfu(whole); },
-       [&] { return mfu_json(whole); },
-       [&] { return mfu_charts(whole); },
-       {"peak", "convention", "part", "tokens"}},
-      {format, options.colour, options.width, options.details, options.currency, {}, {}, {}, {}});
+namespace {
+/// "300 billion", "1.4 trillion", "609524".
+std::string large_count(double count) {
+  constexpr double trillion = 1e12;
+  constexpr double billion = 1e9;
+  constexpr double million = 1e6;
+  if (count >= trillion) return fmt::format("{:.4g} trillion", count / trillion);
+  if (count >= billion) return fmt::format("{:.4g} billion", count / billion);
+  if (count >= million) return fmt::format("{:.4g} million", count / million);
+  return fmt::format("{:.6g}", count);
 }
 
-namespace {
+/// "1.22 million USD", "4.063 USD", with the label of the currency.
+std::string large_money(Dollars money, const std::string& currency) {
+  constexpr double million = 1e6;
+  const double amount = money.value();
+  if (amount >= million) return fmt::format("{:.4g} million {}", amount / million, currency);
+  if (amount < 1.0) return fmt::format("{:.4g} {}", amount, currency);
+  return fmt::format("{:.{}f} {}", amount, amount < 1000.0 ? 3 : 0, currency);
+}
+
+/// "2.5 USD per GPU and hour".
+std::string rate_text(const MfuView& view) {
+  return fmt::format(
+      "{:g} {} per GPU and hour", view.run.price->value() * 3600.0, view.options.currency);
+}
+
 std::string subtitle(const MfuView& view) {
   const TransformerModel& model = view.run.model;
   std::string text =
@@ -44,8 +53,8 @@ std::string subtitle(const MfuView& view) {
                       attention_kind_name(model::attention_kind(model)),
                       view.use.sequence,
                       view.run.gpus,
-                      view.options.gpu,
-                      view.options.number_format);
+                      view.names.gpu,
+                      view.names.number_format);
   return text;
 }
 
@@ -72,80 +81,26 @@ Section sources(const MfuView& view) {
   Section section{"sources", "Sources", {}, {}, {}};
   section.lead.push_back(
       fmt::format("{}: {}; {}.", view.run.model.name, view.run.model.source, view.run.model.date));
-  if (!view.options.gpu_source.empty()) {
-    section.lead.push_back(fmt::format("{}: {}.", view.options.gpu, view.options.gpu_source));
+  if (!view.names.gpu_source.empty()) {
+    section.lead.push_back(fmt::format("{}: {}.", view.names.gpu, view.names.gpu_source));
   }
   return section;
 }
-}  // namespace
 
-std::string large_count(double count) {
-  constexpr double trillion = 1e12;
-  constexpr double billion = 1e9;
-  constexpr double million = 1e6;
-  if (count >= trillion) return fmt::format("{:.4g} trillion", count / trillion);
-  if (count >= billion) return fmt::format("{:.4g} billion", count / billion);
-  if (count >= million) return fmt::format("{:.4g} million", count / million);
-  return fmt::format("{:.6g}", count);
-}
-
-std::string large_money(Dollars money) {
-  constexpr double million = 1e6;
-  if (money.value() >= million) return fmt::format("{:.4g} million USD", money.value() / million);
-  if (money.value() < 1.0) return fmt::format("{:.4g} USD", money.value());
-  return fmt::format("{:.{}f} USD", money.value(), money.value() < 1000.0 ? 3 : 0);
-}
-
-Document compose_mfu(const MfuView& view) {
-  Document document;
-  document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
-  document.subtitle = subtitle(view);
-  document.intervals = false;
-  document.verdict = judge_mfu(view);
-  document.next = next_commands(view);
-  document.sections.push_back(section_of("utilisation", "Utilisation", {peaks_table(view)}));
-  if (view.use.conventions_differ || view.options.details) {
-    document.sections.push_back(
-        section_of("conventions", "Conventions", {conventions_table(view)}));
-  }
-  if (view.options.details) {
-    document.sections.push_back(section_of("flops", "FLOPs", {flop_parts_table(view)}));
-  }
-  document.sections.push_back(section_of("training", "Training", {training_cost_table(view)}));
-  if (!view.use.remarks.empty()) {
-    document.sections.push_back({"remarks", "Remarks", {}, view.use.remarks, {}});
-  }
-  if (view.options.details) document.sections.push_back(sources(view));
-  return document;
-}
-
-namespace {
 constexpr double seconds_per_day = 86400.0;
-
-Column measure(const std::string& id, const std::string& header, Unit unit, int decimals) {
-  Column column{id, header, Role::measure, unit};
-  column.decimals = decimals;
-  return column;
-}
-
-Column significant(const std::string& id, const std::string& header, Unit unit, int digits) {
-  Column column{id, header, Role::measure, unit};
-  column.digits = digits;
-  return column;
-}
 }  // namespace
 
 Table peaks_table(const MfuView& view) {
-  Table table{"utilisation",
-              "Each GPU against its peak",
-              {parameter("peak", "peak"),
-               measure("peak_rate", "rate", Unit::flop_per_second, 1),
-               measure("mfu", "MFU", Unit::percent, 2),
-               measure("hfu", "HFU", Unit::percent, 2)}};
-  for (const model::Utilisation& one : view.use.against) {
-    table.rows.push_back(
-        {{one.peak.basis, number(one.peak.rate), number(one.mfu), number(one.hfu)}});
-  }
+  using Use = model::Utilisation;
+  Table table =
+      make_table<Use>("utilisation",
+                      "Each GPU against its peak",
+                      view.use.against,
+                      {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
+                       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
+                        [](const Use& one) { return one.peak.rate; }},
+                       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
+                       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}});
   table.notes.push_back(
       fmt::format("MFU: model FLOPs by the convention {}, over peak and time. HFU: with what is "
                   "computed again ({}).",
@@ -155,23 +110,21 @@ Table peaks_table(const MfuView& view) {
 }
 
 Table conventions_table(const MfuView& view) {
-  Table table{"conventions",
-              "The same run by each convention",
-              {parameter("convention", "convention"),
-               {"counts", "FLOPs of a trained token"},
-               {"attention", "attention"},
-               significant("flop_per_token", "per token", Unit::flop, 4),
-               measure("ratio", "of chosen", Unit::plain, 3),
-               measure("convention_mfu", "reads", Unit::percent, 2)}};
-  for (const model::ConventionRow& row : view.use.conventions) {
-    const model::ConventionWords& words = model::words_of(row.convention);
-    table.rows.push_back({{std::string(words.name),
-                           std::string(words.counts),
-                           std::string(words.attention),
-                           number(row.quoted),
-                           number(row.ratio),
-                           number(row.utilisation)}});
-  }
+  using Counted = model::ConventionRow;
+  const auto text_of = [](const char* model::ConventionWords::*text) {
+    return [text](const Counted& row) { return model::words_of(row.convention).*text; };
+  };
+  Table table = make_table<Counted>(
+      "conventions",
+      "The same run by each convention",
+      view.use.conventions,
+      {{parameter("convention", "convention"), text_of(&model::ConventionWords::name)},
+       {measure("counts", "FLOPs of a trained token"), text_of(&model::ConventionWords::counts)},
+       {measure("attention", "attention"), text_of(&model::ConventionWords::attention)},
+       {measure("flop_per_token", "per token", Unit::flop).with_digits(4), &Counted::quoted},
+       {measure("ratio", "of chosen").with_decimals(3), &Counted::ratio},
+       {measure("convention_mfu", "reads", Unit::percent).with_decimals(2),
+        &Counted::utilisation}});
   table.notes.push_back(fmt::format(
       "Chosen: {} (--convention). N: all parameters, of experts those that a token takes; 6nd: the "
       "published number. L layers, h hidden, s sequence, H heads of Q, V vocabulary. narayanan "
@@ -187,8 +140,8 @@ Table flop_parts_table(const MfuView& view) {
   Table table{"flops",
               "FLOPs of a trained token, part by part",
               {parameter("part", "part"),
-               significant("flop", "per token", Unit::flop, 4),
-               measure("of_model", "of the model FLOPs", Unit::percent, 2)}};
+               measure("flop", "per token", Unit::flop).with_digits(4),
+               measure("of_model", "of the model FLOPs", Unit::percent).with_decimals(2)}};
   const auto add = [&](const char* part, double flops) {
     table.rows.push_back({{std::string(part), number(flops), number(flops / model)}});
   };
@@ -201,31 +154,24 @@ Table flop_parts_table(const MfuView& view) {
 }
 
 Table training_cost_table(const MfuView& view) {
-  Table table{"training",
-              "What training takes at this rate",
-              {parameter("tokens", "tokens"),
-               significant("days", "days", Unit::plain, 4),
-               significant("gpu_hours", "GPU-hours", Unit::plain, 6),
-               significant("cost_usd", "cost", Unit::dollars, 6)}};
-  const auto add = [&](double tokens, Seconds time, double gpu_hours, std::optional<Dollars> cost) {
-    table.rows.push_back({{large_count(tokens),
-                           number(time.value() / seconds_per_day),
-                           number(gpu_hours),
-                           cell_or_absent(cost)}});
-  };
-  const double million = 1e6;
-  add(million,
-      Seconds(million / view.run.tokens_per_second),
-      view.use.gpu_hours_per_million_tokens,
-      view.use.per_million_tokens);
-  if (const auto& all = view.use.campaign) add(all->tokens, all->time, all->gpu_hours, all->cost);
+  using model::Campaign;
+  constexpr double million = 1e6;
+  std::vector<Campaign> campaigns{{million,
+                                   Seconds(million / view.run.tokens_per_second),
+                                   view.use.gpu_hours_per_million_tokens,
+                                   view.use.per_million_tokens}};
+  if (view.use.campaign) campaigns.push_back(*view.use.campaign);
+  Table table = make_table<Campaign>(
+      "training",
+      "What training takes at this rate",
+      campaigns,
+      {{parameter("tokens", "tokens"), [](const Campaign& one) { return large_count(one.tokens); }},
+       {measure("days", "days").with_digits(4),
+        [](const Campaign& one) { return one.time.value() / seconds_per_day; }},
+       {measure("gpu_hours", "GPU-hours").with_digits(6), &Campaign::gpu_hours},
+       {measure("cost_usd", "cost", Unit::dollars).with_digits(6).if_present(), &Campaign::cost}});
   if (view.run.price) {
-    table.notes.push_back(
-        fmt::format("At {:g} USD per GPU and hour, without restarts or idle time.",
-                    view.run.price->value() * 3600.0));
-  } else {
-    table.columns.pop_back();
-    for (Row& row : table.rows) row.cells.pop_back();
+    table.notes.push_back(fmt::format("At {}, without restarts or idle time.", rate_text(view)));
   }
   return table;
 }
@@ -244,7 +190,7 @@ std::string headline(const MfuView& view) {
                      view.use.model_rate.value() / tera,
                      of_peak(first),
                      view.run.gpus == 1 ? "one" : fmt::format("each of {}", view.run.gpus),
-                     view.options.gpu,
+                     view.names.gpu,
                      first.mfu > 1.0 ? ", which cannot be" : "");
 }
 
@@ -292,18 +238,19 @@ std::string conventions_line(const MfuView& view) {
 std::string campaign_line(const MfuView& view) {
   const auto& campaign = view.use.campaign;
   if (!campaign) return "";
-  return fmt::format("{} tokens take {:.4g} days and {} GPU-hours{}.",
-                     large_count(campaign->tokens),
-                     campaign->time.value() / seconds_per_day,
-                     large_count(campaign->gpu_hours),
-                     campaign->cost ? ": " + large_money(*campaign->cost) : "");
+  return fmt::format(
+      "{} tokens take {:.4g} days and {} GPU-hours{}.",
+      large_count(campaign->tokens),
+      campaign->time.value() / seconds_per_day,
+      large_count(campaign->gpu_hours),
+      campaign->cost ? ": " + large_money(*campaign->cost, view.options.currency) : "");
 }
 
 std::string million_line(const MfuView& view) {
   if (!view.use.per_million_tokens) return "";
-  return fmt::format("A million trained tokens cost {} at {:g} USD per GPU and hour.",
-                     large_money(*view.use.per_million_tokens),
-                     view.run.price->value() * 3600.0);
+  return fmt::format("A million trained tokens cost {} at {}.",
+                     large_money(*view.use.per_million_tokens, view.options.currency),
+                     rate_text(view));
 }
 }  // namespace
 
@@ -319,6 +266,30 @@ Verdict judge_mfu(const MfuView& view) {
   verdict.lines.push_back(million_line(view));
   std::erase(verdict.lines, "");
   return verdict;
+}
+
+namespace {
+Document compose_mfu(const MfuView& view) {
+  Document document;
+  document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
+  document.subtitle = subtitle(view);
+  document.intervals = false;
+  document.verdict = judge_mfu(view);
+  document.next = next_commands(view);
+  document.sections.push_back(section_of("utilisation", "Utilisation", {peaks_table(view)}));
+  if (view.use.conventions_differ || view.options.details) {
+    document.sections.push_back(
+        section_of("conventions", "Conventions", {conventions_table(view)}));
+  }
+  if (view.options.details) {
+    document.sections.push_back(section_of("flops", "FLOPs", {flop_parts_table(view)}));
+  }
+  document.sections.push_back(section_of("training", "Training", {training_cost_table(view)}));
+  if (!view.use.remarks.empty()) {
+    document.sections.push_back({"remarks", "Remarks", {}, view.use.remarks, {}});
+  }
+  if (view.options.details) document.sections.push_back(sources(view));
+  return document;
 }
 
 std::vector<Chart> mfu_charts(const MfuView& view) {
@@ -344,5 +315,22 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
       {"tooltip",
        {tooltip("convention", "convention"), tooltip("percent", "utilisation (%)", ".2f")}}};
   return {chart};
+}
+}  // namespace
+
+std::string render_mfu(const model::TrainingRun& run,
+                       const model::TrainingUse& use,
+                       const MfuNames& names,
+                       const RenderOptions& options) {
+  RenderOptions complete = options;
+  complete.details = true;
+  const MfuView whole{run, use, names, complete};
+  const MfuView asked{run, use, names, options};
+  return render_document({[&] { return compose_mfu(asked); },
+                          [&] { return compose_mfu(whole); },
+                          [&] { return mfu_json(whole); },
+                          [&] { return mfu_charts(whole); },
+                          {"peak", "convention", "part", "tokens"}},
+                         options);
 }
 }  // namespace scaleworth::report

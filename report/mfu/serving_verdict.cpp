@@ -35,10 +35,21 @@ bool at_the_roof(const ServingQuestion& question) {
   return !measured(question) && !reduced(question);
 }
 
-std::string costs(const inference::TokenCost& cost) {
+/// "1,234 output tokens/s, 12.3 ms for each token".
+std::string batch_figures(const OperatingPoint& point) {
+  std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";
+  if (point.time_per_output_token) {
+    text += fmt::format(", {} for each token of a request",
+                        format_quantity(number(*point.time_per_output_token), Unit::seconds));
+  }
+  return text;
+}
+
+std::string costs(const ServingView& view, const inference::TokenCost& cost) {
+  const std::string& currency = view.options.currency;
   return fmt::format("{} per million output tokens, {} per million input",
-                     token_money(cost.per_million_output),
-                     token_money(cost.per_million_input));
+                     format_money(number(cost.per_million_output), currency),
+                     format_money(number(cost.per_million_input), currency));
 }
 
 std::string no_batch(const ServingView& view) {
@@ -55,10 +66,10 @@ std::string no_batch(const ServingView& view) {
   return "No batch passes every limit.";
 }
 
-std::string headline(const ServedBatch& chosen) {
+std::string headline(const ServingView& view, const ServedBatch& chosen) {
   std::string text =
       fmt::format("At batch {:g}: {}", chosen.point.batch, batch_figures(chosen.point));
-  if (chosen.cost) return text + "; " + costs(*chosen.cost) + ", at full load.";
+  if (chosen.cost) return text + "; " + costs(view, *chosen.cost) + ", at full load.";
   return text + ".";
 }
 
@@ -95,7 +106,7 @@ std::string load_line(const ServingView& view) {
       percent(load.duty),
       load.burst,
       percent(answer.utilisation));
-  if (answer.loaded_cost) text += ", " + costs(*answer.loaded_cost);
+  if (answer.loaded_cost) text += ", " + costs(view, *answer.loaded_cost);
   return text + ".";
 }
 
@@ -186,19 +197,6 @@ std::optional<Interval<double>> real_break_even(const ServingQuestion& question,
                           at_ceiling / published_part_of_ceiling.low};
 }
 
-std::string batch_figures(const OperatingPoint& point) {
-  std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";
-  if (point.time_per_output_token) {
-    text += fmt::format(", {} for each token of a request",
-                        format_quantity(number(*point.time_per_output_token), Unit::seconds));
-  }
-  return text;
-}
-
-std::string token_money(Dollars money) {
-  return format_quantity(number(money), Unit::dollars);
-}
-
 Verdict judge_serving(const ServingView& view) {
   const ServingAnswer& answer = view.answer;
   Verdict verdict;
@@ -210,7 +208,7 @@ Verdict judge_serving(const ServingView& view) {
   }
   const ServedBatch& chosen = answer.batches[*answer.chosen];
   verdict.answer = answer_of(view, chosen);
-  verdict.headline = headline(chosen);
+  verdict.headline = headline(view, chosen);
   verdict.lines = {
       basis_line(view, chosen), load_line(view), api_line(view, chosen), ridge_line(view)};
   add_exclusions(verdict.lines, answer);

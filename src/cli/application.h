@@ -7,10 +7,15 @@
 #include <string>
 #include <vector>
 
+// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
+namespace CLI {
+class App;
+}  // namespace CLI
+
 namespace scaleworth::cli {
 int run_application(int argc, char** argv);
 
-// What the process tells its caller.
+// Exit codes.
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;   // a probe or a check failed
@@ -21,17 +26,9 @@ inline constexpr int exit_nothing = 3;  // nothing measurable here
 constexpr int exit_interrupted(int signal) {
   return 128 + signal;
 }
-}  // namespace scaleworth::cli
 
 // The commands: each adds itself to the application and, when chosen, returns the exit code.
 
-// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
-
-namespace CLI {
-class App;
-}  // namespace CLI
-
-namespace scaleworth::cli {
 /// The words after the program's name, as typed; recorded with the run and passed on to ranks.
 using Arguments = std::vector<std::string>;
 

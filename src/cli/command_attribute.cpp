@@ -5,9 +5,9 @@
 #include "src/cli/flags.h"
 #include "src/core/error.h"
 #include "src/core/files/toml_table.h"
-#include "src/core/version.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
+#include "trace/formats/export/export.h"
 #include "trace/formats/read_job.h"
 
 #include <algorithm>
@@ -22,36 +22,22 @@
 
 namespace scaleworth::cli {
 namespace {
+struct AttributeOptions {
+  std::vector<std::string> inputs;
+  report::RenderOptions render;
+  std::optional<double> price_usd_per_gpu_hour;
+  std::string rules;
+  std::string export_path;  // empty: no export
+  bool slowest_step = false;
+  std::string window;        // "FROM:TO" in seconds
+  std::string export_ranks;  // "0,3-5"; empty: all
+};
+
 trace::RuleTable rule_table(const AttributeOptions& options) {
   if (options.rules.empty()) return trace::RuleTable::built_in();
   return trace::RuleTable::with_own(toml_file::read_small_file(options.rules), options.rules);
 }
 
-report::AttributionOptions report_options(const AttributeOptions& options) {
-  report::AttributionOptions report;
-  report.colour = colour_wanted();
-  report.details = options.details;
-  if (options.price_usd_per_gpu_hour)
-    report.price_per_gpu = dollars_per_hour(*options.price_usd_per_gpu_hour);
-  report.input = fmt::format("{}", fmt::join(options.inputs, " "));
-  report.tool_version = tool_version();
-  report.git_revision = git_revision();
-  return report;
-}
-}  // namespace
-
-int attribute_recordings(const AttributeOptions& options) {
-  const report::Format format = report::parse_format(options.format);
-  const trace::RuleTable rules = rule_table(options);
-  trace::Job job = trace::read_job(options.inputs, {&rules, 0});
-  for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
-  const trace::Attributed attributed = trace::attribute(job);
-  export_file(job, attributed, options);
-  fmt::print("{}", report::render_attribution(attributed.result, format, report_options(options)));
-  return exit_done;
-}
-
-namespace {
 constexpr double longest_window_s = 1e9;
 
 std::chrono::nanoseconds parse_seconds(std::string_view text,
@@ -114,6 +100,10 @@ std::optional<trace::TimeInterval> parse_window(const std::string& text) {
   return window;
 }
 
+namespace {
+/// `scaleworth attribute --export`: the timeline as a file for Perfetto's UI. Writes
+/// `options.export_path` and says on stderr what is in it; nothing without a path. Throws
+/// UserError.
 void export_file(const trace::Job& job,
                  const trace::Attributed& attributed,
                  const AttributeOptions& options) {
@@ -138,6 +128,23 @@ void export_file(const trace::Job& job,
                counts.left_out);
 }
 
+/// Recordings in, an account of their time out. Prints the report to stdout; returns the exit code.
+/// Throws UserError.
+int attribute_recordings(const AttributeOptions& options) {
+  const trace::RuleTable rules = rule_table(options);
+  trace::Job job = trace::read_job(options.inputs, {&rules, 0});
+  for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
+  const trace::Attributed attributed = trace::attribute(job);
+  export_file(job, attributed, options);
+  std::optional<DollarsPerSecond> price;
+  if (options.price_usd_per_gpu_hour) price = dollars_per_hour(*options.price_usd_per_gpu_hour);
+  report::RenderOptions rendered = options.render;
+  rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
+  fmt::print("{}", report::render_attribution(attributed.result, price, rendered));
+  return exit_done;
+}
+}  // namespace
+
 Command add_attribute_command(CLI::App& app) {
   auto options = std::make_shared<AttributeOptions>();
   CLI::App* command = app.add_subcommand(
@@ -149,12 +156,7 @@ Command add_attribute_command(CLI::App& app) {
           "files, directories, patterns or tar archives: ours (.swtrace), PyTorch's (.json, "
           ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
       ->required();
-  command
-      ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
-      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
-      ->capture_default_str();
-  command->add_flag(
-      "--details", options->details, "every table, not only the summary (text and md)");
+  add_render_flags(*command, options->render);
   command
       ->add_option("--price",
                    options->price_usd_per_gpu_hour,

@@ -5,7 +5,6 @@
 #include "src/cli/flags.h"
 #include "src/core/error.h"
 #include "src/core/files/run_directory.h"
-#include "src/core/version.h"
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 #include "src/model/transformer/utilisation.h"
@@ -45,16 +44,13 @@ model::Recomputation recomputation_of(const std::string& name) {
   return model::Recomputation::full;
 }
 
-model::PeakChoice peaks_of(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
+/// Of --peak or the datasheet.
+model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
   model::PeakRequest request;
   request.gpu = gpu ? &*gpu : nullptr;
   request.number_format = options.number_format;
   if (options.peak_tflops) request.given = FlopPerSecond(*options.peak_tflops * tera);
-  model::PeakChoice choice = model::choose_peaks(request);
-  if (const auto measured = measured_peak(options.measured_peak, choice.number_format)) {
-    choice.peaks.push_back(*measured);
-  }
-  return choice;
+  return model::choose_peaks(request);
 }
 
 model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& peaks) {
@@ -72,48 +68,30 @@ model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& pe
   return run;
 }
 
-report::MfuReportOptions report_options(const MfuOptions& options,
-                                        const std::optional<GpuDatasheet>& gpu,
-                                        const model::PeakChoice& peaks) {
-  report::MfuReportOptions report;
-  report.colour = colour_wanted();
-  report.details = options.details;
-  report.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
-  if (gpu) report.gpu_source = gpu->source + "; " + gpu->date;
-  report.number_format = peaks.number_format;
-  report.currency = options.currency;
-  report.tool_version = tool_version();
-  report.git_revision = git_revision();
-  return report;
-}
-}  // namespace
-
+/// An architecture and a throughput in, utilisation and cost out. Prints the report to stdout;
+/// returns the exit code. Throws UserError.
 int print_utilisation(const MfuOptions& options) {
-  const report::Format format = report::parse_format(options.format);
   if (options.model.empty() && options.gpu.empty() && !options.peak_tflops) {
     throw UserError(
         "nothing to compute: give --model, --gpu and --tokens-per-second of a run, or --inference "
         "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
   }
   const std::optional<GpuDatasheet> gpu = datasheet_of(options);
-  const model::PeakChoice peaks = peaks_of(options, gpu);
+  model::PeakChoice peaks = stated_peaks(options, gpu);
+  if (const auto measured = measured_peak(options.measured_peak, peaks.number_format)) {
+    peaks.peaks.push_back(*measured);
+  }
   const model::TrainingRun run = run_of(options, peaks);
   model::TrainingUse use = model::use_of_training(run);
   use.remarks.insert(use.remarks.end(), peaks.remarks.begin(), peaks.remarks.end());
-  fmt::print("{}", report::render_mfu(run, use, format, report_options(options, gpu, peaks)));
+  report::MfuNames names = gpu_names(options, gpu);
+  names.number_format = peaks.number_format;
+  fmt::print("{}", report::render_mfu(run, use, names, options.render));
   return exit_done;
 }
-}  // namespace scaleworth::cli
 
-namespace CLI {
-// The body of `scaleworth mfu --budget`: dollars or FLOPs in, the size to train and its tokens
-// out.
+// `scaleworth mfu --budget`: dollars or FLOPs in, the size to train and its tokens out.
 
-class App;
-}  // namespace CLI
-
-namespace scaleworth::cli {
-namespace {
 struct BudgetOptions {
   std::optional<double> usd;
   std::optional<double> flops;
@@ -124,35 +102,29 @@ struct BudgetOptions {
   void add_to(CLI::App& command);
 };
 
-model::Denominator peak_of(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
-  model::PeakRequest request;
-  request.gpu = gpu ? &*gpu : nullptr;
-  request.number_format = options.number_format;
-  if (options.peak_tflops) request.given = FlopPerSecond(*options.peak_tflops * tera);
-  const model::PeakChoice choice = model::choose_peaks(request);
-  return measured_peak(options.measured_peak, choice.number_format).value_or(choice.peaks.front());
-}
-
+/// With the names of the GPU; no means where neither money nor a GPU is asked for.
 void add_means(model::TrainingQuestion& question,
-               report::BudgetNames& names,
+               report::MfuNames& names,
                const MfuOptions& options,
                const BudgetOptions& budget) {
   const bool dollars = budget.usd.has_value();
   if (!dollars && options.gpu.empty() && !options.peak_tflops) return;
   if (dollars && !options.price_usd_per_hour) {
-    throw UserError("a budget in money needs --price, in USD for one GPU for one hour");
+    throw UserError(fmt::format("a budget in money needs --price, in {} for one GPU for one hour",
+                                options.render.currency));
   }
   if (!budget.mfu) {
     throw UserError("what a GPU makes of its peak is yours to say: give --mfu, as 0.4");
   }
   if (options.gpus > std::numeric_limits<int>::max()) throw UserError("--gpus: too many");
   const auto gpu = datasheet_of(options);
-  const model::Denominator peak = peak_of(options, gpu);
+  const model::PeakChoice stated = stated_peaks(options, gpu);
+  const model::Denominator peak =
+      measured_peak(options.measured_peak, stated.number_format).value_or(stated.peaks.front());
   question.means = model::TrainingMeans{
       dollars_per_hour(options.price_usd_per_hour.value_or(0.0)), peak.rate, *budget.mfu, {}};
   if (options.gpus > 1) question.means->gpus = static_cast<int>(options.gpus);
-  names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
-  if (gpu) names.gpu_source = gpu->source + "; " + gpu->date;
+  names = gpu_names(options, gpu);
   names.peak_basis = peak.basis;
 }
 
@@ -165,14 +137,10 @@ void BudgetOptions::add_to(CLI::App& command) {
   command.add_option("--mfu", mfu, "MFU to count on, as 0.4")->group(group);
 }
 
-/// Prints the report to stdout; returns the exit code. `command` as typed, for the next one. Throws
-/// UserError.
-int print_budget(const MfuOptions& options,
-                 const BudgetOptions& budget,
-                 const std::string& command) {
-  const report::RenderOptions rendered = render_options_of(options);
+/// Prints the report to stdout; returns the exit code. Throws UserError.
+int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   model::TrainingQuestion question;
-  report::BudgetNames names;
+  report::MfuNames names;
   if (budget.usd) question.dollars = Dollars(*budget.usd);
   if (budget.flops) question.flops = Flops(*budget.flops);
   add_means(question, names, options, budget);
@@ -181,25 +149,11 @@ int print_budget(const MfuOptions& options,
     names.model = model.name;
     question.parameters = model::active_parameter_count(model);
   }
-  names.command = command;
-  names.tool_version = tool_version();
-  names.git_revision = git_revision();
-  fmt::print("{}",
-             report::render_budget(question, model::plan_training(question), names, rendered));
+  const model::TrainingPlan plan = model::plan_training(question);
+  fmt::print("{}", report::render_budget(question, plan, names, options.render));
   return exit_done;
 }
-}  // namespace
 
-report::RenderOptions render_options_of(const MfuOptions& options) {
-  report::RenderOptions rendered;
-  rendered.format = report::parse_format(options.format);
-  rendered.colour = colour_wanted();
-  rendered.details = options.details;
-  rendered.currency = options.currency;
-  return rendered;
-}
-
-namespace {
 std::optional<double> whole_number(const std::string& text) {
   double value = 0.0;
   const char* end = text.data() + text.size();
@@ -235,6 +189,13 @@ std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
     if (options.peak_tflops) return std::nullopt;
     throw UserError(fmt::format("{}; or give its dense --peak in TFLOP/s", error.what()));
   }
+}
+
+report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
+  report::MfuNames names;
+  names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
+  if (gpu) names.gpu_source = gpu->source + "; " + gpu->date;
+  return names;
 }
 
 std::optional<model::Denominator> measured_peak(const std::string& text,
@@ -336,11 +297,10 @@ void refuse_unused(const CLI::App& command,
 int run_mfu(const CLI::App& command,
             const MfuOptions& options,
             const ServingOptions& serving,
-            const BudgetOptions& budget,
-            const std::string& typed) {
+            const BudgetOptions& budget) {
   if (serving.asked) {
     refuse_unused(command, "what --inference costs", {"--convention", "--recompute", "--mfu"});
-    return print_serving(options, serving, typed);
+    return print_serving(options, serving);
   }
   if (budget.asked()) {
     refuse_unused(command,
@@ -352,7 +312,7 @@ int run_mfu(const CLI::App& command,
                    "--tokens",
                    "--convention",
                    "--recompute"});
-    return print_budget(options, budget, typed);
+    return print_budget(options, budget);
   }
   refuse_unused(command, "a run, whose MFU follows from its throughput", {"--mfu"});
   return print_utilisation(options);
@@ -371,18 +331,12 @@ Command add_mfu_command(CLI::App& app) {
   add_money(*command, *options);
   budget->add_to(*command);
   serving->add_to(*command);
-  add_currency(*command, options->currency);
-  command
-      ->add_option("--format", options->format, "what goes to stdout: text, md, csv, json or html")
-      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
-      ->capture_default_str();
-  command->add_flag("--details", options->details, "every table (text and md)");
+  add_currency(*command, options->render.currency);
+  add_render_flags(*command, options->render);
   command->footer(examples + app.get_footer());
   return {command, [=](const Arguments& arguments) {
-            const std::string typed = typed_command(arguments);
-            return in_currency(options->currency, [&] {
-              return run_mfu(*command, *options, *serving, *budget, typed);
-            });
+            options->render.command = typed_command(arguments);
+            return run_mfu(*command, *options, *serving, *budget);
           }};
 }
 }  // namespace scaleworth::cli

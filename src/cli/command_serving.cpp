@@ -2,7 +2,6 @@
 #include "src/cli/application.h"
 #include "src/cli/commands.h"
 #include "src/core/error.h"
-#include "src/core/version.h"
 #include "src/model/transformer/serving.h"
 
 #include <cmath>
@@ -150,7 +149,11 @@ void add_demand(inference::ServingQuestion& question,
   question.measured = {
       milliseconds(serving.prefill_ms), milliseconds(serving.step_ms), options.tokens_per_second};
 }
-}  // namespace
+
+struct ServingCase {
+  inference::ServingQuestion question;
+  report::MfuNames names;
+};
 
 ServingCase serving_case(const MfuOptions& options, const ServingOptions& serving) {
   ServingCase result;
@@ -164,6 +167,7 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
         model.positions));
   }
   const Sheet gpu = datasheet_of(options);
+  result.names = gpu_names(options, gpu);
   const std::string weights = weights_format(options);
   inference::Server& server = result.question.server;
   server.model = inference::served_model(model);
@@ -175,25 +179,19 @@ ServingCase serving_case(const MfuOptions& options, const ServingOptions& servin
   server.group.bandwidth = bandwidth.rate;
   add_demand(result.question, options, serving);
   result.names.model = model.name;
-  result.names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
   result.names.model_source = model.source + "; " + model.date;
-  if (gpu) result.names.gpu_source = gpu->source + "; " + gpu->date;
   result.names.peak_basis = peak.basis;
   result.names.bandwidth_basis = bandwidth.basis;
   return result;
 }
 
-int print_serving(const MfuOptions& options,
-                  const ServingOptions& serving,
-                  const std::string& command) {
-  const report::RenderOptions rendered = render_options_of(options);
-  ServingCase asked = serving_case(options, serving);
-  asked.names.command = command;
-  asked.names.tool_version = tool_version();
-  asked.names.git_revision = git_revision();
+}  // namespace
+
+int print_serving(const MfuOptions& options, const ServingOptions& serving) {
+  const ServingCase served = serving_case(options, serving);
   fmt::print("{}",
              report::render_serving(
-                 asked.question, inference::serve(asked.question), asked.names, rendered));
+                 served.question, inference::serve(served.question), served.names, options.render));
   return exit_done;
 }
 
@@ -202,92 +200,78 @@ constexpr const char* group = "Inference";
 constexpr const char* flag = "--inference";
 
 /// In the help's group, and refused without --inference.
-CLI::Option* in_group(CLI::App& command, CLI::Option* option) {
-  return option->group(group)->needs(command.get_option(flag));
+template <class T>
+CLI::Option* add(CLI::App& command, const char* name, T& value, const std::string& help) {
+  return command.add_option(name, value, help)->group(group)->needs(command.get_option(flag));
 }
 
 void add_request(CLI::App& command, ServingOptions& options) {
-  in_group(command, command.add_option("--prompt", options.prompt_tokens, "tokens of a prompt"))
-      ->capture_default_str();
-  in_group(command, command.add_option("--output", options.output_tokens, "tokens of an answer"))
-      ->capture_default_str();
-  in_group(
-      command,
-      command.add_option(
-          "--cached", options.cached_part, "part of a prompt that is found in the cache, as 0.5"));
-  in_group(
-      command,
-      command.add_option(
-          "--batch", options.batches, "requests at work at once, 1,8,32 (up to what memory holds)"))
+  add(command, "--prompt", options.prompt_tokens, "tokens of a prompt")->capture_default_str();
+  add(command, "--output", options.output_tokens, "tokens of an answer")->capture_default_str();
+  add(command,
+      "--cached",
+      options.cached_part,
+      "part of a prompt that is found in the cache, as 0.5");
+  add(command,
+      "--batch",
+      options.batches,
+      "requests at work at once, 1,8,32 (up to what memory holds)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  in_group(
-      command,
-      command.add_option("--kv-dtype,--cache-format",
-                         options.cache_format,
-                         "number format of the cache (as the weights, fp8 for those of 4 bits): " +
-                             fmt::format("{}", fmt::join(inference::known_formats(), ", "))));
+  add(command,
+      "--kv-dtype,--cache-format",
+      options.cache_format,
+      "number format of the cache (as the weights, fp8 for those of 4 bits): " +
+          fmt::format("{}", fmt::join(inference::known_formats(), ", ")));
 }
 
 void add_money(CLI::App& command, ServingOptions& options) {
-  in_group(command,
-           command.add_option("--duty", options.duty, "part of the hours with requests, as 0.4"));
-  in_group(command,
-           command.add_option("--burst", options.burst, "peak over mean of the requests, as 2"));
-  in_group(command,
-           command.add_option(
-               "--api-price-in", options.api_usd_in, "an API's USD per million input tokens"));
-  in_group(command,
-           command.add_option(
-               "--api-price-out", options.api_usd_out, "an API's USD per million output tokens"));
-  in_group(command,
-           command.add_option("--api-price-cached",
-                              options.api_usd_cached,
-                              "an API's USD per million input tokens found in its cache"));
-  in_group(command,
-           command.add_option("--max-ttft-ms",
-                              options.longest_first_token_ms,
-                              "exclude batches whose first token comes later"));
-  in_group(command,
-           command.add_option("--max-tpot-ms",
-                              options.longest_per_token_ms,
-                              "exclude batches whose tokens come more slowly"));
+  add(command, "--duty", options.duty, "part of the hours with requests, as 0.4");
+  add(command, "--burst", options.burst, "peak over mean of the requests, as 2");
+  add(command, "--api-price-in", options.api_usd_in, "an API's USD per million input tokens");
+  add(command, "--api-price-out", options.api_usd_out, "an API's USD per million output tokens");
+  add(command,
+      "--api-price-cached",
+      options.api_usd_cached,
+      "an API's USD per million input tokens found in its cache");
+  add(command,
+      "--max-ttft-ms",
+      options.longest_first_token_ms,
+      "exclude batches whose first token comes later");
+  add(command,
+      "--max-tpot-ms",
+      options.longest_per_token_ms,
+      "exclude batches whose tokens come more slowly");
 }
 
 void add_machine(CLI::App& command, ServingOptions& options) {
-  in_group(command,
-           command.add_option("--compute-efficiency",
-                              options.compute_efficiency,
-                              "part of the peak that the server reaches (1: the roof)"));
-  in_group(command,
-           command.add_option("--bandwidth-efficiency",
-                              options.bandwidth_efficiency,
-                              "part of the memory bandwidth that it reaches (1: the roof)"));
-  in_group(command,
-           command.add_option("--memory-fraction",
-                              options.memory_part,
-                              "part of the memory for weights and caches, as 0.9"));
-  in_group(command,
-           command.add_option("--memory-gb-per-s",
-                              options.bandwidth_gb_per_s,
-                              "memory bandwidth of a GPU, in place of the datasheet's"));
-  in_group(command,
-           command.add_option(
-               "--memory-gib", options.memory_gib, "memory of a GPU, in place of the datasheet's"));
-  in_group(command,
-           command.add_option("--link-latency-us",
-                              options.link_latency_us,
-                              "time of a small all-reduce among the GPUs"));
-  in_group(command,
-           command.add_option("--link-gb-per-s",
-                              options.link_gb_per_s,
-                              "bus bandwidth of a large all-reduce among the GPUs"));
-  in_group(command,
-           command.add_option(
-               "--prefill-ms", options.prefill_ms, "measured: one prompt alone, with one --batch"));
-  in_group(command,
-           command.add_option(
-               "--step-ms", options.step_ms, "measured: one decode step, at one --batch"));
+  add(command,
+      "--compute-efficiency",
+      options.compute_efficiency,
+      "part of the peak that the server reaches (1: the roof)");
+  add(command,
+      "--bandwidth-efficiency",
+      options.bandwidth_efficiency,
+      "part of the memory bandwidth that it reaches (1: the roof)");
+  add(command,
+      "--memory-fraction",
+      options.memory_part,
+      "part of the memory for weights and caches, as 0.9");
+  add(command,
+      "--memory-gb-per-s",
+      options.bandwidth_gb_per_s,
+      "memory bandwidth of a GPU, in place of the datasheet's");
+  add(command, "--memory-gib", options.memory_gib, "memory of a GPU, in place of the datasheet's");
+  add(command,
+      "--link-latency-us",
+      options.link_latency_us,
+      "time of a small all-reduce among the GPUs");
+  add(command,
+      "--link-gb-per-s",
+      options.link_gb_per_s,
+      "bus bandwidth of a large all-reduce among the GPUs");
+  add(command, "--prefill-ms", options.prefill_ms, "measured: one prompt alone, with one --batch");
+  add(command, "--step-ms", options.step_ms, "measured: one decode step, at one --batch");
 }
 }  // namespace
 

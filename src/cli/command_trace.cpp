@@ -42,8 +42,7 @@ namespace fs = std::filesystem;
 
 void add(const trace::RecordingSummary& file, const fs::path& path, Recorded& recorded) {
   for (const std::string& remark : file.remarks) {
-    if (std::find(recorded.remarks.begin(), recorded.remarks.end(), remark) ==
-        recorded.remarks.end())
+    if (std::ranges::find(recorded.remarks, remark) == recorded.remarks.end())
       recorded.remarks.push_back(remark);
   }
   recorded.lost += file.lost;
@@ -89,9 +88,8 @@ Recorded look_at_recorded(const fs::path& directory, const std::string& invocati
 std::string summary_line(const Recorded& recorded, const std::string& directory) {
   std::string line =
       fmt::format("{}: {} file{}", directory, recorded.files, recorded.files == 1 ? "" : "s");
-  if (!recorded.ranks.empty())
-    line +=
-        fmt::format(" of {} rank{}", recorded.ranks.size(), recorded.ranks.size() == 1 ? "" : "s");
+  const std::size_t ranks = recorded.ranks.size();
+  if (ranks > 0) line += fmt::format(" of {} rank{}", ranks, ranks == 1 ? "" : "s");
   line += fmt::format(", {} kernels and copies, {} host events, {} dropped",
                       recorded.device_events,
                       recorded.other_events,
@@ -151,8 +149,10 @@ int print_plan(const TracedEnvironment& environment, const std::vector<std::stri
 std::string shown(const TraceOptions& options, const fs::path& directory) {
   return options.out.empty() ? directory.filename().string() : options.out;
 }
-}  // namespace
 
+/// Runs the command and returns its exit code, 128 + n when signal n ended it. When it succeeded
+/// but nothing was recorded: exit_failed, with the reason on stderr. Throws UserError for options
+/// that say nothing and for a command that cannot be run.
 int trace_program(const TraceOptions& options) {
   const fs::path directory = directory_of(options);
   const fs::path library = find_capture_library(options.library);
@@ -180,6 +180,7 @@ int trace_program(const TraceOptions& options) {
   fmt::print(stderr, "next: scaleworth attribute {}\n", where);
   return end.code;
 }
+}  // namespace
 
 Command add_trace_command(CLI::App& app) {
   auto options = std::make_shared<TraceOptions>();

@@ -3,15 +3,13 @@
 #pragma once
 
 #include "report/mfu/mfu_report.h"
-#include "report/render.h"
+#include "report/render_options.h"
 #include "src/cli/measure/session.h"
 #include "src/cli/measure_flags.h"
 #include "src/core/catalogue.h"
 #include "src/core/process.h"
 #include "src/model/transformer/utilisation.h"
-#include "trace/attribute.h"
-#include "trace/formats/export/export.h"
-#include "trace/recording.h"
+#include "trace/analysis/intervals.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,30 +17,7 @@
 #include <vector>
 
 namespace scaleworth::cli {
-// The body of `scaleworth attribute`: recordings in, an account of their time out.
-
-struct AttributeOptions {
-  std::vector<std::string> inputs;
-  std::string format = "text";
-  bool details = false;
-  std::optional<double> price_usd_per_gpu_hour;
-  std::string rules;
-  std::string export_path;  // empty: no export
-  bool slowest_step = false;
-  std::string window;        // "FROM:TO" in seconds
-  std::string export_ranks;  // "0,3-5"; empty: all
-};
-
-/// Prints the report to stdout; returns the exit code. Throws UserError.
-int attribute_recordings(const AttributeOptions& options);
-
-// `scaleworth attribute --export`: the timeline as a file for Perfetto's UI.
-
-/// Writes `options.export_path` and says on stderr what is in it; nothing without a path. Throws
-/// UserError.
-void export_file(const trace::Job& job,
-                 const trace::Attributed& attributed,
-                 const AttributeOptions& options);
+// What the flags of `scaleworth attribute --export` name.
 
 /// "1.5:2", "1.5:" and ":2" in seconds; absent when empty. Throws UserError.
 std::optional<trace::TimeInterval> parse_window(const std::string& text);
@@ -53,12 +28,13 @@ std::vector<Rank> parse_ranks(const std::string& text);
 // The measuring job: as one process that starts its own ranks, or as one of the ranks of a
 // launcher.
 
-/// Runs the probes chosen by `options.only`, tells the result on stdout and returns the exit code.
+/// Runs the probes chosen by `options.only`, prints the result on stdout and returns the exit code.
 /// `arguments` are the words after the program's name, recorded with the run.
 /// Throws UserError for what cannot be asked (more ranks than cores without --oversubscribe).
 int measure(const MeasureOptions& options, const std::vector<std::string>& arguments);
 
-// The end of a measuring job: the run is closed, told on stdout and beside run.json, and judged.
+// The end of a measuring job: the run is closed, reported on stdout and beside run.json, and
+// judged.
 
 /// Returns the exit code: 0, 1 when a probe or the disk failed, 128 + signal when interrupted.
 int conclude(Session& session,
@@ -84,18 +60,8 @@ struct MfuOptions {
   std::string measured_peak;  // TFLOP/s or a run
   std::optional<double> price_usd_per_hour;
   std::optional<double> tokens;
-  std::string currency = "USD";
-  std::string format = "text";
-  bool details = false;
+  report::RenderOptions render;
 };
-
-/// Prints the report to stdout; returns the exit code. Throws UserError.
-int print_utilisation(const MfuOptions& options);
-
-// How the flags of `scaleworth mfu` want a report told.
-
-/// Throws UserError for a format that is not known.
-report::RenderOptions render_options_of(const MfuOptions& options);
 
 // What the flags of `scaleworth mfu` name: models, GPUs, measured ceilings.
 
@@ -104,6 +70,9 @@ TransformerModel model_of(const MfuOptions& options);
 
 /// Absent for none, and for a GPU that is not known, which --peak makes up for. Throws UserError.
 std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options);
+
+/// Names of the GPU and of its source.
+report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu);
 
 /// What --measured-peak says: a number in TFLOP/s, or a run, whose slowest GPU's steady products
 /// count. Absent for an empty text. Throws UserError for a run without them.
@@ -118,15 +87,8 @@ struct MeasuredBandwidth {
 /// The streaming rate of memory of the slowest GPU in the run that --measured-peak names; absent
 /// for a number or an empty text. Throws UserError for a run without it.
 std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text);
-}  // namespace scaleworth::cli
-
-namespace CLI {
 // What `scaleworth mfu --inference` asks beyond the model, the GPUs and their price.
 
-class App;
-}  // namespace CLI
-
-namespace scaleworth::cli {
 struct ServingOptions {
   bool asked = false;  // the weights' format is that of the command's products
   double prompt_tokens = 1024.0;
@@ -155,21 +117,10 @@ struct ServingOptions {
   void add_to(CLI::App& command);
 };
 
-// The body of `scaleworth mfu --inference`: a model and GPUs in, costs per token by batch out.
-
-struct ServingCase {
-  inference::ServingQuestion question;
-  report::ServingNames names;
-};
-
-/// Throws UserError for a format, flag or GPU that leaves the question open.
-ServingCase serving_case(const MfuOptions& options, const ServingOptions& serving);
-
-/// Prints the report to stdout; returns the exit code. `command` as typed, for the next one. Throws
-/// UserError.
-int print_serving(const MfuOptions& options,
-                  const ServingOptions& serving,
-                  const std::string& command);
+/// The body of `scaleworth mfu --inference`: a model and GPUs in, costs per token by batch out.
+/// Prints the report to stdout; returns the exit code. Throws UserError for a format, flag or GPU
+/// that leaves the question open.
+int print_serving(const MfuOptions& options, const ServingOptions& serving);
 
 // `scaleworth trace`: runs a program with the capture library in it and its children.
 
@@ -184,9 +135,4 @@ struct TraceOptions {
   bool dry_run = false;
   std::vector<std::string> command;
 };
-
-/// Runs the command and returns its exit code, 128 + n when signal n ended it. When it succeeded
-/// but nothing was recorded: exit_failed, with the reason on stderr. Throws UserError for options
-/// that say nothing and for a command that cannot be run.
-int trace_program(const TraceOptions& options);
 }  // namespace scaleworth::cli

@@ -4,6 +4,7 @@
 #include "report/render.h"
 #include "report/render_options.h"
 #include "src/core/error.h"
+#include "src/core/version.h"
 #include "src/model/analysis.h"
 
 #include <algorithm>
@@ -36,6 +37,20 @@ std::string problem_of(const std::string& text) {
              : "a currency has 1 to 8 letters, as EUR";
 }
 }  // namespace
+
+void add_render_flags(CLI::App& command, report::RenderOptions& options) {
+  options.colour = colour_wanted();
+  options.tool_version = tool_version();
+  options.git_revision = git_revision();
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [&options](const std::string& name) { options.format = report::parse_format(name); },
+          "what goes to stdout: text, md, csv, json or html")
+      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
+      ->default_str(report::format_name(options.format));
+  command.add_flag("--details", options.details, "every table, not only the summary (text and md)");
+}
 
 void add_currency(CLI::App& command, std::string& currency) {
   command
@@ -99,13 +114,9 @@ std::string typed_command(const Arguments& arguments) {
 }
 
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory) {
-  report::RenderOptions render_options;
-  render_options.colour = !options.plain && colour_wanted();
-  render_options.format = report::parse_format(options.format);
-  render_options.input = directory;
-  render_options.details = options.details;
-  const model::Analysis analysis = model::analyse(run, options.analysis_options());
-  return report::render(run, analysis, render_options);
+  report::RenderOptions rendered = options.render;
+  rendered.input = directory;
+  return report::render(run, model::analyse(run, options.analysis_options()), rendered);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "probes/gpu/registry.h"
 #include "probes/machine.h"
 #include "probes/ranks.h"
+#include "report/render_options.h"
 #include "src/cli/application.h"
 #include "src/cli/measure_flags.h"
 #include "src/core/run.h"
@@ -14,31 +15,24 @@
 #include <string>
 
 namespace scaleworth::cli {
-// Whether what goes to stdout may be coloured.
-
 /// Colour only on a terminal that did not ask for none (no-color.org: set and not empty).
 bool colour_wanted();
-}  // namespace scaleworth::cli
 
-namespace CLI {
-// The label of all amounts of money, in reports and in messages alike.
+// How a report is printed, for every command that prints one.
 
-class App;
-}  // namespace CLI
+/// Adds --format and --details, which fill `options`, and sets what needs no flag: colour and the
+/// versions of the program. `options` must live until parsing is over.
+void add_render_flags(CLI::App& command, report::RenderOptions& options);
 
-namespace scaleworth::cli {
-/// --currency. Nothing is converted.
+/// --currency, the label of all amounts; with `add_render_flags` for commands whose reports take
+/// it. Nothing is converted.
 void add_currency(CLI::App& command, std::string& currency);
 
 /// What `body` returns; amounts in the message of a UserError of its carry the label.
 int in_currency(const std::string& currency, const std::function<int()>& body);
-}  // namespace scaleworth::cli
 
 // The flags that name the GPU vendor's libraries, for every command that opens them.
 
-// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
-
-namespace scaleworth::cli {
 /// Adds --cublas-lib, --nccl-lib, --nvml-lib and --cupti-lib, which fill `paths`; `paths` must live
 /// until parsing is over.
 void add_vendor_options(CLI::App& app, probes::VendorPaths& paths);
@@ -52,8 +46,8 @@ std::string typed_command(const Arguments& arguments);
 // From a run to what the person reads: analysis, report on stdout, report files in the run
 // directory.
 
-/// The run analysed and rendered in `options.format`. `directory` names the run in the "next" line;
-/// may be empty.
+/// The run analysed and rendered in `options.render.format`. `directory` names the run in the
+/// "next" line; may be empty.
 std::string render_run(const Run& run, const ReportOptions& options, const std::string& directory);
 
 // Words on the command line that carry a number and its meaning. Each throws UserError with the

@@ -27,10 +27,7 @@ std::string format_names() {
 }  // namespace
 
 void ReportOptions::add_to(CLI::App& app) {
-  app.add_option("--format", format, "what goes to stdout: text, md, csv, json or html")
-      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
-      ->capture_default_str();
-  app.add_flag("--details", details, "every table, not only the summary (text and md)");
+  add_render_flags(app, render);
   app.add_option(
          "--price",
          price_usd_per_rank_hour,

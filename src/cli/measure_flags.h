@@ -4,6 +4,7 @@
 
 #include "probes/gpu/registry.h"
 #include "probes/registry.h"
+#include "report/render_options.h"
 #include "src/core/process.h"
 #include "src/model/analysis.h"
 
@@ -20,15 +21,13 @@ class App;
 namespace scaleworth::cli {
 /// How results are told: shared by the measuring commands and `report`.
 struct ReportOptions {
-  std::string format = "text";
+  report::RenderOptions render;
   std::optional<double> price_usd_per_rank_hour;
   double fixed_usd_per_hour = 0.0;
   std::string peak;  // with unit, per rank
   double tokens_per_run = 1e9;
   int max_count = 64;
   std::string datasheets;  // a gpus.toml instead of the one compiled in
-  bool details = false;
-  bool plain = false;  // no colour, whatever stdout looks like
 
   void add_to(CLI::App& app);
   /// Throws UserError for a rate without a unit.

@@ -138,8 +138,8 @@ int end_as_rank(Session& session,
 int measure_as_rank(MeasureOptions options,
                     const std::vector<std::string>& arguments,
                     const LaunchEnvironment& launch) {
-  options.report.plain =
-      true;  // mpirun gives its ranks a terminal of its own, whatever stdout really is
+  // mpirun gives its ranks a terminal of its own, whatever stdout really is.
+  options.report.render.colour = false;
   const MpiJob job(require_mpi(options.mpi_module));
   check_world_size(launch, job.size());
   const bool first = job.rank() == 0;

@@ -127,7 +127,7 @@ void Session::adopt_part(const std::string& part, const std::optional<std::strin
 
 void Session::write_report(const ReportOptions& options) {
   ReportOptions html = options;
-  html.format = "html";
+  html.render.format = report::Format::html;
   recorder_.write_file("report.html", render_run(run_, html, directory()));
 }
 

@@ -246,7 +246,7 @@ TokenCost token_cost(const OperatingPoint& point,
                      const Request& request,
                      DollarsPerSecond rate,
                      const LoadShape& load) {
-  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give USD per hour");
+  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give an amount per hour");
   const DollarsPerSecond paid = rate * load_multiplier(load);
   const Dollars input = paid * point.prefill_per_request;
   const Dollars output = paid * point.decode_per_request;
@@ -256,7 +256,7 @@ TokenCost token_cost(const OperatingPoint& point,
 Dollars api_cost(const Request& request, const ApiPrice& price) {
   const Dollars cached = price.cached_input.value_or(price.input);
   if (price.input.value() < 0.0 || price.output.value() < 0.0 || cached.value() < 0.0) {
-    throw UserError("a price is negative; give USD per million tokens");
+    throw UserError("a price is negative; give an amount per million tokens");
   }
   const double found = request.prompt * request.cached;
   return (price.input * (request.prompt - found) + cached * found + price.output * request.output) /
@@ -264,7 +264,7 @@ Dollars api_cost(const Request& request, const ApiPrice& price) {
 }
 
 double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request) {
-  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give USD per hour");
+  if (!(rate.value() >= 0.0)) throw UserError("a price is negative; give an amount per hour");
   if (!(requests_per_s > 0.0)) throw UserError("a server that answers nothing has no break-even");
   if (!(api_request.value() > 0.0)) {
     throw UserError("an API that costs nothing has no break-even; give its price above zero");

@@ -211,9 +211,9 @@ Attribution lone_recording() {
   return job;
 }
 
-AttributionOptions attribution_options() {
-  AttributionOptions options;
-  options.price_per_gpu = DollarsPerSecond(2.5 / 3600.0);
+RenderOptions attribution_options(Format format) {
+  RenderOptions options;
+  options.format = format;
   options.input = "traces/";
   options.tool_version = "0.1.0";
   options.git_revision = "0123456789ab";

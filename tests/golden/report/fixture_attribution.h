@@ -11,6 +11,7 @@ namespace scaleworth::report::fixture {
 attribution::Attribution straggler_job();
 /// One rank alone, one step, nothing matched: the report has to abstain.
 attribution::Attribution lone_recording();
-AttributionOptions attribution_options();
+inline constexpr DollarsPerSecond gpu_price{2.5 / 3600.0};
+RenderOptions attribution_options(Format format = Format::text);
 
 }  // namespace scaleworth::report::fixture

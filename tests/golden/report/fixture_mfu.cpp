@@ -22,12 +22,12 @@ model::TrainingRun gpt3_recomputing_run() {
   return run;
 }
 
-MfuReportOptions mfu_options() {
-  MfuReportOptions options;
-  options.gpu = "NVIDIA A100 SXM 80 GB";
-  options.gpu_source = "a test; 2026-11-22";
-  options.number_format = "bf16";
-  return options;
+MfuNames mfu_names() {
+  MfuNames names;
+  names.gpu = "NVIDIA A100 SXM 80 GB";
+  names.gpu_source = "a test; 2026-11-22";
+  names.number_format = "bf16";
+  return names;
 }
 
 }  // namespace scaleworth::report::fixture

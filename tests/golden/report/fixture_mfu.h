@@ -10,6 +10,6 @@ namespace scaleworth::report::fixture {
 model::TrainingRun gpt3_run();
 /// The same with full recomputation and a measured ceiling, without price.
 model::TrainingRun gpt3_recomputing_run();
-MfuReportOptions mfu_options();
+MfuNames mfu_names();
 
 }  // namespace scaleworth::report::fixture

@@ -27,8 +27,8 @@ inference::ServingQuestion too_small_server() {
   return question;
 }
 
-ServingNames server_names() {
-  ServingNames names;
+MfuNames server_names() {
+  MfuNames names;
   names.model = "Llama 3.1 70B";
   names.gpu = "NVIDIA H100 SXM 80 GB";
   names.peak_basis = "datasheet, dense, at 1830 MHz";
@@ -45,8 +45,8 @@ model::TrainingQuestion million_dollars() {
   return question;
 }
 
-BudgetNames budget_names() {
-  BudgetNames names;
+MfuNames budget_names() {
+  MfuNames names;
   names.gpu = "NVIDIA H100 SXM 80 GB";
   names.peak_basis = "datasheet bf16, dense, at 1830 MHz";
   names.model = "Llama 3.1 8B";

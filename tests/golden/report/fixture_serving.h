@@ -10,10 +10,10 @@ namespace scaleworth::report::fixture {
 inference::ServingQuestion loaded_server();
 /// Llama 3.1 70B in bf16 on one H100, which does not hold it; no price.
 inference::ServingQuestion too_small_server();
-ServingNames server_names();
+MfuNames server_names();
 
 /// A million dollars on H100 at 40 % MFU, with Llama 3.1 8B to judge.
 model::TrainingQuestion million_dollars();
-BudgetNames budget_names();
+MfuNames budget_names();
 
 }  // namespace scaleworth::report::fixture

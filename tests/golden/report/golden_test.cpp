@@ -83,30 +83,33 @@ TEST_CASE("the CSV report of a node with GPUs is as committed", "[golden]") {
 }
 
 TEST_CASE("the text report of an attribution is as committed", "[golden]") {
-  require_golden(
-      "attribution.txt",
-      render_attribution(fixture::straggler_job(), Format::text, fixture::attribution_options()));
+  require_golden("attribution.txt",
+                 render_attribution(fixture::straggler_job(),
+                                    fixture::gpu_price,
+                                    fixture::attribution_options(Format::text)));
 }
 
 TEST_CASE("the detailed text report of an attribution is as committed", "[golden]") {
-  AttributionOptions options = fixture::attribution_options();
+  RenderOptions options = fixture::attribution_options();
   options.details = true;
   require_golden("attribution_details.txt",
-                 render_attribution(fixture::straggler_job(), Format::text, options));
+                 render_attribution(fixture::straggler_job(), fixture::gpu_price, options));
 }
 
 TEST_CASE("the text report of an attribution that abstains is as committed", "[golden]") {
   require_golden("attribution_lone.txt",
-                 render_attribution(fixture::lone_recording(), Format::text, AttributionOptions{}));
+                 render_attribution(fixture::lone_recording(), std::nullopt, {}));
 }
 
 TEST_CASE("the Markdown and CSV reports of an attribution are as committed", "[golden]") {
   require_golden("attribution.md",
-                 render_attribution(
-                     fixture::straggler_job(), Format::markdown, fixture::attribution_options()));
+                 render_attribution(fixture::straggler_job(),
+                                    fixture::gpu_price,
+                                    fixture::attribution_options(Format::markdown)));
   require_golden(
       "attribution.csv",
-      render_attribution(fixture::straggler_job(), Format::csv, fixture::attribution_options()));
+      render_attribution(
+          fixture::straggler_job(), fixture::gpu_price, fixture::attribution_options(Format::csv)));
 }
 
 TEST_CASE("the decision on a curve of coefficients is as committed", "[golden]") {
@@ -142,16 +145,15 @@ TEST_CASE("the decision on steps tells what their work costs, as committed", "[g
 TEST_CASE("the utilisation of a training run is as committed", "[golden]") {
   const model::TrainingRun run = fixture::gpt3_run();
   const model::TrainingUse use = model::use_of_training(run);
-  MfuReportOptions options = fixture::mfu_options();
-  require_golden("mfu.txt", render_mfu(run, use, Format::text, options));
-  require_golden("mfu.csv", render_mfu(run, use, Format::csv, options));
-  options.details = true;
-  require_golden("mfu_details.txt", render_mfu(run, use, Format::text, options));
+  const MfuNames names = fixture::mfu_names();
+  require_golden("mfu.txt", render_mfu(run, use, names, {}));
+  require_golden("mfu.csv", render_mfu(run, use, names, {Format::csv}));
+  require_golden("mfu_details.txt", render_mfu(run, use, names, {Format::text, false, 100, true}));
 }
 
 TEST_CASE("the utilisation with recomputation against two peaks is as committed", "[golden]") {
   const model::TrainingRun run = fixture::gpt3_recomputing_run();
   const model::TrainingUse use = model::use_of_training(run);
   require_golden("mfu_recomputing.md",
-                 render_mfu(run, use, Format::markdown, fixture::mfu_options()));
+                 render_mfu(run, use, fixture::mfu_names(), {Format::markdown}));
 }

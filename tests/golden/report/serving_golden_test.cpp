@@ -8,7 +8,7 @@ using namespace scaleworth::report;
 TEST_CASE("the report on a loaded server is as committed", "[golden]") {
   const auto question = fixture::loaded_server();
   const auto answer = inference::serve(question);
-  const ServingNames names = fixture::server_names();
+  const MfuNames names = fixture::server_names();
   require_golden("serving.txt", render_serving(question, answer, names, {}));
   require_golden("serving_details.txt",
                  render_serving(question, answer, names, {Format::text, false, 100, true}));
@@ -25,7 +25,7 @@ TEST_CASE("the report on a server that is too small is as committed", "[golden]"
 TEST_CASE("the report on a training budget is as committed", "[golden]") {
   const auto question = fixture::million_dollars();
   const auto plan = model::plan_training(question);
-  const BudgetNames names = fixture::budget_names();
+  const MfuNames names = fixture::budget_names();
   require_golden("training_budget.txt", render_budget(question, plan, names, {}));
   require_golden("training_budget.csv", render_budget(question, plan, names, {Format::csv}));
   require_golden("training_budget.json", render_budget(question, plan, names, {Format::json}));

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::strcmp(argv[1], "attribution") == 0) {
     std::cout << render_attribution(
-        fixture::straggler_job(), Format::html, fixture::attribution_options());
+        fixture::straggler_job(), fixture::gpu_price, fixture::attribution_options(Format::html));
     return std::cout.good() ? 0 : 1;
   }
   const bool price = argc > 1 && std::strcmp(argv[1], "price") == 0;

@@ -96,7 +96,7 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   truth.late_ns = 1e6;
   const sim::GeneratedJob generated = sim::generate_job(truth);
   const attribution::Attribution told = trace::attribute(generated.job).result;
-  const std::string text = report::render_attribution(told, report::Format::json, {});
+  const std::string text = report::render_attribution(told, std::nullopt, {report::Format::json});
   const auto direct = decide::attributed_count(told, "job");
   const auto read = decide::attributed_count(cli::parse_attribution(text, "job.json"), "job");
   CHECK(read.row.count == 4);
@@ -124,7 +124,8 @@ TEST_CASE("attributions in JSON stand beside recordings, and are refused where t
           "[decide]") {
   const TemporaryDirectory folder;
   const auto attributed = trace::attribute(sim::generate_job(quiet(2)).job);
-  const std::string text = report::render_attribution(attributed.result, report::Format::json, {});
+  const std::string text =
+      report::render_attribution(attributed.result, std::nullopt, {report::Format::json});
   const std::string path = (folder.path() / "two.json").string();
   std::ofstream(path) << text;
   CHECK(cli::names_recordings(path));

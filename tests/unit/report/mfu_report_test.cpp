@@ -14,7 +14,7 @@ using nlohmann::json;
 namespace {
 
 std::string rendered(const model::TrainingRun& run, Format format) {
-  return render_mfu(run, model::use_of_training(run), format, fixture::mfu_options());
+  return render_mfu(run, model::use_of_training(run), fixture::mfu_names(), {format});
 }
 
 json parsed(const model::TrainingRun& run) {

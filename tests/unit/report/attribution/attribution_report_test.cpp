@@ -26,7 +26,8 @@ constexpr std::array all_formats{
     Format::text, Format::markdown, Format::csv, Format::json, Format::html};
 
 json as_json(const attribution::Attribution& attribution) {
-  return json::parse(render_attribution(attribution, Format::json, fixture::attribution_options()));
+  return json::parse(render_attribution(
+      attribution, fixture::gpu_price, fixture::attribution_options(Format::json)));
 }
 
 json schema() {
@@ -163,7 +164,8 @@ TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[
   auto options = fixture::attribution_options();
   options.details = true;
   const auto shows = [&](Format format, const std::string& text) {
-    return render_attribution(job, format, options).find(text) != std::string::npos;
+    options.format = format;
+    return render_attribution(job, fixture::gpu_price, options).find(text) != std::string::npos;
   };
   for (const Format format : {Format::text, Format::markdown}) {
     REQUIRE(shows(format, "for 70"));
@@ -210,29 +212,30 @@ TEST_CASE("JSON keeps the ledger to the nanosecond", "[attribution]") {
 
 TEST_CASE("every format renders an empty attribution", "[attribution]") {
   for (const Format format : all_formats) {
-    REQUIRE_FALSE(render_attribution({}, format, {}).empty());
+    REQUIRE_FALSE(render_attribution({}, std::nullopt, {format}).empty());
   }
 }
 
 TEST_CASE("the summary fits one screen of lines and no line is too long", "[attribution]") {
-  const std::string text =
-      render_attribution(fixture::straggler_job(), Format::text, fixture::attribution_options());
+  const std::string text = render_attribution(
+      fixture::straggler_job(), fixture::gpu_price, fixture::attribution_options(Format::text));
   REQUIRE(std::count(text.begin(), text.end(), '\n') <= 60);
 }
 
 TEST_CASE("a large job's text does not list every rank", "[attribution]") {
-  AttributionOptions options;
+  RenderOptions options;
   options.details = true;
-  const std::string text = render_attribution(large_job(4096), Format::text, options);
+  const std::string text = render_attribution(large_job(4096), std::nullopt, options);
   REQUIRE(std::count(text.begin(), text.end(), '\n') < 200);
   REQUIRE(text.find("4080 more ranks") != std::string::npos);
-  const std::string csv = render_attribution(large_job(4096), Format::csv, options);
+  options.format = Format::csv;
+  const std::string csv = render_attribution(large_job(4096), std::nullopt, options);
   REQUIRE(csv.find("\nledger_step,step_s,s,0,4095,") != std::string::npos);
 }
 
 TEST_CASE("every line of the CSV has as many cells as its header", "[attribution]") {
-  const std::string csv =
-      render_attribution(fixture::straggler_job(), Format::csv, fixture::attribution_options());
+  const std::string csv = render_attribution(
+      fixture::straggler_job(), fixture::gpu_price, fixture::attribution_options(Format::csv));
   std::istringstream lines(csv);
   std::string line;
   std::getline(lines, line);
@@ -255,7 +258,8 @@ TEST_CASE("hostile names stay text in the page and whole in the JSON", "[attribu
   auto job = fixture::straggler_job();
   job.classes[0].largest[0].first = "</script><script>alert(1)</script>\xff";
   job.recordings[0].file = "<img src=x>";
-  const std::string page = render_attribution(job, Format::html, fixture::attribution_options());
+  const std::string page =
+      render_attribution(job, fixture::gpu_price, fixture::attribution_options(Format::html));
   REQUIRE(page.find("<script>alert(1)") == std::string::npos);
   REQUIRE(page.find("<img src=x>") == std::string::npos);
 }
