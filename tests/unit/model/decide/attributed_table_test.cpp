@@ -131,9 +131,10 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
   CHECK(mentions(known.remarks.front(), "2 of 8 ranks"));
   CHECK(known.ledger.no_factors == "ranks are missing");
   partial.job_size.stated = false;
-  CHECK_THROWS_WITH(attributed_count(partial, "traces"),
-                    "traces: 2 ranks of at least 8 left recordings, and nothing tells how many the "
-                    "job has; give the recordings of all ranks");
+  CHECK_THROWS_WITH(
+      attributed_count(partial, "traces"),
+      "traces: 2 ranks of at least 8 left recordings, and nothing states how many the "
+      "job has; give the recordings of all ranks");
   Attribution empty = job(2);
   empty.ledger.clear();
   CHECK_THROWS_AS(attributed_count(empty, "traces"), UserError);
