@@ -30,11 +30,11 @@ struct RenderOptions {
   std::string currency = "USD";
   /// The run directory, table or recordings, as the command line names them: for the next command
   /// and as the reference in the JSON. Empty: none.
-  std::string input;
+  std::string input = {};
   /// As typed, for the next command; empty: made from `input`.
-  std::string command;
-  std::string tool_version;
-  std::string git_revision;
+  std::string command = {};
+  std::string tool_version = {};
+  std::string git_revision = {};
 };
 
 /// The report. Text and Markdown are a summary unless details are asked for, CSV holds every number
