@@ -99,6 +99,32 @@ CollectiveKind parse_collective_name(std::string_view name) {
   return unknown;
 }
 
+std::optional<std::int64_t> element_bytes(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 17> types = {{
+      {"Float", 4},
+      {"BFloat16", 2},
+      {"Half", 2},
+      {"Double", 8},
+      {"Long", 8},
+      {"Int", 4},
+      {"Short", 2},
+      {"Byte", 1},
+      {"Char", 1},
+      {"Bool", 1},
+      {"UInt16", 2},
+      {"UInt32", 4},
+      {"UInt64", 8},
+      {"ComplexHalf", 4},
+      {"ComplexFloat", 8},
+      {"ComplexDouble", 16},
+      {"Float8", 1},
+  }};
+  if (type.starts_with("Float8_")) type = "Float8";
+  for (const auto& [name, bytes] : types)
+    if (type == name) return bytes;
+  return std::nullopt;
+}
+
 namespace {
 namespace od = simdjson::ondemand;
 using simdjson::error_code;
@@ -285,33 +311,6 @@ void add_group(NameId id, const KinetoFields& fields, Recording& recording) {
   if (group.description.empty()) group.description = bare_token(fields.group_description);
   if (!group.size) group.size = parse_small_number(fields.group_size);
   if (group.ranks.empty()) group.ranks = parse_rank_list(bare_token(fields.group_ranks));
-}
-
-/// Bytes of one element of PyTorch's type: "Float", "BFloat16", ...; absent for other words.
-std::optional<std::int64_t> element_bytes(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 17> types = {{
-      {"Float", 4},
-      {"BFloat16", 2},
-      {"Half", 2},
-      {"Double", 8},
-      {"Long", 8},
-      {"Int", 4},
-      {"Short", 2},
-      {"Byte", 1},
-      {"Char", 1},
-      {"Bool", 1},
-      {"UInt16", 2},
-      {"UInt32", 4},
-      {"UInt64", 8},
-      {"ComplexHalf", 4},
-      {"ComplexFloat", 8},
-      {"ComplexDouble", 16},
-      {"Float8", 1},
-  }};
-  if (type.starts_with("Float8_")) type = "Float8";
-  for (const auto& [name, bytes] : types)
-    if (type == name) return bytes;
-  return std::nullopt;
 }
 
 /// Adds the communication that `fields` describe, and its group, to `recording`. Returns its

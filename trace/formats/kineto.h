@@ -6,7 +6,9 @@
 #include "trace/formats/byte_source.h"
 #include "trace/recording.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,4 +34,7 @@ inline std::vector<Recording> read_kineto(ByteSource& source, const RuleTable& r
 /// The kind in PyTorch's or a framework's spelling: "allreduce", "_allgather_base",
 /// "all_to_allv", "grads-reduce-scatter", ...
 attribution::CollectiveKind parse_collective_name(std::string_view name);
+
+/// Bytes of one element of PyTorch's type: "Float", "BFloat16", ...; absent for other words.
+std::optional<std::int64_t> element_bytes(std::string_view type);
 }  // namespace scaleworth::trace

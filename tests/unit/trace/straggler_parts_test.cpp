@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/analysis/stragglers.h"
+#include "trace/analysis/straggler_parts.h"
 
 #include "tests/catch.h"
 #include "tests/unit/trace/collectives/small_jobs.h"
 #include "trace/analysis/ledger.h"
-#include "trace/analysis/straggler_parts.h"
+#include "trace/analysis/stragglers.h"
 
 #include <random>
 
