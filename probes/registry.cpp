@@ -36,26 +36,27 @@ std::span<const NodeProbe> node_probes() {
   return probes;
 }
 
-namespace {
-constexpr std::array probes{
-    RankProbe{fields::comm_collectives,
-              "How long do six collectives take at each message size and rank count?",
-              &estimate_collectives,
-              &measure_collectives},
-    RankProbe{fields::step_training,
-              "How does a training step scale, and where does its time go?",
-              &estimate_training,
-              &measure_training},
-};
-}  // namespace
-
 std::span<const RankProbe> rank_probes() {
+  static constexpr std::array probes{
+      RankProbe{fields::comm_collectives,
+                "How long do six collectives take at each message size and rank count?",
+                &estimate_collectives,
+                &measure_collectives},
+      RankProbe{fields::step_training,
+                "How does a training step scale, and where does its time go?",
+                &estimate_training,
+                &measure_training},
+  };
   return probes;
 }
 
 std::span<const RankProbe> device_rank_probes() {
-  static const std::array probes{
-      nccl_probe(),
+  static constexpr std::array probes{
+      RankProbe{fields::comm_nccl,
+                "How long do NCCL's collectives take on each path, by which algorithm, and does it "
+                "choose well?",
+                &estimate_nccl,
+                &measure_nccl},
       RankProbe{fields::step_training,
                 "How does a training step scale over GPUs, and where does its time go?",
                 &estimate_device_training,
@@ -63,7 +64,8 @@ std::span<const RankProbe> device_rank_probes() {
       RankProbe{fields::step_variants,
                 "What do CUDA graphs and tracing change of a training step?",
                 &estimate_step_variants,
-                &measure_step_variants}};
+                &measure_step_variants},
+  };
   return probes;
 }
 }  // namespace scaleworth::probes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The table of all probes: `list`, help, plan and tests read it.
+/// The tables of all probes, in the order of running: `list`, help, plan and tests read them.
 #pragma once
 
 #include "probes/machine.h"

@@ -90,7 +90,4 @@ void measure_nccl(RankGroup& group,
                   const Setting& setting,
                   const RankOptions& options,
                   Recorder& recorder);
-
-/// The entry for a table of probes; asked of a group of ranks on GPUs.
-const RankProbe& nccl_probe();
 }  // namespace scaleworth::probes

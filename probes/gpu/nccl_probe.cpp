@@ -189,15 +189,6 @@ void measure_nccl(RankGroup& group,
   Sweep(group, setting.suite, recorder).run();
 }
 
-const RankProbe& nccl_probe() {
-  static constexpr RankProbe entry{fields::comm_nccl,
-                                   "How long do NCCL's collectives take on each path, by which "
-                                   "algorithm, and does it choose well?",
-                                   &estimate_nccl,
-                                   &measure_nccl};
-  return entry;
-}
-
 namespace {
 /// What makes two pairs alike; the last is absent where a NUMA node is not known.
 using PairClass = std::tuple<RankLink, std::optional<bool>>;

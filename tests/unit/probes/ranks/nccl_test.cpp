@@ -103,7 +103,7 @@ TEST_CASE("a quick run of eight GPUs is planned for under 25 s, a standard one f
   CHECK(estimate_nccl(setting) > Seconds(20.0));
   setting.max_ranks = 1;
   CHECK(estimate_nccl(setting) == Seconds(0.0));
-  CHECK(nccl_probe().name == fields::comm_nccl);
+  CHECK(device_rank_probes().front().name == fields::comm_nccl);
 }
 
 namespace {
