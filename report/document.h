@@ -22,7 +22,7 @@ struct Verdict {
 };
 
 /// The decision on the strong-scaling counts, as `judge_decision` words it, with what the laws and
-/// the doubts add. Yes where it takes more ranks than the fewest, no where it takes the fewest. The
+/// the warnings add. Yes where it takes more ranks than the fewest, no where it takes the fewest. The
 /// answer is unknown when there are not two counts, when the losses disagree across counts, when
 /// nothing is recommended, or when the 95 % intervals do not separate the count from the fewest.
 /// `warnings`: how many there are about the measurement.

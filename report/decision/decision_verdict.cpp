@@ -567,7 +567,7 @@ std::optional<std::string> warnings_line(std::size_t warnings) {
   return fmt::format(
       "{} about this measurement: read {} under Warnings before you rely on it "
       "(--details).",
-      warnings == 1 ? "1 doubt" : fmt::format("{} doubts", warnings),
+      warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
       warnings == 1 ? "it" : "them");
 }
 }  // namespace

@@ -458,7 +458,7 @@ void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
                       time_text(decision->straggler->cost));
     }
   }
-  if (decision && decision->choice) findings.result("{}", cost_sentence(scaling));
+  if (decision && decision->choice) findings.restated("{}", cost_sentence(scaling));
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
 }
 

@@ -45,7 +45,7 @@ struct Point {
   /// Sample series by name with unit ("wall_s", "cpu_s"); series of one point that belong together
   /// (same index = same repetition) have equal length.
   std::map<std::string, std::vector<double>> samples;
-  /// Why sampling ended (stopping rule) and doubts about the samples (drift, bimodality,
+  /// Why sampling ended (stopping rule) and warnings about the samples (drift, bimodality,
   /// contention).
   std::string stop_reason;
   std::vector<std::string> warnings;

@@ -167,7 +167,7 @@ void drop_empty_parts(ScalingTable& table) {
   }
 }
 
-/// What the recordings do not tell, and whether what is assumed is doubtful.
+/// What the recordings do not state, and whether what is assumed is uncertain.
 std::string assumed_scaling(const ScalingTable& table) {
   const std::string assumed =
       "recordings do not state how the work of a step grows: the same work at every count is "

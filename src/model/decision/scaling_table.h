@@ -65,7 +65,7 @@ struct LedgerFacts {
   std::string no_factors;  // why they are absent
   double step_work = 1.0;  // of one step, over that of the smallest count
   /// For whom the others wait, how long and why: "rank 7, 5.0 ms of each step ..."; empty where
-  /// nobody is named beyond doubt.
+  /// no rank is named with certainty.
   std::string straggler;
 };
 
@@ -188,7 +188,7 @@ AttributedCount attributed_count(const attribution::Attribution& attribution,
 
 /// One row per count; the work of a step is counted in steps of the smallest count: 1 at each for
 /// strong scaling, the ratio of counts for weak. Without `declared` strong scaling is assumed with
-/// a remark, which doubts it where compute grows as weak scaling's would. A part that no count has
+/// a remark, which questions it where compute grows as weak scaling's would. A part that no count has
 /// is left out. Throws UserError naming both inputs for two of one count, and for none.
 ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional<Scaling> declared);
 }  // namespace scaleworth::decide

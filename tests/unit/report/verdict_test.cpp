@@ -108,7 +108,7 @@ TEST_CASE("without a price the verdict says how to give one", "[verdict]") {
   REQUIRE(verdict.lines.back().find("--price") != std::string::npos);
 }
 
-TEST_CASE("the verdict counts the doubts about the measurement", "[verdict]") {
+TEST_CASE("the verdict counts the warnings about the measurement", "[verdict]") {
   const auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
   REQUIRE(judge(analysis, 2).lines.back().compare(0, 10, "2 warnings") == 0);
 }

@@ -155,7 +155,7 @@ TEST_CASE("two attributions of one count are refused by their names", "[decide]"
                     "job lie in one folder, or come as one quoted pattern)");
 }
 
-TEST_CASE("strong scaling is assumed with a word, and doubted where compute does not shrink",
+TEST_CASE("strong scaling is assumed with a remark, and questioned where compute does not shrink",
           "[decide]") {
   const std::vector<AttributedCount> counts{attributed_count(job(8), "8"),
                                             attributed_count(job(1), "1")};

@@ -119,7 +119,7 @@ TEST_CASE("a CPU without AVX2 or with half of AVX-512 gets no kernels it cannot 
   CHECK(preferred_core_type(CpuInfo{}).empty());
 }
 
-TEST_CASE("kernels narrower than the machine raise a doubt", "[blas]") {
+TEST_CASE("kernels narrower than the machine raise a warning", "[blas]") {
   CHECK(core_type_warning("Haswell", cpu("AuthenticAMD", avx512)) ==
         "AVX2 kernels on an AVX-512 machine");
   CHECK(core_type_warning("Prescott", cpu("GenuineIntel", avx2)) ==
@@ -128,7 +128,7 @@ TEST_CASE("kernels narrower than the machine raise a doubt", "[blas]") {
   CHECK(core_type_warning("Cooperlake", cpu("GenuineIntel", avx512)).empty());
 }
 
-TEST_CASE("only the generic set is doubted on aarch64", "[blas]") {
+TEST_CASE("only the generic set is warned of on aarch64", "[blas]") {
   const CpuInfo graviton = parse_cpuinfo("Features : fp asimd sve\n");
   CHECK(core_type_warning("armv8", graviton) == "generic ARMv8 kernels on an SVE machine");
   CHECK(core_type_warning("neoversev1", graviton).empty());
