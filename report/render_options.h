@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A run and what follows from it, told in one of the report's formats.
+/// A run and what follows from it, rendered in one of the report's formats.
 #pragma once
 
 #include "src/core/run.h"

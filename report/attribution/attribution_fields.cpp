@@ -120,7 +120,7 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
         entry("time_ns", one.time);
       },
       "Divides exposed_wait_ns, together with uncharged_wait_ns.");
-  json("uncharged_wait_ns", ledger.uncharged_wait, "Below the clock error, or for nobody known.");
+  json("uncharged_wait_ns", ledger.uncharged_wait, "Below the clock error, or for no known rank.");
 }
 
 void cause_share(Fields& json, const attribution::CauseShare& share) {
@@ -169,7 +169,7 @@ struct Waited {
 
 void stragglers(Fields& json, const AttributionView& view) {
   const auto& report = view.attribution.stragglers;
-  json("abstention", report.abstention, "Why nobody is named.", or_null);
+  json("abstention", report.abstention, "Why no rank is named.", or_null);
   json("recurrence", recurrence_name(report.recurrence), one_of("one rank|rotating|too few steps"));
   const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
   json.array("stragglers", report.stragglers, priced, "The most expensive first.");

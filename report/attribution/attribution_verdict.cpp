@@ -92,7 +92,7 @@ std::string loss_headline(const AveragedJob& job, Part part) {
                      most);
 }
 
-/// Why nobody is named; what a rank that is alone loses, nobody but itself can have caused.
+/// Why no rank is named; what a rank that is alone loses, only it can have caused.
 std::string no_straggler_named(const AttributionView& view) {
   const std::string& reason = view.attribution.stragglers.abstention;
   std::string loss;

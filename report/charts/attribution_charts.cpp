@@ -14,7 +14,7 @@ namespace {
 /// More ranks than this: the longest bars, the largest entries.
 constexpr std::size_t most_bars = 32;
 constexpr std::size_t most_cells = 64;
-/// Points of the timeline; beyond this the ranks are told by their extremes.
+/// Points of the timeline; beyond this the ranks are shown by their extremes.
 constexpr std::size_t most_lines = 16;
 
 const std::vector<std::string>& part_colours() {
@@ -45,7 +45,7 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   std::stable_sort(ranks.begin(), ranks.end(), [](const auto* a, const auto* b) {
     return a->part(Part::exposed_wait).mean < b->part(Part::exposed_wait).mean;
   });
-  // Both ends tell the story: who never waits is waited for.
+  // Both ends matter: who never waits is waited for.
   ranks.erase(ranks.begin() + most_bars / 2, ranks.end() - most_bars / 2);
   return ranks;
 }

@@ -74,7 +74,7 @@ Json facets(const Json& data,
 /// Distinct values of a text field in order of appearance.
 std::vector<std::string> distinct(const std::vector<Json>& rows, const char* field);
 
-/// Series colours that colour-blind readers can tell apart (Okabe and Ito).
+/// Series colours that colour-blind readers can distinguish (Okabe and Ito).
 extern const std::vector<std::string> series_colours;
 
 /// "var(--name)".

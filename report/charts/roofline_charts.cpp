@@ -241,7 +241,7 @@ namespace {
 using model::GpuFormat;
 using model::GpuResult;
 
-constexpr std::size_t most_roofs = 6;  // colours that can be told apart
+constexpr std::size_t most_roofs = 6;  // colours that can be distinguished
 constexpr double sharp = 64.0;
 
 std::string format_name(const GpuFormat& format) {

@@ -194,7 +194,7 @@ Table losses_table(const DecideView& view) {
   using Loss = decide::RowLoss;
   std::vector<ColumnOf<Loss>> columns{
       {count_parameter(), &Loss::count},
-      {measure("folds_without_forecast", "folds missing").with_decimals(3), &Loss::missing}};
+      {measure("lost_speedup", "lost speed-up").with_decimals(3), &Loss::missing}};
   for (const GroupInfo& group : part_groups) {
     if (group.id == PartGroup::compute) continue;
     Column share = measure(std::string("share_") + group.name, group.name, Unit::percent);

@@ -96,7 +96,7 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
        "median; null where the noise is not known.");
   json("unavailable",
        forecast.unavailable,
-       "Why no law tells more: then the predictions below are null.",
+       "Why no law gives more: then the predictions below are null.",
        or_null);
   json("run_noise",
        forecast.noise,
@@ -203,7 +203,7 @@ void put_gap(Fields& json, const decide::Gap& one) {
 
 void put_law_spread(Fields& json, const decide::LawSpread& one) {
   json("count", one.count);
-  json("folds_without_forecast", one.missing, or_null);
+  json("lost_speedup", one.missing, or_null);
   json("serial_share_by_fits", ends(one.by_fits), "Least and greatest.");
   json("serial_share_with_noise", ends(one.serial_share), "Least and greatest.");
   json.array("fits", one.readings, [](Fields& fit, const decide::LawReading& reading) {
@@ -425,7 +425,7 @@ void put_sensitivity(Fields& json, const decide::Sensitivity& one) {
 
 void put_loss(Fields& json, const decide::RowLoss& one) {
   json("count", one.count);
-  json("folds_without_forecast", one.missing, "Ratio of counts less speed-up.", or_null);
+  json("lost_speedup", one.missing, "Ratio of counts less speed-up.", or_null);
   json.object("lost", one.lost_s, put_parts);
   json("speedup_without_communication", one.without_communication, "Had it taken no time.");
   json("speedup_without_idle", one.without_idle);
@@ -669,13 +669,17 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
       },
       "The counts that are best for some value of an hour of waiting (on top of the bill), by "
       "rising value, of those that pass every gate; empty without costs.");
-  json.object("bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
+  json.object(
+      "bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
   json.array("regimes", decision.regimes, put_regime, "The same work under several price lists.");
   json.object("spot",
               decision.spot,
               put_spot,
               "On machines that may be taken away; null unless asked for.");
-  json("grid", view.decision.request.metrics.power.grid, "Where the carbon intensity comes from.", or_null);
+  json("grid",
+       view.decision.request.metrics.power.grid,
+       "Where the carbon intensity comes from.",
+       or_null);
   json.array("sensitivities",
              decision.sensitivities,
              put_sensitivity,

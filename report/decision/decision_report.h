@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace scaleworth::report {
-// A decision on a count, told in one of the report's formats.
+// A decision on a count, rendered in one of the report's formats.
 
 /// Version of the JSON format's layout.
 inline constexpr int decision_schema_version = 2;

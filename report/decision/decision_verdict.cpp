@@ -463,8 +463,8 @@ int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
       break;
     }
     const Number step_gain = ratio(number(from->step), number(to->step));
-    const double surely = step_gain.interval ? step_gain.interval->low : 0.0;
-    if ((whole_band ? surely : step_gain.value) <= std::sqrt(2.0)) {
+    const double at_least = step_gain.interval ? step_gain.interval->low : 0.0;
+    if ((whole_band ? at_least : step_gain.value) <= std::sqrt(2.0)) {
       break;
     }
     ranks = to->ranks;

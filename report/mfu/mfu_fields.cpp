@@ -367,7 +367,7 @@ void batch(Fields& json, const inference::ServingQuestion& question, const Serve
   json.object("cost_at_full_load", one.cost, cost);
   json("break_even_utilisation",
        one.break_even,
-       "Above which the API is dearer; above 1: never. Null without the prices of both.");
+       "Above which the API is more expensive; above 1: never. Null without the prices of both.");
   json("real_break_even_utilisation",
        real_break_even(question, one),
        "The same for servers that reach published_part_of_ceiling; null where the times are no "

@@ -18,7 +18,7 @@
 namespace scaleworth::cli {
 namespace {
 constexpr int default_counts = 64;
-/// A law's curve beyond this would cost more memory than it tells.
+/// A law's curve beyond this would cost more memory than it is worth.
 constexpr int most_law_counts = 4096;
 
 /// `table` is null for coefficients.
@@ -118,7 +118,7 @@ std::string input_text(const DecideOptions& options) {
   return text;
 }
 
-/// Carbon that nobody can compute would be left out without a word.
+/// Carbon that cannot be computed would be left out without a message.
 void check_carbon(const decide::Decision& decision) {
   if (decision.request.metrics.power.grid.empty()) return;
   if (std::ranges::any_of(decision.rows, [](const auto& row) { return row.energy.has_value(); })) {

@@ -102,7 +102,7 @@ int list(const ListOptions& options) {
   const auto machine = probes::host::open_host_machine({options.blas_library});
   for (const FactSection& section :
        collect_environment(*machine, options.mpi_module, options.vendor_paths)) {
-    if (section.name == gpu_libraries_section) continue;  // the ladder tells it with what is lost
+    if (section.name == gpu_libraries_section) continue;  // the table of peak losses shows it
     fmt::print("\n{}\n", section.name);
     for (const Fact& fact : section.facts) {
       fmt::print("  {:<28} {}  ({})\n", fact.name, value_text(fact), fact.source);

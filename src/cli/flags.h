@@ -56,7 +56,7 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
 /// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 take twice as long to compute.
 probes::TrainingWork::Straggler parse_straggler(const std::string& text);
 
-/// A compute rate with its unit, "95GFLOP/s" or "989 TFLOP/s"; a bare number is refused, for nobody
-/// can tell GF from TF.
+/// A compute rate with its unit, "95GFLOP/s" or "989 TFLOP/s"; a bare number is refused, because
+/// GF and TF would look the same.
 FlopPerSecond parse_compute_rate(const std::string& text);
 }  // namespace scaleworth::cli

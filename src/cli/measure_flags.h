@@ -19,7 +19,7 @@ class App;
 }  // namespace CLI
 
 namespace scaleworth::cli {
-/// How results are told: shared by the measuring commands and `report`.
+/// How results are reported: shared by the measuring commands and `report`.
 struct ReportOptions {
   report::RenderOptions render;
   std::optional<double> price_usd_per_rank_hour;
@@ -56,7 +56,7 @@ struct MeasureOptions {
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
   /// Set by `bench` for the rank processes that it starts itself: rank 0 writes its run directory
-  /// and leaves telling to the parent.
+  /// and leaves the report to the parent.
   bool part_of_bench = false;
 
   void add_to(CLI::App& app);

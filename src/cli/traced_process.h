@@ -39,7 +39,7 @@ struct TracedEnvironment {
   std::vector<std::string> warnings;  // what another tool's settings cost
 };
 
-/// `value` gives a variable of the present environment, or null. `invocation` tells apart the files
+/// `value` gives a variable of the present environment, or null. `invocation` separates the files
 /// of this run of the command. Throws UserError for options that say nothing.
 TracedEnvironment traced_environment(const TraceOptions& options,
                                      const std::filesystem::path& directory,

@@ -162,7 +162,7 @@ void read_archive(ByteSource& archive, const RuleTable& rules, FileContent& cont
     content.left_out.push_back(no_recording(archive.name()));
 }
 
-/// Tells the format by the content: ours, Chrome JSON of PyTorch or a framework, SQLite of Nsight
+/// Finds the format by the content: ours, Chrome JSON of PyTorch or a framework, SQLite of Nsight
 /// Systems, and tar archives of these; each plain or compressed by gzip or zstd. Throws UserError
 /// when a file of a known format cannot be read.
 FileContent read_file(const std::string& path, const RuleTable& rules) {

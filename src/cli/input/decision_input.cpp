@@ -25,7 +25,8 @@ namespace scaleworth::cli {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::size_t look_ahead = 64 * 1024;  // bytes that tell a recording in JSON from a table
+constexpr std::size_t look_ahead =
+    64 * 1024;  // bytes that show whether JSON is a recording or a table
 
 std::string front_of(const std::string& path, std::size_t bytes) {
   std::ifstream file(path, std::ios::binary);

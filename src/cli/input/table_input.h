@@ -57,7 +57,7 @@ struct TableFile {
 /// Throws UserError with file, row and column for a header without count or without a time, parts
 /// or a throughput, a cell that is no finite number, a column that stands twice, two columns of one
 /// meaning, a selection that no column or no row answers, a count that stands twice (with the
-/// column that tells the rows apart), and what `decide::assemble` refuses.
+/// column that separates the rows), and what `decide::assemble` refuses.
 TableFile interpret_table(RawTable raw, const TableSelection& selection = {});
 
 TableFile parse_csv_table(std::string_view text, const std::string& file);

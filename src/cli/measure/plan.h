@@ -30,7 +30,7 @@ struct PlannedProbe {
 
 struct Plan {
   std::vector<PlannedProbe> probes;
-  /// Starting processes, writing, telling: what no probe accounts for.
+  /// Starting processes, writing, reporting: what no probe accounts for.
   Seconds overhead;
   Seconds total() const;
 };

@@ -87,7 +87,7 @@ class RunRecorder final : public probes::Recorder {
  private:
   ProbeRecord& record(const std::string& probe);
   ProbeRecord& current() { return record(current_); }
-  /// Runs `write`; a failure is remembered and told once.
+  /// Runs `write`; a failure is remembered and reported once.
   template <class Write>
   void guarded(Write write);
   void remember_file(const std::string& name);
@@ -124,7 +124,7 @@ class Session {
   /// they ended well).
   void adopt_part(const std::string& part, const std::optional<std::string>& failure);
 
-  /// Writes report.html beside run.json, as told with `options`.
+  /// Writes report.html beside run.json, with `options`.
   void write_report(const ReportOptions& options);
 
   /// Marks the run complete, or interrupted with `interruption`, and saves it.
@@ -168,7 +168,7 @@ void run_node_probes(Session& session,
                      const MeasureOptions& options,
                      probes::Machine& machine);
 
-// A launcher (mpirun, srun) started us: be one rank; rank 0 records and tells.
+// A launcher (mpirun, srun) started us: be one rank; rank 0 records and reports.
 
 /// As `measure`. Ranks other than 0 print nothing and return rank 0's verdict on success or
 /// failure. Throws UserError when MPI cannot be opened or announces another size than the launcher.
@@ -195,7 +195,7 @@ std::optional<ChosenDevices> choose_devices(const MeasureOptions& options);
 // Measures this node's GPUs: in one process, or as one rank per GPU of a launcher's job.
 
 /// As `measure`, on `chosen`. With a launcher every process calls it: rank 0 asks the GPUs of its
-/// node while the others wait, all of them measure what lies between ranks, rank 0 tells.
+/// node while the others wait, all of them measure what lies between ranks, rank 0 reports.
 int measure_on_devices(const MeasureOptions& options,
                        const std::vector<std::string>& arguments,
                        const LaunchEnvironment& launch,

@@ -48,7 +48,7 @@ inline constexpr const char* message_bytes =
 inline constexpr const char* mode =
     "mode";  // collectives: "isolated" | "back_to_back" | "graph"; step: "strong" | "weak"
 // Collectives on GPUs, besides the ones above. The algorithm and protocol asked for are empty where
-// the library chose; what ran is absent where it does not tell.
+// the library chose; what ran is absent where it does not report it.
 inline constexpr const char* topology = "topology";  // "all ranks", "pair, NVLink", ...
 inline constexpr const char* protocol = "protocol";
 inline constexpr const char* in_place = "in_place";

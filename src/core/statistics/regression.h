@@ -45,7 +45,7 @@ struct RegressionFit {
 /// `y`     n positive values
 /// Assumes independent errors whose spread is proportional to y; robust against outliers in y, not
 /// in x. A relative noise of sd e biases the values low by about e^2 (y is also the divisor).
-/// Absent when the columns cannot be told apart (linearly dependent at the given points).
+/// Absent when the columns cannot be separated (linearly dependent at the given points).
 /// Throws std::invalid_argument for ragged or too few rows, values that are not finite, y <= 0.
 std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>& rows,
                                           const std::vector<double>& y,

@@ -47,7 +47,7 @@ class StoppingRule {
   Seconds spent_{};
 };
 
-// Doubts about a series of samples that a median and its interval would hide.
+// Warnings about a series of samples that a median and its interval would hide.
 
 /// Below this many samples nothing is said: neither test has power.
 inline constexpr std::size_t least_samples_for_warnings = 12;

@@ -22,7 +22,7 @@ namespace scaleworth::decide {
 /// One row's gap from ideal.
 struct RowLoss {
   int count = 1;
-  double missing = 0.0;  // folds: count ratio - speed-up
+  double missing = 0.0;  // lost speed-up: count ratio - speed-up
   GroupTimes lost_s{};   // part - the baseline's part, growth of work and count taken into account
   /// Each part's share of the losses above zero, whole 1; absent where nothing was lost.
   GroupTimes share{};
@@ -118,7 +118,7 @@ struct Gap {
 };
 
 /// From the parts of the table, for each of `losses`, which are those of `rows`. Compute's loss is
-/// divided by `split` into serial work and slow-down where the rows tell them apart; else it is
+/// divided by `split` into serial work and slow-down where the rows separate them; else it is
 /// slow-down.
 std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
                            const std::vector<RowLoss>& losses,
@@ -167,11 +167,11 @@ struct LawReading {
 
 struct LawSpread {
   int count = 1;         // the largest
-  double missing = 0.0;  // folds
+  double missing = 0.0;  // lost speed-up
   std::vector<LawReading> readings;
   /// Serial share by the readings that hold, noise left out; absent where none does.
   std::optional<Interval<double>> by_fits;
-  /// The same with their draws; absent where the rows do not tell their noise.
+  /// The same with their draws; absent where the rows do not show their noise.
   std::optional<Interval<double>> serial_share;
   Gap gap;  // by the law with c or with a logarithm, whichever fits better, with the spread
 };
@@ -181,7 +181,7 @@ struct LawSpread {
 ///   Amdahl, Amdahl with c (K - 1) and Amdahl with a logarithm, by least relative squares with T1
 ///   free and terms >= 0.
 /// A fit is refuted by `fit_shapes` against all four terms. The lost seconds of a law are additive:
-/// T1 s (1 - 1/r) and the overhead's term; folds are not, the serial part comes first.
+/// T1 s (1 - 1/r) and the overhead's term; lost speed-ups are not, the serial part comes first.
 /// Absent below four such rows.
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows);
 
@@ -216,7 +216,7 @@ inline constexpr double default_knee_threshold = 0.5;
 struct Knee {
   KneeKind kind = KneeKind::efficiency;
   std::optional<int> count;        // whole; absent where the curve never gets there
-  std::optional<double> position;  // continuous; absent as `count`, and where rows do not tell
+  std::optional<double> position;  // continuous; absent as `count`, and where rows do not show it
   double low = 1.0;                // the interval, of the meaning that the set states
   std::optional<double> high;      // absent: no upper end
   bool beyond = false;             // outside the counts that were measured
@@ -300,8 +300,8 @@ struct KneeSet {
   std::vector<KneedleReading> kneedle;  // of the speed-ups in the rows
 };
 
-/// Of the rows; by the law where `estimate` says that it can be told, with its draws as intervals,
-/// else between the rows. No knees below two rows from the baseline on.
+/// Of the rows; by the law where `estimate` says that it is determined, with its draws as
+/// intervals, else between the rows. No knees below two rows from the baseline on.
 KneeSet table_knees(const std::vector<DecisionRow>& rows,
                     KneeRequest request,
                     const std::optional<model::ContentionEstimate>& estimate);
@@ -342,7 +342,7 @@ std::vector<Remedy> law_remedies(const LawShape& law,
                                  const KneeRequest& request);
 
 /// The rows without their communication, idle, host or I/O time, with half the serial work that
-/// `split` tells, with compute as efficient as at the baseline; each alone. Read as the knees in
+/// `split` states, with compute as efficient as at the baseline; each alone. Read as the knees in
 /// `before` were: by a fit to the changed rows with its draws (none above 512 rows), or by the rows
 /// alone. None without parts.
 std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
@@ -369,7 +369,7 @@ struct Diagnosis {
   // Of recordings alone.
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
   bool by_factors = false;       // `decisive` and `cause` are theirs
-  std::string factor_note;       // where they and the parts tell different causes, or why they lack
+  std::string factor_note;       // where they and the parts show different causes, or why they lack
   std::string straggler;         // for whom the others wait at the count asked for, and why
 };
 
@@ -382,7 +382,7 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          bool predictable,
                          const std::optional<MessageTerms>& message);
 
-/// Brings in what recordings tell: the gaps by POP factors, which then decide on the cause where
+/// Brings in what recordings show: the gaps by POP factors, which then decide on the cause where
 /// both the baseline and the largest count have them, and the straggler there. Shares of a cause
 /// that differ from the additive parts' by more than 10 points are noted: factors follow waiting
 /// back to what it waited for, parts do not.

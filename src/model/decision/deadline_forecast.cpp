@@ -212,8 +212,8 @@ double in_time_again(const DecisionRow& row, const RunNoise& noise, Seconds late
   return student_t_below((latest / row.same_work.value - 1.0) / sd, noise.degrees);
 }
 
-/// Cheapest first, so that the first one that passes is the answer; the dear quantile is asked for
-/// only where the rest holds.
+/// Cheapest first, so that the first one that passes is the answer; the expensive quantile is asked
+/// for only where the rest holds.
 std::optional<PredictedCount> cheapest_predicted(const std::vector<int>& counts,
                                                  const std::vector<Gate>& gates,
                                                  const RunTimes& times,

@@ -23,7 +23,7 @@ void complete(Gap& gap) {
   });
 }
 
-/// The spread of the two causes that a fit tells apart, as shares of the whole gap.
+/// The spread of the two causes that a fit separates, as shares of the whole gap.
 void add_spread(Gap& gap, double ratio, const ComputeSplit& split) {
   double compute = 0.0;
   for (const CauseLoss& loss : gap.losses) {
@@ -83,7 +83,7 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
                   {Cause::io, lost(PartGroup::io), 0.0, {}},
                   {Cause::slowdown, lost(PartGroup::compute), 0.0, {}}};
     complete(gap);
-    // Draws at every count of a long table would cost more than they tell.
+    // Draws at every count of a long table would cost more than they are worth.
     divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());
     if (message) gap.latency_share = latency_share(*message, loss.count);
     gaps.push_back(std::move(gap));

@@ -132,7 +132,7 @@ std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& po
 
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double farthest = 1e9;   // a count that nobody can buy is none
+constexpr double farthest = 1e9;   // a count beyond what can be bought is none
 constexpr int bisections = 100;    // beyond the precision of a double
 constexpr double rounding = 1e-9;  // of a root that is a whole number
 

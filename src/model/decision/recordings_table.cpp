@@ -86,7 +86,7 @@ RankMean mean_over(const std::vector<RankMean>& ranks) {
 
 constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
 constexpr double confidence = 0.95;
-/// Beyond this share of the step the profiler's own work is told.
+/// Beyond this share of the step the profiler's own work is reported.
 constexpr double noted_overhead = 0.02;
 
 Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
@@ -201,7 +201,7 @@ void declare_work(ScalingTable& table, Scaling scaling) {
   }
 }
 
-/// The factors of a rank that waits for nobody.
+/// The factors of a rank that waits for no other.
 std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
   const double useful = rank.part(Part::compute);
   if (!(useful > 0.0)) return std::nullopt;

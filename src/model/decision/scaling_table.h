@@ -179,17 +179,17 @@ struct AttributedCount {
 ///                  shorter than the slowest rank's
 ///   host           host late, launch gap, profiler overhead
 ///   I/O            exposed copy
-/// and add up to the time. The count is the number of ranks that the recordings tell, else that of
+/// and add up to the time. The count is the number of ranks that the recordings state, else that of
 /// the recordings.
 /// Throws UserError naming `input` where no step was found, no step has a length, or ranks are
-/// missing and nothing tells how many there are.
+/// missing and nothing states how many there are.
 AttributedCount attributed_count(const attribution::Attribution& attribution,
                                  const std::string& input);
 
 /// One row per count; the work of a step is counted in steps of the smallest count: 1 at each for
 /// strong scaling, the ratio of counts for weak. Without `declared` strong scaling is assumed with
-/// a remark, which questions it where compute grows as weak scaling's would. A part that no count has
-/// is left out. Throws UserError naming both inputs for two of one count, and for none.
+/// a remark, which questions it where compute grows as weak scaling's would. A part that no count
+/// has is left out. Throws UserError naming both inputs for two of one count, and for none.
 ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional<Scaling> declared);
 }  // namespace scaleworth::decide
 

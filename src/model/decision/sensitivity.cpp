@@ -91,9 +91,9 @@ constexpr double seconds_per_hour = 3600.0;
 
 StepKind kind_of(Seconds saved, Dollars added) {
   const bool faster = saved.value() > 0.0;
-  const bool dearer = added.value() > 0.0;
-  if (faster) return dearer ? StepKind::paid : StepKind::free;
-  return dearer ? StepKind::loss : StepKind::slower;
+  const bool costs_more = added.value() > 0.0;
+  if (faster) return costs_more ? StepKind::paid : StepKind::free;
+  return costs_more ? StepKind::loss : StepKind::slower;
 }
 
 MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {

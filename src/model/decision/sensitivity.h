@@ -123,7 +123,7 @@ struct RegimeResult {
   DollarsPerSecond per_rank;                  // of an hour that is used
   std::vector<std::optional<Dollars>> costs;  // row by row, of the same work; absent: no end
   std::optional<model::CostChoice> choice;    // absent when no count comes to an end
-  /// With a deadline: the cheapest count that meets it; on spot, surely enough.
+  /// With a deadline: the cheapest count that meets it; on spot, with the probability asked for.
   std::optional<int> cheapest_in_time;
   /// Owned or committed: the utilisation from which it is cheaper than the price; above 1: never.
   std::optional<double> break_even;
@@ -156,8 +156,8 @@ std::vector<Sensitivity> cost_sensitivities(const CostBasis& basis);
 std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTerms& terms);
 inline constexpr std::size_t most_spot_counts = 512;
 
-// How surely one more run meets a deadline, at the count that was measured and, by the fitted law,
-// at counts that were not: a reason to measure them, no verdict.
+// How probably one more run meets a deadline, at the count that was measured and, by the fitted
+// law, at counts that were not: a reason to measure them, no verdict.
 
 /// One count by the law, for the work of the baseline.
 struct PredictedCount {
@@ -177,7 +177,7 @@ struct DeadlineForecast {
   /// Relative standard deviation of one run; absent without repeats and law.
   std::optional<double> noise;
   bool noise_measured = false;  // of repeats; otherwise with what the law misses the rows by
-  std::string unavailable;      // why no law tells more: then there is nothing below
+  std::string unavailable;      // why no law gives more: then there is nothing below
   int from = 1;                 // the counts that were looked at, multiples of `step`
   int to = 1;
   int step = 1;
@@ -192,7 +192,7 @@ struct DeadlineForecast {
 /// What the forecast stands on.
 struct ForecastBasis {
   const std::vector<DecisionRow>& rows;
-  std::optional<model::ContentionEstimate> estimate;  // where the law is told
+  std::optional<model::ContentionEstimate> estimate;  // where the law is determined
   std::string unavailable;                            // why not, where it is absent
   std::optional<model::Prices> prices;
 };
@@ -205,7 +205,7 @@ struct ForecastBasis {
 /// cheapest is by expected cost, without prices by ranks x time; the rubric's efficiency threshold
 /// and budget hold for it, other gates cannot be predicted. `in_time_anywhere` gives each draw its
 /// own best count. `measured_in_time` is that of T (1 + sd sqrt(1 + 1/n) t) for n runs with median
-/// T. Absent without a deadline and for rows of a load, which nobody buys.
+/// T. Absent without a deadline and for rows of a load, which is not bought.
 std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis, const Rubric& rubric);
 inline constexpr std::size_t most_forecasts = 512;
 }  // namespace scaleworth::decide
