@@ -208,7 +208,7 @@ std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
     sets.push_back(std::max(1.0, std::round(wished / turn.value())) * turn);
   }
   // Small memories leave fewer sets.
-  sets.erase(std::ranges::unique(sets).begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   return sets;
 }
 

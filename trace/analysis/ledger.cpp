@@ -197,8 +197,8 @@ std::vector<const CommunicationSplit*> usable_splits(
       usable.push_back(&split);
   }
   std::ranges::stable_sort(usable, {}, &CommunicationSplit::event);
-  const auto repeated = std::ranges::unique(usable, {}, &CommunicationSplit::event);
-  usable.erase(repeated.begin(), repeated.end());
+  const auto same_event = [](const auto* a, const auto* b) { return a->event == b->event; };
+  usable.erase(std::unique(usable.begin(), usable.end(), same_event), usable.end());
   return usable;
 }
 

@@ -28,8 +28,8 @@ using Points = std::vector<LawPoint>;
 /// Ascending, one point per count.
 void tidy(Points& points) {
   std::ranges::sort(points, {}, &LawPoint::ranks);
-  const auto repeated = std::ranges::unique(points, {}, &LawPoint::ranks);
-  points.erase(repeated.begin(), repeated.end());
+  const auto same_count = [](const LawPoint& a, const LawPoint& b) { return a.ranks == b.ranks; };
+  points.erase(std::unique(points.begin(), points.end(), same_count), points.end());
   for (const LawPoint& point : points) {
     if (!(point.time > 0.0) || !std::isfinite(point.time) || point.ranks < 1) {
       throw UserError("a scaling law needs counts and step times above zero; measure again");

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 namespace scaleworth::trace {
@@ -271,9 +270,17 @@ class NodeOrder {
   void cut_at(std::int64_t time) {
     std::vector<NodeIndex> cut;
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
-      const auto nodes = std::views::iota(cuts_.back()[i], stretches_[i].last);
-      cut.push_back(*std::ranges::lower_bound(
-          nodes, time, {}, [&](NodeIndex node) { return start(stretches_[i], node); }));
+      NodeIndex first = cuts_.back()[i];
+      NodeIndex last = stretches_[i].last;
+      while (first < last) {
+        const NodeIndex middle = first + (last - first) / 2;
+        if (start(stretches_[i], middle) < time) {
+          first = middle + 1;
+        } else {
+          last = middle;
+        }
+      }
+      cut.push_back(first);
     }
     cuts_.push_back(std::move(cut));
   }

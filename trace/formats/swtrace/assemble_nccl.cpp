@@ -41,7 +41,8 @@ void add(Nanoseconds more, Nanoseconds& sum) {
 
 template <class Entry, class Call>
 auto entries_of(const std::vector<Entry>& entries, const Call& call) {
-  return std::span(std::ranges::equal_range(entries, call, {}, &Entry::call));
+  return std::span(std::ranges::lower_bound(entries, call, {}, &Entry::call),
+                   std::ranges::upper_bound(entries, call, {}, &Entry::call));
 }
 
 /// Adds what was reported of another call to `sum`; sums stop where they would run over.
