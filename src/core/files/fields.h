@@ -316,7 +316,7 @@ class Fields {
   void end();
 
   Make make_;
-  std::string_view key_;
+  std::string key_;  // a copy: keys may be temporary
   std::unique_ptr<State> state_;
 };
 
