@@ -3,7 +3,6 @@
 #pragma once
 
 #include "report/quantity.h"
-#include "src/model/decision/scaling_row.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -73,7 +72,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};  // how to read it; reasons for missing intervals
-  bool in_csv = true;                   // false: a repeating of what the CSV holds elsewhere
+  bool in_csv = true;                   // false: a repetition of what the CSV holds elsewhere
 };
 
 /// "61.3 ± 0.4 ms" or "n/a".
@@ -242,25 +241,5 @@ Table make_table(std::string id,
   }
   drop_absent_columns(table);
   return table;
-}
-
-// Columns that stand in a table of counts only where a count has a value in them.
-
-/// A column with `make(row)` as the cell of each of `rows`, which are those of `table`; left out
-/// where every cell is absent.
-template <class Make>
-void add_column(Table& table,
-                const std::vector<decide::DecisionRow>& rows,
-                Column column,
-                Make make) {
-  std::vector<Cell> cells;
-  cells.reserve(rows.size());
-  for (const decide::DecisionRow& row : rows) cells.push_back(make(row));
-  const bool any = std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
-    return !std::holds_alternative<std::monostate>(cell);
-  });
-  if (!any) return;
-  table.columns.push_back(std::move(column));
-  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(std::move(cells[i]));
 }
 }  // namespace scaleworth::report

@@ -19,7 +19,7 @@ inline constexpr int attribution_schema_version = 2;
 
 /// The report. Text and Markdown are a summary unless details are asked for; CSV and HTML hold
 /// every table and JSON every result, of collectives the thousand with the most waiting. Without a
-/// price per GPU nothing is said of money. `options.input` is what was attributed.
+/// price per GPU no amount is printed. `options.input` is what was attributed.
 std::string render_attribution(const attribution::Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options);

@@ -709,11 +709,12 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
               put_forecast,
               "What the law that predicts best says of 2, 4 and 8 times the largest count. Null "
               "for one row.");
-  json.array("model_selection",
-             decision.select_model ? std::optional(decision.select_model->laws) : std::nullopt,
-             put_candidate,
-             "Laws held against counts that they were not fitted to: the chosen one, then by "
-             "held-out error; null below five counts.");
+  json.array(
+      "model_selection",
+      decision.model_selection ? std::optional(decision.model_selection->laws) : std::nullopt,
+      put_candidate,
+      "Laws held against counts that they were not fitted to: the chosen one, then by "
+      "held-out error; null below five counts.");
   json("remarks", decision.remarks);
 }
 }  // namespace

@@ -170,7 +170,7 @@ Table law_rows_table(const decide::Decision& decision) {
 
 Table model_selection_table(const decide::Decision& decision) {
   using model::CandidateLaw;
-  const auto& selection = decision.select_model;
+  const auto& selection = decision.model_selection;
   if (!selection) return {};
   return make_table(
       "model_selection",

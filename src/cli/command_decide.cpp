@@ -6,7 +6,6 @@
 #include "src/cli/input/decision_input.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/error.h"
-#include "src/core/version.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
@@ -134,10 +133,7 @@ int decide_count(DecideOptions& options) {
   const decide::Decision decision =
       options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
   check_carbon(decision);
-  options.render.colour = colour_wanted();
   options.render.input = input_text(options);
-  options.render.tool_version = tool_version();
-  options.render.git_revision = git_revision();
   fmt::print("{}", report::render_decision(decision, options.render));
   return exit_done;
 }

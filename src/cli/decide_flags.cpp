@@ -466,15 +466,7 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
 void add_render(CLI::App& command, DecideOptions& options) {
   report::RenderOptions& render = options.render;
   add_currency(command, render.currency);
-  const auto take_format = [&render](const std::string& name) {
-    render.format = report::parse_format(name);
-  };
-  Flags(command)
-      .call<std::string>(
-          "--format", take_format, "what goes to stdout: text, md, csv, json or html")
-      ->check(CLI::IsMember({"text", "md", "csv", "json", "html"}))
-      ->default_str("text");
-  command.add_flag("--details", render.details, "every table, not only the summary (text and md)");
+  add_render_flags(command, render);
   command.add_flag_callback(
       "--no-intervals",
       [&options] { options.request.intervals = false; },

@@ -70,11 +70,11 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
   }
   decision.fit = model::fit_contention(points);
   decision.further = further_laws(decision.rows, decision.scaling, request.law_inputs);
-  decision.select_model =
+  decision.model_selection =
       model::select_model(points,
                           decision.scaling == Scaling::weak,
                           informed_families(decision.scaling, request.law_inputs));
-  decision.law_forecast = law_forecast(decision.rows, decision.scaling, decision.select_model);
+  decision.law_forecast = law_forecast(decision.rows, decision.scaling, decision.model_selection);
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
   model::CurveRequest curve;
@@ -89,7 +89,8 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
 }
 
 bool beyond_cliff(const Decision& decision) {
-  return decision.select_model && decision.select_model->laws.front().worst > model::cliff_error;
+  return decision.model_selection &&
+         decision.model_selection->laws.front().worst > model::cliff_error;
 }
 
 void add_cliff(Decision& decision) {
@@ -103,8 +104,8 @@ void add_cliff(Decision& decision) {
   decision.remarks.push_back(fmt::format(
       "no law predicts these counts from the smaller ones (the best, {}, misses one by {:.0f} "
       "%): a change of regime lies inside the table, so nothing beyond it is predicted",
-      decision.select_model->laws.front().name,
-      100.0 * decision.select_model->laws.front().worst));
+      decision.model_selection->laws.front().name,
+      100.0 * decision.model_selection->laws.front().worst));
 }
 
 void add_remarks(Decision& decision) {

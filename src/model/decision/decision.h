@@ -73,8 +73,8 @@ struct Decision {
   std::optional<model::ContentionFit> fit;
   LawEvidence evidence;
   FurtherLaws further;
-  std::optional<LawForecast> law_forecast;            // beyond the measured counts
-  std::optional<model::ModelSelection> select_model;  // from five counts on
+  std::optional<LawForecast> law_forecast;               // beyond the measured counts
+  std::optional<model::ModelSelection> model_selection;  // from five counts on
   std::vector<std::string> remarks;
 
   const DecisionRow& row(int count) const;

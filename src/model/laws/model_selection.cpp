@@ -236,10 +236,10 @@ std::string usual_law(Scaling scaling) {
                      scaling == Scaling::weak ? "weak scaling" : "strong scaling");
 }
 
-std::string basis_of(const model::ModelSelection& select_model, Scaling scaling) {
+std::string basis_of(const model::ModelSelection& selection, Scaling scaling) {
   const std::string counts =
-      fmt::format("{} count{}", select_model.forecasts, select_model.forecasts == 1 ? "" : "s");
-  return select_model.by_forecast
+      fmt::format("{} count{}", selection.forecasts, selection.forecasts == 1 ? "" : "s");
+  return selection.by_forecast
              ? fmt::format("the law that predicted {} best from the smaller ones", counts)
              : fmt::format("{}: none predicted {} clearly better from the smaller ones",
                            usual_law(scaling),
@@ -248,15 +248,15 @@ std::string basis_of(const model::ModelSelection& select_model, Scaling scaling)
 
 LawForecast of_model_selection(const std::vector<DecisionRow>& rows,
                                Scaling scaling,
-                               const model::ModelSelection& select_model) {
-  const model::CandidateLaw& best = select_model.laws.front();
+                               const model::ModelSelection& selection) {
+  const model::CandidateLaw& best = selection.laws.front();
   LawForecast law_forecast{best.name, best.formula, "", best.held_out, {}};
   if (best.worst > model::cliff_error) {
     law_forecast.basis = fmt::format(
         "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
     return law_forecast;
   }
-  law_forecast.basis = basis_of(select_model, scaling);
+  law_forecast.basis = basis_of(selection, scaling);
   add_points(law_forecast, rows, best.fitted.time);
   return law_forecast;
 }
@@ -264,9 +264,9 @@ LawForecast of_model_selection(const std::vector<DecisionRow>& rows,
 
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         Scaling scaling,
-                                        const std::optional<model::ModelSelection>& select_model) {
+                                        const std::optional<model::ModelSelection>& selection) {
   if (rows.size() < 2) return std::nullopt;
-  if (select_model) return of_model_selection(rows, scaling, *select_model);
+  if (selection) return of_model_selection(rows, scaling, *selection);
   const std::vector<model::LawPoint> points = points_of_laws(rows);
   const model::LawChoice choice = model::choose_law({points}, scaling == Scaling::weak);
   LawForecast law_forecast{choice.family.name, choice.family.formula, "", choice.held_out, {}};

@@ -157,5 +157,5 @@ struct LawForecast {
 /// row, and without points where the best law misses a count by more than `model::cliff_error`.
 std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         Scaling scaling,
-                                        const std::optional<model::ModelSelection>& select_model);
+                                        const std::optional<model::ModelSelection>& selection);
 }  // namespace scaleworth::decide

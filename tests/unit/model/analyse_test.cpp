@@ -7,44 +7,11 @@
 
 using namespace scaleworth;
 using namespace scaleworth::model;
-using scaleworth::testing::add_training;
-using scaleworth::testing::LedgerTimes;
+using scaleworth::testing::priced;
 using scaleworth::testing::probe;
-using scaleworth::testing::scattered;
+using scaleworth::testing::whole_run;
 
-namespace {
-
-void add_ceiling(Run& run, std::int64_t workers, double wall_s) {
-  Point point;
-  point.parameters = {{fields::isa, std::string("avx2")},
-                      {fields::precision, std::string("fp32")},
-                      {fields::workers, workers}};
-  point.amounts = {{fields::flops, 1e9}};
-  point.samples = {{fields::wall_s, std::vector<double>(7, wall_s)},
-                   {fields::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};
-  probe(run, fields::roofline_compute).points.push_back(point);
-}
-
-/// Two workers of 100 GFLOP/s; strong scaling 40 -> 25 ms with a transfer of 5 ms.
-Run whole_run() {
-  Run run;
-  run.complete = true;
-  add_ceiling(run, 1, 0.01);
-  add_ceiling(run, 2, 0.005);
-  const LedgerTimes pair{20, 0, 0, 0, 5, 0, 0, {}};
-  add_training(run, {"strong", 1, 1024, scattered(40), {2}, {{40, 0, 0, 0, 0, 0, 0, {}}}});
-  add_training(run, {"strong", 2, 1024, scattered(25), {2}, {pair, pair}});
-  return run;
-}
-
-AnalysisOptions priced() {
-  AnalysisOptions options;
-  options.price_per_rank = dollars_per_hour(3.6);
-  options.peak_per_rank = FlopPerSecond(200e9);
-  return options;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a whole run gives rows, laws, cause, cost and MFU", "[analyse]") {
   const Analysis analysis = analyse(whole_run(), priced());

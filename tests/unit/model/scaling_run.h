@@ -5,6 +5,7 @@
 #include "src/core/files/run_names.h"
 #include "src/core/run.h"
 #include "src/core/step_ledger.h"
+#include "src/model/analysis.h"
 
 #include <map>
 #include <string>
@@ -92,6 +93,36 @@ inline std::vector<double> scattered(double centre, double spread = 0.002) {
   std::vector<double> steps;
   for (int i = -4; i <= 4; ++i) steps.push_back(centre * (1.0 + spread * i / 4.0));
   return steps;
+}
+
+inline void add_ceiling(Run& run, std::int64_t workers, double wall_s) {
+  Point point;
+  point.parameters = {{fields::isa, std::string("avx2")},
+                      {fields::precision, std::string("fp32")},
+                      {fields::workers, workers}};
+  point.amounts = {{fields::flops, 1e9}};
+  point.samples = {{fields::wall_s, std::vector<double>(7, wall_s)},
+                   {fields::cpu_s, std::vector<double>(7, wall_s * static_cast<double>(workers))}};
+  probe(run, fields::roofline_compute).points.push_back(point);
+}
+
+/// Two workers of 100 GFLOP/s; strong scaling 40 -> 25 ms with a transfer of 5 ms.
+inline Run whole_run() {
+  Run run;
+  run.complete = true;
+  add_ceiling(run, 1, 0.01);
+  add_ceiling(run, 2, 0.005);
+  const LedgerTimes pair{20, 0, 0, 0, 5, 0, 0, {}};
+  add_training(run, {"strong", 1, 1024, scattered(40), {2}, {{40, 0, 0, 0, 0, 0, 0, {}}}});
+  add_training(run, {"strong", 2, 1024, scattered(25), {2}, {pair, pair}});
+  return run;
+}
+
+inline model::AnalysisOptions priced() {
+  model::AnalysisOptions options;
+  options.price_per_rank = dollars_per_hour(3.6);
+  options.peak_per_rank = FlopPerSecond(200e9);
+  return options;
 }
 
 }  // namespace scaleworth::testing

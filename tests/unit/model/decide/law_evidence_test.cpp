@@ -117,9 +117,9 @@ TEST_CASE("an optimum beyond four times the largest count carries a warning", "[
 TEST_CASE("the law that predicts best is carried on to larger counts, far ones marked",
           "[decide]") {
   const Decision decision = decide_table(assemble(strong_observations()), {});
-  REQUIRE(decision.select_model);
+  REQUIRE(decision.model_selection);
   REQUIRE(decision.law_forecast);
-  CHECK(decision.law_forecast->law == decision.select_model->laws.front().name);
+  CHECK(decision.law_forecast->law == decision.model_selection->laws.front().name);
   REQUIRE(decision.law_forecast->points.size() == 3);
   const ForecastPoint& next = decision.law_forecast->points[0];
   CHECK(next.count == 64);
