@@ -12,6 +12,16 @@ target_compile_options(
             -Wnon-virtual-dtor
             -Woverloaded-virtual>
             $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${SCALEWORTH_WERROR}>>:-Werror>)
+# Within a batch (CMAKE_UNITY_BUILD) a source sees the anonymous namespaces of those before it: a local name that hides one
+# of them is no mistake, and a type that uses them is no type of a header.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(
+    scaleworth_options
+    INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-shadow
+              -Wshadow=local
+              -Wno-subobject-linkage>
+              $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-shadow>)
+endif()
 # g++ 12 has no -ffp-contract surprise for us to rely on: sums and ratios are what the source says.
 target_compile_options(scaleworth_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_include_directories(scaleworth_options INTERFACE ${PROJECT_SOURCE_DIR})

@@ -10,15 +10,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace scaleworth::probes {
-// Which collectives, sizes, rank counts and modes a suite measures, and how long that takes.
-
 struct SweepPlan {
   /// In the order of measurement: all settings in one random order, the same on every rank, so that
   /// a drift of the machine does not look like an effect of size.
@@ -34,14 +31,6 @@ std::vector<int> rank_counts(int size);
 /// Two sizes that become one after rounding to whole elements are measured once. Both buffers of a
 /// rank must fit into half of `memory_per_rank`.
 SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank);
-
-/// How long one setting may take: at least 20 samples of small messages and 6 of large ones, the
-/// fewest with a 95 % interval of their median, and more while the budget lasts.
-StoppingTarget sweep_target(const CollectiveWork& work, Suite suite);
-
-/// Expected duration of one setting with its preparation and verification, from the rates of
-/// shared memory on one node named in the source.
-Seconds expected_time(const CollectiveWork& work, Suite suite);
 
 /// Elements are fp32. `block` is what one rank contributes (all_gather, gather), keeps
 /// (reduce_scatter, scatter) or sends to each other rank (all_to_all); the whole message for the
@@ -59,26 +48,19 @@ struct MessageShape {
 /// unless `message` is positive and `ranks` at least 2.
 MessageShape message_shape(Collective collective, Bytes message, int ranks);
 
-/// A limit for each line of the sweep: settings of a topology that differ in size only. A way that
-/// finds no room for its own buffers says nothing about the others.
-class SizeLimits {
- public:
-  /// `work` found no memory: neither does what is as large or larger.
-  void lower(const std::string& topology, const CollectiveWork& work, const std::string& reason);
-  /// Whether `work` is as large as one that found no memory; it counts as left out then.
-  bool leaves_out(const std::string& topology, const CollectiveWork& work);
-  /// "all_reduce, isolated, all ranks, NVLS/Simple: from 4294967296 B on no memory (3 sizes left
-  /// out): rank 2: ...", per line with a limit.
-  std::vector<std::string> sentences() const;
-
- private:
-  struct Limit {
-    Bytes smallest;  // that found no memory
-    std::string reason;
-    int left_out = 0;
-  };
-  std::map<std::string, Limit> limits_;  // by the line's name
+/// Sizes from 8 B by `step` doublings, and `largest`.
+struct MessageGrid {
+  int step = 1;
+  Bytes largest;
 };
+
+/// The grid's sizes in whole elements, each once, ascending, whose buffers on a rank fit into
+/// `memory`. `left_out` becomes the least size of the grid that does not, if that is less.
+std::vector<Bytes> fitting_messages(Collective collective,
+                                    int ranks,
+                                    const MessageGrid& grid,
+                                    Bytes memory,
+                                    std::optional<Bytes>* left_out = nullptr);
 
 /// For in_random_order: ranks must agree on the order.
 inline constexpr std::uint64_t collective_order_seed = 20241;

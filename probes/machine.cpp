@@ -5,7 +5,7 @@
 #include "probes/ranks.h"
 #include "src/core/error.h"
 
-#include <array>
+#include <cmath>
 
 namespace scaleworth::probes {
 namespace {
@@ -17,6 +17,24 @@ const char* name_of(const Names& names, Enumeration value) {
 
 const char* precision_name(Precision precision) {
   return name_of(std::array{"fp32", "fp64"}, precision);
+}
+
+double element_bytes(Precision precision) {
+  return precision == Precision::fp32 ? sizeof(float) : sizeof(double);
+}
+
+Flops gemm_flops(const GemmWork& work) {
+  const double c_elements =
+      static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);
+  return Flops(2.0 * c_elements * static_cast<double>(work.k));
+}
+
+Bytes gemm_footprint(const GemmWork& work) {
+  const double m = static_cast<double>(work.m);
+  const double n = static_cast<double>(work.n);
+  const double k = static_cast<double>(work.k);
+  return Bytes((m * k + k * n + m * n) * element_bytes(work.precision) *
+               static_cast<double>(work.batch));
 }
 
 const char* memory_kernel_name(MemoryKernel kernel) {
@@ -44,6 +62,10 @@ const char* link_kind_name(LinkKind kind) {
   return name_of(
       std::array{"same GPU", "NVLink", "PCIe peer", "through host", "network", "unknown link"},
       kind);
+}
+
+std::int64_t whole_bytes(Bytes bytes) {
+  return std::llround(bytes.value());
 }
 
 std::string require_library(const Outcome<std::string>& library) {

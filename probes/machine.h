@@ -10,6 +10,7 @@
 #include "src/core/units.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,11 @@ struct GemmWork {
   int workers = 1;
 };
 
+double element_bytes(Precision precision);
+Flops gemm_flops(const GemmWork& work);
+/// Memory that the operands take.
+Bytes gemm_footprint(const GemmWork& work);
+
 /// Samples plus the exactly known amounts of one operation (all workers together).
 struct Measured {
   Samples samples;
@@ -111,6 +117,14 @@ class Machine {
 /// The name of a machine's `library`. Throws NothingToMeasure or ProbeFailure with the reason where
 /// there is none.
 std::string require_library(const Outcome<std::string>& library);
+
+/// What is recorded of one setting besides its samples.
+struct SettingFacts {
+  std::string name;  // in progress and warnings
+  std::map<std::string, Value> parameters;
+  std::map<std::string, double> amounts{};
+};
+std::int64_t whole_bytes(Bytes bytes);
 
 // Where a probe puts what it measured, point by point, so that an interruption loses nothing.
 

@@ -8,7 +8,6 @@
 
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace scaleworth::probes {
@@ -22,32 +21,26 @@ struct Setting {
   int max_ranks = 1;
 };
 
-/// A probe of one node.
-struct NodeProbe {
-  std::string_view name;      // fields.h
-  std::string_view question;  // what a person learns from it
-  /// Expected duration; a plan must be within 30 % of the truth.
-  Seconds (*estimate)(const Setting& setting);
-  /// Asks the machine and records points. Throws ProbeFailure or Interrupted; points added before
-  /// stay.
-  void (*measure)(Machine& machine, const Setting& setting, Recorder& recorder);
-};
-
 /// What the user asked of the rank probes beyond the suite.
 struct RankOptions {
   std::optional<TrainingWork::Straggler> straggler;
 };
 
-/// A probe of a group of ranks; called on every rank, `recorder` keeps only what rank 0 adds.
-struct RankProbe {
-  std::string_view name;
-  std::string_view question;
-  Seconds (*estimate)(const Setting& setting);
-  void (*measure)(RankGroup& group,
-                  const Setting& setting,
-                  const RankOptions& options,
-                  Recorder& recorder);
+template <class Planned, class... Arguments>
+struct Probe {
+  std::string_view name;      // run_names.h
+  std::string_view question;  // what a person learns from it
+  /// Expected duration; a plan must be within 30 % of the truth.
+  Seconds (*estimate)(const Planned& setting);
+  /// Records points. Throws ProbeFailure, NothingToMeasure or Interrupted; points added before
+  /// stay.
+  void (*measure)(Arguments... arguments);
 };
+
+/// Of one node.
+using NodeProbe = Probe<Setting, Machine&, const Setting&, Recorder&>;
+/// Of a group of ranks; called on every rank, the recorder keeps only what rank 0 adds.
+using RankProbe = Probe<Setting, RankGroup&, const Setting&, const RankOptions&, Recorder&>;
 
 std::span<const NodeProbe> node_probes();
 std::span<const RankProbe> rank_probes();

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -59,9 +58,6 @@ class Socket {
 /// interfaces: a host's own name often means 127.0.1.1 to itself. Throws UserError naming the port
 /// when it is taken or not allowed.
 Socket listen_on(const std::string& host, int port);
-
-/// The next connection; absent when none came before `deadline`.
-std::optional<Socket> accept_from(const Socket& listener, Deadline deadline);
 
 /// Tries until a process listens there. Absent when none did before `deadline`. Throws UserError
 /// when the host's name is unknown.

@@ -13,9 +13,6 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// What the roofline probes ask for, in which order, and how long that takes: measuring and
-// estimating walk the same lists.
-
 /// 1 and, where there are more, all workers.
 std::vector<int> worker_counts(const Setting& setting);
 
@@ -81,34 +78,8 @@ std::size_t gemm_shapes_left_out(const Setting& setting);
 /// `minimum_samples` are taken however long a product lasts.
 Seconds gemm_time(const GemmWork& work, const Pace& pace);
 
-// Each `measure_` asks the machine along a plan and records one point per setting (names in
-// src/core/files/run_names.h); each `estimate_` adds up the same plan.
-
-/// Every isa x {fp32, fp64} x {1, all} workers: the ceilings.
-void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder);
-Seconds estimate_compute(const Setting& setting);
-
-/// {read, write, copy, triad} over working sets from L1 to several times the last cache, regular
-/// stores, and non-temporal ones beyond 4 MiB; 1 and all workers.
-void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder);
-Seconds estimate_memory(const Setting& setting);
-
-/// One dependent load over the same working sets, one worker.
-void measure_latency(Machine& machine, const Setting& setting, Recorder& recorder);
-Seconds estimate_latency(const Setting& setting);
-
-/// 1, 2, 4 ... 512 FMAs per element of a set beyond the last cache, fp32 and fp64, 1 and all
-/// workers.
-void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder);
-Seconds estimate_intensity(const Setting& setting);
-
-/// All families of gemm_plan.h. Throws NothingToMeasure with the reason when the machine has no
-/// GEMM library.
-void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder);
-Seconds estimate_gemm(const Setting& setting);
-
-/// The user's own shapes, recorded as family "free". Throws as measure_gemm, and UserError for a
-/// shape that cannot be asked.
+/// The user's own shapes instead, recorded as family "free". Throws NothingToMeasure with the
+/// reason when the machine has no GEMM library, and UserError for a shape that cannot be asked.
 void measure_gemm_shapes(Machine& machine,
                          const std::vector<GemmWork>& works,
                          Suite suite,

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/roofline.h"
-#include "probes/schedule.h"
 
-#include <algorithm>
 #include <cmath>
-#include <random>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -37,12 +33,8 @@ std::vector<Bytes> working_sets(const Setting& setting, int workers) {
   const double memory = available_share * setting.available_memory.value() / workers;
   const double largest = whole_kibibytes(std::min(wished_total(setting) / workers, memory));
   const double factor = setting.suite == Suite::quick ? std::sqrt(8.0) : std::cbrt(4.0);
-  std::vector<Bytes> sets;
-  for (double set = smallest_set; set * std::sqrt(factor) < largest; set *= factor) {
-    sets.emplace_back(whole_kibibytes(set));
-  }
-  sets.emplace_back(largest);
-  return sets;
+  return geometric(
+      smallest_set, largest, factor, [](double set) { return Bytes(whole_kibibytes(set)); });
 }
 
 std::optional<std::string> memory_shortage(const Setting& setting, int workers) {
@@ -143,15 +135,6 @@ Grids grids(Suite suite) {
           {16, 32, 64, 128}};
 }
 
-double element_bytes(Precision precision) {
-  return precision == Precision::fp32 ? sizeof(float) : sizeof(double);
-}
-
-double elements(const GemmWork& work) {
-  return static_cast<double>(work.m * work.k + work.k * work.n + work.m * work.n) *
-         static_cast<double>(work.batch);
-}
-
 /// A whole number of products per worker, at least one.
 std::int64_t batch_for(std::int64_t side, Precision precision, int workers) {
   const double one = 3.0 * static_cast<double>(side * side) * element_bytes(precision);
@@ -190,24 +173,19 @@ std::vector<GemmShape> all_shapes(const Setting& setting) {
   return plan;
 }
 
-bool fits(const GemmWork& work, Bytes available) {
-  return elements(work) * element_bytes(work.precision) <= available.value() / 4.0;
-}
-
 /// One operation at round rates of a server core with AVX2 to AVX-512 and of its memory.
 Seconds operation_time(const GemmWork& work) {
   const FlopPerSecond rate(work.precision == Precision::fp32 ? 120e9 : 60e9);
-  const Flops flops(2.0 * static_cast<double>(work.m * work.n) * static_cast<double>(work.k) *
-                    static_cast<double>(work.batch));
-  const Bytes bytes(elements(work) * element_bytes(work.precision));
-  return std::max(flops / (effective_workers(work.workers) * rate),
-                  bytes / sweep_rate(work.workers));
+  return std::max(gemm_flops(work) / (effective_workers(work.workers) * rate),
+                  gemm_footprint(work) / sweep_rate(work.workers));
 }
 }  // namespace
 
 std::vector<GemmShape> gemm_plan(const Setting& setting) {
   std::vector<GemmShape> plan = all_shapes(setting);
-  std::erase_if(plan, [&](const GemmShape& s) { return !fits(s.work, setting.available_memory); });
+  std::erase_if(plan, [&](const GemmShape& s) {
+    return gemm_footprint(s.work) > setting.available_memory / 4.0;
+  });
   return plan;
 }
 
@@ -218,7 +196,7 @@ std::size_t gemm_shapes_left_out(const Setting& setting) {
 Seconds gemm_time(const GemmWork& work, const Pace& pace) {
   // Random numbers into fresh pages; one calibrating run; a reference of four rows and four
   // columns of up to three products.
-  const Seconds fill(elements(work) * 3e-9);
+  const Seconds fill(gemm_footprint(work).value() / element_bytes(work.precision) * 3e-9);
   const double checked = static_cast<double>(std::min<std::int64_t>(work.batch, 3)) * 4.0 *
                          static_cast<double>((work.m + work.n) * work.k);
   const Seconds check(checked * 1.5e-9);

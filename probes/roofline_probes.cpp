@@ -3,14 +3,9 @@
 #include "probes/roofline.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
-#include "src/core/run.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <utility>
-#include <variant>
+#include <array>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -24,22 +19,11 @@ BytesPerSecond first_touch_rate(int workers) {
 /// Writing a random cycle: beyond the caches each line of 64 bytes costs part of a miss.
 constexpr BytesPerSecond cycle_write_rate{64.0 / 40e-9};
 
-std::int64_t whole_bytes(Bytes bytes) {
-  return std::llround(bytes.value());
-}
-
 void warn_of_shortage(const Setting& setting, const std::vector<int>& counts, Recorder& recorder) {
   for (const int workers : counts) {
     if (const auto shortage = memory_shortage(setting, workers)) recorder.warn(*shortage);
   }
 }
-
-/// What is recorded of one setting besides its samples.
-struct SettingFacts {
-  std::string name;  // in progress
-  std::map<std::string, Value> parameters;
-  std::map<std::string, double> amounts{};
-};
 
 /// Samples wall_s and cpu_s, amounts flops, bytes and bytes_real (those that are not zero).
 Point point_of(SettingFacts facts, const Measured& measured) {
@@ -58,26 +42,30 @@ Point point_of(SettingFacts facts, const Measured& measured) {
   return point;
 }
 
-/// Asks `ask(work)` along `works` and records a point per setting with what `describe(work)` says
-/// of it.
+/// Calls `ask` of the machine along `works` and records a point per setting with what
+/// `describe(work)` says of it.
 template <class Work, class Describe, class Ask>
-void measure_plan(const std::vector<Work>& works,
+void measure_plan(Machine& machine,
+                  const std::vector<Work>& works,
+                  const Pace& pace,
                   Recorder& recorder,
                   const Describe& describe,
                   const Ask& ask) {
+  const Target target = target_of(pace);
   double done = 0.0;
   for (const Work& work : works) {
     SettingFacts facts = describe(work);
     recorder.progress(done++ / static_cast<double>(works.size()), facts.name);
-    recorder.add(point_of(std::move(facts), ask(work)));
+    recorder.add(point_of(std::move(facts), std::invoke(ask, machine, work, target)));
   }
 }
-}  // namespace
 
+/// Every isa x {fp32, fp64} x {1, all} workers: the ceilings.
 void measure_compute(Machine& machine, const Setting& setting, Recorder& recorder) {
-  const Target target = target_of(compute_pace(setting.suite));
   measure_plan(
+      machine,
       compute_plan(setting, machine.isas()),
+      compute_pace(setting.suite),
       recorder,
       [](const FmaWork& work) {
         const char* precision = precision_name(work.precision);
@@ -86,7 +74,7 @@ void measure_compute(Machine& machine, const Setting& setting, Recorder& recorde
                              {fields::precision, precision},
                              {fields::workers, work.workers}}};
       },
-      [&](const FmaWork& work) { return machine.time_fma(work, target); });
+      &Machine::time_fma);
 }
 
 Seconds estimate_compute(const Setting& setting) {
@@ -95,15 +83,15 @@ Seconds estimate_compute(const Setting& setting) {
          time_per_setting(compute_pace(setting.suite));
 }
 
-namespace {
 void measure_shapes(Machine& machine,
                     const std::vector<GemmShape>& shapes,
                     Suite suite,
                     Recorder& recorder) {
   const std::string library = require_library(machine.gemm_library());
-  const Target target = target_of(gemm_pace(suite));
   measure_plan(
+      machine,
       shapes,
+      gemm_pace(suite),
       recorder,
       [&](const GemmShape& shape) {
         const GemmWork& work = shape.work;
@@ -124,7 +112,9 @@ void measure_shapes(Machine& machine,
                              {fields::batch, work.batch},
                              {fields::workers, work.workers}}};
       },
-      [&](const GemmShape& shape) { return machine.time_gemm(shape.work, target); });
+      [](Machine& asked, const GemmShape& shape, const Target& target) {
+        return asked.time_gemm(shape.work, target);
+      });
 }
 
 Seconds time_of(const std::vector<GemmShape>& shapes, Suite suite) {
@@ -138,8 +128,8 @@ std::vector<GemmShape> own_shapes(const std::vector<GemmWork>& works) {
   for (const GemmWork& work : works) shapes.push_back({"free", work});
   return shapes;
 }
-}  // namespace
 
+/// All families of gemm_plan.
 void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder) {
   const std::size_t left_out = gemm_shapes_left_out(setting);
   if (left_out > 0) {
@@ -158,22 +148,14 @@ Seconds estimate_gemm(const Setting& setting) {
   return time_of(gemm_plan(setting), setting.suite);
 }
 
-void measure_gemm_shapes(Machine& machine,
-                         const std::vector<GemmWork>& works,
-                         Suite suite,
-                         Recorder& recorder) {
-  measure_shapes(machine, own_shapes(works), suite, recorder);
-}
-
-Seconds estimate_gemm_shapes(const std::vector<GemmWork>& works, Suite suite) {
-  return time_of(own_shapes(works), suite);
-}
-
+/// 1, 2, 4 ... 512 FMAs per element of a set beyond the last cache, fp32 and fp64, 1 and all
+/// workers.
 void measure_intensity(Machine& machine, const Setting& setting, Recorder& recorder) {
   warn_of_shortage(setting, worker_counts(setting), recorder);
-  const Target target = target_of(intensity_pace(setting.suite));
   measure_plan(
+      machine,
       intensity_plan(setting),
+      intensity_pace(setting.suite),
       recorder,
       [](const IntensityWork& work) {
         const char* precision = precision_name(work.precision);
@@ -186,7 +168,7 @@ void measure_intensity(Machine& machine, const Setting& setting, Recorder& recor
                              {fields::working_set_bytes, whole_bytes(work.working_set)},
                              {fields::fma_per_element, work.fma_per_element}}};
       },
-      [&](const IntensityWork& work) { return machine.time_intensity(work, target); });
+      &Machine::time_intensity);
   machine.release_memory();
 }
 
@@ -202,11 +184,13 @@ Seconds estimate_intensity(const Setting& setting) {
   return total;
 }
 
+/// One dependent load over the same working sets as memory, one worker.
 void measure_latency(Machine& machine, const Setting& setting, Recorder& recorder) {
   warn_of_shortage(setting, {1}, recorder);
-  const Target target = target_of(latency_pace(setting.suite));
   measure_plan(
+      machine,
       latency_plan(setting),
+      latency_pace(setting.suite),
       recorder,
       [](const LatencyWork& work) {
         return SettingFacts{
@@ -214,7 +198,7 @@ void measure_latency(Machine& machine, const Setting& setting, Recorder& recorde
             {{fields::working_set_bytes, whole_bytes(work.working_set)}},
             {{fields::accesses, 1.0}}};
       },
-      [&](const LatencyWork& work) { return machine.time_latency(work, target); });
+      &Machine::time_latency);
   machine.release_memory();
 }
 
@@ -226,11 +210,14 @@ Seconds estimate_latency(const Setting& setting) {
   return total;
 }
 
+/// {read, write, copy, triad} over working sets from L1 to several times the last cache, regular
+/// stores, and non-temporal ones beyond 4 MiB; 1 and all workers.
 void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder) {
   warn_of_shortage(setting, worker_counts(setting), recorder);
-  const Target target = target_of(memory_pace(setting.suite));
   measure_plan(
+      machine,
       memory_plan(setting),
+      memory_pace(setting.suite),
       recorder,
       [](const MemoryWork& work) {
         const char* kernel = memory_kernel_name(work.kernel);
@@ -244,7 +231,7 @@ void measure_memory(Machine& machine, const Setting& setting, Recorder& recorder
                              {fields::workers, work.workers},
                              {fields::working_set_bytes, whole_bytes(work.working_set)}}};
       },
-      [&](const MemoryWork& work) { return machine.time_memory(work, target); });
+      &Machine::time_memory);
   machine.release_memory();
 }
 
@@ -261,5 +248,43 @@ Seconds estimate_memory(const Setting& setting) {
              std::min(set, setting.last_cache) / sweep_rate(work.workers);
   }
   return total;
+}
+}  // namespace
+
+std::span<const NodeProbe> node_probes() {
+  static constexpr std::array probes{
+      NodeProbe{fields::roofline_compute,
+                "How many FLOP/s can the cores retire, per instruction set and precision?",
+                &estimate_compute,
+                &measure_compute},
+      NodeProbe{fields::roofline_memory,
+                "How fast do data stream from each level of cache and from memory?",
+                &estimate_memory,
+                &measure_memory},
+      NodeProbe{fields::roofline_latency,
+                "How long does one dependent load take at each level?",
+                &estimate_latency,
+                &measure_latency},
+      NodeProbe{fields::roofline_intensity,
+                "From how many FLOPs per byte on is compute the limit, and how soft is the ridge?",
+                &estimate_intensity,
+                &measure_intensity},
+      NodeProbe{fields::roofline_gemm,
+                "How close to the roof does the library multiply matrices of these shapes?",
+                &estimate_gemm,
+                &measure_gemm},
+  };
+  return probes;
+}
+
+void measure_gemm_shapes(Machine& machine,
+                         const std::vector<GemmWork>& works,
+                         Suite suite,
+                         Recorder& recorder) {
+  measure_shapes(machine, own_shapes(works), suite, recorder);
+}
+
+Seconds estimate_gemm_shapes(const std::vector<GemmWork>& works, Suite suite) {
+  return time_of(own_shapes(works), suite);
 }
 }  // namespace scaleworth::probes

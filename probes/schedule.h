@@ -5,6 +5,7 @@
 #include "src/core/statistics/sampling.h"
 #include "src/core/units.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -37,6 +38,18 @@ struct SuitePace {
 /// Time of one setting at this pace: samples (the stopping rule ends at 70 % of the budget on a
 /// quiet machine, at 100 % otherwise) and the calibration before them.
 Seconds time_per_setting(const Pace& pace);
+
+/// whole(size) for sizes from `smallest` by `factor`, and for `largest`, which is at least half a
+/// factor above the one before.
+template <class Whole>
+auto geometric(double smallest, double largest, double factor, const Whole& whole) {
+  std::vector<decltype(whole(largest))> sizes;
+  for (double size = smallest; size * std::sqrt(factor) < largest; size *= factor) {
+    sizes.push_back(whole(size));
+  }
+  sizes.push_back(whole(largest));
+  return sizes;
+}
 
 /// Shuffles `works`, the same way every time, so that a drift of the machine becomes noise along
 /// every axis instead of an effect of size.

@@ -15,26 +15,18 @@
 namespace scaleworth::report {
 namespace {
 std::string subtitle(const Run& run) {
-  const auto measured = std::count_if(run.probes.begin(), run.probes.end(), [](const auto& probe) {
-    return probe.status == ProbeStatus::measured;
-  });
   return fmt::format("{}, suite {}, {} of {} probes measured",
                      run.started_at.empty() ? "start time unknown" : run.started_at,
                      run.suite.empty() ? "unknown" : run.suite,
-                     measured,
+                     std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status),
                      run.probes.size());
 }
 
 std::string incomplete(const Run& run) {
-  if (run.complete && run.interruption.empty()) {
-    return "";
-  }
-  std::string missing;
-  for (const ProbeRecord& probe : run.probes) {
-    if (probe.status == ProbeStatus::pending) {
-      missing += (missing.empty() ? "" : ", ") + probe.name;
-    }
-  }
+  if (run.complete && run.interruption.empty()) return "";
+  const std::string missing = listed(run.probes, [](const ProbeRecord& probe) {
+    return probe.status == ProbeStatus::pending ? probe.name : "";
+  });
   return fmt::format(
       "Incomplete run ({}). {}",
       run.interruption.empty() ? "it ended without saying why" : run.interruption,
@@ -58,8 +50,11 @@ std::vector<NextCommand> next_commands(const Run& run,
   next.push_back({report + " --format html > report.html", "charts, in one file"});
   return next;
 }
-
 }  // namespace
+
+const char* answer_name(Answer answer) {
+  return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
+}
 
 Document compose(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document;
@@ -72,18 +67,14 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   std::vector<Section> sections{findings_section(findings),
                                 training_section(analysis.scaling),
                                 decide_section(analysis.scaling, analysis.assumptions)};
-  if (analysis.roofline) {
-    sections.push_back(roofline_section(*analysis.roofline));
-  }
+  if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
   sections.push_back(gpu_section(analysis));
   sections.push_back(collectives_section(analysis.collectives, analysis.algorithms));
   sections.push_back(machine_section(run));
   sections.push_back(warnings_section(run, analysis, findings));
   sections.push_back(unmeasured_section(run));
   std::erase_if(sections, [](const Section& section) { return !has_content(section); });
-  for (Section& section : sections) {
-    std::for_each(section.tables.begin(), section.tables.end(), drop_summary_columns);
-  }
+  for (Section& section : sections) std::ranges::for_each(section.tables, drop_summary_columns);
   document.sections = std::move(sections);
   document.next = next_commands(run, analysis, options);
   return document;
@@ -98,17 +89,27 @@ void drop_empty_tables(Section& section) {
                 [](const Table& table) { return table.rows.empty() || table.columns.empty(); });
 }
 
+Section section_of(std::string id, std::string title, std::vector<Table> tables) {
+  Section section{std::move(id), std::move(title), {}, {}, std::move(tables)};
+  drop_empty_tables(section);
+  return section;
+}
+
 bool has_content(const Section& section) {
   return !section.lead.empty() || !section.list.empty() || !section.tables.empty();
+}
+
+std::vector<Section> with_content(std::vector<Section> sections) {
+  std::ranges::for_each(sections, drop_empty_tables);
+  std::erase_if(sections, [](const Section& section) { return !has_content(section); });
+  return sections;
 }
 
 void even_out(Table& table) {
   for (Row& row : table.rows) {
     for (Cell& cell : row.cells) {
       Number* number = std::get_if<Number>(&cell);
-      if (!number || !number->interval) {
-        continue;
-      }
+      if (!number || !number->interval) continue;
       const double longer =
           std::max(number->interval->high - number->value, number->value - number->interval->low);
       if (longer <= 0.5 * std::abs(number->value)) {
@@ -123,34 +124,28 @@ constexpr std::size_t most_findings = 6;
 
 /// Findings that no table or verdict shows; how many more warnings there are; what has no result.
 Section remarks_summary(const Run& run, const model::Analysis& analysis) {
-  Section section{"remarks", "", {}, {}, {}};
+  Section section{"remarks", ""};
   for (const Finding& finding : findings_of(run, analysis)) {
     if (!finding.warning && !finding.restates && section.list.size() < most_findings) {
       section.list.push_back(finding.text);
     }
   }
-  std::string missing;
-  for (const ProbeRecord& probe : run.probes) {
+  const auto missing = [](const ProbeRecord& probe) -> std::string {
     // The first lines name those that were not reached.
-    if (probe.status != ProbeStatus::skipped && probe.status != ProbeStatus::failed) continue;
-    missing += fmt::format("{}{} {} ({})",
-                           missing.empty() ? "Not measured: " : "; ",
-                           probe.name,
-                           probe.status == ProbeStatus::skipped ? "skipped" : "failed",
-                           probe.reason);
-  }
-  if (!missing.empty()) {
-    section.lead.push_back(missing + ".");
-  }
+    const bool skipped = probe.status == ProbeStatus::skipped;
+    if (!skipped && probe.status != ProbeStatus::failed) return "";
+    return fmt::format("{} {} ({})", probe.name, skipped ? "skipped" : "failed", probe.reason);
+  };
+  const std::string probes = listed(run.probes, missing, "; ");
+  if (!probes.empty()) section.lead.push_back("Not measured: " + probes + ".");
   return section;
 }
 
 /// The tables of the section that are in the summary.
 Section summary_of(const Section& full) {
-  Section section{full.id, "", {}, {}, {}};
-  for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));
-  drop_empty_tables(section);
-  return section;
+  std::vector<Table> tables;
+  for (const Table& table : full.tables) tables.push_back(report::summary_of(table));
+  return section_of(full.id, "", std::move(tables));
 }
 }  // namespace
 
@@ -164,9 +159,7 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
                              worth_summary(analysis),
                              remarks_summary(run, analysis)};
   std::erase_if(parts, [](const Section& part) { return !has_content(part); });
-  for (Section& part : parts) {
-    std::for_each(part.tables.begin(), part.tables.end(), even_out);
-  }
+  for (Section& part : parts) std::ranges::for_each(part.tables, even_out);
   document.sections = std::move(parts);
   const std::string directory = options.input.empty() ? "RUN" : options.input;
   document.next.insert(

@@ -14,6 +14,7 @@ namespace scaleworth::report {
 // The first lines of a report: is scaling worth it on this machine, by which rule, and how much.
 
 enum class Answer { yes, no, unknown };
+const char* answer_name(Answer answer);
 
 struct Verdict {
   Answer answer = Answer::unknown;
@@ -22,18 +23,18 @@ struct Verdict {
 };
 
 /// The decision on the strong-scaling counts, as `judge_decision` words it, with what the laws and
-/// the warnings add. Yes where it takes more ranks than the fewest, no where it takes the fewest. The
-/// answer is unknown when there are not two counts, when the losses disagree across counts, when
-/// nothing is recommended, or when the 95 % intervals do not separate the count from the fewest.
-/// `warnings`: how many there are about the measurement.
+/// the warnings add. Yes where it takes more ranks than the fewest, no where it takes the fewest.
+/// The answer is unknown when there are not two counts, when the losses disagree across counts,
+/// when nothing is recommended, or when the 95 % intervals do not separate the count from the
+/// fewest. `warnings`: how many there are about the measurement.
 Verdict judge(const model::Analysis& analysis, std::size_t warnings = 0);
 
 struct Section {
   std::string id;  // anchor in HTML: "roofline"
   std::string title;
-  std::vector<std::string> lead;  // paragraphs before the tables
-  std::vector<std::string> list;  // numbered in every format
-  std::vector<Table> tables;
+  std::vector<std::string> lead = {};  // paragraphs before the tables
+  std::vector<std::string> list = {};  // numbered in every format
+  std::vector<Table> tables = {};
 };
 
 /// A command that makes sense now, and what it would give.
@@ -64,8 +65,14 @@ std::string document_title(const std::string& tool_version, const std::string& q
 /// Leaves out the tables that have no rows.
 void drop_empty_tables(Section& section);
 
+/// Of those tables that have rows.
+Section section_of(std::string id, std::string title, std::vector<Table> tables);
+
 /// A paragraph, a list or a table.
 bool has_content(const Section& section);
+
+/// The sections that have content, without their empty tables.
+std::vector<Section> with_content(std::vector<Section> sections);
 
 /// Intervals whose longer arm is at most half of the value become value ± longer arm, which is
 /// wider than the interval, never narrower, and leaves room in a line.

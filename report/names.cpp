@@ -3,11 +3,10 @@
 
 #include "report/quantity.h"
 
-#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -26,10 +25,8 @@ constexpr std::array unit_suffixes{Suffix{"_bytes", Unit::bytes},
                                    Suffix{"_s", Unit::seconds}};
 
 const Suffix* unit_suffix(std::string_view name) {
-  const auto* found =
-      std::find_if(unit_suffixes.begin(), unit_suffixes.end(), [name](const Suffix& suffix) {
-        return name.ends_with(suffix.text);
-      });
+  const auto ends = [name](std::string_view text) { return name.ends_with(text); };
+  const auto* found = std::ranges::find_if(unit_suffixes, ends, &Suffix::text);
   return found == unit_suffixes.end() ? nullptr : found;
 }
 
@@ -53,13 +50,10 @@ std::string fraction_text(double fraction) {
 }
 
 std::optional<double> as_number(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return static_cast<double>(*integer);
-  }
-  if (const auto* real = std::get_if<double>(&value)) {
-    return *real;
-  }
-  return std::nullopt;
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (integer) return static_cast<double>(*integer);
+  const auto* real = std::get_if<double>(&value);
+  return real ? std::optional(*real) : std::nullopt;
 }
 }  // namespace
 
@@ -69,33 +63,23 @@ std::string words(const std::string& identifier) {
   return text;
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 std::string ranks_phrase(int ranks) {
   return fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
 }
 
 const char* bound_name(model::Bound bound) {
-  switch (bound) {
-    case model::Bound::compute:
-      return "compute";
-    case model::Bound::memory:
-      return "memory";
-    case model::Bound::neither:
-      break;
-  }
-  return "neither";
+  if (bound == model::Bound::neither) return "neither";
+  return bound == model::Bound::compute ? "compute" : "memory";
 }
 
 std::string plain_text(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return *text;
-  }
-  if (const auto* flag = std::get_if<bool>(&value)) {
-    return *flag ? "yes" : "no";
-  }
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return fmt::format("{}", *integer);
-  }
-  return fmt::format("{}", std::get<double>(value));
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
+  return std::visit([](const auto& one) { return fmt::format("{}", one); }, value);
 }
 
 NamedValue printed_fact(const Fact& fact) {

@@ -5,11 +5,44 @@
 #include "src/core/run.h"
 #include "src/model/analysis.h"
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace scaleworth::report {
+/// What `text_of` gives for each of them, without empty ones: "a, b".
+template <class Range, class TextOf>
+std::string listed(const Range& range, TextOf text_of, std::string_view separator = ", ") {
+  std::string list;
+  for (const auto& one : range) {
+    const std::string text = std::invoke(text_of, one);
+    if (!list.empty() && !text.empty()) list += separator;
+    list += text;
+  }
+  return list;
+}
+
+/// The largest of a member; 0 for none.
+template <class T>
+int largest(const std::vector<T>& all, int T::*member) {
+  int most = 0;
+  for (const T& one : all) most = std::max(most, one.*member);
+  return most;
+}
+
+/// Of the elements with less of a member than the largest.
+template <class T>
+auto below_largest(const std::vector<T>& all, int T::*member) {
+  return [most = largest(all, member), member](const T& one) { return one.*member < most; };
+}
+
 /// Underscores as spaces: "exposed_transfer" is "exposed transfer".
 std::string words(const std::string& identifier);
+
+/// With a capital letter.
+std::string capitalised(std::string text);
 
 /// "1 rank", "2 ranks".
 std::string ranks_phrase(int ranks);

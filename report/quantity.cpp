@@ -88,27 +88,17 @@ std::string fixed(double value, int decimals) {
 
 /// Decimals that show `digits` significant digits of `value` after rounding.
 int decimals_for_digits(double value, int digits) {
-  if (value == 0.0) {
-    return 0;
-  }
+  if (value == 0.0) return 0;
   const int decimals = digits - 1 - leading_position(value);
   const double rounded = std::round(value * std::pow(10.0, decimals)) / std::pow(10.0, decimals);
   return rounded == 0.0 ? decimals : digits - 1 - leading_position(rounded);
 }
 
-std::string percent_without_interval(double value) {
-  if (value != 0.0 && std::abs(value) < 0.05) {
-    return value > 0.0 ? "<0.1" : ">-0.1";
-  }
-  return fixed(value, 1);
-}
-
 std::string without_interval(double value, Unit unit, int digits) {
-  if (unit == Unit::count) {
-    return fixed(value, 0);
-  }
+  if (unit == Unit::count) return fixed(value, 0);
   if (unit == Unit::percent) {
-    return percent_without_interval(value);
+    if (value == 0.0 || std::abs(value) >= 0.05) return fixed(value, 1);
+    return value > 0.0 ? "<0.1" : ">-0.1";
   }
   const bool may_be_exact = unit == Unit::bytes || unit == Unit::plain;
   const bool whole = may_be_exact && value == std::round(value) && std::abs(value) < 1e4;
@@ -157,23 +147,17 @@ std::string base_symbol(Unit unit) {
 Scale scale_for(Unit unit, double magnitude) {
   const auto choices = steps(unit);
   // Zero says nothing about the scale; the unit with factor 1 or the largest reads best.
-  if (magnitude == 0.0 || !std::isfinite(magnitude)) {
-    const auto& plain = unit == Unit::bytes ? choices.back() : choices.front();
-    return Scale{plain.factor, plain.symbol};
-  }
-  for (const Step& step : choices) {
-    if (std::abs(magnitude) >= step.from) {
-      return Scale{step.factor, step.symbol};
-    }
-  }
-  return Scale{choices.back().factor, choices.back().symbol};
+  const bool unknown = magnitude == 0.0 || !std::isfinite(magnitude);
+  const auto found = std::ranges::find_if(choices, [&](const Step& step) {
+    return unknown ? unit != Unit::bytes : std::abs(magnitude) >= step.from;
+  });
+  const Step& step = found == choices.end() ? choices.back() : *found;
+  return Scale{step.factor, step.symbol};
 }
 
 std::string format_number(const Number& number, Unit unit, const Scale& scale, int digits) {
   const double value = number.value * scale.factor;
-  if (!std::isfinite(value)) {
-    return "n/a";
-  }
+  if (!std::isfinite(value)) return "n/a";
   const auto& interval = number.interval;
   if (!interval || !std::isfinite(interval->low) || !std::isfinite(interval->high)) {
     return without_interval(value, unit, digits);

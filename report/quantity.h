@@ -5,6 +5,7 @@
 #include "src/core/estimate.h"
 #include "src/core/units.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -47,6 +48,18 @@ inline Number number(double value) {
 template <int S, int B, int F, int D>
 Number number(Quantity<S, B, F, D> quantity) {
   return number(quantity.value());
+}
+/// In seconds.
+inline Number number(std::chrono::nanoseconds time) {
+  return number(static_cast<double>(time.count()) * 1e-9);
+}
+
+/// Of a price.
+inline double per_hour(DollarsPerSecond price) {
+  return price.value() * 3600.0;
+}
+inline std::optional<double> per_hour(const std::optional<DollarsPerSecond>& price) {
+  return price ? std::optional(per_hour(*price)) : std::nullopt;
 }
 
 /// Something proportional to the step time (a cost) or to its inverse (a rate), with the step's

@@ -13,6 +13,11 @@
 #include <string_view>
 #include <vector>
 
+namespace scaleworth {
+class Fields;
+struct JsonHead;
+}  // namespace scaleworth
+
 namespace scaleworth::report {
 // The renderers behind render(), one per format.
 
@@ -22,7 +27,17 @@ std::string render_text(const Document& document, const RenderOptions& options);
 /// GitHub-flavoured Markdown.
 std::string render_markdown(const Document& document);
 
-/// One tidy table: a line per number. Columns in report/README.md.
+/// Names of the parameter columns of a CSV.
+using CsvNames = std::vector<std::string>;
+
+/// One tidy table: a line per number of all tables that belong into a CSV, with every parameter in
+/// a column of its own; the unit of an amount is `currency`. Throws std::logic_error for a table
+/// with a parameter that `parameters` lacks.
+std::string render_csv(const Document& document,
+                       const CsvNames& parameters,
+                       const std::string& currency);
+
+/// The same of a run, with the facts about its machine. Columns in report/README.md.
 std::string render_csv(const Run& run, const Document& document);
 
 /// The analysis, numbers in base units, null for what is absent, and a reference to the run.
@@ -30,57 +45,41 @@ std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options);
 
-/// One self-contained file: tables that need no JavaScript beside charts that do.
-std::string render_html(const Run& run,
-                        const model::Analysis& analysis,
-                        const RenderOptions& options);
-
-// Tables as one tidy CSV: a line per number, with every parameter in a column of its own.
-
-/// Names of the parameter columns.
-using CsvNames = std::vector<std::string_view>;
-
-std::string csv_header(const CsvNames& parameters);
-
-/// All tables that belong into a CSV; the unit of an amount is `currency`. Throws std::logic_error
-/// for a table with a parameter that `parameters` lacks.
-std::string csv_lines(const Document& document,
-                      const CsvNames& parameters,
-                      const std::string& currency = "USD");
-
 // A report in the format asked for.
 
-/// The parts of a report; made only when the format needs them.
+/// The parts of a report; made only when the format needs them. Amounts carry the currency's label.
+/// For CSV, HTML and JSON the options ask for details, whatever those of the report say.
 struct DocumentParts {
-  std::function<Document()> asked;    // for text and Markdown
-  std::function<Document()> whole;    // for CSV and HTML
-  std::function<std::string()> json;  // amounts labelled already
+  std::function<Document(const RenderOptions&)> document;
+  std::function<std::string(const RenderOptions&)> json;
   std::function<std::vector<Chart>()> charts;
   CsvNames parameters = {};  // columns of the CSV that name a number, the same in every report
-  /// Sentences and charts say USD, to be replaced by `label_amounts`; false: they have the
-  /// currency's label already.
-  bool says_usd = false;
 };
 
 std::string render_document(const DocumentParts& parts, const RenderOptions& options);
 
-// The label of all amounts of money, where it is not USD. Nothing is converted.
-
-/// "USD" as a word becomes `currency`; "USD_PER_HOUR", a placeholder of a command, stays.
-void label_amounts(std::string& text, const std::string& currency);
-/// In every sentence, header and unit, and the subtitle says so; column ids that end in _usd keep
-/// their names.
-void label_amounts(Document& document, const std::string& currency);
-/// In its picture and every sentence beside it.
-void label_amounts(Chart& chart, const std::string& currency);
-/// In every text but "input", the name that the user gave a file; keys keep their names.
-void label_amounts(Json& json, const std::string& currency);
-
 /// The document as text. What came in from the command line or a file may be in any encoding; a
 /// replacement character beats an exception.
 std::string json_text(const Json& json);
-/// The same with its amounts labelled.
-std::string json_text(Json json, const std::string& currency);
+/// The text of the document that `members` write under `head`.
+std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& members);
+
+// Members that the JSON of several reports have.
+
+void put_versions(Fields& json, const RenderOptions& options);
+void put_currency(Fields& json, const RenderOptions& options);
+
+/// What the answers of a verdict are called, and what the schema says of it.
+struct VerdictWords {
+  const char* yes = "yes";
+  const char* no = "no";
+  const char* unknown = "unknown";
+  const char* answers = "yes|no|unknown";
+  const char* meaning = "";
+  const char* headline = "One sentence with its numbers.";
+  const char* sentence = "In words, as the text report says it.";
+};
+void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words);
 
 // Breaking text into lines of a terminal.
 

@@ -3,8 +3,10 @@
 #include "report/render.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,24 +23,12 @@ extern const char scaleworth_asset_licences_end[];
 
 namespace scaleworth::report {
 namespace {
-std::string_view between(const char* begin, const char* end) {
-  return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-std::string_view style_sheet() {
-  return between(scaleworth_asset_style, scaleworth_asset_style_end);
-}
-
+const std::string_view style_sheet(scaleworth_asset_style, scaleworth_asset_style_end);
 /// The chart library and the few lines that start it; empty in a build without it
 /// (SCALEWORTH_HTML=OFF).
-std::string_view chart_script() {
-  return between(scaleworth_asset_charts, scaleworth_asset_charts_end);
-}
-
-/// Licences of what chart_script() holds.
-std::string_view chart_licences() {
-  return between(scaleworth_asset_licences, scaleworth_asset_licences_end);
-}
+const std::string_view chart_script(scaleworth_asset_charts, scaleworth_asset_charts_end);
+/// Licences of what `chart_script` holds.
+const std::string_view chart_licences(scaleworth_asset_licences, scaleworth_asset_licences_end);
 
 /// Escaped, and with a value kept on one line with its interval and its per cent sign.
 std::string typeset(const std::string& text) {
@@ -60,31 +50,34 @@ std::string element(const char* tag, const std::string& text, const char* attrib
   return fmt::format("<{0}{2}>{1}</{0}>\n", tag, typeset(text), attributes);
 }
 
+std::string items(const char* list, const std::vector<std::string>& texts) {
+  std::string html;
+  for (const std::string& text : texts) html += element("li", text);
+  return texts.empty() ? "" : fmt::format("<{0}>\n{1}</{0}>\n", list, html);
+}
+
 std::string table_body(const Printed& printed) {
+  const auto cell =
+      [&](const char* tag, const char* scope, std::size_t c, const std::string& text) {
+        const char* number = printed.right[c] ? " class=\"number\"" : "";
+        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope, number, html_escaped(text));
+      };
   std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
   for (std::size_t c = 0; c < printed.headers.size(); ++c) {
-    html += fmt::format("<th scope=\"col\"{}>{}</th>",
-                        printed.right[c] ? " class=\"number\"" : "",
-                        html_escaped(printed.headers[c]));
+    html += cell("th", " scope=\"col\"", c, printed.headers[c]);
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const auto& row : printed.rows) {
     html += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      html += fmt::format(
-          "<td{}>{}</td>", printed.right[c] ? " class=\"number\"" : "", html_escaped(row[c]));
-    }
+    for (std::size_t c = 0; c < row.size(); ++c) html += cell("td", "", c, row[c]);
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
 }
 
 bool has_detail(const Table& table) {
-  return std::any_of(
-             table.rows.begin(), table.rows.end(), [](const Row& row) { return row.detail; }) ||
-         std::any_of(table.columns.begin(), table.columns.end(), [](const Column& column) {
-           return column.detail;
-         });
+  return std::ranges::any_of(table.rows, &Row::detail) ||
+         std::ranges::any_of(table.columns, &Column::detail);
 }
 
 std::string folded(const Table& table, const std::string& summary) {
@@ -101,9 +94,7 @@ std::string html(const Table& table) {
     text += table_body(print_table(table, false));
     text += has_detail(table) ? folded(table, "All rows and columns") : "";
   }
-  for (const std::string& note : table.notes) {
-    text += element("p", note, " class=\"note\"");
-  }
+  for (const std::string& note : table.notes) text += element("p", note, " class=\"note\"");
   return text;
 }
 
@@ -113,14 +104,13 @@ std::string html(const Chart& chart) {
   if (chart.spec.is_null()) {
     return text + element("p", chart.missing, " class=\"fallback\"") + "</figure>\n";
   }
-  const char* why =
-      chart_script().empty()
-          ? "This build of scaleworth has no chart library (SCALEWORTH_HTML=OFF); the "
-            "tables below hold the numbers."
-          : "The chart needs JavaScript; the tables below hold the numbers.";
+  const char* why = chart_script.empty()
+                        ? "This build of scaleworth has no chart library (SCALEWORTH_HTML=OFF); "
+                          "the tables below hold the numbers."
+                        : "The chart needs JavaScript; the tables below hold the numbers.";
   text += "<div class=\"canvas\"><p class=\"fallback\">" + html_escaped(why) + "</p></div>\n";
   text += element("p", chart.how_to_read, " class=\"note\"");
-  if (!chart_script().empty()) {
+  if (!chart_script.empty()) {
     text += "<script type=\"application/json\" class=\"chart-spec\">" +
             json_in_script(chart.spec.dump(-1, ' ', false, Json::error_handler_t::replace)) +
             "</script>\n";
@@ -131,27 +121,11 @@ std::string html(const Chart& chart) {
 std::string html(const Section& section, const std::vector<Chart>& charts) {
   std::string text = fmt::format("<section id=\"{}\">\n", section.id);
   text += element("h2", section.title);
-  for (const std::string& paragraph : section.lead) {
-    text += element("p", paragraph);
-  }
-  if (!section.list.empty()) {
-    text += "<ol>\n";
-    for (const std::string& item : section.list) {
-      text += element("li", item);
-    }
-    text += "</ol>\n";
-  }
-  for (const Chart& chart : charts) {
-    text += chart.section == section.id ? html(chart) : "";
-  }
-  for (const Table& table : section.tables) {
-    text += html(table);
-  }
+  for (const std::string& paragraph : section.lead) text += element("p", paragraph);
+  text += items("ol", section.list);
+  for (const Chart& chart : charts) text += chart.section == section.id ? html(chart) : "";
+  for (const Table& table : section.tables) text += html(table);
   return text + "</section>\n";
-}
-
-const char* answer_class(Answer answer) {
-  return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
 }
 
 std::string head(const Document& document) {
@@ -160,20 +134,15 @@ std::string head(const Document& document) {
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
          "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n" +
-         element("title", document.title) + "<style>\n" + std::string(style_sheet()) +
+         element("title", document.title) + "<style>\n" + std::string(style_sheet) +
          "</style>\n</head>\n<body>\n<main>\n";
 }
 
 std::string header(const Document& document) {
   std::string text = "<header>\n" + element("h1", document.title);
-  text += fmt::format("<div class=\"verdict {}\">\n", answer_class(document.verdict.answer));
+  text += fmt::format("<div class=\"verdict {}\">\n", answer_name(document.verdict.answer));
   text += element("p", document.verdict.headline, " class=\"headline\"");
-  text += document.verdict.lines.empty() ? "" : "<ul>\n";
-  for (const std::string& line : document.verdict.lines) {
-    text += element("li", line);
-  }
-  text += document.verdict.lines.empty() ? "" : "</ul>\n";
-  text += "</div>\n";
+  text += items("ul", document.verdict.lines) + "</div>\n";
   if (!document.incomplete.empty()) {
     text += element("p", document.incomplete, " class=\"incomplete\"");
   }
@@ -204,59 +173,26 @@ std::string render_page(const Document& document,
                         const std::vector<Chart>& charts,
                         const std::string& json) {
   std::string page = head(document) + header(document);
-  for (const Section& section : document.sections) {
-    page += html(section, charts);
-  }
+  for (const Section& section : document.sections) page += html(section, charts);
   page += next(document) + "</main>\n";
   page += "<script type=\"application/json\" id=\"scaleworth-report\">\n" + json_in_script(json) +
           "</script>\n";
-  if (!chart_script().empty()) {
-    page += "<script>\n/*\n" + std::string(chart_licences()) + "*/\n" +
-            code_in_script(chart_script()) + "\n</script>\n";
+  if (!chart_script.empty()) {
+    page += "<script>\n/*\n" + std::string(chart_licences) + "*/\n" + code_in_script(chart_script) +
+            "\n</script>\n";
   }
   return page + "</body>\n</html>\n";
 }
 
-std::string render_html(const Run& run,
-                        const model::Analysis& analysis,
-                        const RenderOptions& options) {
-  return render_page(
-      compose(run, analysis, options), make_charts(analysis), render_json(run, analysis, options));
-}
-
-namespace {
-bool starts_with_ignoring_case(std::string_view text, std::string_view lower) {
-  if (text.size() < lower.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    if (std::tolower(static_cast<unsigned char>(text[i])) != lower[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-}  // namespace
-
 std::string html_escaped(std::string_view text) {
+  constexpr std::array entities{std::pair('&', "&amp;"),
+                                std::pair('<', "&lt;"),
+                                std::pair('>', "&gt;"),
+                                std::pair('"', "&quot;")};
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
+    const auto* entity = std::ranges::find(entities, c, &std::pair<char, const char*>::first);
+    result += entity == entities.end() ? std::string_view(&c, 1) : entity->second;
   }
   return result;
 }
@@ -264,28 +200,21 @@ std::string html_escaped(std::string_view text) {
 std::string json_in_script(std::string_view json) {
   std::string result;
   result.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
+  for (const char c : json) result += c == '<' ? "\\u003c" : std::string_view(&c, 1);
   return result;
 }
 
 std::string code_in_script(std::string_view code) {
+  constexpr std::string_view end = "/script";
+  const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
   std::string result;
   result.reserve(code.size());
   for (std::size_t i = 0; i < code.size(); ++i) {
     result += code[i];
-    if (code[i] != '<') {
-      continue;
-    }
+    if (code[i] != '<') continue;
     const std::string_view rest = code.substr(i + 1);
-    if (starts_with_ignoring_case(rest, "/script") || rest.starts_with("!--")) {
-      result += '\\';
-    }
+    const bool ends = std::ranges::equal(rest.substr(0, end.size()), end, {}, lower);
+    if (ends || rest.starts_with("!--")) result += '\\';
   }
   return result;
 }

@@ -13,9 +13,7 @@ std::string escaped(const std::string& text) {
       result += ' ';
       continue;
     }
-    if (c == '|' || c == '*' || c == '_' || c == '`' || c == '<' || c == '\\') {
-      result += '\\';
-    }
+    if (c == '|' || c == '*' || c == '_' || c == '`' || c == '<' || c == '\\') result += '\\';
     result += c;
   }
   return result;
@@ -23,9 +21,7 @@ std::string escaped(const std::string& text) {
 
 std::string line(const std::vector<std::string>& cells) {
   std::string text = "|";
-  for (const std::string& cell : cells) {
-    text += " " + escaped(cell) + " |";
-  }
+  for (const std::string& cell : cells) text += " " + escaped(cell) + " |";
   return text + "\n";
 }
 
@@ -33,33 +29,21 @@ std::string markdown(const Table& table) {
   const Printed printed = print_table(table, false);
   std::string text = table.title.empty() ? "" : "**" + escaped(table.title) + "**\n\n";
   text += line(printed.headers) + "|";
-  for (const bool right : printed.right) {
-    text += right ? " ---: |" : " :--- |";
-  }
+  for (const bool right : printed.right) text += right ? " ---: |" : " :--- |";
   text += "\n";
-  for (const auto& row : printed.rows) {
-    text += line(row);
-  }
+  for (const auto& row : printed.rows) text += line(row);
   text += "\n";
-  for (const std::string& note : table.notes) {
-    text += escaped(note) + "\n\n";
-  }
+  for (const std::string& note : table.notes) text += escaped(note) + "\n\n";
   return text;
 }
 
 std::string markdown(const Section& section) {
   std::string text = section.title.empty() ? "" : "## " + escaped(section.title) + "\n\n";
-  for (const std::string& paragraph : section.lead) {
-    text += escaped(paragraph) + "\n\n";
-  }
+  for (const std::string& paragraph : section.lead) text += escaped(paragraph) + "\n\n";
   int item = 0;
-  for (const std::string& one : section.list) {
-    text += fmt::format("{}. {}\n", ++item, escaped(one));
-  }
+  for (const std::string& one : section.list) text += fmt::format("{}. {}\n", ++item, escaped(one));
   text += section.list.empty() ? "" : "\n";
-  for (const Table& table : section.tables) {
-    text += only_detail(table) ? "" : markdown(table);
-  }
+  for (const Table& table : section.tables) text += only_detail(table) ? "" : markdown(table);
   return text;
 }
 }  // namespace
@@ -67,21 +51,15 @@ std::string markdown(const Section& section) {
 std::string render_markdown(const Document& document) {
   std::string text = "# " + escaped(document.title) + "\n\n";
   text += "**" + escaped(document.verdict.headline) + "**\n\n";
-  for (const std::string& one : document.verdict.lines) {
-    text += "- " + escaped(one) + "\n";
-  }
+  for (const std::string& one : document.verdict.lines) text += "- " + escaped(one) + "\n";
   text += document.verdict.lines.empty() ? "" : "\n";
-  if (!document.incomplete.empty()) {
-    text += "> **" + escaped(document.incomplete) + "**\n\n";
-  }
+  if (!document.incomplete.empty()) text += "> **" + escaped(document.incomplete) + "**\n\n";
   text += escaped(document.subtitle) + ". " +
           (document.intervals ? "95 % intervals: value ± longer arm, or value [low, high]; none "
                                 "below 6 samples; "
                               : "") +
           "n/a: not available.\n\n";
-  for (const Section& section : document.sections) {
-    text += markdown(section);
-  }
+  for (const Section& section : document.sections) text += markdown(section);
   text += "## Next\n\n```sh\n";
   for (const NextCommand& next : document.next) {
     text += "# " + next.reason + "\n" + next.command + "\n";

@@ -19,9 +19,7 @@ std::vector<std::string_view> unbreakable_words(std::string_view text) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const bool before_percent = i + 1 < text.size() && text[i + 1] == '%';
     if (i == text.size() || (text[i] == ' ' && depth == 0 && !before_percent)) {
-      if (i > start) {
-        words.push_back(text.substr(start, i - start));
-      }
+      if (i > start) words.push_back(text.substr(start, i - start));
       start = i + 1;
     } else if (text[i] == '[') {
       ++depth;
@@ -35,9 +33,7 @@ std::vector<std::string_view> unbreakable_words(std::string_view text) {
 /// Columns of the widest piece that `wrap` never breaks.
 std::size_t widest_word(std::string_view text) {
   std::size_t widest = 0;
-  for (const std::string_view word : unbreakable_words(text)) {
-    widest = std::max(widest, display_width(word));
-  }
+  for (const auto word : unbreakable_words(text)) widest = std::max(widest, display_width(word));
   return widest;
 }
 
@@ -51,7 +47,8 @@ class Page {
   const std::string& text() const { return text_; }
 
   void line(const std::string& content = "", const char* style = "") {
-    text_ += styled(content, style) + "\n";
+    text_ += colour_ && *style != '\0' ? fmt::format("\033[{}m{}\033[0m\n", style, content)
+                                       : content + "\n";
   }
   /// Wrapped, with `first` before the first line and as much space before the others.
   void paragraph(const std::string& first, const std::string& content, const char* style = "") {
@@ -64,10 +61,6 @@ class Page {
   }
 
  private:
-  std::string styled(const std::string& content, const char* style) const {
-    return colour_ && *style != '\0' ? fmt::format("\033[{}m{}\033[0m", style, content) : content;
-  }
-
   bool colour_;
   std::size_t width_;
   std::string text_;
@@ -77,15 +70,7 @@ constexpr const char* bold = "1";
 constexpr const char* dim = "2";
 
 const char* answer_style(Answer answer) {
-  switch (answer) {
-    case Answer::yes:
-      return "1;32";
-    case Answer::no:
-      return "1;31";
-    case Answer::unknown:
-      break;
-  }
-  return "1;33";
+  return answer == Answer::yes ? "1;32" : answer == Answer::no ? "1;31" : "1;33";
 }
 
 /// Takes columns from the widest, none below its floor, until the table fits.
@@ -99,9 +84,7 @@ void shrink(std::vector<std::size_t>& widths,
         widest = c;
       }
     }
-    if (widest == widths.size()) {
-      return;
-    }
+    if (widest == widths.size()) return;
     --widths[widest];
   }
 }
@@ -154,45 +137,27 @@ void print_row(Page& page,
 void print(Page& page, const Table& table, const char* header_style) {
   const Printed printed = print_table(table, false);
   const auto widths = column_widths(printed, page.width() - indent);
-  if (!table.title.empty()) {
-    page.paragraph("", table.title, bold);
-  }
+  if (!table.title.empty()) page.paragraph("", table.title, bold);
   print_row(page, printed.headers, printed, widths, header_style);
-  for (const auto& row : printed.rows) {
-    print_row(page, row, printed, widths, "");
-  }
-  for (const std::string& note : table.notes) {
-    page.paragraph("  ", note, dim);
-  }
+  for (const auto& row : printed.rows) print_row(page, row, printed, widths, "");
+  for (const std::string& note : table.notes) page.paragraph("  ", note, dim);
 }
 
 /// A section without title is part of a summary: its tables stand close and name the subject.
 void print(Page& page, const Section& section) {
   const bool close = section.title.empty();
-  if (!close) {
-    page.line("== " + section.title + " ==", bold);
-  }
-  for (const std::string& paragraph : section.lead) {
-    page.paragraph("", paragraph);
-  }
+  if (!close) page.line("== " + section.title + " ==", bold);
+  for (const std::string& paragraph : section.lead) page.paragraph("", paragraph);
   int item = 0;
-  for (const std::string& text : section.list) {
-    page.paragraph(fmt::format("{:2}. ", ++item), text);
-  }
-  if (!close && (!section.list.empty() || !section.lead.empty())) {
-    page.line();
-  }
+  for (const std::string& text : section.list) page.paragraph(fmt::format("{:2}. ", ++item), text);
+  if (!close && (!section.list.empty() || !section.lead.empty())) page.line();
   for (const Table& table : section.tables) {
     if (!only_detail(table)) {
       print(page, table, close ? bold : dim);
-      if (!close) {
-        page.line();
-      }
+      if (!close) page.line();
     }
   }
-  if (close) {
-    page.line();
-  }
+  if (close) page.line();
 }
 }  // namespace
 
@@ -200,20 +165,14 @@ std::string render_text(const Document& document, const RenderOptions& options) 
   Page page(options);
   page.paragraph("", document.title, bold);
   page.paragraph("", document.verdict.headline, answer_style(document.verdict.answer));
-  for (const std::string& line : document.verdict.lines) {
-    page.paragraph("  ", line);
-  }
+  for (const std::string& line : document.verdict.lines) page.paragraph("  ", line);
   if (!document.incomplete.empty()) {
     page.paragraph("", document.incomplete, answer_style(Answer::unknown));
   }
   page.paragraph(
       "", document.subtitle + (document.intervals ? "; ± or [low, high]: 95 % interval" : ""), dim);
-  if (document.sections.empty() || !document.sections.front().title.empty()) {
-    page.line();
-  }
-  for (const Section& section : document.sections) {
-    print(page, section);
-  }
+  if (document.sections.empty() || !document.sections.front().title.empty()) page.line();
+  for (const Section& section : document.sections) print(page, section);
   page.line("Next:", bold);
   for (const NextCommand& next : document.next) {
     const std::string whole = "  " + next.command + "  # " + next.reason;
@@ -228,9 +187,8 @@ std::string render_text(const Document& document, const RenderOptions& options) 
 }
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
+  const auto begins = [](unsigned char c) { return (c & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins));
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {

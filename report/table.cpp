@@ -3,128 +3,68 @@
 
 #include "src/core/statistics/sample_statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 
 namespace scaleworth::report {
 namespace {
-Scale column_scale(const Table& table, std::size_t index, bool detail) {
+Scale column_scale(const std::vector<const Row*>& rows, std::size_t index, Unit unit) {
   std::vector<double> magnitudes;
-  for (const Row& row : table.rows) {
-    const auto* number = std::get_if<Number>(&row.cells[index]);
-    if (number && (detail || !row.detail) && std::isfinite(number->value) && number->value != 0.0) {
+  for (const Row* row : rows) {
+    const auto* number = std::get_if<Number>(&row->cells[index]);
+    if (number && std::isfinite(number->value) && number->value != 0.0) {
       magnitudes.push_back(std::abs(number->value));
     }
   }
-  return scale_for(table.columns[index].unit, median(magnitudes).value_or(0.0));
+  return scale_for(unit, median(magnitudes).value_or(0.0));
 }
 
 /// A column without any text is one of numbers, even when all of them are absent.
 bool is_numeric(const Table& table, std::size_t index) {
-  return std::none_of(table.rows.begin(), table.rows.end(), [index](const Row& row) {
+  return std::ranges::none_of(table.rows, [index](const Row& row) {
     return std::holds_alternative<std::string>(row.cells[index]);
   });
 }
 
 std::string print_cell(const Cell& cell, const Column& column, const Scale& scale) {
-  if (const auto* text = std::get_if<std::string>(&cell)) {
-    return *text;
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  const auto* number = std::get_if<Number>(&cell);
+  if (!number) return "n/a";
+  if (column.decimals && !number->interval && std::isfinite(number->value)) {
+    return format_decimals(number->value * scale.factor, *column.decimals);
   }
-  if (const auto* number = std::get_if<Number>(&cell)) {
-    if (column.decimals && !number->interval && std::isfinite(number->value)) {
-      return format_decimals(number->value * scale.factor, *column.decimals);
-    }
-    return column.own_scale ? format_quantity(*number, column.unit, column.digits)
-                            : format_number(*number, column.unit, scale, column.digits);
-  }
-  return "n/a";
-}
-
-void check_shape(const Table& table) {
-  for (const Row& row : table.rows) {
-    if (row.cells.size() != table.columns.size()) {
-      throw std::logic_error("table " + table.id + ": a row has not one cell per column");
-    }
-  }
+  return column.own_scale ? format_quantity(*number, column.unit, column.digits)
+                          : format_number(*number, column.unit, scale, column.digits);
 }
 }  // namespace
 
 Printed print_table(const Table& table, bool detail) {
-  check_shape(table);
-  Printed printed;
+  std::vector<const Row*> shown;
   for (const Row& row : table.rows) {
-    if (detail || !row.detail) {
-      printed.rows.emplace_back();
+    if (row.cells.size() != table.columns.size()) {
+      throw std::logic_error("table " + table.id + ": a row has not one cell per column");
     }
+    if (detail || !row.detail) shown.push_back(&row);
   }
+  Printed printed;
+  printed.rows.resize(shown.size());
   for (std::size_t index = 0; index < table.columns.size(); ++index) {
     const Column& column = table.columns[index];
-    if (column.detail && !detail) {
-      continue;
-    }
+    if (column.detail && !detail) continue;
     const bool numeric = is_numeric(table, index);
-    const Scale scale = column_scale(table, index, detail);
+    const Scale scale = column_scale(shown, index, column.unit);
     const bool unit_in_header = numeric && !column.own_scale && !scale.symbol.empty();
-    printed.headers.push_back(unit_in_header ? column.header + " (" + scale.symbol + ")"
-                                             : column.header);
+    printed.headers.push_back(column.header + (unit_in_header ? " (" + scale.symbol + ")" : ""));
     printed.right.push_back(numeric);
-    std::size_t line = 0;
-    for (const Row& row : table.rows) {
-      if (detail || !row.detail) {
-        printed.rows[line++].push_back(print_cell(row.cells[index], column, scale));
-      }
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      printed.rows[i].push_back(print_cell(shown[i]->cells[index], column, scale));
     }
   }
   return printed;
 }
 
 bool only_detail(const Table& table) {
-  return std::all_of(
-      table.rows.begin(), table.rows.end(), [](const Row& row) { return row.detail; });
-}
-
-Column Column::with_digits(int significant) const {
-  Column column = *this;
-  column.digits = significant;
-  return column;
-}
-
-Column Column::with_decimals(int places) const {
-  Column column = *this;
-  column.decimals = places;
-  return column;
-}
-
-Column Column::in_own_scale() const {
-  Column column = *this;
-  column.own_scale = true;
-  return column;
-}
-
-Column Column::as_detail() const {
-  Column column = *this;
-  column.detail = true;
-  return column;
-}
-
-Column Column::if_present() const {
-  Column column = *this;
-  column.optional = true;
-  return column;
-}
-
-Column Column::in_summary(std::string as) const {
-  Column column = *this;
-  column.summary = std::move(as);
-  return column;
-}
-
-Column Column::only_in_summary() const {
-  Column column = in_summary(header);
-  column.only_summary = true;
-  return column;
+  return std::ranges::all_of(table.rows, &Row::detail);
 }
 
 namespace {
@@ -141,8 +81,7 @@ void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
 
 void drop_absent_columns(Table& table) {
   drop_columns(table, [&](std::size_t index) {
-    return table.columns[index].optional &&
-           std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+    return table.columns[index].optional && std::ranges::all_of(table.rows, [&](const Row& row) {
              return std::holds_alternative<std::monostate>(row.cells[index]);
            });
   });
@@ -176,12 +115,10 @@ Table all_detail(Table table) {
 }
 
 Column parameter(std::string id, std::string header, Unit unit) {
-  Column column{std::move(id), std::move(header), Role::parameter, unit};
-  column.own_scale = unit == Unit::bytes;
-  return column;
+  return {std::move(id), std::move(header), Role::parameter, unit, unit == Unit::bytes};
 }
 
 Column measure(std::string id, std::string header, Unit unit) {
-  return Column{std::move(id), std::move(header), Role::measure, unit};
+  return {std::move(id), std::move(header), Role::measure, unit};
 }
 }  // namespace scaleworth::report

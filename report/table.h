@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/quantity.h"
+#include "src/core/span.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,13 +38,22 @@ struct Column {
   bool only_summary = false;         // left out of the report itself
 
   // The same column with one of these set.
-  Column with_digits(int significant) const;
-  Column with_decimals(int places) const;
-  Column in_own_scale() const;
-  Column as_detail() const;
-  Column if_present() const;
-  Column in_summary(std::string as) const;
-  Column only_in_summary() const;  // under its header
+  Column with_digits(int significant) const { return with(&Column::digits, significant); }
+  Column with_decimals(int places) const { return with(&Column::decimals, places); }
+  Column in_own_scale() const { return with(&Column::own_scale, true); }
+  Column as_detail() const { return with(&Column::detail, true); }
+  Column if_present() const { return with(&Column::optional, true); }
+  Column in_summary(std::string as) const { return with(&Column::summary, std::move(as)); }
+  /// Under its header.
+  Column only_in_summary() const { return in_summary(header).with(&Column::only_summary, true); }
+
+ private:
+  template <class V>
+  Column with(V Column::*member, std::type_identity_t<V> value) const {
+    Column column = *this;
+    column.*member = std::move(value);
+    return column;
+  }
 };
 
 /// A column of the row's name; sizes keep their own scale.
@@ -53,12 +63,6 @@ Column measure(std::string id, std::string header, Unit unit = Unit::plain);
 
 /// Absent (n/a), text, or a number in base units.
 using Cell = std::variant<std::monostate, std::string, Number>;
-
-/// The cell for a value that may be missing.
-template <class T>
-Cell cell_or_absent(const std::optional<T>& value) {
-  return value ? Cell{number(*value)} : Cell{};
-}
 
 struct Row {
   std::vector<Cell> cells;
@@ -74,12 +78,6 @@ struct Table {
   std::vector<std::string> notes = {};  // how to read it; reasons for missing intervals
   bool in_csv = true;                   // false: a repetition of what the CSV holds elsewhere
 };
-
-/// "61.3 ± 0.4 ms" or "n/a".
-template <class T>
-std::string quantity_or_absent(const std::optional<T>& value, Unit unit) {
-  return value ? format_quantity(number(*value), unit) : "n/a";
-}
 
 /// A table as text: headers with units, cells with error bars.
 struct Printed {
@@ -109,7 +107,7 @@ void drop_summary_columns(Table& table);
 //              {{parameter("kernel", "kernel"), &MemoryPoint::kernel},
 //               {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}});
 
-/// Text, "yes" or "no", or a number; absent for an empty optional.
+/// Text (of a rank its number), "yes" or "no", or a number; absent for an empty optional.
 template <class V>
 Cell as_cell(const V& value) {
   if constexpr (std::is_same_v<V, Cell>) {
@@ -118,6 +116,8 @@ Cell as_cell(const V& value) {
     return std::string(value ? "yes" : "no");
   } else if constexpr (std::is_convertible_v<V, std::string_view>) {
     return std::string(std::string_view(value));
+  } else if constexpr (std::is_same_v<V, Rank>) {
+    return std::to_string(value.index);
   } else if constexpr (requires { value.has_value(); }) {
     return value ? as_cell(*value) : Cell{};
   } else if constexpr (std::is_integral_v<V>) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one place that knows which Catch2 is installed (v2 on Debian 12, v3 elsewhere).
+/// The one place that knows which Catch2 is installed (v2 on Debian 12, v3 elsewhere), and what
+/// every test asks of a text.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -8,5 +9,14 @@
 #include <catch2/catch.hpp>
 #endif
 
+#include <string_view>
+
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
+
+namespace scaleworth::tests {
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+}  // namespace scaleworth::tests
+using scaleworth::tests::contains;

@@ -110,4 +110,9 @@ inline std::string not_exact(const nlohmann::json& rule, const std::string& plac
   return problems;
 }
 
+/// What of `document` breaks the schema in this file, one problem per line; empty for nothing.
+inline std::string schema_problems(const std::string& schema, const nlohmann::json& document) {
+  return SchemaChecker(read_schema(schema)).check(document);
+}
+
 }  // namespace scaleworth

@@ -24,18 +24,6 @@ std::string place(const Origin& origin) {
   return text;
 }
 
-attribution::RankRecording describe(std::size_t rank, const Recording& recording) {
-  attribution::RankRecording description;
-  description.rank = Rank{static_cast<int>(rank)};
-  description.file = recording.origin.file;
-  description.where = place(recording.origin);
-  description.rank_from = recording.origin.rank_from;
-  description.device_events = static_cast<std::int64_t>(recording.device_events.size());
-  description.host_events = static_cast<std::int64_t>(recording.host_events.size());
-  description.losses = recording.losses;
-  return description;
-}
-
 // A communicator may hold but a part of the job.
 attribution::JobSize size_of(const Job& job) {
   attribution::JobSize size{static_cast<std::int32_t>(job.recordings.size()), false};
@@ -81,11 +69,17 @@ void place_in_steps(const StepPlan& steps, std::vector<attribution::CollectiveWa
 Attributed attribute(const Job& job) {
   Attributed all;
   attribution::Attribution& result = all.result;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-    result.recordings.push_back(describe(rank, job.recordings[rank]));
+  for (const Recording& recording : job.recordings)
+    result.recordings.push_back({Rank{static_cast<int>(result.recordings.size())},
+                                 recording.origin.file,
+                                 place(recording.origin),
+                                 recording.origin.rank_from,
+                                 std::ssize(recording.device_events),
+                                 std::ssize(recording.host_events),
+                                 recording.losses});
   result.job_size = size_of(job);
-  if (!job.ranks_from.empty()) result.remarks.push_back(job.ranks_from);
-  result.remarks.insert(result.remarks.end(), job.remarks.begin(), job.remarks.end());
+  result.remarks = job.remarks;
+  if (!job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);
 

@@ -10,11 +10,13 @@
 
 namespace scaleworth::trace {
 namespace {
-constexpr const char* directory_variable = "SCALEWORTH_TRACE_DIRECTORY";
-constexpr const char* run_variable = "SCALEWORTH_TRACE_RUN";
-constexpr const char* invocation_variable = "SCALEWORTH_TRACE_INVOCATION";
-constexpr const char* cupti_variable = "SCALEWORTH_TRACE_CUPTI";
-constexpr const char* next_variable = "SCALEWORTH_TRACE_NEXT_INJECTION";
+/// Texts that are passed on as they are.
+constexpr std::array text_variables{
+    std::pair("SCALEWORTH_TRACE_DIRECTORY", &CaptureSettings::directory),
+    std::pair("SCALEWORTH_TRACE_RUN", &CaptureSettings::run),
+    std::pair("SCALEWORTH_TRACE_INVOCATION", &CaptureSettings::invocation),
+    std::pair("SCALEWORTH_TRACE_CUPTI", &CaptureSettings::cupti),
+    std::pair("SCALEWORTH_TRACE_NEXT_INJECTION", &CaptureSettings::next)};
 constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
 constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
 constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";
@@ -50,11 +52,10 @@ std::optional<double> parse_duration(const std::string& text) {
 }
 
 Variables to_variables(const CaptureSettings& settings) {
-  Variables result{{directory_variable, settings.directory}, {run_variable, settings.run}};
+  Variables result;
   const CaptureWindow& window = settings.window;
-  if (!settings.invocation.empty()) result.emplace_back(invocation_variable, settings.invocation);
-  if (!settings.cupti.empty()) result.emplace_back(cupti_variable, settings.cupti);
-  if (!settings.next.empty()) result.emplace_back(next_variable, settings.next);
+  for (const auto& [variable, member] : text_variables)
+    if (!(settings.*member).empty()) result.emplace_back(variable, settings.*member);
   if (window.steps) {
     const bool open = window.steps->second == std::numeric_limits<std::int32_t>::max();
     result.emplace_back(steps_variable,
@@ -81,11 +82,7 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
     return std::string(found == nullptr ? "" : found);
   };
   CaptureSettings settings;
-  settings.directory = text(directory_variable);
-  settings.run = text(run_variable);
-  settings.invocation = text(invocation_variable);
-  settings.cupti = text(cupti_variable);
-  settings.next = text(next_variable);
+  for (const auto& [variable, member] : text_variables) settings.*member = text(variable);
   CaptureWindow& window = settings.window;
   const std::string steps = text(steps_variable);
   const std::string duration = text(duration_variable);
@@ -110,18 +107,13 @@ namespace {
 constexpr std::string_view separators = " _-#:=.";
 constexpr std::size_t longest_name = 40;
 
-struct Word {
-  std::string_view text;
-  int preference;
-};
-
-/// The last word of the name, in the order of preference.
-constexpr std::array words = {Word{"profilerstep", 0},
-                              Word{"step", 1},
-                              Word{"iteration", 2},
-                              Word{"iter", 2},
-                              Word{"minibatch", 3},
-                              Word{"batch", 3}};
+/// The last word of the name, with its preference.
+constexpr std::array<std::pair<std::string_view, int>, 6> words = {{{"profilerstep", 0},
+                                                                    {"step", 1},
+                                                                    {"iteration", 2},
+                                                                    {"iter", 2},
+                                                                    {"minibatch", 3},
+                                                                    {"batch", 3}}};
 
 /// What may stand before it.
 constexpr std::array<std::string_view, 6> qualifiers = {
@@ -138,23 +130,18 @@ std::optional<StepName> parse_step_name(std::string_view name) {
   StepName step;
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   if (digits < name.size()) {
-    std::int32_t number = 0;
-    const auto [end, error] =
-        std::from_chars(name.data() + digits, name.data() + name.size(), number);
-    if (error != std::errc()) return std::nullopt;
-    step.number = number;
+    step.number = step_number(name.substr(digits));
+    if (!step.number) return std::nullopt;
   }
   step.kind = trimmed(name.substr(0, digits));
   std::string lower = step.kind;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  for (const Word& word : words) {
-    if (!lower.ends_with(word.text)) continue;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const auto& [word, preference] : words) {
+    if (!lower.ends_with(word)) continue;
     const std::string_view before =
-        trimmed(std::string_view(lower).substr(0, lower.size() - word.text.size()));
+        trimmed(std::string_view(lower).substr(0, lower.size() - word.size()));
     if (std::ranges::find(qualifiers, before) == qualifiers.end()) continue;
-    step.preference = word.preference;
+    step.preference = preference;
     return step;
   }
   return std::nullopt;

@@ -4,7 +4,7 @@
 #include "src/core/files/toml_table.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -36,11 +36,6 @@ class ByName {
   std::vector<std::optional<Verdict>> verdicts_;
 };
 
-CollectiveKind metadata_kind(const Recording& recording, const DeviceEvent& event) {
-  if (event.communication >= recording.communications.size()) return CollectiveKind::unknown;
-  return recording.communications[event.communication].kind;
-}
-
 void classify_device(Recording& recording, const RuleTable& rules) {
   ByName<KernelVerdict> verdicts(recording.names);
   for (DeviceEvent& event : recording.device_events) {
@@ -53,16 +48,17 @@ void classify_device(Recording& recording, const RuleTable& rules) {
     const KernelVerdict& verdict =
         verdicts.of(event.name, [&](std::string_view name) { return rules.kernel(name); });
     event.work_class = collective ? WorkClass::communication : verdict.work_class;
-    const CollectiveKind known = metadata_kind(recording, event);
-    event.collective = known == CollectiveKind::unknown ? verdict.collective : known;
+    const Communication* known = communication_of(recording, event);
+    event.collective = known == nullptr || known->kind == CollectiveKind::unknown
+                           ? verdict.collective
+                           : known->kind;
   }
 }
 
 bool host_stands_still(const Recording& recording, const HostEvent& event) {
   if (event.activity != HostActivity::synchronization) return false;
-  if (event.synchronization >= recording.synchronizations.size()) return false;
-  return recording.synchronizations[event.synchronization].kind !=
-         Synchronization::Kind::stream_wait_event;
+  const Synchronization* known = synchronization_of(recording, event);
+  return known != nullptr && known->kind != Synchronization::Kind::stream_wait_event;
 }
 
 void classify_host(Recording& recording, const RuleTable& rules) {
@@ -179,9 +175,8 @@ std::string_view without_version(std::string_view name) {
 /// Upper case letters of ASCII as lower case.
 std::string lower_case(std::string_view text) {
   std::string result(text);
-  for (char& character : result) {
-    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
-  }
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return result;
 }
 
@@ -247,49 +242,40 @@ struct KernelRule {
 };
 
 struct HostRule {
+  std::string name;
   NamePattern pattern;
   HostCause cause = HostCause::other;
 };
 
-struct RuleFile {
-  std::vector<KernelRule> kernels;
-  std::vector<HostRule> hosts;
-};
+constexpr std::array pattern_words{std::pair("is", &NamePattern::is),
+                                   std::pair("function", &NamePattern::function),
+                                   std::pair("and_function", &NamePattern::and_function),
+                                   std::pair("contains", &NamePattern::contains),
+                                   std::pair("and_contains", &NamePattern::and_contains),
+                                   std::pair("unless", &NamePattern::unless)};
 
-std::vector<std::string> words(Table& rule, const char* key) {
-  std::vector<std::string> result = rule.texts(key);
-  for (std::string& word : result) {
-    if (word.empty()) rule.refuse(fmt::format("'{}' has an empty text: remove it", key), key);
-    word = lower_case(word);
+/// Name and pattern of a rule of either kind; names are unique in a file.
+template <class Rule>
+Rule rule_of(Table& table, std::set<std::string>& taken) {
+  Rule rule;
+  rule.name = table.text("name");
+  if (rule.name.empty()) table.refuse("'name' is empty: reports show it", "name");
+  if (!taken.insert(rule.name).second)
+    table.refuse("'name' is that of another rule of the file: rename one", "name");
+  for (const auto& [key, words] : pattern_words) {
+    for (const std::string& word : table.texts(key)) {
+      if (word.empty()) table.refuse(fmt::format("'{}' has an empty text: remove it", key), key);
+      (rule.pattern.*words).push_back(lower_case(word));
+    }
   }
-  return result;
-}
-
-NamePattern pattern(Table& rule) {
-  NamePattern result;
-  result.is = words(rule, "is");
-  result.function = words(rule, "function");
-  result.and_function = words(rule, "and_function");
-  result.contains = words(rule, "contains");
-  result.and_contains = words(rule, "and_contains");
-  result.unless = words(rule, "unless");
-  if (result.is.empty() && result.function.empty() && result.contains.empty())
-    rule.refuse("the rule matches every name: add 'is', 'function' or 'contains'");
-  return result;
-}
-
-std::string unique_name(Table& rule, std::set<std::string>& taken) {
-  std::string name = rule.text("name");
-  if (name.empty()) rule.refuse("'name' is empty: reports show it", "name");
-  if (!taken.insert(name).second)
-    rule.refuse("'name' is that of another rule of the file: rename one", "name");
-  return name;
+  if (rule.pattern.is.empty() && rule.pattern.function.empty() && rule.pattern.contains.empty())
+    table.refuse("the rule matches every name: add 'is', 'function' or 'contains'");
+  table.optional_text("why");
+  return rule;
 }
 
 KernelRule kernel_rule(Table& table, std::set<std::string>& taken) {
-  KernelRule rule;
-  rule.name = unique_name(table, taken);
-  rule.pattern = pattern(table);
+  KernelRule rule = rule_of<KernelRule>(table, taken);
   const auto work_class = attribution::parse_work_class(table.text("class"));
   if (!work_class || *work_class == WorkClass::unclassified) {
     table.refuse(
@@ -305,15 +291,12 @@ KernelRule kernel_rule(Table& table, std::set<std::string>& taken) {
       table.refuse("'collective' belongs to class communication only: remove it", "collective");
     rule.collective = *kind;
   }
-  table.optional_text("why");
   table.finish();
   return rule;
 }
 
 HostRule host_rule(Table& table, std::set<std::string>& taken) {
-  HostRule rule;
-  unique_name(table, taken);
-  rule.pattern = pattern(table);
+  HostRule rule = rule_of<HostRule>(table, taken);
   const auto cause = attribution::parse_host_cause(table.text("cause"));
   if (!cause) {
     table.refuse(
@@ -322,50 +305,41 @@ HostRule host_rule(Table& table, std::set<std::string>& taken) {
         "cause");
   }
   rule.cause = *cause;
-  table.optional_text("why");
   table.finish();
   return rule;
 }
-
-RuleFile read_rules(std::string_view toml, const std::string& file) {
-  Table root = Table::parse(toml, file);
-  RuleFile rules;
-  std::set<std::string> taken;
-  for (Table& table : root.tables("kernel")) rules.kernels.push_back(kernel_rule(table, taken));
-  for (Table& table : root.tables("host")) rules.hosts.push_back(host_rule(table, taken));
-  root.finish();
-  return rules;
-}
-
-RuleFile built_in_rules() {
-  const std::string_view text(
-      scaleworth_asset_kernels,
-      static_cast<std::size_t>(scaleworth_asset_kernels_end - scaleworth_asset_kernels));
-  return read_rules(text, "data/kernels.toml (built in)");
-}
-
-template <class Rule>
-void append(std::vector<Rule>& rules, std::vector<Rule> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(rules));
-}
 }  // namespace
 
-struct RuleTable::Rules : RuleFile {};
+struct RuleTable::Rules {
+  std::vector<KernelRule> kernels;
+  std::vector<HostRule> hosts;
 
-RuleTable::RuleTable(std::unique_ptr<Rules> rules) : rules_(std::move(rules)) {}
-RuleTable::RuleTable(RuleTable&&) noexcept = default;
-RuleTable& RuleTable::operator=(RuleTable&&) noexcept = default;
-RuleTable::~RuleTable() = default;
+  /// Appends the rules of a file.
+  void add(std::string_view toml, const std::string& file) {
+    Table root = Table::parse(toml, file);
+    std::set<std::string> taken;
+    for (Table& table : root.tables("kernel")) kernels.push_back(kernel_rule(table, taken));
+    for (Table& table : root.tables("host")) hosts.push_back(host_rule(table, taken));
+    root.finish();
+  }
+
+  void add_built_in() {
+    add({scaleworth_asset_kernels,
+         static_cast<std::size_t>(scaleworth_asset_kernels_end - scaleworth_asset_kernels)},
+        "data/kernels.toml (built in)");
+  }
+};
 
 RuleTable RuleTable::built_in() {
-  return RuleTable(std::make_unique<Rules>(Rules{built_in_rules()}));
+  auto rules = std::make_shared<Rules>();
+  rules->add_built_in();
+  return RuleTable(std::move(rules));
 }
 
 RuleTable RuleTable::with_own(std::string_view toml, std::string_view origin) {
-  auto rules = std::make_unique<Rules>(Rules{read_rules(toml, std::string(origin))});
-  RuleFile others = built_in_rules();
-  append(rules->kernels, std::move(others.kernels));
-  append(rules->hosts, std::move(others.hosts));
+  auto rules = std::make_shared<Rules>();
+  rules->add(toml, std::string(origin));
+  rules->add_built_in();
   return RuleTable(std::move(rules));
 }
 
@@ -379,10 +353,8 @@ KernelVerdict RuleTable::kernel(std::string_view name) const {
 
 std::optional<HostCause> RuleTable::host(std::string_view name) const {
   const NameForms forms(name);
-  for (const HostRule& rule : rules_->hosts) {
+  for (const HostRule& rule : rules_->hosts)
     if (rule.pattern.matches(forms)) return rule.cause;
-  }
   return std::nullopt;
 }
-
 }  // namespace scaleworth::trace

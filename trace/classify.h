@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::trace {
@@ -27,18 +28,14 @@ class RuleTable {
   /// The rules of `toml` ahead of the built-in ones; throws UserError naming `origin` and position.
   static RuleTable with_own(std::string_view toml, std::string_view origin);
 
-  RuleTable(RuleTable&&) noexcept;
-  RuleTable& operator=(RuleTable&&) noexcept;
-  ~RuleTable();
-
   KernelVerdict kernel(std::string_view name) const;
   /// What idle time under a host event of this name is due to; absent when no rule knows it.
   std::optional<attribution::HostCause> host(std::string_view name) const;
 
  private:
   struct Rules;
-  explicit RuleTable(std::unique_ptr<Rules> rules);
-  std::unique_ptr<Rules> rules_;
+  explicit RuleTable(std::shared_ptr<const Rules> rules) : rules_(std::move(rules)) {}
+  std::shared_ptr<const Rules> rules_;
 };
 
 /// Sets work_class and collective of every device event and cause of every host event; each name is

@@ -38,6 +38,12 @@ std::string_view synchronization_name(Synchronization::Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+bool dropped_records(const Recording& recording) {
+  return std::ranges::any_of(recording.losses, [](const auto& loss) {
+    return loss.first.starts_with("dropped") && loss.second > 0;
+  });
+}
+
 RankNumbers::RankNumbers(const Job& job) {
   bool ascending = true;
   std::int32_t last = -1;
@@ -79,6 +85,12 @@ void number_ranks(const RankNumbers& numbers, attribution::Attribution& result) 
   if (result.efficiency)
     for (attribution::Efficiency::PathShare& one : result.efficiency->critical_path)
       number(one.rank);
+}
+
+std::string shortened(std::string_view name) {
+  constexpr std::size_t longest = 60;
+  if (name.size() <= longest) return std::string(name);
+  return fmt::format("{}...", name.substr(0, longest - 3));
 }
 
 std::string rank_names(const std::vector<std::uint32_t>& ranks) {

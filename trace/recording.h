@@ -193,6 +193,23 @@ struct Recording {
   std::vector<std::string> remarks;  // one line each, for people
 };
 
+/// What is known of the collective call that an event carries out; null where nothing is.
+inline const Communication* communication_of(const Recording& recording, const DeviceEvent& event) {
+  return event.communication < recording.communications.size()
+             ? &recording.communications[event.communication]
+             : nullptr;
+}
+/// Null where the event is not the tool's record of waiting.
+inline const Synchronization* synchronization_of(const Recording& recording,
+                                                 const HostEvent& event) {
+  return event.synchronization < recording.synchronizations.size()
+             ? &recording.synchronizations[event.synchronization]
+             : nullptr;
+}
+
+/// Whether the tool says that it lost events.
+bool dropped_records(const Recording& recording);
+
 /// All recordings that belong together, in the order of their ranks. Analyses number them by place:
 /// where ranks are missing, place i is not rank i (see RankNumbers).
 struct Job {
@@ -228,7 +245,10 @@ class RankNumbers {
 /// vectors by place stay as they are.
 void number_ranks(const RankNumbers& numbers, attribution::Attribution& result);
 
-// Ranks in a sentence.
+// Names and ranks in a sentence.
+
+/// A kernel's name with its end cut off after 60 characters.
+std::string shortened(std::string_view name);
 
 /// "rank 3", "ranks 0, 2-5 and 7" for ascending numbers; of more than six runs the first six and
 /// "and N more". Empty for none.

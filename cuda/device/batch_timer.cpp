@@ -2,10 +2,8 @@
 #include "cuda/device/batch_timer.h"
 
 #include "cuda/kernels/timing.h"
-#include "cuda/runtime/error.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/memory.h"
-#include "probes/gpu/batching.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -13,44 +11,13 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 namespace scaleworth::gpu {
 namespace {
-/// Polls until `event` has happened. After `timeout` the GPU counts as lost and ProbeFailure names
-/// it, `doing` and the remedy. Throws gpu::Error if the GPU reports a failure.
-void wait_for_event(DeviceHealth& health,
-                    cudaEvent_t event,
-                    std::chrono::duration<double> timeout,
-                    const std::string& doing) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  while (!has_happened(event)) {
-    const auto waited = Clock::now() - start;
-    if (waited > timeout) {
-      health.lose(
-          fmt::format("GPU {} did not finish within {:.0f} s while {}: it hangs or another program "
-                      "keeps it busy; see dmesg for Xid and nvidia-smi for other programs, then "
-                      "start again; later questions to it fail at once",
-                      health.ordinal(),
-                      timeout.count(),
-                      doing));
-      health.require();
-    }
-    // A small part of what was waited so far: neither a busy loop nor a gap between batches.
-    const auto pause =
-        std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(waited / 500),
-                   std::chrono::microseconds{20},
-                   std::chrono::microseconds{2000});
-    std::this_thread::sleep_for(pause);
-  }
-}
-
 static_assert(sizeof(probes::ClockStamp) == clock_stamp_words * sizeof(std::uint64_t));
 
 /// The clock of a GPU's multiprocessors over a batch, from stamps at both its ends. On the current
@@ -140,7 +107,6 @@ Event event_on(int device, unsigned flags) {
   const DeviceGuard guard(device);
   return make_event(flags);
 }
-
 }  // namespace
 
 /// What a timer needs for each batch, made once.
@@ -173,6 +139,7 @@ class BatchTimer::Machinery {
   }
 
   void run_unblocked(const BatchWork& work) {
+    expected_s_ = 0.0;
     health_.require();
     if (work.between) check(work.between(stream_, 0));
     fork(work);
@@ -185,8 +152,6 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(done_.get(), stream_));
     finish(doing);
   }
-
-  void expect(double repetition_s) { expected_s_ = repetition_s; }
 
  private:
   /// A kernel's first launch loads it, which may wait for the GPU: not behind a held stream.
@@ -254,11 +219,31 @@ class BatchTimer::Machinery {
     check(cudaStreamWaitEvent(stream_, joined_.get()));
   }
 
+  /// Polls until `done_` has happened. After the timeout the GPU counts as lost and ProbeFailure
+  /// names it, `doing` and the remedy. Throws gpu::Error if the GPU reports a failure.
   void finish(const std::string& doing) {
-    wait_for_event(health_,
-                   done_.get(),
-                   std::chrono::duration<double>(timeout_s + 1000.0 * expected_s_),
-                   doing);
+    using Clock = std::chrono::steady_clock;
+    const std::chrono::duration<double> timeout(timeout_s + 1000.0 * expected_s_);
+    const auto start = Clock::now();
+    while (!has_happened(done_.get())) {
+      const auto waited = Clock::now() - start;
+      if (waited > timeout) {
+        health_.lose(fmt::format(
+            "GPU {} did not finish within {:.0f} s while {}: it hangs or another program "
+            "keeps it busy; see dmesg for Xid and nvidia-smi for other programs, then "
+            "start again; later questions to it fail at once",
+            health_.ordinal(),
+            timeout.count(),
+            doing));
+        health_.require();
+      }
+      // A small part of what was waited so far: neither a busy loop nor a gap between batches.
+      const auto pause =
+          std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(waited / 500),
+                     std::chrono::microseconds{20},
+                     std::chrono::microseconds{2000});
+      std::this_thread::sleep_for(pause);
+    }
   }
 
   DeviceHealth& health_;
@@ -296,7 +281,6 @@ double BatchTimer::time_once(const BatchWork& work, int repetitions) {
 }
 
 void BatchTimer::run_once(const BatchWork& work) {
-  machinery_->expect(0.0);
   machinery_->run_unblocked(work);
 }
 

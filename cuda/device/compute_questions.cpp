@@ -3,7 +3,6 @@
 #include "cuda/kernels/fill.h"
 #include "cuda/kernels/roofline.h"
 #include "cuda/runtime/error.h"
-#include "probes/gpu/numbers.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -11,8 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <random>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,16 +27,10 @@ T read_as(const std::byte* from) {
 double number_at(NumberFormat format, const ArraySample& sample, std::size_t index) {
   const auto bytes = static_cast<std::size_t>(probes::element_bytes(format));
   const std::byte* from = sample.bytes.data() + index * bytes;
-  switch (format) {
-    case NumberFormat::fp64:
-      return read_as<double>(from);
-    case NumberFormat::fp16:
-      return probes::fp16_value(read_as<std::uint16_t>(from));
-    case NumberFormat::bf16:
-      return probes::bf16_value(read_as<std::uint16_t>(from));
-    default:
-      return read_as<float>(from);
-  }
+  if (format == NumberFormat::fp64) return read_as<double>(from);
+  if (format == NumberFormat::fp16) return probes::fp16_value(read_as<std::uint16_t>(from));
+  if (format == NumberFormat::bf16) return probes::bf16_value(read_as<std::uint16_t>(from));
+  return read_as<float>(from);
 }
 
 std::string capability_text(int compute_capability) {
@@ -50,16 +41,9 @@ std::string capability_text(int compute_capability) {
 
 /// fp32 for what is none of the four.
 FmaFormat fma_format(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp64:
-      return FmaFormat::fp64;
-    case NumberFormat::fp16:
-      return FmaFormat::fp16;
-    case NumberFormat::bf16:
-      return FmaFormat::bf16;
-    default:
-      return FmaFormat::fp32;
-  }
+  if (format == NumberFormat::fp64) return FmaFormat::fp64;
+  if (format == NumberFormat::fp16) return FmaFormat::fp16;
+  return format == NumberFormat::bf16 ? FmaFormat::bf16 : FmaFormat::fp32;
 }
 
 /// Throws NothingToMeasure with the reason unless the GPU's CUDA cores multiply and add in
@@ -155,7 +139,7 @@ probes::DeviceMeasured time_cuda_cores(Workbench& bench,
                      }};
   };
   const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured = bench.time(work(iterations), target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(work(iterations), target);
   measured.flops = Flops(2.0 * at_once * fma_chains * fma_steps * fma_block_threads *
                          static_cast<double>(blocks) * iterations);
   return measured;
@@ -194,8 +178,7 @@ TensorFormat usable_format(const probes::DeviceDescription& description, NumberF
   const TensorFormat instruction = tensor_operand(format).instruction;
   if (!has_tensor_instruction(instruction, description.compute_capability)) {
     throw NothingToMeasure(fmt::format(
-        "GPU {} has compute capability {}; the matrix instruction measured here in {} "
-        "is one of {}",
+        "GPU {} has compute capability {}; the matrix instruction measured here in {} is one of {}",
         description.ordinal,
         capability_text(description.compute_capability),
         number_format_name(format),
@@ -204,15 +187,14 @@ TensorFormat usable_format(const probes::DeviceDescription& description, NumberF
   TensorCode code;
   check(tensor_code(instruction, &code));
   if (!has_tensor_code(instruction, code)) {
-    throw NothingToMeasure(
-        fmt::format("what this program has for GPU {}, machine code of {} from {}, lacks the "
-                    "matrix instruction "
-                    "in {}: build it for {} (CMAKE_CUDA_ARCHITECTURES) or take the released one",
-                    description.ordinal,
-                    capability_text(code.machine),
-                    capability_text(code.virtual_architecture),
-                    number_format_name(format),
-                    capability_text(description.compute_capability)));
+    throw NothingToMeasure(fmt::format(
+        "what this program has for GPU {}, machine code of {} from {}, lacks the matrix "
+        "instruction in {}: build it for {} (CMAKE_CUDA_ARCHITECTURES) or take the released one",
+        description.ordinal,
+        capability_text(code.machine),
+        capability_text(code.virtual_architecture),
+        number_format_name(format),
+        capability_text(description.compute_capability)));
   }
   return instruction;
 }
@@ -300,7 +282,7 @@ probes::DeviceMeasured time_tensor_cores(Workbench& bench,
                      }};
   };
   const int iterations = bench.passes_for(work, most_iterations);
-  probes::DeviceMeasured measured = bench.time(work(iterations), target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(work(iterations), target);
   const TensorShape shape = tensor_shape(instruction);
   const double warps = static_cast<double>(blocks) * (tensor_block_threads / 32);
   measured.flops =
@@ -346,7 +328,7 @@ probes::DeviceMeasured time_ladder(Workbench& bench,
   const auto after = take_samples(bench, data.get(), elements, element_bytes);
   require_chains(bench.health(), work.format, before, after, work.fma_per_element, doing);
 
-  probes::DeviceMeasured measured = bench.time(batch, target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(batch, target);
   measured.flops = Flops(2.0 * work.fma_per_element * static_cast<double>(elements));
   measured.bytes = Bytes(2.0 * static_cast<double>(vectors) * vector_bytes);
   return measured;

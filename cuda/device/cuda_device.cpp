@@ -3,24 +3,16 @@
 
 #include "cuda/device/gpu_facts.h"
 #include "cuda/device/questions.h"
-#include "cuda/device/telemetry.h"
 #include "cuda/gemm/gemm_session.h"
 #include "cuda/libraries/library.h"
 #include "cuda/libraries/nvml.h"
-#include "cuda/runtime/error.h"
-#include "probes/gpu/device.h"
 #include "probes/gpu/registry.h"
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -108,14 +100,7 @@ class CudaDevice : public probes::Device {
     prepared("preparing matrix products", [&] {
       if (!product_handle_) product_handle_ = make_lt_handle(library);
     });
-    return open_gemm_session({description_,
-                              health_,
-                              bench_->timer(),
-                              bench_->stream(),
-                              library,
-                              product_handle_.get(),
-                              telemetry_},
-                             problem);
+    return open_gemm_session({*bench_, library, product_handle_.get()}, problem);
   }
 
   bool can_access_peer(int ordinal) const override {
@@ -183,8 +168,7 @@ std::optional<std::string> refusal(int ordinal) {
   cudaGetLastError();
   return fmt::format(
       "GPU {} is in exclusive compute mode and another program holds it ({}): end that program, "
-      "set "
-      "the default mode (nvidia-smi -c 0), or leave it out by CUDA_VISIBLE_DEVICES",
+      "set the default mode (nvidia-smi -c 0), or leave it out by CUDA_VISIBLE_DEVICES",
       ordinal,
       cudaGetErrorString(status));
 }
@@ -197,16 +181,6 @@ Workbench::Workbench(const probes::DeviceDescription& description,
       health_(health),
       telemetry_(std::move(telemetry)),
       timer_(health, stream_.get()) {}
-
-probes::DeviceMeasured Workbench::time(const BatchWork& work,
-                                       const probes::Target& target,
-                                       const probes::BatchOptions& options) {
-  return watched([&] { return timer_.time(work, target, options); });
-}
-
-probes::DeviceMeasured Workbench::watched(const std::function<probes::DeviceMeasured()>& sampling) {
-  return with_telemetry(telemetry_, sampling);
-}
 
 probes::BatchOptions Workbench::batch_options() const {
   constexpr std::chrono::milliseconds idle_from{500};
@@ -256,14 +230,12 @@ std::variant<Skipped, Failed> explain_no_gpus(cudaError_t status, int driver, in
     case cudaErrorCompatNotSupportedOnDevice:
       return Failed{
           "the CUDA libraries do not fit the kernel's driver: reload the driver or reboot after "
-          "its "
-          "update"};
+          "its update"};
     default:
-      return Failed{
-          fmt::format("CUDA cannot start ({}, code {}): see dmesg for Xid, and whether "
-                      "nvidia-smi works",
-                      cudaGetErrorString(status),
-                      static_cast<int>(status))};
+      return Failed{fmt::format(
+          "CUDA cannot start ({}, code {}): see dmesg for Xid, and whether nvidia-smi works",
+          cudaGetErrorString(status),
+          static_cast<int>(status))};
   }
 }
 

@@ -38,12 +38,24 @@ class Workbench {
 
   /// Batches of 20 ms. A GPU that was idle first gets its clocks back up: 0.3 s of the work itself.
   probes::BatchOptions batch_options() const;
-  /// Samples of `work`, and telemetry of the same time: of the sampling, not of what prepared it.
+  /// Samples of `work`, `operations` each, and telemetry of the same time: of the sampling, not of
+  /// what prepared it.
   probes::DeviceMeasured time(const BatchWork& work,
                               const probes::Target& target,
-                              const probes::BatchOptions& options);
+                              int operations = 1,
+                              int most_repetitions = probes::BatchOptions{}.maximum_repetitions) {
+    probes::BatchOptions options = batch_options();
+    options.operations = operations;
+    options.maximum_repetitions = most_repetitions;
+    return watched([&] { return timer_.time(work, target, options); });
+  }
   /// The same for work that is not timed by the timer.
-  probes::DeviceMeasured watched(const std::function<probes::DeviceMeasured()>& sampling);
+  probes::DeviceMeasured watched(const std::function<probes::DeviceMeasured()>& sampling) {
+    TelemetryWatch watch(telemetry_);
+    probes::DeviceMeasured measured = sampling();
+    measured.telemetry = watch.take();
+    return measured;
+  }
 
   /// From now on the GPU is idle.
   void finished() { finished_ = std::chrono::steady_clock::now(); }

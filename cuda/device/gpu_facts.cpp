@@ -4,7 +4,6 @@
 #include "cuda/device/cuda_device.h"
 #include "cuda/device/telemetry.h"
 #include "cuda/libraries/library.h"
-#include "cuda/libraries/nvml.h"
 #include "cuda/runtime/error.h"
 #include "probes/gpu/registry.h"
 
@@ -14,8 +13,6 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -240,15 +237,16 @@ Fact subsystem_fact(const PciSysfs& pci) {
 std::vector<Fact> bus_facts(const probes::DeviceDescription& device,
                             const Outcome<NvmlDevice>& nvml,
                             const std::filesystem::path& root) {
-  const PcieLink most = maximum_pcie_link(nvml, device.bus_id, root);
-  const PcieLink now = read_pcie_link(nvml, device.bus_id, root);
+  const PciSysfs pci = read_pci_sysfs(device.bus_id, root);
+  const PcieLink most = read_pcie_link(nvml, pci, PcieMoment::most);
+  const PcieLink now = read_pcie_link(nvml, pci, PcieMoment::now);
   constexpr const char* unknown = "neither NVML nor the kernel reports it";
   return {{"pci_bus_id", Value(device.bus_id), "cudaDeviceGetPCIBusId"},
           known_or("pci_device_id",
                    device.pci_device_id,
                    "/sys/bus/pci/devices or CUDA",
                    "neither the kernel nor this driver's CUDA reports it"),
-          subsystem_fact(read_pci_sysfs(device.bus_id, root)),
+          subsystem_fact(pci),
           known_or("numa_node", device.numa_node, "/sys/bus/pci/devices or CUDA", "none is known"),
           known_or(
               "pcie_generation", most.generation, most.source + ", GPU and slot together", unknown),
@@ -287,19 +285,13 @@ FactSection gpu_section(const probes::DeviceDescription& device,
 }
 
 namespace {
-std::optional<std::string> first_word(const std::filesystem::path& file) {
+std::optional<int> whole_number(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::string word;
   if (!(stream >> word)) return std::nullopt;
-  return word;
-}
-
-std::optional<int> whole_number(const std::filesystem::path& file) {
-  const auto word = first_word(file);
-  if (!word) return std::nullopt;
-  const bool hexadecimal = word->starts_with("0x");
-  const char* begin = word->data() + (hexadecimal ? 2 : 0);
-  const char* end = word->data() + word->size();
+  const bool hexadecimal = word.starts_with("0x");
+  const char* begin = word.data() + (hexadecimal ? 2 : 0);
+  const char* end = word.data() + word.size();
   int value = 0;
   const auto [rest, error] = std::from_chars(begin, end, value, hexadecimal ? 16 : 10);
   if (error != std::errc{} || rest != end) return std::nullopt;

@@ -90,8 +90,9 @@ struct LinkedGpu {
 /// access: bytes go through this node's memory".
 FactSection link_section(const std::vector<LinkedGpu>& gpus);
 
-/// The state of a GPU's PCIe link at one moment: idle GPUs lower it, so it is of use only while
-/// bytes move.
+/// The state of a GPU's PCIe link. Idle GPUs lower it: what it is now is of use only while bytes
+/// move. `most`: what GPU and slot can do together, without replays.
+enum class PcieMoment { now, most };
 struct PcieLink {
   std::optional<int> generation;
   std::optional<int> width;             // lanes
@@ -99,14 +100,6 @@ struct PcieLink {
   std::string source;
 };
 
-/// From NVML, else from the kernel. Fit to be called while a transfer runs: it neither waits for
-/// the GPU nor touches a stream.
-PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml,
-                        const std::string& bus_id,
-                        const std::filesystem::path& root = "/");
-
-/// What GPU and slot can do together; `replays` is absent. Same sources.
-PcieLink maximum_pcie_link(const Outcome<NvmlDevice>& nvml,
-                           const std::string& bus_id,
-                           const std::filesystem::path& root = "/");
+/// From NVML, else from the kernel.
+PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml, const PciSysfs& pci, PcieMoment moment);
 }  // namespace scaleworth::gpu

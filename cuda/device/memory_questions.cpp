@@ -10,8 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <set>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,17 +24,9 @@ constexpr std::uint32_t first_seed = 1;
 constexpr std::uint32_t second_seed = 2;
 
 StreamOperation operation_of(MemoryKernel kernel) {
-  switch (kernel) {
-    case MemoryKernel::write:
-      return StreamOperation::write;
-    case MemoryKernel::copy:
-      return StreamOperation::copy;
-    case MemoryKernel::triad:
-      return StreamOperation::triad;
-    case MemoryKernel::read:
-      break;
-  }
-  return StreamOperation::read;
+  if (kernel == MemoryKernel::write) return StreamOperation::write;
+  if (kernel == MemoryKernel::copy) return StreamOperation::copy;
+  return kernel == MemoryKernel::triad ? StreamOperation::triad : StreamOperation::read;
 }
 
 int arrays_of(StreamOperation operation) {
@@ -67,7 +57,14 @@ class DeviceStream {
                                      work.working_set.value(),
                                      arrays));
     }
-    place_arrays(arrays);
+    arrays_.a = uniform(a_, kernel_.operation == StreamOperation::read, first_seed);
+    if (arrays > 1) arrays_.b = uniform(b_, true, first_seed);
+    if (arrays > 2) arrays_.c = uniform(c_, true, second_seed);
+    sum_ = bench_.allocate(2 * sizeof(double));
+    arrays_.sum = static_cast<double*>(sum_.get());
+    int resident = 0;
+    check(stream_occupancy(kernel_, &resident));
+    blocks_ = one_shot_ ? 0 : std::max(1, resident) * bench_.description().multiprocessors;
   }
 
   double bytes() const {
@@ -86,38 +83,20 @@ class DeviceStream {
     // All bits set: a NaN, so that an element that is not written shows.
     check(cudaMemsetAsync(arrays_.a, 0xff, arrays_.vectors * vector_bytes, bench_.stream()));
     bench_.timer().run_once(passes(1));
-    require_floats(
-        bench_,
-        arrays_.a,
-        elements(),
-        [this](std::uint64_t index) { return expected(index); },
-        doing_);
+    const auto wanted = [this](std::uint64_t index) { return expected(index); };
+    require_floats(bench_, arrays_.a, elements(), wanted, doing_);
   }
 
  private:
   std::uint64_t elements() const { return arrays_.vectors * vector_floats; }
 
-  void place_arrays(int arrays) {
-    const std::size_t bytes = arrays_.vectors * vector_bytes;
-    a_ = bench_.allocate(bytes);
-    arrays_.a = static_cast<float*>(a_.get());
-    if (kernel_.operation == StreamOperation::read) {
-      check(
-          launch_fill_uniform(FmaFormat::fp32, arrays_.a, elements(), first_seed, bench_.stream()));
-    }
-    if (arrays > 1) arrays_.b = source(b_, first_seed);
-    if (arrays > 2) arrays_.c = source(c_, second_seed);
-    sum_ = bench_.allocate(2 * sizeof(double));
-    arrays_.sum = static_cast<double*>(sum_.get());
-    int resident = 0;
-    check(stream_occupancy(kernel_, &resident));
-    blocks_ = one_shot_ ? 0 : std::max(1, resident) * bench_.description().multiprocessors;
-  }
-
-  const float* source(DeviceBuffer& buffer, std::uint32_t seed) {
+  /// An array of the question, allocated in `buffer`; with numbers if it is read.
+  float* uniform(DeviceBuffer& buffer, bool filled, std::uint32_t seed) {
     buffer = bench_.allocate(arrays_.vectors * vector_bytes);
     auto* data = static_cast<float*>(buffer.get());
-    check(launch_fill_uniform(FmaFormat::fp32, data, elements(), seed, bench_.stream()));
+    if (filled) {
+      check(launch_fill_uniform(FmaFormat::fp32, data, elements(), seed, bench_.stream()));
+    }
     return data;
   }
 
@@ -172,9 +151,7 @@ probes::DeviceMeasured time_device_stream(Workbench& bench,
   const int passes = one_pass ? 1
                               : bench.passes_for([&](int count) { return stream.passes(count); },
                                                  most_stream_passes);
-  probes::BatchOptions options = bench.batch_options();
-  options.operations = passes;
-  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, options);
+  probes::DeviceMeasured measured = bench.time(stream.passes(passes), target, passes);
   measured.bytes = Bytes(stream.bytes());
   return measured;
 }
@@ -374,12 +351,11 @@ class MultiprocessorWork {
     const int ordinal = bench_.description().ordinal;
     check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
     if (work.working_set.value() > limit) {
-      throw NothingToMeasure(
-          fmt::format("GPU {} gives a block at most {} bytes of shared memory, {:.0f} were asked "
-                      "for",
-                      ordinal,
-                      limit,
-                      work.working_set.value()));
+      throw NothingToMeasure(fmt::format(
+          "GPU {} gives a block at most {} bytes of shared memory, {:.0f} were asked for",
+          ordinal,
+          limit,
+          work.working_set.value()));
     }
   }
 
@@ -427,9 +403,7 @@ probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
   reading.check_result();
   const int passes =
       bench.passes_for([&](int count) { return reading.passes(count); }, most_read_passes);
-  probes::BatchOptions options = bench.batch_options();
-  options.operations = passes;
-  probes::DeviceMeasured measured = bench.time(reading.passes(passes), target, options);
+  probes::DeviceMeasured measured = bench.time(reading.passes(passes), target, passes);
   measured.bytes = Bytes(reading.bytes());
   const std::size_t met = reading.multiprocessors_met();
   const auto all = static_cast<std::size_t>(bench.description().multiprocessors);
@@ -443,26 +417,19 @@ probes::DeviceMeasured time_multiprocessor_read(Workbench& bench,
 namespace {
 constexpr std::uint64_t most_stretches = 64;
 constexpr std::uint64_t stretch_elements = 256;
-
-std::vector<ArraySample> places(std::uint64_t elements, std::size_t element_bytes) {
-  const std::uint64_t length = std::min(elements, stretch_elements);
-  const std::uint64_t stretches = std::min(most_stretches, elements / length);
-  std::vector<ArraySample> samples(stretches);
-  for (std::uint64_t i = 0; i < stretches; ++i) {
-    samples[i].first = stretches == 1 ? 0 : (elements - length) / (stretches - 1) * i;
-    if (i + 1 == stretches) samples[i].first = elements - length;
-    samples[i].bytes.resize(length * element_bytes);
-  }
-  return samples;
-}
 }  // namespace
 
 std::vector<ArraySample> take_samples(Workbench& bench,
                                       const void* array,
                                       std::uint64_t elements,
                                       std::size_t element_bytes) {
-  std::vector<ArraySample> samples = places(elements, element_bytes);
-  const std::size_t length = samples.front().bytes.size();
+  const std::uint64_t count = std::min(elements, stretch_elements);
+  const std::size_t length = count * element_bytes;
+  std::vector<ArraySample> samples(std::min(most_stretches, elements / count));
+  for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
+    samples[i].first = (elements - count) / (samples.size() - 1) * i;
+  }
+  samples.back().first = elements - count;
   const PinnedBuffer staged = allocate_pinned(bench.health(), samples.size() * length);
   auto* stage = static_cast<std::byte*>(staged.get());
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -474,7 +441,7 @@ std::vector<ArraySample> take_samples(Workbench& bench,
   }
   bench.timer().wait("reading samples of a result");
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    std::memcpy(samples[i].bytes.data(), stage + i * length, length);
+    samples[i].bytes.assign(stage + i * length, stage + (i + 1) * length);
   }
   return samples;
 }
@@ -489,9 +456,7 @@ void require_floats(Workbench& bench,
       float found = 0.0F;
       std::memcpy(&found, sample.bytes.data() + i * sizeof(float), sizeof(float));
       const float wanted = expected(sample.first + i);
-      if (!(found == wanted)) {
-        wrong_result(bench.health(), doing, sample.first + i, found, wanted);
-      }
+      if (!(found == wanted)) wrong_result(bench.health(), doing, sample.first + i, found, wanted);
     }
   }
 }

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <string>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -281,45 +279,27 @@ Nvlinks read_nvlinks(const NvmlDevice& device) {
 }
 
 namespace {
-constexpr const char* from_nvml = "NVML";
-constexpr const char* from_kernel = "/sys/bus/pci/devices";
-
 std::optional<int> known(const NvmlAnswer<unsigned int>& answer) {
   return answer && answer.value > 0 ? std::optional(static_cast<int>(answer.value)) : std::nullopt;
 }
-
-std::optional<int> generation_of(std::optional<double> gigatransfers_per_s) {
-  return gigatransfers_per_s ? pcie_generation(*gigatransfers_per_s) : std::nullopt;
-}
 }  // namespace
 
-PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml,
-                        const std::string& bus_id,
-                        const std::filesystem::path& root) {
+PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml, const PciSysfs& pci, PcieMoment moment) {
+  const bool now = moment == PcieMoment::now;
   if (const auto* device = std::get_if<NvmlDevice>(&nvml)) {
-    const auto generation = known(device->ask(device->table().pcie_generation));
-    const auto replays = device->ask(device->table().pcie_replays);
-    const auto width = known(device->ask(device->table().pcie_width));
-    if (generation && width) {
-      return {generation, width, replays ? std::optional(replays.value) : std::nullopt, from_nvml};
-    }
+    const Nvml& table = device->table();
+    const auto generation =
+        known(device->ask(now ? table.pcie_generation : table.maximum_pcie_generation));
+    std::optional<unsigned int> replays;
+    if (now)
+      if (const auto answer = device->ask(table.pcie_replays)) replays = answer.value;
+    const auto width = known(device->ask(now ? table.pcie_width : table.maximum_pcie_width));
+    if (generation && width) return {generation, width, replays, "NVML"};
   }
-  const PciSysfs pci = read_pci_sysfs(bus_id, root);
-  return {generation_of(pci.link_gigatransfers_per_s), pci.link_width, std::nullopt, from_kernel};
-}
-
-PcieLink maximum_pcie_link(const Outcome<NvmlDevice>& nvml,
-                           const std::string& bus_id,
-                           const std::filesystem::path& root) {
-  if (const auto* device = std::get_if<NvmlDevice>(&nvml)) {
-    const auto generation = known(device->ask(device->table().maximum_pcie_generation));
-    const auto width = known(device->ask(device->table().maximum_pcie_width));
-    if (generation && width) return {generation, width, std::nullopt, from_nvml};
-  }
-  const PciSysfs pci = read_pci_sysfs(bus_id, root);
-  return {generation_of(pci.maximum_link_gigatransfers_per_s),
-          pci.maximum_link_width,
+  const auto rate = now ? pci.link_gigatransfers_per_s : pci.maximum_link_gigatransfers_per_s;
+  return {rate ? pcie_generation(*rate) : std::nullopt,
+          now ? pci.link_width : pci.maximum_link_width,
           std::nullopt,
-          from_kernel};
+          "/sys/bus/pci/devices"};
 }
 }  // namespace scaleworth::gpu

@@ -86,5 +86,4 @@ void require_floats(Workbench& bench,
                                std::uint64_t index,
                                double found,
                                double expected);
-
 }  // namespace scaleworth::gpu

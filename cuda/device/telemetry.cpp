@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device/telemetry.h"
 
-#include "cuda/libraries/nvml.h"
-
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
@@ -10,8 +8,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -115,16 +111,12 @@ class NvmlSource : public TelemetrySource {
   }
 
   std::optional<double> power() {
-    switch (power_question_) {
-      case PowerQuestion::instant_field:
-        return scaled(keep("power", device_.ask_field(nvml::field_power_instant_mw)),
-                      watts_per_milliwatt);
-      case PowerQuestion::usage:
-        return scaled(keep("power", device_.ask(device_.table().power)), watts_per_milliwatt);
-      case PowerQuestion::none:
-        return std::nullopt;
+    if (power_question_ == PowerQuestion::none) return std::nullopt;
+    if (power_question_ == PowerQuestion::usage) {
+      return scaled(keep("power", device_.ask(device_.table().power)), watts_per_milliwatt);
     }
-    return std::nullopt;
+    return scaled(keep("power", device_.ask_field(nvml::field_power_instant_mw)),
+                  watts_per_milliwatt);
   }
 
   NvmlDevice device_;
@@ -133,7 +125,6 @@ class NvmlSource : public TelemetrySource {
   std::map<std::string, std::string> refusals_;
   std::string ended_;
 };
-
 }  // namespace
 
 std::shared_ptr<TelemetrySource> open_telemetry_source(
@@ -150,13 +141,10 @@ Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nv
   const auto* known = std::get_if<NvmlDevice>(&found);
   if (known == nullptr) return Skipped{reason_of(found)};
   if (known->slice() != nullptr) return Skipped{"a MIG slice has no power reading of its own"};
-  switch (power_question(*known)) {
-    case PowerQuestion::instant_field:
-      return "NVML field 186 (instantaneous)";
-    case PowerQuestion::usage:
-      return "nvmlDeviceGetPowerUsage (averaged over 1 s from Ampere on, except GA100)";
-    case PowerQuestion::none:
-      break;
+  const PowerQuestion question = power_question(*known);
+  if (question == PowerQuestion::instant_field) return "NVML field 186 (instantaneous)";
+  if (question == PowerQuestion::usage) {
+    return "nvmlDeviceGetPowerUsage (averaged over 1 s from Ampere on, except GA100)";
   }
   return Skipped{known->ask(known->table().power).reason};
 }
@@ -205,17 +193,16 @@ bool is_empty(const TelemetryReading& reading) {
          !reading.temperature_c && !reading.clock_event_reasons;
 }
 
-void drop_if_refused(std::vector<double>& series) {
-  const auto absent = [](double value) { return std::isnan(value); };
-  if (std::ranges::all_of(series, absent)) series.clear();
-}
-
 /// Series that the driver always refused become empty.
 void drop_refused_series(probes::Telemetry& telemetry) {
-  drop_if_refused(telemetry.sm_clock_hz);
-  drop_if_refused(telemetry.memory_clock_hz);
-  drop_if_refused(telemetry.power_w);
-  drop_if_refused(telemetry.temperature_c);
+  for (auto* series : {&telemetry.sm_clock_hz,
+                       &telemetry.memory_clock_hz,
+                       &telemetry.power_w,
+                       &telemetry.temperature_c}) {
+    if (std::ranges::all_of(*series, [](double value) { return std::isnan(value); })) {
+      series->clear();
+    }
+  }
   auto& reasons = telemetry.clock_event_reasons;
   if (std::ranges::all_of(reasons, [](auto mask) { return mask == refused_reasons; })) {
     reasons.clear();

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,14 +88,4 @@ class TelemetryWatch {
   std::shared_ptr<Shared> shared_;
   std::thread thread_;
 };
-
-/// What `measure` returns, with the telemetry of the same time.
-inline probes::DeviceMeasured with_telemetry(
-    const std::shared_ptr<TelemetrySource>& source,
-    const std::function<probes::DeviceMeasured()>& measure) {
-  TelemetryWatch watch(source);
-  probes::DeviceMeasured measured = measure();
-  measured.telemetry = watch.take();
-  return measured;
-}
 }  // namespace scaleworth::gpu

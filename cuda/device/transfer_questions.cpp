@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
-#include <string>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -23,11 +22,6 @@ using probes::TransferEngine;
 
 /// The content of an end repeats after so many numbers: hashing a whole gibibyte takes seconds.
 constexpr std::uint64_t pattern_floats = 1U << 20U;
-
-HostPlacement placement_of(const Workbench& bench, const probes::Endpoint& endpoint) {
-  if (endpoint.numa_node) return {endpoint.numa_node, true};
-  return {bench.description().numa_node, false};
-}
 
 /// The memory at one end of a transfer, a GPU's or the host's: `bytes` (a multiple of 16).
 class TransferEnd {
@@ -40,7 +34,10 @@ class TransferEnd {
       const DeviceGuard guard(*endpoint.device);
       on_device_ = allocate_device(bench.health(), bytes);
     } else {
-      on_host_.emplace(bench.health(), bytes, endpoint.pinned, placement_of(bench, endpoint));
+      const auto& own = bench.description().numa_node;
+      const HostPlacement placement{endpoint.numa_node ? endpoint.numa_node : own,
+                                    endpoint.numa_node.has_value()};
+      on_host_.emplace(bench.health(), bytes, endpoint.pinned, placement);
     }
   }
 
@@ -51,19 +48,16 @@ class TransferEnd {
 
   /// fp32 numbers uniform_value(i modulo 2^20, seed).
   void fill(std::uint32_t seed) {
-    const PinnedBuffer pattern = allocate_pinned(bench_.health(), pattern_bytes());
-    auto* numbers = static_cast<float*>(pattern.get());
-    for (std::size_t i = 0; i < pattern_bytes() / sizeof(float); ++i) {
-      numbers[i] = uniform_value(i, seed);
-    }
-    spread(pattern.get());
+    spread([&](float* numbers) {
+      for (std::size_t i = 0; i < pattern_bytes() / sizeof(float); ++i) {
+        numbers[i] = uniform_value(i, seed);
+      }
+    });
   }
 
   /// All bits set, so that what does not arrive shows.
   void poison() {
-    const PinnedBuffer ones = allocate_pinned(bench_.health(), pattern_bytes());
-    std::memset(ones.get(), 0xff, pattern_bytes());
-    spread(ones.get());
+    spread([&](float* numbers) { std::memset(numbers, 0xff, pattern_bytes()); });
   }
 
   /// Throws ProbeFailure unless samples hold what `fill(seed)` writes.
@@ -81,15 +75,20 @@ class TransferEnd {
     return std::min<std::size_t>(pattern_floats * sizeof(float), bytes_);
   }
 
-  /// Copies pattern_bytes() of page-locked memory over all of it, again and again; waits.
-  void spread(const void* pattern) {
+  /// Copies pattern_bytes() that `write` made in page-locked memory over all of it, again and
+  /// again; waits.
+  template <class Write>
+  void spread(Write write) {
+    const PinnedBuffer pattern = allocate_pinned(bench_.health(), pattern_bytes());
+    write(static_cast<float*>(pattern.get()));
     auto* to = static_cast<std::byte*>(data());
     for (std::size_t begin = 0; begin < bytes_; begin += pattern_bytes()) {
       const std::size_t count = std::min(pattern_bytes(), bytes_ - begin);
       if (on_host_) {
-        std::memcpy(to + begin, pattern, count);
+        std::memcpy(to + begin, pattern.get(), count);
       } else {
-        check(cudaMemcpyAsync(to + begin, pattern, count, cudaMemcpyDefault, bench_.stream()));
+        check(
+            cudaMemcpyAsync(to + begin, pattern.get(), count, cudaMemcpyDefault, bench_.stream()));
       }
     }
     bench_.timer().wait("preparing a transfer");
@@ -118,41 +117,18 @@ bool enable_peer_access(int from, int to) {
   return true;
 }
 
-std::string doing_of(const probes::TransferWork& work) {
-  return fmt::format("moving {:.0f} bytes from {} to {} by {}",
-                     work.bytes.value(),
-                     endpoint_name(work.source),
-                     endpoint_name(work.target),
-                     transfer_engine_name(work.engine));
-}
-
-/// One direction: where from, where to, how.
+/// One direction; `seed` of what is sent to check it.
 struct Way {
-  const TransferEnd* source;
-  const TransferEnd* target;
-  std::size_t bytes;
-  TransferEngine engine;
-  int blocks;  // of the kernel
+  Way(Workbench& bench,
+      const probes::Endpoint& from,
+      const probes::Endpoint& to,
+      std::size_t bytes,
+      std::uint32_t number)
+      : source(bench, from, bytes), target(bench, to, bytes), seed(number) {}
+  TransferEnd source;
+  TransferEnd target;
+  std::uint32_t seed;
 };
-
-cudaError_t move(const Way& way, cudaStream_t stream) {
-  if (way.engine == TransferEngine::kernel) {
-    constexpr StreamKernel kernel{StreamOperation::copy, 512, 4, false};
-    StreamArrays arrays;
-    arrays.a = static_cast<float*>(way.target->data());
-    arrays.b = static_cast<const float*>(way.source->data());
-    arrays.vectors = way.bytes / 16;
-    return launch_stream(kernel, arrays, way.blocks, 1, stream);
-  }
-  const auto source = way.source->device();
-  const auto target = way.target->device();
-  if (source && target && *source != *target) {
-    return cudaMemcpyPeerAsync(
-        way.target->data(), *target, way.source->data(), *source, way.bytes, stream);
-  }
-  return cudaMemcpyAsync(
-      way.target->data(), way.source->data(), way.bytes, cudaMemcpyDefault, stream);
-}
 
 /// Everything a transfer needs: its ends, for both directions where asked.
 class Transfer {
@@ -160,23 +136,23 @@ class Transfer {
   Transfer(Workbench& bench, const probes::TransferWork& work)
       : bench_(bench),
         work_(work),
-        doing_(doing_of(work)),
+        doing_(fmt::format("moving {:.0f} bytes from {} to {} by {}",
+                           work.bytes.value(),
+                           endpoint_name(work.source),
+                           endpoint_name(work.target),
+                           transfer_engine_name(work.engine))),
         bytes_(static_cast<std::size_t>(work.bytes.value())) {
     require_possible();
-    source_.emplace(bench, work.source, bytes_);
-    target_.emplace(bench, work.target, bytes_);
-    if (work.both_directions) {
-      back_source_.emplace(bench, work.target, bytes_);
-      back_target_.emplace(bench, work.source, bytes_);
-    }
+    there_.emplace(bench, work.source, work.target, bytes_, 1);
+    if (work.both_directions) back_.emplace(bench, work.target, work.source, bytes_, 2);
     find_path();
   }
 
   BatchWork batch() {
     BatchWork batch{.doing = doing_, .enqueue = [this](cudaStream_t stream, int) {
-                      const cudaError_t status = move(way(*source_, *target_), stream);
-                      if (status != cudaSuccess || !work_.both_directions) return status;
-                      return move(way(*back_source_, *back_target_), bench_.second_stream());
+                      const cudaError_t status = move(*there_, stream);
+                      if (status != cudaSuccess || !back_) return status;
+                      return move(*back_, bench_.second_stream());
                     }};
     if (work_.both_directions) {
       batch.second = bench_.second_stream();
@@ -188,48 +164,34 @@ class Transfer {
   }
 
   void check_arrival() {
-    source_->fill(pattern_there);
-    target_->poison();
-    if (work_.both_directions) {
-      back_source_->fill(pattern_back);
-      back_target_->poison();
+    for (auto* way : {&there_, &back_}) {
+      if (!*way) continue;
+      (*way)->source.fill((*way)->seed);
+      (*way)->target.poison();
     }
     bench_.timer().run_once(batch());
-    target_->require(pattern_there, doing_);
-    if (work_.both_directions) back_target_->require(pattern_back, doing_ + ", the way back");
+    there_->target.require(there_->seed, doing_);
+    if (back_) back_->target.require(back_->seed, doing_ + ", the way back");
   }
 
-  std::vector<std::string> remarks() const {
-    std::vector<std::string> remarks;
-    for (const auto* end : {&*source_, &*target_}) {
+  void add_remarks(std::vector<std::string>& remarks) const {
+    for (const auto* end : {&there_->source, &there_->target}) {
       if (!end->remark().empty()) remarks.push_back(end->remark());
     }
     if (staged_) {
       remarks.push_back(
-          fmt::format("{} to {} have no peer access: the copy goes through the host's "
-                      "memory",
+          fmt::format("{} to {} have no peer access: the copy goes through the host's memory",
                       endpoint_name(work_.source),
                       endpoint_name(work_.target)));
     }
-    return remarks;
   }
 
   double bytes() const { return static_cast<double>(bytes_) * (work_.both_directions ? 2.0 : 1.0); }
 
  private:
-  static constexpr std::uint32_t pattern_there = 1;
-  static constexpr std::uint32_t pattern_back = 2;
-
   bool pageable() const {
     return (!work_.source.device && !work_.source.pinned) ||
            (!work_.target.device && !work_.target.pinned);
-  }
-
-  std::optional<int> peer() const {
-    for (const auto& end : {work_.source, work_.target}) {
-      if (end.device && *end.device != bench_.description().ordinal) return end.device;
-    }
-    return std::nullopt;
   }
 
   void require_possible() const {
@@ -249,11 +211,12 @@ class Transfer {
 
   /// Between GPUs: directly where they can. Half of the multiprocessors work for each direction.
   void find_path() {
+    const int own = bench_.description().ordinal;
     const int blocks = 2 * bench_.description().multiprocessors;
     blocks_ = work_.both_directions ? std::max(1, blocks / 2) : blocks;
-    const auto other = peer();
-    if (!other) return;
-    const int own = bench_.description().ordinal;
+    const auto other =
+        work_.source.device.value_or(own) != own ? work_.source.device : work_.target.device;
+    if (!other || *other == own) return;
     const bool direct = enable_peer_access(own, *other) && enable_peer_access(*other, own);
     if (!direct && work_.engine == TransferEngine::kernel) {
       throw NothingToMeasure(fmt::format(
@@ -262,20 +225,33 @@ class Transfer {
     staged_ = !direct;
   }
 
-  Way way(const TransferEnd& source, const TransferEnd& target) const {
-    return {&source, &target, bytes_, work_.engine, blocks_};
+  cudaError_t move(const Way& way, cudaStream_t stream) const {
+    void* const to = way.target.data();
+    const void* const from = way.source.data();
+    if (work_.engine == TransferEngine::kernel) {
+      constexpr StreamKernel kernel{StreamOperation::copy, 512, 4, false};
+      StreamArrays arrays;
+      arrays.a = static_cast<float*>(to);
+      arrays.b = static_cast<const float*>(from);
+      arrays.vectors = bytes_ / 16;
+      return launch_stream(kernel, arrays, blocks_, 1, stream);
+    }
+    const auto source = way.source.device();
+    const auto target = way.target.device();
+    if (source && target && *source != *target) {
+      return cudaMemcpyPeerAsync(to, *target, from, *source, bytes_, stream);
+    }
+    return cudaMemcpyAsync(to, from, bytes_, cudaMemcpyDefault, stream);
   }
 
   Workbench& bench_;
   const probes::TransferWork& work_;
   std::string doing_;
   std::size_t bytes_;
-  std::optional<TransferEnd> source_;
-  std::optional<TransferEnd> target_;
-  std::optional<TransferEnd> back_source_;
-  std::optional<TransferEnd> back_target_;
+  std::optional<Way> there_;
+  std::optional<Way> back_;
   bool staged_ = false;
-  int blocks_ = 1;
+  int blocks_ = 1;  // of the kernel
 };
 }  // namespace
 
@@ -284,9 +260,9 @@ probes::DeviceMeasured time_transfer(Workbench& bench,
                                      const probes::Target& target) {
   Transfer transfer(bench, work);
   transfer.check_arrival();
-  probes::DeviceMeasured measured = bench.time(transfer.batch(), target, bench.batch_options());
+  probes::DeviceMeasured measured = bench.time(transfer.batch(), target);
   measured.bytes = Bytes(transfer.bytes());
-  for (std::string& remark : transfer.remarks()) measured.warnings.push_back(std::move(remark));
+  transfer.add_remarks(measured.warnings);
   return measured;
 }
 
@@ -319,54 +295,38 @@ probes::DeviceMeasured time_graph(Workbench& bench, const probes::Target& target
   const BatchWork work{
       .doing = "launching a graph of empty kernels",
       .enqueue = [&](cudaStream_t stream, int) { return cudaGraphLaunch(graph.get(), stream); }};
-  probes::BatchOptions options = bench.batch_options();
-  options.operations = graph_nodes;
-  options.maximum_repetitions = 50;
-  return bench.time(work, target, options);
+  return bench.time(work, target, graph_nodes, 50);
+}
+
+/// Polls without a pause: what the runtime does as well when it waits for a stream.
+void wait_for_empty_kernel(Workbench& bench) {
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    const cudaError_t status = cudaStreamQuery(bench.stream());
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) check(status);
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds{60}) {
+      bench.health().lose(
+          fmt::format("GPU {} did not finish an empty kernel within 60 s: see dmesg for Xid; later "
+                      "questions to it fail at once",
+                      bench.description().ordinal));
+      bench.health().require();
+    }
+  }
 }
 
 /// Launches one kernel after another, each when the host has seen the last one's end.
-class LaunchAndWait {
- public:
-  explicit LaunchAndWait(Workbench& bench) : bench_(bench) {}
-
-  probes::BatchTiming run(int repetitions) {
-    const auto start = Clock::now();
-    for (int i = 0; i < repetitions; ++i) {
-      check(launch_empty(bench_.stream()));
-      wait();
-    }
-    const std::chrono::duration<double> time = Clock::now() - start;
-    return {Seconds{time.count()}, std::nullopt, false};
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  /// Polls without a pause: what the runtime does as well when it waits for a stream.
-  void wait() {
-    const auto start = Clock::now();
-    while (true) {
-      const cudaError_t status = cudaStreamQuery(bench_.stream());
-      if (status == cudaSuccess) return;
-      if (status != cudaErrorNotReady) check(status);
-      if (Clock::now() - start > std::chrono::seconds{60}) {
-        bench_.health().lose(fmt::format(
-            "GPU {} did not finish an empty kernel within 60 s: see dmesg for Xid; later "
-            "questions to it fail at once",
-            bench_.description().ordinal));
-        bench_.health().require();
-      }
-    }
-  }
-
-  Workbench& bench_;
-};
-
 probes::DeviceMeasured time_launch_and_wait(Workbench& bench, const probes::Target& target) {
   load_empty_kernel(bench);
-  LaunchAndWait launching(bench);
-  probes::BatchFunction runner([&](int repetitions) { return launching.run(repetitions); });
+  probes::BatchFunction runner([&](int repetitions) -> probes::BatchTiming {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < repetitions; ++i) {
+      check(launch_empty(bench.stream()));
+      wait_for_empty_kernel(bench);
+    }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    return {Seconds{time.count()}, std::nullopt, false};
+  });
   probes::BatchOptions options = bench.batch_options();
   options.maximum_repetitions = 10'000;
   probes::DeviceMeasured measured =
@@ -390,7 +350,6 @@ probes::DeviceMeasured time_launch(Workbench& bench,
   }
   return bench.time({.doing = "launching empty kernels",
                      .enqueue = [](cudaStream_t stream, int) { return launch_empty(stream); }},
-                    target,
-                    bench.batch_options());
+                    target);
 }
 }  // namespace scaleworth::gpu

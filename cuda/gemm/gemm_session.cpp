@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/gemm/gemm_session.h"
 
-#include "cuda/device/telemetry.h"
 #include "cuda/gemm/product.h"
 #include "cuda/gemm/recipe.h"
 #include "cuda/libraries/library.h"
@@ -46,18 +45,18 @@ void idle(Seconds pause) {
 void in_context(const GemmContext& context,
                 const std::string& doing,
                 const std::function<void()>& action) {
-  context.health.require();
+  context.bench.health().require();
   try {
-    check(cudaSetDevice(context.health.ordinal()));
+    check(cudaSetDevice(context.bench.health().ordinal()));
     action();
   } catch (const Error& error) {
-    throw_failure(context.health, doing, error.status(), error.what());
+    throw_failure(context.bench.health(), doing, error.status(), error.what());
   } catch (const LibraryError& error) {
     // The library's own code hides what broke; CUDA remembers it.
     const cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess) throw_failure(context.health, doing, status, error.what());
-    throw ProbeFailure(
-        fmt::format("GPU {}: {} failed: {}", context.description.ordinal, doing, error.what()));
+    if (status != cudaSuccess) throw_failure(context.bench.health(), doing, status, error.what());
+    throw ProbeFailure(fmt::format(
+        "GPU {}: {} failed: {}", context.bench.description().ordinal, doing, error.what()));
   }
 }
 
@@ -66,10 +65,8 @@ class CublasLtSession final : public probes::GemmSession {
   CublasLtSession(const GemmContext& context, const GemmProblem& problem)
       : context_(context),
         problem_(problem),
-        recipe_(gemm_recipe(problem.input)),
         name_(probes::gemm_problem_name(problem)),
-        operands_(context_, recipe_, problem_),
-        product_(context_, recipe_, problem_, operands_) {}
+        product_(context_, problem_) {}
 
   std::vector<GemmCandidate> candidates(int wanted, Bytes workspace) override {
     std::vector<GemmCandidate> all;
@@ -89,8 +86,7 @@ class CublasLtSession final : public probes::GemmSession {
   void verify(const GemmCandidate& candidate) override {
     in_context(context_, "verifying " + name_, [&] {
       const Known& known = find(candidate);
-      verify_product(
-          context_, recipe_, problem_, operands_, product_, known.algorithm, workspace_for(known));
+      product_.verify(known.algorithm, workspace_for(known));
     });
   }
 
@@ -101,12 +97,11 @@ class CublasLtSession final : public probes::GemmSession {
       const BatchWork work = batch_work(known, pace.regime);
       idle(pace.pause);
       const auto measure = [&] {
-        return context_.timer.time(work, pace.target, batch_options(known, pace));
+        return context_.bench.timer().time(work, pace.target, batch_options(known, pace));
       };
       // A thread costs a short measurement more than its few readings are worth.
-      measured = pace.target.time_budget < shortest_watch
-                     ? measure()
-                     : with_telemetry(context_.telemetry, measure);
+      measured =
+          pace.target.time_budget < shortest_watch ? measure() : context_.bench.watched(measure);
       known.product_s = median(measured.time_s).value_or(0.0);
     });
     measured.flops = probes::gemm_flops(problem_);
@@ -148,7 +143,7 @@ class CublasLtSession final : public probes::GemmSession {
     if (needed > workspace_bytes_) {
       workspace_.reset();
       workspace_bytes_ = 0;
-      workspace_ = allocate_device(context_.health, needed);
+      workspace_ = allocate_device(context_.bench.health(), needed);
       workspace_bytes_ = needed;
     }
     return needed > 0 ? workspace_.get() : nullptr;
@@ -159,16 +154,15 @@ class CublasLtSession final : public probes::GemmSession {
     work.doing = name_;
     void* workspace = workspace_for(known);
     work.enqueue = [this, &known, workspace](cudaStream_t stream, int repetition) {
-      product_.enqueue(
-          operands_, repetition % operands_.sets(), known.algorithm, workspace, stream);
+      product_.enqueue(repetition % product_.operands().sets, known.algorithm, workspace, stream);
       return cudaSuccess;
     };
     if (regime == GemmRegime::duty_cycled) {
-      if (!fill_) fill_ = allocate_device(context_.health, fill_bytes);
+      if (!fill_) fill_ = allocate_device(context_.bench.health(), fill_bytes);
       work.between = [this](cudaStream_t stream, int repetition) {
-        const RotatingArray& d = operands_.d();
-        const cudaError_t reset =
-            cudaMemsetAsync(d.at(repetition % operands_.sets()), 0, d.bytes(), stream);
+        const GemmOperands& operands = product_.operands();
+        std::byte* d = operands.d.at(repetition % operands.sets);
+        const cudaError_t reset = cudaMemsetAsync(d, 0, operands.d.bytes(), stream);
         if (reset != cudaSuccess) return reset;
         return cudaMemsetAsync(fill_.get(), 0, fill_bytes, stream);
       };
@@ -192,10 +186,8 @@ class CublasLtSession final : public probes::GemmSession {
 
   GemmContext context_;
   GemmProblem problem_;
-  const GemmRecipe& recipe_;
   std::string name_;
-  GemmOperands operands_;
-  DescribedProduct product_;
+  GemmProduct product_;
   std::map<std::string, Known> known_;  // by description
   DeviceBuffer workspace_;
   std::size_t workspace_bytes_ = 0;
@@ -207,10 +199,9 @@ std::unique_ptr<probes::GemmSession> open_gemm_session(const GemmContext& contex
                                                        const GemmProblem& problem) {
   if (const auto objection = probes::shape_objection(problem)) throw NothingToMeasure(*objection);
   if (problem.batch > 1 && is_block_scaled(gemm_recipe(problem.input))) {
-    throw NothingToMeasure(
-        fmt::format("{} has scales per block, which are laid out for single products "
-                    "only: leave the batch out",
-                    probes::number_format_name(problem.input)));
+    throw NothingToMeasure(fmt::format(
+        "{} has scales per block, which are laid out for single products only: leave the batch out",
+        probes::number_format_name(problem.input)));
   }
   std::unique_ptr<probes::GemmSession> session;
   in_context(context, "preparing " + probes::gemm_problem_name(problem), [&] {

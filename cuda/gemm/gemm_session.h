@@ -2,10 +2,8 @@
 /// Matrix products by cuBLASLt, as probes/gpu/device.h asks for them.
 #pragma once
 
-#include "cuda/device/batch_timer.h"
-#include "cuda/device/telemetry.h"
+#include "cuda/device/cuda_device.h"
 #include "cuda/libraries/cublas_lt.h"
-#include "cuda/runtime/error.h"
 #include "probes/gpu/device.h"
 #include "src/core/estimate.h"
 
@@ -19,13 +17,9 @@
 namespace scaleworth::gpu {
 /// What the products of one GPU share; outlives the sessions. Used by one thread at a time.
 struct GemmContext {
-  const probes::DeviceDescription& description;
-  DeviceHealth& health;
-  BatchTimer& timer;
-  cudaStream_t stream;  // the timer's
+  Workbench& bench;
   std::shared_ptr<const CublasLt> library;
   cublasLtHandle_t handle;  // made with the GPU current
-  std::shared_ptr<TelemetrySource> telemetry;
 };
 
 /// Allocates and fills the operands. What `context` refers to must outlive the session. Throws

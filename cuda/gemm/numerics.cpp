@@ -2,7 +2,6 @@
 #include "cuda/gemm/numerics.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -31,6 +30,15 @@ std::optional<std::string> deviation(const GemmRecipe& recipe, const SampledProd
   return std::nullopt;
 }
 
+namespace {
+template <class Word>
+Word word_at(std::span<const std::byte> memory, std::size_t index) {
+  Word word{};
+  std::memcpy(&word, memory.subspan(index * sizeof(Word), sizeof(Word)).data(), sizeof(Word));
+  return word;
+}
+}  // namespace
+
 double decoded_result(const GemmRecipe& recipe, std::span<const std::byte> d, std::size_t index) {
   switch (recipe.d_type) {
     case CUDA_R_64F:
@@ -39,11 +47,8 @@ double decoded_result(const GemmRecipe& recipe, std::span<const std::byte> d, st
       return decoded(OperandEncoding::f32, d, index);
     case CUDA_R_16F:
       return decoded(OperandEncoding::f16, d, index);
-    case CUDA_R_32I: {
-      std::int32_t value = 0;
-      std::memcpy(&value, d.subspan(index * sizeof value, sizeof value).data(), sizeof value);
-      return value;
-    }
+    case CUDA_R_32I:
+      return word_at<std::int32_t>(d, index);
     default:
       return decoded(OperandEncoding::bf16, d, index);
   }
@@ -66,13 +71,6 @@ Sentinel sentinel_of(const GemmRecipe& recipe) {
 
 namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-template <class Word>
-Word word_at(std::span<const std::byte> memory, std::size_t index) {
-  Word word{};
-  std::memcpy(&word, memory.subspan(index * sizeof(Word), sizeof(Word)).data(), sizeof(Word));
-  return word;
-}
 
 /// Where the bits of a small float lie and how it spells special values.
 struct SmallFloat {
@@ -104,7 +102,6 @@ double small_float(std::uint32_t bits, const SmallFloat& form) {
 constexpr SmallFloat e4m3{4, 3, false, true};
 constexpr SmallFloat e5m2{5, 2, true, false};
 constexpr SmallFloat e2m1{2, 1, false, false};
-constexpr SmallFloat half{5, 10, true, false};
 }  // namespace
 
 int encoded_bits(OperandEncoding encoding) {
@@ -124,14 +121,6 @@ int encoded_bits(OperandEncoding encoding) {
   }
 }
 
-double decoded_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-double decoded_f16(std::uint16_t bits) {
-  return small_float(bits, half);
-}
-
 double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std::size_t index) {
   switch (encoding) {
     case OperandEncoding::f64:
@@ -140,9 +129,9 @@ double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std:
     case OperandEncoding::scale_f32:
       return word_at<float>(memory, index);
     case OperandEncoding::bf16:
-      return decoded_bf16(word_at<std::uint16_t>(memory, index));
+      return probes::bf16_value(word_at<std::uint16_t>(memory, index));
     case OperandEncoding::f16:
-      return decoded_f16(word_at<std::uint16_t>(memory, index));
+      return probes::fp16_value(word_at<std::uint16_t>(memory, index));
     case OperandEncoding::e4m3:
     case OperandEncoding::scale_ue4m3:
       return small_float(word_at<std::uint8_t>(memory, index), e4m3);
@@ -170,7 +159,6 @@ std::int64_t whole(std::int64_t value, std::int64_t unit) {
 std::int64_t padded(std::int64_t value, std::int64_t unit) {
   return whole(value, unit) * unit;
 }
-
 }  // namespace
 
 std::size_t scale_count(ScaleLayout layout, const ScaledExtent& extent) {

@@ -47,10 +47,6 @@ int encoded_bits(OperandEncoding encoding);
 /// specification 1.0 (e4m3 has no infinities, e5m2 has); OCP microscaling formats 1.0 (e2m1, e8m0).
 double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std::size_t index);
 
-/// The encoding of D in memory by its bytes and the type of the operands.
-double decoded_bf16(std::uint16_t bits);
-double decoded_f16(std::uint16_t bits);
-
 /// An operand is `outer` (m of A, n of B) times `k`.
 struct ScaledExtent {
   std::int64_t outer = 0;

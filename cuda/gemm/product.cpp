@@ -50,21 +50,20 @@ std::size_t batch_alignment(const GemmRecipe& recipe, const probes::GemmProblem&
 }
 }  // namespace
 
-DescribedProduct::DescribedProduct(const GemmContext& context,
-                                   const GemmRecipe& recipe,
-                                   const probes::GemmProblem& problem,
-                                   const GemmOperands& operands)
+GemmProduct::GemmProduct(const GemmContext& context, const probes::GemmProblem& problem)
     : context_(context),
-      recipe_(recipe),
-      alignment_(batch_alignment(recipe, problem)),
-      descriptor_(make_lt_descriptor(context.library, recipe.compute, recipe.scale_type)),
-      a_(make_layout(context, recipe.a_type, problem.k, problem.m, problem.batch)),
-      b_(make_layout(context, recipe.b_type, problem.k, problem.n, problem.batch)),
-      d_(make_layout(context, recipe.d_type, problem.m, problem.n, problem.batch)) {
+      problem_(problem),
+      recipe_(gemm_recipe(problem.input)),
+      operands_(context, recipe_, problem),
+      alignment_(batch_alignment(recipe_, problem)),
+      descriptor_(make_lt_descriptor(context.library, recipe_.compute, recipe_.scale_type)),
+      a_(make_layout(context, recipe_.a_type, problem.k, problem.m, problem.batch)),
+      b_(make_layout(context, recipe_.b_type, problem.k, problem.n, problem.batch)),
+      d_(make_layout(context, recipe_.d_type, problem.m, problem.n, problem.batch)) {
   // A's rows lie one after another: to a column-major library that is its transpose.
   set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{CUBLAS_OP_T});
   set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_N});
-  if (recipe.chooses_accumulation) {
+  if (recipe_.chooses_accumulation) {
     set_attribute(
         descriptor_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{problem.fast_accumulation});
   }
@@ -72,33 +71,32 @@ DescribedProduct::DescribedProduct(const GemmContext& context,
     set_attribute(
         descriptor_, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{problem.multiprocessors});
   }
-  if (is_block_scaled(recipe)) {
+  if (is_block_scaled(recipe_)) {
     try {
       set_attribute(descriptor_,
                     CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
-                    static_cast<std::int32_t>(scale_form(recipe.a_scale).mode));
+                    static_cast<std::int32_t>(scale_form(recipe_.a_scale).mode));
       set_attribute(descriptor_,
                     CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
-                    static_cast<std::int32_t>(scale_form(recipe.b_scale).mode));
+                    static_cast<std::int32_t>(scale_form(recipe_.b_scale).mode));
     } catch (const LibraryError&) {
       throw NothingToMeasure(fmt::format("cuBLASLt {} does not know the scales of {}",
                                          context.library->version,
-                                         probes::number_format_name(recipe.format)));
+                                         probes::number_format_name(recipe_.format)));
     }
   }
-  describe_scales(operands, 0);
+  describe_scales(0);
 }
 
-void DescribedProduct::describe_scales(const GemmOperands& operands, int set) const {
-  if (operands.a_scales().bytes() == 0) return;
-  const void* a = operands.a_scales().at(set);
-  const void* b = operands.b_scales().at(set);
+void GemmProduct::describe_scales(int set) const {
+  if (operands_.a_scales.bytes() == 0) return;
+  const void* a = operands_.a_scales.at(set);
+  const void* b = operands_.b_scales.at(set);
   set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, a);
   set_attribute(descriptor_, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, b);
 }
 
-std::vector<ProposedAlgorithm> DescribedProduct::propose(int wanted,
-                                                         std::size_t workspace_bytes) const {
+std::vector<ProposedAlgorithm> GemmProduct::propose(int wanted, std::size_t workspace_bytes) const {
   const CublasLt& library = *context_.library;
   const LtPreference preference =
       make_lt_preference(context_.library, workspace_bytes, static_cast<std::uint32_t>(alignment_));
@@ -126,19 +124,18 @@ std::vector<ProposedAlgorithm> DescribedProduct::propose(int wanted,
   return proposed;
 }
 
-void DescribedProduct::enqueue(const GemmOperands& operands,
-                               int set,
-                               const ProposedAlgorithm& algorithm,
-                               void* workspace,
-                               cudaStream_t stream) const {
-  describe_scales(operands, set);
-  std::byte* d = operands.d().at(set);
+void GemmProduct::enqueue(int set,
+                          const ProposedAlgorithm& algorithm,
+                          void* workspace,
+                          cudaStream_t stream) const {
+  describe_scales(set);
+  std::byte* d = operands_.d.at(set);
   context_.library->check(context_.library->matmul(context_.handle,
                                                    descriptor_.get(),
                                                    one.as(recipe_.scale_type),
-                                                   operands.a().at(set),
+                                                   operands_.a.at(set),
                                                    a_.get(),
-                                                   operands.b().at(set),
+                                                   operands_.b.at(set),
                                                    b_.get(),
                                                    zero.as(recipe_.scale_type),
                                                    d,
@@ -185,29 +182,29 @@ std::byte* RotatingArray::at(int set) const {
 GemmOperands::GemmOperands(const GemmContext& context,
                            const GemmRecipe& recipe,
                            const probes::GemmProblem& problem)
-    : sets_(probes::rotating_sets(probes::gemm_footprint(problem), context.description.l2_cache)),
-      a_(context.health,
-         encoded_bytes(recipe.a, elements(problem.m, problem.k, problem.batch)),
-         sets_),
-      b_(context.health,
-         encoded_bytes(recipe.b, elements(problem.k, problem.n, problem.batch)),
-         sets_),
-      d_(context.health,
-         elements(problem.m, problem.n, problem.batch) * static_cast<std::size_t>(recipe.d_bytes),
-         sets_),
-      a_scales_(scales(context.health, recipe.a_scale, {problem.m, problem.k}, sets_)),
-      b_scales_(scales(context.health, recipe.b_scale, {problem.n, problem.k}, sets_)) {
-  fill(context, a_, recipe.a);
-  fill(context, b_, recipe.b);
-  if (a_scales_.bytes() > 0) fill(context, a_scales_, scale_form(recipe.a_scale).encoding);
-  if (b_scales_.bytes() > 0) fill(context, b_scales_, scale_form(recipe.b_scale).encoding);
-  context.timer.wait("filling the operands of a product");
-}
-
-void GemmOperands::fill(const GemmContext& context,
-                        const RotatingArray& array,
-                        OperandEncoding encoding) {
-  const auto numbers = array.all_bytes() * 8 / static_cast<std::size_t>(encoded_bits(encoding));
-  check(launch_fill_operands(array.at(0), encoding, numbers, seed_++, context.stream));
+    : sets(probes::rotating_sets(probes::gemm_footprint(problem),
+                                 context.bench.description().l2_cache)),
+      a(context.bench.health(),
+        encoded_bytes(recipe.a, elements(problem.m, problem.k, problem.batch)),
+        sets),
+      b(context.bench.health(),
+        encoded_bytes(recipe.b, elements(problem.k, problem.n, problem.batch)),
+        sets),
+      d(context.bench.health(),
+        elements(problem.m, problem.n, problem.batch) * static_cast<std::size_t>(recipe.d_bytes),
+        sets),
+      a_scales(scales(context.bench.health(), recipe.a_scale, {problem.m, problem.k}, sets)),
+      b_scales(scales(context.bench.health(), recipe.b_scale, {problem.n, problem.k}, sets)) {
+  std::uint64_t seed = 1;
+  const auto fill = [&](const RotatingArray& array, OperandEncoding encoding) {
+    if (array.bytes() == 0) return;
+    const auto numbers = array.all_bytes() * 8 / static_cast<std::size_t>(encoded_bits(encoding));
+    check(launch_fill_operands(array.at(0), encoding, numbers, seed++, context.bench.stream()));
+  };
+  fill(a, recipe.a);
+  fill(b, recipe.b);
+  fill(a_scales, scale_form(recipe.a_scale).encoding);
+  fill(b_scales, scale_form(recipe.b_scale).encoding);
+  context.bench.timer().wait("filling the operands of a product");
 }
 }  // namespace scaleworth::gpu

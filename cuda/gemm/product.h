@@ -29,29 +29,18 @@ class RotatingArray {
 };
 
 /// Operands and results of one product, in several sets that together exceed twice the L2 cache.
-class GemmOperands {
- public:
+struct GemmOperands {
   /// Fills operands and scales. Throws OutOfMemory naming the sizes, gpu::Error.
   GemmOperands(const GemmContext& context,
                const GemmRecipe& recipe,
                const probes::GemmProblem& problem);
-  int sets() const { return sets_; }
-  const RotatingArray& a() const { return a_; }
-  const RotatingArray& b() const { return b_; }
-  const RotatingArray& d() const { return d_; }
-  const RotatingArray& a_scales() const { return a_scales_; }  // empty without scales
-  const RotatingArray& b_scales() const { return b_scales_; }
 
- private:
-  void fill(const GemmContext& context, const RotatingArray& array, OperandEncoding encoding);
-
-  int sets_;
-  std::uint64_t seed_ = 1;
-  RotatingArray a_;
-  RotatingArray b_;
-  RotatingArray d_;
-  RotatingArray a_scales_;
-  RotatingArray b_scales_;
+  int sets;
+  RotatingArray a;
+  RotatingArray b;
+  RotatingArray d;
+  RotatingArray a_scales;  // empty without scales
+  RotatingArray b_scales;
 };
 
 /// An algorithm that the library proposed.
@@ -62,46 +51,40 @@ struct ProposedAlgorithm {
   int rank = 0;  // in the library's order
 };
 
-class DescribedProduct {
+class GemmProduct {
  public:
-  /// Throws NothingToMeasure when this version of the library does not know the format's scales,
-  /// LibraryError otherwise.
-  DescribedProduct(const GemmContext& context,
-                   const GemmRecipe& recipe,
-                   const probes::GemmProblem& problem,
-                   const GemmOperands& operands);
+  /// Throws what GemmOperands throw, NothingToMeasure when this version of the library does not
+  /// know the format's scales, LibraryError otherwise. `context` and `problem` must outlive it.
+  GemmProduct(const GemmContext& context, const probes::GemmProblem& problem);
+
+  const GemmOperands& operands() const { return operands_; }
 
   /// Empty when the library has no such product.
   std::vector<ProposedAlgorithm> propose(int wanted, std::size_t workspace_bytes) const;
 
   /// Queues one product of a set of operands. Throws LibraryError.
-  void enqueue(const GemmOperands& operands,
-               int set,
+  void enqueue(int set,
                const ProposedAlgorithm& algorithm,
                void* workspace,
                cudaStream_t stream) const;
 
+  /// Fills D of the first set with a pattern that no result has, computes once, and looks for words
+  /// that still have it, are infinite or no numbers; then compares 32 x 32 elements, one in each
+  /// stretch of rows and columns, with fp64 sums of the operands as they lie in memory. Throws
+  /// ProbeFailure.
+  void verify(const ProposedAlgorithm& algorithm, void* workspace) const;
+
  private:
-  void describe_scales(const GemmOperands& operands, int set) const;
+  void describe_scales(int set) const;
 
   const GemmContext& context_;
+  const probes::GemmProblem& problem_;
   const GemmRecipe& recipe_;
+  GemmOperands operands_;
   std::size_t alignment_;  // of every product of the batch, bytes
   LtDescriptor descriptor_;
   LtLayout a_;
   LtLayout b_;
   LtLayout d_;
 };
-
-/// Fills D of the first set with a pattern that no result has, computes once, and looks for words
-/// that still have it, are infinite or no numbers; then compares 32 x 32 elements, one in each
-/// stretch of rows and columns, with fp64 sums of the operands as they lie in memory. Throws
-/// ProbeFailure.
-void verify_product(const GemmContext& context,
-                    const GemmRecipe& recipe,
-                    const probes::GemmProblem& problem,
-                    const GemmOperands& operands,
-                    const DescribedProduct& product,
-                    const ProposedAlgorithm& algorithm,
-                    void* workspace);
 }  // namespace scaleworth::gpu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/gemm/recipe.h"
 
+#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -36,10 +36,7 @@ constexpr GemmRecipe recipe_16_bit(NumberFormat format,
           .a_type = type,
           .b_type = type,
           .d_type = type,
-          .compute = CUBLAS_COMPUTE_32F,
-          .scale_type = CUDA_R_32F,
           .d_bytes = 2,
-          .operand_error = 0.0,
           .accumulate_error = cut_fp32,
           .accumulated_at_once = 4,
           .result_error = result_error};
@@ -55,11 +52,9 @@ constexpr GemmRecipe recipe_32_bit(NumberFormat format,
           .b_type = CUDA_R_32F,
           .d_type = CUDA_R_32F,
           .compute = compute,
-          .scale_type = CUDA_R_32F,
           .d_bytes = 4,
           .operand_error = operand_error,
           .accumulate_error = cut_fp32,
-          .accumulated_at_once = 1,
           .result_error = power_of_two(-24)};
 }
 
@@ -80,13 +75,10 @@ constexpr GemmRecipe recipe_narrow(
           .a_type = a.type,
           .b_type = b.type,
           .d_type = CUDA_R_16BF,
-          .compute = CUBLAS_COMPUTE_32F,
-          .scale_type = CUDA_R_32F,
           .a_scale = a_scale,
           .b_scale = b_scale,
           .chooses_accumulation = a_scale == ScaleLayout::tensor,
           .d_bytes = 2,
-          .operand_error = 0.0,
           .accumulate_error = kept_fp8,
           .accumulated_at_once = 32,
           .result_error = power_of_two(-8)};
@@ -102,9 +94,7 @@ constexpr std::array recipes{
                .compute = CUBLAS_COMPUTE_64F,
                .scale_type = CUDA_R_64F,
                .d_bytes = 8,
-               .operand_error = 0.0,
                .accumulate_error = power_of_two(-51),
-               .accumulated_at_once = 1,
                .result_error = power_of_two(-53)},
     recipe_32_bit(NumberFormat::fp32, CUBLAS_COMPUTE_32F_PEDANTIC, 0.0),
     recipe_32_bit(NumberFormat::tf32, CUBLAS_COMPUTE_32F_FAST_TF32, power_of_two(-9)),
@@ -122,11 +112,7 @@ constexpr std::array recipes{
                .d_type = CUDA_R_32I,
                .compute = CUBLAS_COMPUTE_32I,
                .scale_type = CUDA_R_32I,
-               .d_bytes = 4,
-               .operand_error = 0.0,
-               .accumulate_error = 0.0,
-               .accumulated_at_once = 1,
-               .result_error = 0.0},
+               .d_bytes = 4},
     recipe_narrow(NumberFormat::mxfp8, e4m3, e4m3, ScaleLayout::vector_32, ScaleLayout::vector_32),
     recipe_narrow(NumberFormat::nvfp4, e2m1, e2m1, ScaleLayout::vector_16, ScaleLayout::vector_16)};
 
@@ -223,13 +209,6 @@ constexpr std::array clusters{Name{CUBLASLT_CLUSTER_SHAPE_AUTO, "auto"},
                               Name{CUBLASLT_CLUSTER_SHAPE_16x1x1, "16x1"},
                               Name{CUBLASLT_CLUSTER_SHAPE_1x16x1, "1x16"}};
 
-std::string name_of(std::span<const Name> names, int value) {
-  for (const auto& [known, name] : names) {
-    if (known == value) return name;
-  }
-  return fmt::format("id {}", value);
-}
-
 /// Absent for an attribute that this version of the library does not know. The width that the
 /// library writes is the attribute's own (2 or 4 bytes); the machine is little-endian.
 std::optional<std::int32_t> setting(const CublasLt& library,
@@ -248,44 +227,31 @@ struct Setting {
   const char* label;
   cublasLtMatmulAlgoConfigAttributes_t attribute;
   std::size_t bytes;
-  std::string (*name)(int);
-  int unremarkable;  // the value that is left out
+  int unremarkable;               // the value that is left out
+  std::span<const Name> names{};  // of values; without, they are numbers
 };
-
-std::string number(int value) {
-  return fmt::format("{}", value);
-}
 
 constexpr int always_printed = -1;
 constexpr std::array settings{
-    Setting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, &tile_name, CUBLASLT_MATMUL_TILE_UNDEFINED},
-    Setting{"stages",
-            CUBLASLT_ALGO_CONFIG_STAGES_ID,
-            4,
-            &stages_name,
-            CUBLASLT_MATMUL_STAGES_UNDEFINED},
-    Setting{"cluster",
-            CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-            2,
-            &cluster_name,
-            CUBLASLT_CLUSTER_SHAPE_AUTO},
-    Setting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, &number, always_printed},
-    Setting{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, &number, 0},
-    Setting{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, &number, 0},
-    Setting{"option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, &number, 0},
-    Setting{"inner shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, &number, 0}};
+    Setting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, CUBLASLT_MATMUL_TILE_UNDEFINED, tiles},
+    Setting{"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, CUBLASLT_MATMUL_STAGES_UNDEFINED, stages},
+    Setting{
+        "cluster", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2, CUBLASLT_CLUSTER_SHAPE_AUTO, clusters},
+    Setting{"split-k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, always_printed},
+    Setting{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, 0},
+    Setting{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, 0},
+    Setting{"option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, 0},
+    Setting{"inner shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, 0}};
+
+std::string name_of(std::span<const Name> names, int value) {
+  const auto known = std::ranges::find(names, value, &Name::first);
+  if (known != names.end()) return known->second;
+  return fmt::format("{}{}", names.empty() ? "" : "id ", value);
+}
 }  // namespace
 
-std::string tile_name(int tile) {
-  return name_of(tiles, tile);
-}
-
-std::string stages_name(int value) {
-  return name_of(stages, value);
-}
-
-std::string cluster_name(int cluster) {
-  return name_of(clusters, cluster);
+std::string setting_name(cublasLtMatmulAlgoConfigAttributes_t attribute, int value) {
+  return name_of(std::ranges::find(settings, attribute, &Setting::attribute)->names, value);
 }
 
 std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm) {
@@ -294,7 +260,7 @@ std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo
   for (const Setting& entry : settings) {
     const auto value = setting(library, algorithm, entry.attribute, entry.bytes);
     if (!value || *value == entry.unremarkable) continue;
-    words += fmt::format(", {} {}", entry.label, entry.name(*value));
+    words += fmt::format(", {} {}", entry.label, name_of(entry.names, *value));
   }
   return words;
 }

@@ -22,17 +22,17 @@ struct GemmRecipe {
   probes::NumberFormat format;
   OperandEncoding a, b;
   cudaDataType_t a_type, b_type, d_type;
-  cublasComputeType_t compute;
-  cudaDataType_t scale_type;  // of alpha and beta
+  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+  cudaDataType_t scale_type = CUDA_R_32F;  // of alpha and beta
   ScaleLayout a_scale = ScaleLayout::none;
   ScaleLayout b_scale = ScaleLayout::none;
   bool chooses_accumulation = false;  // fast or precise accumulation is the caller's choice
   int d_bytes;                        // of one element of D
   // Errors relative to the size of a typical partial sum, see gemm_tolerance.
-  double operand_error;     // of a product, by rounding operands on their way in
-  double accumulate_error;  // of one step of the accumulator
-  int accumulated_at_once;  // products that one step adds
-  double result_error;      // of storing D
+  double operand_error = 0.0;     // of a product, by rounding operands on their way in
+  double accumulate_error = 0.0;  // of one step of the accumulator
+  int accumulated_at_once = 1;    // products that one step adds
+  double result_error = 0.0;      // of storing D
 };
 
 /// fp8_e5m2 is e5m2 times e4m3: the library has no product of two e5m2. Source: cuBLAS library
@@ -54,10 +54,7 @@ bool is_block_scaled(const GemmRecipe& recipe);
 /// the configuration that can be asked for and is not its default.
 std::string describe_algorithm(const CublasLt& library, const cublasLtMatmulAlgo_t& algorithm);
 
-/// "128x256"; "id 570" for tiles that are rarely used.
-std::string tile_name(int tile);
-/// "64 x 4", "64 x auto".
-std::string stages_name(int stages);
-/// "2x1", "auto".
-std::string cluster_name(int cluster);
+/// A value of such a setting in words: "128x256", "id 570" for tiles that are rarely used; "64 x
+/// 4", "64 x auto" for stages; "2x1", "auto" for clusters.
+std::string setting_name(cublasLtMatmulAlgoConfigAttributes_t attribute, int value);
 }  // namespace scaleworth::gpu

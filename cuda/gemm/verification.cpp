@@ -4,8 +4,6 @@
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
-#include <vector>
-
 #include <fmt/format.h>
 
 namespace scaleworth::gpu {
@@ -15,39 +13,32 @@ constexpr int sampled_products = 2;  // of a batch
 
 using HostBytes = std::vector<std::byte>;
 
-/// Copies of a GPU's memory; there once the stream has been waited for.
-class Fetch {
- public:
-  explicit Fetch(const GemmContext& context) : context_(context) {}
-  HostBytes bytes(const std::byte* from, std::size_t count) const {
-    HostBytes copy(count);
-    check(cudaMemcpyAsync(copy.data(), from, count, cudaMemcpyDeviceToHost, context_.stream));
-    context_.timer.wait("fetching samples of a product");
-    return copy;
-  }
-
- private:
-  const GemmContext& context_;
-};
+/// A copy of a GPU's memory; waits for the stream.
+HostBytes fetch_bytes(const GemmContext& context, const std::byte* from, std::size_t count) {
+  HostBytes copy(count);
+  check(cudaMemcpyAsync(copy.data(), from, count, cudaMemcpyDeviceToHost, context.bench.stream()));
+  context.bench.timer().wait("fetching samples of a product");
+  return copy;
+}
 
 void require_written(const GemmContext& context,
                      const GemmRecipe& recipe,
-                     const GemmOperands& operands,
+                     const RotatingArray& d,
                      const Sentinel& sentinel) {
-  const DeviceBuffer count = allocate_device(context.health, sizeof(unsigned long long));
-  check(cudaMemsetAsync(count.get(), 0, sizeof(unsigned long long), context.stream));
-  const std::size_t words = operands.d().bytes() / static_cast<std::size_t>(recipe.d_bytes);
-  check(launch_count_words(operands.d().at(0),
+  const DeviceBuffer count = allocate_device(context.bench.health(), sizeof(unsigned long long));
+  check(cudaMemsetAsync(count.get(), 0, sizeof(unsigned long long), context.bench.stream()));
+  const std::size_t words = d.bytes() / static_cast<std::size_t>(recipe.d_bytes);
+  check(launch_count_words(d.at(0),
                            recipe.d_bytes,
                            words,
                            sentinel.mask,
                            sentinel.pattern,
                            static_cast<unsigned long long*>(count.get()),
-                           context.stream));
+                           context.bench.stream()));
   unsigned long long broken = 0;
-  check(
-      cudaMemcpyAsync(&broken, count.get(), sizeof broken, cudaMemcpyDeviceToHost, context.stream));
-  context.timer.wait("checking a product");
+  check(cudaMemcpyAsync(
+      &broken, count.get(), sizeof broken, cudaMemcpyDeviceToHost, context.bench.stream()));
+  context.bench.timer().wait("checking a product");
   if (broken == 0) return;
   throw ProbeFailure(fmt::format(
       "wrong result: {} of {} elements are NaN, infinite or were never written", broken, words));
@@ -62,19 +53,20 @@ struct HostOperand {
   ScaledExtent extent;
 };
 
-std::vector<std::vector<double>> sampled_rows(const Fetch& fetch,
+std::vector<std::vector<double>> sampled_rows(const GemmContext& context,
                                               const HostOperand& operand,
                                               const std::vector<std::int64_t>& places,
                                               std::int64_t product) {
   const HostBytes scales = operand.scales.bytes() > 0
-                               ? fetch.bytes(operand.scales.at(0), operand.scales.bytes())
+                               ? fetch_bytes(context, operand.scales.at(0), operand.scales.bytes())
                                : HostBytes{};
   const auto k = static_cast<std::size_t>(operand.extent.k);
   const std::size_t row_bytes = k * static_cast<std::size_t>(encoded_bits(operand.encoding)) / 8;
   std::vector<std::vector<double>> rows;
   for (const std::int64_t place : places) {
     const auto row = static_cast<std::size_t>(product * operand.extent.outer + place);
-    const HostBytes encoded = fetch.bytes(operand.memory.at(0) + row * row_bytes, row_bytes);
+    const HostBytes encoded =
+        fetch_bytes(context, operand.memory.at(0) + row * row_bytes, row_bytes);
     std::vector<double> values(k);
     for (std::size_t i = 0; i < k; ++i) {
       values[i] = decoded(operand.encoding, encoded, i);
@@ -89,10 +81,10 @@ std::vector<std::vector<double>> sampled_rows(const Fetch& fetch,
 }
 
 /// Elements of D, column-major in memory, where rows and columns meet.
-std::vector<double> sampled_results(const Fetch& fetch,
+std::vector<double> sampled_results(const GemmContext& context,
                                     const GemmRecipe& recipe,
                                     const probes::GemmProblem& problem,
-                                    const GemmOperands& operands,
+                                    const RotatingArray& d,
                                     const SampledProduct& sample,
                                     std::int64_t product) {
   const auto column_bytes =
@@ -100,7 +92,7 @@ std::vector<double> sampled_results(const Fetch& fetch,
   std::vector<double> results(sample.rows.size() * sample.columns.size());
   for (std::size_t j = 0; j < sample.columns.size(); ++j) {
     const auto column = static_cast<std::size_t>(product * problem.n + sample.columns[j]);
-    const HostBytes stored = fetch.bytes(operands.d().at(0) + column * column_bytes, column_bytes);
+    const HostBytes stored = fetch_bytes(context, d.at(0) + column * column_bytes, column_bytes);
     for (std::size_t i = 0; i < sample.rows.size(); ++i) {
       results[i * sample.columns.size() + j] =
           decoded_result(recipe, stored, static_cast<std::size_t>(sample.rows[i]));
@@ -110,35 +102,25 @@ std::vector<double> sampled_results(const Fetch& fetch,
 }
 }  // namespace
 
-void verify_product(const GemmContext& context,
-                    const GemmRecipe& recipe,
-                    const probes::GemmProblem& problem,
-                    const GemmOperands& operands,
-                    const DescribedProduct& product,
-                    const ProposedAlgorithm& algorithm,
-                    void* workspace) {
-  const Sentinel sentinel = sentinel_of(recipe);
-  check(cudaMemsetAsync(operands.d().at(0), sentinel.byte, operands.d().bytes(), context.stream));
-  product.enqueue(operands, 0, algorithm, workspace, context.stream);
-  require_written(context, recipe, operands, sentinel);
+void GemmProduct::verify(const ProposedAlgorithm& algorithm, void* workspace) const {
+  const RotatingArray& d = operands_.d;
+  const Sentinel sentinel = sentinel_of(recipe_);
+  check(cudaMemsetAsync(d.at(0), sentinel.byte, d.bytes(), context_.bench.stream()));
+  enqueue(0, algorithm, workspace, context_.bench.stream());
+  require_written(context_, recipe_, d, sentinel);
 
-  const Fetch fetch(context);
+  const HostOperand a{
+      operands_.a, operands_.a_scales, recipe_.a, recipe_.a_scale, {problem_.m, problem_.k}};
+  const HostOperand b{
+      operands_.b, operands_.b_scales, recipe_.b, recipe_.b_scale, {problem_.n, problem_.k}};
   SampledProduct sample;
-  sample.rows = sampled_places(problem.m, sampled_sides, 1);
-  sample.columns = sampled_places(problem.n, sampled_sides, 2);
-  for (const std::int64_t index : sampled_places(problem.batch, sampled_products, 3)) {
-    sample.a = sampled_rows(
-        fetch,
-        {operands.a(), operands.a_scales(), recipe.a, recipe.a_scale, {problem.m, problem.k}},
-        sample.rows,
-        index);
-    sample.b = sampled_rows(
-        fetch,
-        {operands.b(), operands.b_scales(), recipe.b, recipe.b_scale, {problem.n, problem.k}},
-        sample.columns,
-        index);
-    sample.d = sampled_results(fetch, recipe, problem, operands, sample, index);
-    if (const auto reason = deviation(recipe, sample)) throw ProbeFailure(*reason);
+  sample.rows = sampled_places(problem_.m, sampled_sides, 1);
+  sample.columns = sampled_places(problem_.n, sampled_sides, 2);
+  for (const std::int64_t index : sampled_places(problem_.batch, sampled_products, 3)) {
+    sample.a = sampled_rows(context_, a, sample.rows, index);
+    sample.b = sampled_rows(context_, b, sample.columns, index);
+    sample.d = sampled_results(context_, recipe_, problem_, d, sample, index);
+    if (const auto reason = deviation(recipe_, sample)) throw ProbeFailure(*reason);
   }
 }
 }  // namespace scaleworth::gpu

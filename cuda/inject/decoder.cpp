@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/decoder.h"
 
-#include "trace/formats/swtrace/rows.h"
-
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <string_view>
-
-#include <cupti.h>
+#include <type_traits>
 
 namespace scaleworth::gpu {
 using trace::recording::CopyDirection;
@@ -147,17 +142,8 @@ const Record& as(const CUpti_Activity& record) {
 }  // namespace
 
 std::size_t RecordDecoder::ShapeHash::operator()(const ShapeRow& shape) const {
-  std::size_t hash = 0;
-  for (const std::uint32_t value : {shape.grid_x,
-                                    shape.grid_y,
-                                    shape.grid_z,
-                                    shape.block_x,
-                                    shape.block_y,
-                                    shape.block_z,
-                                    shape.registers,
-                                    shape.shared_memory})
-    hash = (hash ^ value) * std::size_t{0x100000001b3};  // FNV-1a, by words
-  return hash;
+  static_assert(std::has_unique_object_representations_v<ShapeRow>);
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&shape), sizeof(shape)});
 }
 
 std::uint32_t RecordDecoder::kernel_name(const char* name, Batch& batch) {
@@ -298,21 +284,23 @@ void RecordDecoder::add(const CUpti_Activity& record, Batch& batch) {
   }
 }
 
-namespace {
-using trace::recording::CollectiveRow;
-
-struct KnownField {
+/// A row keeps it in one of two members.
+struct PayloadField {
   std::string_view name;
-  PayloadField field;
+  std::uint32_t flag;  // in CollectiveRow::fields; 0 for none
+  std::uint32_t CollectiveRow::*number;
+  std::uint64_t CollectiveRow::*wide = nullptr;
 };
-constexpr std::array<KnownField, 7> known_fields{
-    {{"NCCL communicator ID", PayloadField::communicator},
-     {"Message size [bytes]", PayloadField::bytes},
-     {"Root", PayloadField::root},
-     {"Peer rank", PayloadField::peer},
-     {"Rank", PayloadField::rank},
-     {"No. of ranks", PayloadField::ranks},
-     {"CUDA device", PayloadField::device}}};
+
+namespace {
+constexpr std::array<PayloadField, 7> payload_fields{
+    {{"NCCL communicator ID", 0, nullptr, &CollectiveRow::communicator},
+     {"Message size [bytes]", collective_has_bytes, nullptr, &CollectiveRow::bytes},
+     {"Root", collective_has_root, &CollectiveRow::root},
+     {"Peer rank", collective_has_peer, &CollectiveRow::peer},
+     {"Rank", 0, &CollectiveRow::rank},
+     {"No. of ranks", collective_has_ranks, &CollectiveRow::ranks},
+     {"CUDA device", 0, &CollectiveRow::device}}};
 
 /// Bytes of a predefined integer type; 0 for what is none.
 std::size_t integer_bytes(std::uint64_t type) {
@@ -334,45 +322,6 @@ std::size_t integer_bytes(std::uint64_t type) {
       return 0;
   }
 }
-
-std::optional<PayloadField> field_of(const nvtxPayloadSchemaEntry_t& entry) {
-  if (entry.name == nullptr) return std::nullopt;
-  const auto found =
-      std::ranges::find(known_fields, std::string_view(entry.name), &KnownField::name);
-  if (found == known_fields.end()) return std::nullopt;
-  return found->field;
-}
-
-void set_field(PayloadField field, std::uint64_t value, CollectiveRow& row) {
-  const auto small = static_cast<std::uint32_t>(value);
-  switch (field) {
-    case PayloadField::communicator:
-      row.communicator = value;
-      break;
-    case PayloadField::bytes:
-      row.bytes = value;
-      row.fields |= trace::recording::collective_has_bytes;
-      break;
-    case PayloadField::root:
-      row.root = small;
-      row.fields |= trace::recording::collective_has_root;
-      break;
-    case PayloadField::peer:
-      row.peer = small;
-      row.fields |= trace::recording::collective_has_peer;
-      break;
-    case PayloadField::rank:
-      row.rank = small;
-      break;
-    case PayloadField::ranks:
-      row.ranks = small;
-      row.fields |= trace::recording::collective_has_ranks;
-      break;
-    case PayloadField::device:
-      row.device = small;
-      break;
-  }
-}
 }  // namespace
 
 PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema) {
@@ -381,11 +330,13 @@ PayloadLayout nccl_layout(const nvtxPayloadSchemaAttr_t& schema) {
   bool has_communicator = false;
   for (std::size_t i = 0; i < schema.numEntries; ++i) {
     const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
-    const auto field = field_of(entry);
+    if (entry.name == nullptr) continue;
+    const auto field =
+        std::ranges::find(payload_fields, std::string_view(entry.name), &PayloadField::name);
     const std::size_t bytes = integer_bytes(entry.type);
-    if (!field || bytes == 0) continue;
-    has_communicator = has_communicator || *field == PayloadField::communicator;
-    layout.push_back({*field, entry.offset, bytes});
+    if (field == payload_fields.end() || bytes == 0) continue;
+    has_communicator = has_communicator || field == payload_fields.begin();
+    layout.push_back({&*field, entry.offset, bytes});
   }
   // "Rank" and "Root" alone may be of another library.
   if (!has_communicator) layout.clear();
@@ -399,7 +350,12 @@ void read_payload(const PayloadLayout& layout,
     if (place.offset > payload.size() || place.bytes > payload.size() - place.offset) continue;
     std::uint64_t value = 0;
     std::memcpy(&value, payload.data() + place.offset, place.bytes);
-    set_field(place.field, value, row);
+    row.fields |= place.field->flag;
+    if (place.field->wide != nullptr) {
+      row.*place.field->wide = value;
+    } else {
+      row.*place.field->number = static_cast<std::uint32_t>(value);
+    }
   }
 }
 }  // namespace scaleworth::gpu

@@ -19,13 +19,12 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 namespace scaleworth::gpu {
-/// What NCCL attaches to its NVTX ranges.
-enum class PayloadField : std::uint8_t { communicator, bytes, root, peer, rank, ranks, device };
+struct PayloadField;  // one of those that NCCL attaches to its NVTX ranges
 
 struct PayloadPlace {
-  PayloadField field = PayloadField::communicator;
+  const PayloadField* field = nullptr;
   std::size_t offset = 0;
-  std::size_t bytes = 0;  // 1, 2, 4 or 8
+  std::size_t bytes = 0;  // 4 or 8
 };
 using PayloadLayout = std::vector<PayloadPlace>;
 
@@ -49,8 +48,7 @@ struct DecoderQuestions {
 /// Keeps names and launch shapes of one file. Used by one thread.
 class RecordDecoder {
  public:
-  RecordDecoder() = default;
-  explicit RecordDecoder(DecoderQuestions questions) : questions_(std::move(questions)) {}
+  explicit RecordDecoder(DecoderQuestions questions = {}) : questions_(std::move(questions)) {}
   void ask(DecoderQuestions questions) { questions_ = std::move(questions); }
 
   /// Appends what `record` says to `batch`; one without times counts as lost, one of a kind that

@@ -2,13 +2,8 @@
 /// What the driver, NVTX and NCCL call in the capture library. Nothing of it may fail the program
 /// that it runs in.
 #include "cuda/inject/nccl_profiler.h"
-#include "cuda/inject/session.h"
 
-#include <atomic>
 #include <exception>
-#include <memory>
-#include <string>
-#include <variant>
 
 #include <dlfcn.h>
 
@@ -16,23 +11,17 @@ namespace scaleworth::gpu {
 namespace {
 constexpr int injected = 1;  // what the driver takes for success
 
-/// CUPTI's own NVTX layer, whose ranges come as activity records; null when it cannot be had.
-const Cupti* cupti_for_ranges() {
+/// Hands `argument` to an entry of CUPTI's own NVTX layer, whose ranges come as activity records.
+/// Returns what NVTX takes for success, or 0.
+int start_cupti_ranges(int (*Cupti::*entry)(void*), void* argument) {
   static const auto* const opened = new Outcome<std::shared_ptr<const Cupti>>([] {
     std::vector<std::string> problems;
-    const auto value = [](const char* name) -> const char* { return std::getenv(name); };
-    return choose_cupti(trace::from_variables(value, problems).cupti);
+    return choose_cupti(trace::from_variables(&std::getenv, problems).cupti);
   }());
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(opened);
-  return cupti == nullptr ? nullptr : cupti->get();
-}
-
-/// Hands `argument` to an entry of CUPTI's own NVTX layer. Returns what NVTX takes for success, or
-/// 0.
-int start_cupti_ranges(int (*Cupti::*entry)(void*), void* argument) {
-  const Cupti* cupti = cupti_for_ranges();
-  if (cupti == nullptr || cupti->*entry == nullptr) return 0;
-  return (cupti->*entry)(argument) == CUPTI_SUCCESS ? injected : 0;
+  if (cupti == nullptr) return 0;
+  const auto start = **cupti.*entry;
+  return start != nullptr && start(argument) == CUPTI_SUCCESS ? injected : 0;
 }
 
 /// The tool that CUDA_INJECTION64_PATH named before this one.
@@ -58,16 +47,23 @@ void start_injection() {
   start_next(*session);
 }
 
-/// Runs `body` and swallows what it throws, with one line about it.
+/// What `body` returns; 0 where it throws, with one line about it.
 template <class Body>
-void shielded(Body body) {
+int shielded(Body body) {
   try {
-    body();
+    return body();
   } catch (const std::exception& error) {
     print_problem(error.what());
   } catch (...) {
     print_problem("an unknown error in the capture library");
   }
+  return 0;
+}
+
+/// Whether the session has to do without CUPTI.
+bool without_cupti() {
+  const Session* session = Session::existing();
+  return session != nullptr && session->traces_device() == false;
 }
 }  // namespace
 }  // namespace scaleworth::gpu
@@ -75,33 +71,27 @@ void shielded(Body body) {
 extern "C" {
 
 __attribute__((visibility("default"))) int InitializeInjection() {
-  scaleworth::gpu::shielded([] { scaleworth::gpu::start_injection(); });
-  return scaleworth::gpu::injected;
+  using namespace scaleworth::gpu;
+  shielded([] {
+    start_injection();
+    return injected;
+  });
+  return injected;
 }
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* export_table) {
   using namespace scaleworth::gpu;
-  int result = 0;
-  shielded([&] {
-    Session* session = Session::existing();
-    if (session != nullptr && session->traces_device() == false) {
-      result = listen_to_ranges(export_table);
-      return;
-    }
-    result = start_cupti_ranges(&Cupti::nvtx_initialize, export_table);
+  return shielded([&] {
+    return without_cupti() ? listen_to_ranges(export_table)
+                           : start_cupti_ranges(&Cupti::nvtx_initialize, export_table);
   });
-  return result;
 }
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(void* module) {
   using namespace scaleworth::gpu;
-  int result = 0;
-  shielded([&] {
-    const Session* session = Session::existing();
-    if (session != nullptr && session->traces_device() == false) return;
-    result = start_cupti_ranges(&Cupti::nvtx_extension_initialize, module);
+  return shielded([&] {
+    return without_cupti() ? 0 : start_cupti_ranges(&Cupti::nvtx_extension_initialize, module);
   });
-  return result;
 }
 
 __attribute__((visibility("default"), used)) scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =

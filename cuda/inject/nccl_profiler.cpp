@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/nccl_profiler.h"
 
-#include "cuda/inject/session.h"
-
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <utility>
-
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -40,75 +32,36 @@ std::string text(const char* word) {
 }
 
 void set_bytes(std::uint64_t count, const char* type, CollectiveRow& row) {
-  const auto size = element_bytes(type == nullptr ? std::string_view() : type);
-  if (!size) return;
-  row.bytes = count * *size;
+  const auto found =
+      std::ranges::find(types, type == nullptr ? std::string_view() : type, &Type::name);
+  if (found == types.end()) return;
+  row.bytes = count * found->bytes;
   row.fields |= collective_has_bytes;
 }
 
 CollectiveRow row_of(const NcclContext& context, std::uint64_t time_ns, std::uint32_t thread) {
-  CollectiveRow row;
-  row.time_ns = time_ns;
-  row.communicator = context.communicator;
-  row.rank = context.rank;
-  row.ranks = context.ranks;
-  row.thread = thread;
-  row.source = CollectiveSource::plugin;
-  return row;
-}
-
-/// A communicator was created.
-ReportedCollective report_of_creation(const NcclContext& context,
-                                      std::uint64_t time_ns,
-                                      std::uint32_t thread) {
-  ReportedCollective report{row_of(context, time_ns, thread), "ncclCommInit", {}, {}};
-  report.row.fields = collective_has_ranks;
-  return report;
-}
-
-/// NCCL's mask of the events to ask for. Channels of kernels, where they are wanted, cost a round
-/// of NCCL's network thread for each collective, even inside of a node.
-int wanted_nccl_events(bool channels) {
-  std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
-                         nccl_event_network_operation | nccl_event_network_step;
-  if (channels) events |= nccl_event_kernel_channel;
-  return static_cast<int>(events);
-}
-
-/// A network operation of the call of this number begins.
-NetworkRow row_of_operation(const NcclContext& context,
-                            const NcclEvent& event,
-                            std::uint64_t call,
-                            std::uint64_t time_ns) {
-  NetworkRow row;
-  row.time_ns = time_ns;
-  row.communicator = context.communicator;
-  row.call = call;
-  row.rank = context.rank;
-  row.channel = event.network_operation.channel;
-  row.peer = static_cast<std::uint32_t>(event.network_operation.peer);
-  row.sends = event.network_operation.is_send != 0 ? 1 : 0;
-  return row;
-}
-
-/// A channel of the kernel of the call of this number begins.
-ChannelRow row_of_channel(const NcclContext& context,
-                          const NcclEvent& event,
-                          std::uint64_t call,
-                          std::uint64_t time_ns) {
-  ChannelRow row;
-  row.gpu_start_ns = event.kernel_channel.gpu_time_ns;
-  row.time_ns = time_ns;
-  row.communicator = context.communicator;
-  row.call = call;
-  row.rank = context.rank;
-  row.channel = event.kernel_channel.channel;
-  return row;
+  return {.time_ns = time_ns,
+          .communicator = context.communicator,
+          .rank = context.rank,
+          .ranks = context.ranks,
+          .thread = thread,
+          .source = CollectiveSource::plugin};
 }
 
 std::uint64_t steady_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+/// Runs `body`. Another result than success would cost the program its communicator.
+template <class Body>
+ncclResult_t always_successful(Body body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    print_problem(error.what());
+  }
+  return ncclSuccess;
 }
 
 ncclResult_t begin_communicator(void** context,
@@ -118,24 +71,29 @@ ncclResult_t begin_communicator(void** context,
                                 int /*nodes*/,
                                 int ranks,
                                 int rank,
-                                NcclLogger /*logger*/) try {
+                                NcclLogger /*logger*/) {
   *context = nullptr;
   *wanted_events = 0;
-  Session* session = Session::of_process();
-  if (session == nullptr) return ncclSuccess;
-  watch_exit_paths();
-  auto made = std::make_unique<NcclContext>();
-  made->communicator = communicator;
-  made->rank = static_cast<std::uint32_t>(rank);
-  made->ranks = static_cast<std::uint32_t>(ranks);
-  made->calls = std::uint64_t{session->next_communicator()} << 32U;
-  session->inbox().add(report_of_creation(*made, realtime_ns(), this_thread()));
-  *wanted_events = wanted_nccl_events(session->settings().nccl_channels);
-  *context = made.release();
-  return ncclSuccess;
-} catch (const std::exception& error) {
-  print_problem(error.what());
-  return ncclSuccess;  // another result would cost the program its communicator
+  return always_successful([&] {
+    Session* session = Session::of_process();
+    if (session == nullptr) return;
+    watch_exit_paths();
+    auto made = std::make_unique<NcclContext>();
+    made->communicator = communicator;
+    made->rank = static_cast<std::uint32_t>(rank);
+    made->ranks = static_cast<std::uint32_t>(ranks);
+    made->calls = std::uint64_t{session->next_communicator()} << 32U;
+    ReportedCollective creation{
+        row_of(*made, realtime_ns(), this_thread()), "ncclCommInit", {}, {}};
+    creation.row.fields = collective_has_ranks;
+    session->inbox().add(std::move(creation));
+    std::uint64_t events = nccl_event_collective | nccl_event_point_to_point |
+                           nccl_event_network_operation | nccl_event_network_step;
+    // These cost a round of NCCL's network thread for each collective, even inside of a node.
+    if (session->settings().nccl_channels) events |= nccl_event_kernel_channel;
+    *wanted_events = static_cast<int>(events);
+    *context = made.release();
+  });
 }
 
 void* begin_call(Session& session, NcclContext& context, const NcclEvent& event) {
@@ -157,7 +115,14 @@ void* begin_operation(Session& session, const NcclContext* context, const NcclEv
   }
   const NcclHandle parent(event.parent);
   if (context == nullptr || parent.kind() != Kind::call) return nullptr;
-  const NetworkRow row = row_of_operation(*context, event, parent.call(), realtime_ns());
+  const NcclNetworkOperationEvent& begun = event.network_operation;
+  const NetworkRow row{.time_ns = realtime_ns(),
+                       .communicator = context->communicator,
+                       .call = parent.call(),
+                       .rank = context->rank,
+                       .channel = begun.channel,
+                       .peer = static_cast<std::uint32_t>(begun.peer),
+                       .sends = begun.is_send != 0 ? 1U : 0U};
   return NcclHandle::of(new NetworkOperation(row, steady_ns()), Kind::operation);
 }
 
@@ -170,71 +135,70 @@ void* begin_step(const NcclEvent& event) {
 void* begin_channel(const NcclContext* context, const NcclEvent& event) {
   const NcclHandle parent(event.parent);
   if (context == nullptr || parent.kind() != Kind::call) return nullptr;
-  return NcclHandle::of(
-      new ChannelRow(row_of_channel(*context, event, parent.call(), realtime_ns())), Kind::channel);
+  return NcclHandle::of(new ChannelRow{.gpu_start_ns = event.kernel_channel.gpu_time_ns,
+                                       .time_ns = realtime_ns(),
+                                       .communicator = context->communicator,
+                                       .call = parent.call(),
+                                       .rank = context->rank,
+                                       .channel = event.kernel_channel.channel},
+                        Kind::channel);
 }
 
-ncclResult_t start_event(void* context, void** handle, NcclEvent* event) try {
+ncclResult_t start_event(void* context, void** handle, NcclEvent* event) {
   *handle = nullptr;
-  Session* session = Session::existing();
-  if (session == nullptr) return ncclSuccess;
-  auto* own = static_cast<NcclContext*>(context);
-  if (event->kind == nccl_event_network_operation) {
-    *handle = begin_operation(*session, own, *event);
-  } else if (event->kind == nccl_event_network_step) {
-    *handle = begin_step(*event);
-  } else if (event->kind == nccl_event_kernel_channel) {
-    *handle = begin_channel(own, *event);
-  } else if (own != nullptr) {
-    *handle = begin_call(*session, *own, *event);
-  }
-  return ncclSuccess;
-} catch (const std::exception& error) {
-  print_problem(error.what());
-  return ncclSuccess;
+  return always_successful([&] {
+    Session* session = Session::existing();
+    if (session == nullptr) return;
+    auto* own = static_cast<NcclContext*>(context);
+    if (event->kind == nccl_event_network_operation) {
+      *handle = begin_operation(*session, own, *event);
+    } else if (event->kind == nccl_event_network_step) {
+      *handle = begin_step(*event);
+    } else if (event->kind == nccl_event_kernel_channel) {
+      *handle = begin_channel(own, *event);
+    } else if (own != nullptr) {
+      *handle = begin_call(*session, *own, *event);
+    }
+  });
 }
 
-ncclResult_t stop_event(void* kept) try {
-  const NcclHandle handle(kept);
-  if (handle.kind() == Kind::step) {
-    auto* step = handle.object<NetworkOperation::Step>();
-    step->operation->end_step(*step, steady_ns());
-  } else if (handle.kind() == Kind::operation) {
-    const std::unique_ptr<NetworkOperation> operation(handle.object<NetworkOperation>());
-    Session* session = Session::existing();
-    if (session != nullptr) session->inbox().add(operation->end(steady_ns()));
-  } else if (handle.kind() == Kind::channel) {
-    delete handle.object<ChannelRow>();
-  }
-  return ncclSuccess;
-} catch (const std::exception& error) {
-  print_problem(error.what());
-  return ncclSuccess;
+ncclResult_t stop_event(void* kept) {
+  return always_successful([&] {
+    const NcclHandle handle(kept);
+    if (handle.kind() == Kind::step) {
+      auto* step = handle.object<NetworkOperation::Step>();
+      step->operation->end_step(*step, steady_ns());
+    } else if (handle.kind() == Kind::operation) {
+      const std::unique_ptr<NetworkOperation> operation(handle.object<NetworkOperation>());
+      Session* session = Session::existing();
+      if (session != nullptr) session->inbox().add(operation->end(steady_ns()));
+    } else if (handle.kind() == Kind::channel) {
+      delete handle.object<ChannelRow>();
+    }
+  });
 }
 
-ncclResult_t record_event_state(void* kept, int state, void* arguments) try {
-  const NcclHandle handle(kept);
-  const auto* values = static_cast<const NcclStateArguments*>(arguments);
-  if (handle.kind() == Kind::step) {
-    const auto wait = network_wait(state);
-    if (!wait) return ncclSuccess;
-    // NCCL sets the size of a transfer just before these, and repeats it with the others.
-    const bool sized = state == nccl_state_send_network || state == nccl_state_receive_flush;
-    auto* step = handle.object<NetworkOperation::Step>();
-    step->operation->enter(
-        *step, *wait, sized && values != nullptr ? values->step_bytes : 0, steady_ns());
-  } else if (handle.kind() == Kind::channel && state == nccl_state_kernel_channel_end &&
-             values != nullptr) {
-    ChannelRow row = *handle.object<ChannelRow>();
-    Session* session = Session::existing();
-    if (session == nullptr || values->gpu_time_ns < row.gpu_start_ns) return ncclSuccess;
-    row.gpu_duration_ns = values->gpu_time_ns - row.gpu_start_ns;
-    session->inbox().add(row);
-  }
-  return ncclSuccess;
-} catch (const std::exception& error) {
-  print_problem(error.what());
-  return ncclSuccess;
+ncclResult_t record_event_state(void* kept, int state, void* arguments) {
+  return always_successful([&] {
+    const NcclHandle handle(kept);
+    const auto* values = static_cast<const NcclStateArguments*>(arguments);
+    if (handle.kind() == Kind::step) {
+      const NetworkWait wait = network_wait(state);
+      if (wait == nullptr) return;
+      // NCCL sets the size of a transfer just before these, and repeats it with the others.
+      const bool sized = state == nccl_state_send_network || state == nccl_state_receive_flush;
+      auto* step = handle.object<NetworkOperation::Step>();
+      step->operation->enter(
+          *step, wait, sized && values != nullptr ? values->step_bytes : 0, steady_ns());
+    } else if (handle.kind() == Kind::channel && state == nccl_state_kernel_channel_end &&
+               values != nullptr) {
+      ChannelRow row = *handle.object<ChannelRow>();
+      Session* session = Session::existing();
+      if (session == nullptr || values->gpu_time_ns < row.gpu_start_ns) return;
+      row.gpu_duration_ns = values->gpu_time_ns - row.gpu_start_ns;
+      session->inbox().add(row);
+    }
+  });
 }
 
 ncclResult_t end_communicator(void* context) {
@@ -278,12 +242,6 @@ NcclProfilerV5 nccl_profiler_v5() {
           &stop_event,
           &record_event_state,
           &end_communicator};
-}
-
-std::optional<std::uint64_t> element_bytes(std::string_view type) {
-  const auto found = std::ranges::find(types, type, &Type::name);
-  if (found == types.end()) return std::nullopt;
-  return found->bytes;
 }
 
 std::optional<ReportedCollective> report_of_event(NcclContext& context,

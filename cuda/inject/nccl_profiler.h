@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// NCCL's calls of the capture library.
+/// NCCL's profiler plugin in the capture library: collectives as they are enqueued, with the way
+/// that NCCL chose, and what of them went over the network.
 #pragma once
 
 #include "cuda/inject/session.h"
@@ -7,19 +8,12 @@
 #include "trace/formats/swtrace/rows.h"
 
 #include <array>
-#include <atomic>
-#include <cstdint>
-#include <optional>
-#include <string_view>
 
 namespace scaleworth::gpu {
 /// The tables of functions that NCCL looks for, 2.28 the newer one and 2.27 the older; every one of
 /// them succeeds whatever happens.
 NcclProfilerV4 nccl_profiler_v4();
 NcclProfilerV5 nccl_profiler_v5();
-
-// NCCL's profiler plugin in the capture library: collectives as they are enqueued, with the way
-// that NCCL chose, and what of them went over the network.
 
 /// One communicator of one rank.
 struct NcclContext {
@@ -33,9 +27,6 @@ struct NcclContext {
   /// other communicator of the process has the same.
   std::atomic<std::uint64_t> calls{0};
 };
-
-/// Bytes per element of NCCL's word for a type ("ncclBfloat16"); absent when it is not known.
-std::optional<std::uint64_t> element_bytes(std::string_view type);
 
 /// A collective or a send or receive is enqueued; absent for other events. Counts them.
 std::optional<ReportedCollective> report_of_event(NcclContext& context,
@@ -75,11 +66,11 @@ class NcclHandle {
   std::uintptr_t bits_;
 };
 
-/// What a transfer waits for; `nothing` before NCCL reports it.
-enum class NetworkWait : std::uint8_t { nothing, gpu, peer, network, flush };
+/// What a transfer waits for, as the member that sums such waits; null before NCCL reports it.
+using NetworkWait = std::uint64_t trace::recording::NetworkRow::*;
 
-/// What a state of NCCL's network steps means; absent for states of other events.
-std::optional<NetworkWait> network_wait(int state);
+/// What a state of NCCL's network steps means; null for states of other events.
+NetworkWait network_wait(int state);
 
 /// One channel's sends or receives of one collective over the network: where its time went.
 /// Transfers begin and end in their order, several at a time. At each moment the operation waits
@@ -90,12 +81,13 @@ class NetworkOperation {
  public:
   struct Step {
     NetworkOperation* operation = nullptr;
-    NetworkWait wait = NetworkWait::nothing;
+    NetworkWait wait = nullptr;
     bool under_way = false;
   };
 
   /// `row` says whose operation it is and when it began; times are of any steady clock.
-  NetworkOperation(const trace::recording::NetworkRow& row, std::uint64_t now_ns);
+  NetworkOperation(const trace::recording::NetworkRow& row, std::uint64_t now_ns)
+      : row_(row), began_ns_(now_ns), accounted_ns_(now_ns) {}
   NetworkOperation(const NetworkOperation&) = delete;
   NetworkOperation& operator=(const NetworkOperation&) = delete;
 

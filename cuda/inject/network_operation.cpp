@@ -1,63 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/nccl_profiler.h"
-#include "cuda/nccl/plugin_interfaces.h"
 
 #include <algorithm>
 
 namespace scaleworth::gpu {
-std::optional<NetworkWait> network_wait(int state) {
+NetworkWait network_wait(int state) {
+  using trace::recording::NetworkRow;
   switch (state) {
     case nccl_state_send_gpu:
     case nccl_state_receive_gpu:
-      return NetworkWait::gpu;
+      return &NetworkRow::gpu_wait_ns;
     case nccl_state_send_peer:
-      return NetworkWait::peer;
+      return &NetworkRow::peer_wait_ns;
     case nccl_state_send_network:
     case nccl_state_receive_network:
-      return NetworkWait::network;
+      return &NetworkRow::network_wait_ns;
     case nccl_state_receive_flush:
-      return NetworkWait::flush;
+      return &NetworkRow::flush_wait_ns;
     default:
-      return std::nullopt;
+      return nullptr;
   }
 }
-
-NetworkOperation::NetworkOperation(const trace::recording::NetworkRow& row, std::uint64_t now_ns)
-    : row_(row), began_ns_(now_ns), accounted_ns_(now_ns) {}
 
 void NetworkOperation::account(std::uint64_t now_ns) {
   const std::uint64_t passed = now_ns > accounted_ns_ ? now_ns - accounted_ns_ : 0;
   accounted_ns_ = std::max(accounted_ns_, now_ns);
   if (oldest_ == begun_) return;
-  switch (step(oldest_).wait) {
-    case NetworkWait::gpu:
-      row_.gpu_wait_ns += passed;
-      break;
-    case NetworkWait::peer:
-      row_.peer_wait_ns += passed;
-      break;
-    case NetworkWait::network:
-      row_.network_wait_ns += passed;
-      break;
-    case NetworkWait::flush:
-      row_.flush_wait_ns += passed;
-      break;
-    case NetworkWait::nothing:
-      break;
-  }
+  if (const NetworkWait wait = step(oldest_).wait) row_.*wait += passed;
 }
 
 NetworkOperation::Step* NetworkOperation::begin_step(std::uint64_t now_ns) {
   if (begun_ - oldest_ == steps_.size()) return nullptr;
   account(now_ns);
   Step& begun = step(begun_++);
-  begun = {this, NetworkWait::nothing, true};
+  begun = {this, nullptr, true};
   ++row_.steps;
   return &begun;
 }
 
 void NetworkOperation::end_lead(const Step& step) {
-  if (!leads_ || &step != &steps_.front() || step.wait == NetworkWait::nothing) return;
+  if (!leads_ || &step != &steps_.front() || step.wait == nullptr) return;
   leads_ = false;
   row_.lead_ns = accounted_ns_ - began_ns_;
 }

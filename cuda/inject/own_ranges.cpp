@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/session.h"
 
-#include <atomic>
 #include <exception>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -15,11 +11,6 @@ using trace::recording::MarkPhase;
 
 std::uint64_t number_of(nvtxDomainHandle_t domain) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(domain));
-}
-
-std::uint32_t next_id() {
-  static std::atomic<std::uint32_t> ids{0};
-  return ++ids;
 }
 
 /// The ranges that this thread has pushed and not popped, over all domains in one list: pops of one
@@ -53,7 +44,8 @@ void describe_window(std::uint32_t id, const std::string* name) {
 }
 
 std::uint32_t open_range(const std::string& name) {
-  const std::uint32_t id = next_id();
+  static std::atomic<std::uint32_t> ids{0};
+  const std::uint32_t id = ++ids;
   describe_window(id, &name);
   note(id, MarkPhase::opened, name);
   return id;

@@ -3,32 +3,19 @@
 #include "src/core/version.h"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <utility>
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
 
 namespace scaleworth::gpu {
 namespace {
 constexpr std::array watched{SIGTERM, SIGINT};
 std::array<struct sigaction, watched.size()> earlier_actions{};
-
-void end_recording() {
-  Session* session = Session::existing();
-  if (session != nullptr) session->finish();
-}
-
-void in_child() {
-  Session* session = Session::existing();
-  if (session != nullptr) session->forked();
-}
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
@@ -70,13 +57,13 @@ void watch(std::size_t index) {
 void watch_exit_paths() {
   static std::atomic<bool> watching{false};
   if (watching.exchange(true)) return;  // a handler chained to itself would never return
-  static_cast<void>(std::atexit(&end_recording));
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, &in_child));
+  static_cast<void>(std::atexit([] {
+    if (Session* session = Session::existing()) session->finish();
+  }));
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, [] {
+    if (Session* session = Session::existing()) session->forked();
+  }));
   for (std::size_t i = 0; i < watched.size(); ++i) watch(i);
-}
-
-OutputFile::~OutputFile() {
-  abandon();
 }
 
 void OutputFile::abandon() {

@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <mutex>
 #include <thread>
-#include <utility>
-#include <variant>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -26,19 +22,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20U;
 constexpr std::size_t most_waiting = 16;
 constexpr std::size_t first_buffers = 2;
+constexpr std::size_t rows_before_writing = 1U << 17U;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
 
 std::atomic<Session*> session_of_process{nullptr};
 std::atomic<bool> process_refused{false};
 
-void block_all_signals() {
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
-
-const char* variable(const char* name) {
-  return std::getenv(name);
+void raise_event(int descriptor) {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(descriptor, &one, sizeof(one)));
 }
 }  // namespace
 
@@ -65,7 +57,7 @@ Session* Session::of_process() {
   if (session_of_process != nullptr || process_refused) return session_of_process;
   try {
     std::vector<std::string> problems;
-    trace::CaptureSettings settings = trace::from_variables(&variable, problems);
+    trace::CaptureSettings settings = trace::from_variables(&std::getenv, problems);
     auto* session = new Session(std::move(settings));
     for (const std::string& problem : problems) session->inbox_.remark(problem);
     if (session->start()) {
@@ -82,7 +74,7 @@ Session* Session::of_process() {
 
 bool Session::start() {
   if (settings_.directory.empty()) return false;
-  const RankFacts rank = rank_facts(&variable);
+  const RankFacts rank = rank_facts(&std::getenv);
   const std::string refusal = file_.create(settings_.directory, file_stem(rank));
   if (!refusal.empty()) {
     print_problem("nothing is recorded of process " + std::to_string(owner_) + ": " + refusal);
@@ -102,9 +94,11 @@ bool Session::start() {
   trace::recording::append_batch(first, bytes);
   const std::string failure = file_.append(bytes);
   if (!failure.empty()) print_problem("the recording cannot be written: " + failure);
+  sigset_t all;
   sigset_t before;
-  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
-  block_all_signals();  // inherited by the writer, which must not run the program's handlers
+  ::sigfillset(&all);
+  // Inherited by the writer, which must not run the program's handlers.
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread(&Session::write_until_finished, this).detach();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return failure.empty();
@@ -114,7 +108,6 @@ void Session::trace_device() {
   int untried = 0;
   constexpr int trying = 3;
   if (!device_tried_.compare_exchange_strong(untried, trying)) return;
-  std::vector<std::string> lines;
   TracerEvents events;
   if (window_.watches_profiler()) {
     events.profiler = [this](bool started) {
@@ -123,18 +116,13 @@ void Session::trace_device() {
     };
   }
   if (window_.watches_ranges()) events.range = range_listener(*this);
-  events.refused = [this](const std::string& line) { inbox_.remark(line); };
-  std::string reason;
-  const auto chosen = choose_cupti(settings_.cupti);
-  if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&chosen)) {
+  events.remark = [this](const std::string& line) { inbox_.remark(line); };
+  const auto started = and_then(choose_cupti(settings_.cupti), [&](const auto& cupti) {
     buffers_.prepare(first_buffers);
-    const auto started = Tracer::start(*cupti, buffers_, std::move(events), lines);
-    if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
-    reason = reason_of(started);
-  } else {
-    reason = reason_of(chosen);
-  }
-  for (const std::string& line : lines) inbox_.remark(line);
+    return Tracer::start(cupti, buffers_, std::move(events));
+  });
+  if (const auto* tracer = std::get_if<Tracer*>(&started)) tracer_ = *tracer;
+  const std::string reason = reason_of(started);
   if (!reason.empty()) {
     inbox_.remark(reason);
     print_problem(reason);
@@ -153,23 +141,11 @@ void Session::follow_window(const char* why) {
   if (finished_) return;
   const bool open = window_.open(Clock::now());
   if (open_.exchange(open) != open) {
-    trace::recording::WindowRow row;
-    row.time_ns = realtime_ns();
-    row.on = open ? 1 : 0;
-    inbox_.add(ReportedWindow{row, why});
+    inbox_.add(ReportedWindow{{.time_ns = realtime_ns(), .on = open ? 1U : 0U}, why});
     if (open && window_.deadline()) wake();  // the writer has to know when to stop
   }
   Tracer* tracer = tracer_;
   if (tracer != nullptr) tracer->record(open);
-}
-
-void Session::raise_event(int descriptor) {
-  const std::uint64_t one = 1;
-  static_cast<void>(!::write(descriptor, &one, sizeof(one)));
-}
-
-void Session::wake() const {
-  raise_event(wake_descriptor_);
 }
 
 void Session::finish() {
@@ -193,8 +169,12 @@ void Session::finish_by_signal(int signal) {
   wake();
 }
 
-void Session::write_soon() {
+void Session::write_soon() const {
   if (::getpid() == owner_) wake();
+}
+
+void Session::wake() const {
+  raise_event(wake_descriptor_);
 }
 
 void Session::forked() {
@@ -204,45 +184,24 @@ void Session::forked() {
   file_.abandon();
 }
 
-namespace {
-// The writer's part of the session.
-
-constexpr std::size_t rows_before_writing = 1U << 17U;
-
-std::size_t rows_of(const trace::recording::Batch& batch) {
-  return batch.kernels.size() + batch.calls.size() + batch.marks.size() + batch.copies.size();
-}
-}  // namespace
-
-void Session::wait_for_work() const {
-  pollfd waiting{wake_descriptor_, POLLIN, 0};
-  static_cast<void>(::poll(&waiting, 1, settings_.period_ms));
-  std::uint64_t count = 0;
-  static_cast<void>(!::read(wake_descriptor_, &count, sizeof(count)));
-}
-
-void Session::drain_buffer(const FilledBuffer& buffer) {
-  const Tracer* tracer = tracer_;
-  CUpti_Activity* record = nullptr;
-  CUptiResult status = tracer->cupti().next_record(buffer.data, buffer.bytes, &record);
-  while (status == CUPTI_SUCCESS) {
-    decoder_.add(*record, batch_);
-    status = tracer->cupti().next_record(buffer.data, buffer.bytes, &record);
-  }
-  // Work that was unfinished at the end: its record, and how many follow, cannot be known.
-  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED)
-    batch_.losses.emplace_back("dropped_rests_of_buffers", 1);
-}
-
 void Session::drain() {
   const Tracer* tracer = tracer_;
   if (tracer == nullptr) return;
-  if (!decoder_asks_) decoder_.ask(tracer->questions());
-  decoder_asks_ = true;
+  decoder_.ask(tracer->questions());
   while (const auto buffer = buffers_.next()) {
-    drain_buffer(*buffer);
+    CUpti_Activity* record = nullptr;
+    const auto next = [&] {
+      return tracer->cupti().next_record(buffer->data, buffer->bytes, &record);
+    };
+    CUptiResult status = next();
+    for (; status == CUPTI_SUCCESS; status = next()) decoder_.add(*record, batch_);
+    // Work that was unfinished at the end: its record, and how many follow, cannot be known.
+    if (status != CUPTI_ERROR_MAX_LIMIT_REACHED)
+      batch_.losses.emplace_back("dropped_rests_of_buffers", 1);
     buffers_.put_back(*buffer);
-    if (rows_of(batch_) >= rows_before_writing) write(false);
+    const std::size_t rows =
+        batch_.kernels.size() + batch_.calls.size() + batch_.marks.size() + batch_.copies.size();
+    if (rows >= rows_before_writing) write(false);
   }
 }
 
@@ -271,16 +230,6 @@ void Session::print_failure(const std::string& failure) {
   if (file_.is_open() && file_.append(bytes_).empty()) lost_bytes_ = 0;
 }
 
-void Session::add_losses() {
-  const Tracer* tracer = tracer_;
-  const auto add = [this](const char* name, std::uint64_t count) {
-    if (count > 0) batch_.losses.emplace_back(name, count);
-  };
-  if (tracer != nullptr) add("dropped_records", tracer->take_dropped());
-  add("discarded_buffer_bytes", buffers_.take_discarded_bytes());
-  add("unwritten_bytes", std::exchange(lost_bytes_, 0));
-}
-
 void Session::write_period(bool last) {
   const Tracer* tracer = tracer_;
   if (tracer != nullptr) tracer->flush(last);
@@ -289,7 +238,12 @@ void Session::write_period(bool last) {
     return decoder_.name(text, to);
   });
   batch_.clocks.push_back(read_clocks());
-  add_losses();
+  const auto add_loss = [this](const char* name, std::uint64_t count) {
+    if (count > 0) batch_.losses.emplace_back(name, count);
+  };
+  if (tracer != nullptr) add_loss("dropped_records", tracer->take_dropped());
+  add_loss("discarded_buffer_bytes", buffers_.take_discarded_bytes());
+  add_loss("unwritten_bytes", std::exchange(lost_bytes_, 0));
   const std::string never_opened = last ? window_.never_opened() : std::string();
   if (!never_opened.empty())
     batch_.facts.emplace_back("remark", "the window never opened: " + never_opened);
@@ -302,7 +256,10 @@ void Session::write_until_finished() {
       const auto deadline = window_.deadline();
       if (!deadline || Clock::now() + std::chrono::milliseconds(settings_.period_ms) < *deadline ||
           !open_) {
-        wait_for_work();
+        pollfd waiting{wake_descriptor_, POLLIN, 0};
+        static_cast<void>(::poll(&waiting, 1, settings_.period_ms));
+        std::uint64_t count = 0;
+        static_cast<void>(!::read(wake_descriptor_, &count, sizeof(count)));
       } else {
         std::this_thread::sleep_until(*deadline);
       }
@@ -321,17 +278,9 @@ void Session::write_until_finished() {
   ::kill(owner_, signal);
 }
 
-void Inbox::add(ReportedWindow report) {
-  const std::scoped_lock lock(mutex_);
-  if (windows_.size() < most_of_a_kind) windows_.push_back(std::move(report));
-}
-
 void Inbox::remark(const std::string& line) {
   const std::scoped_lock lock(mutex_);
-  const auto known = [&](const std::vector<std::string>& lines) {
-    return std::find(lines.begin(), lines.end(), line) != lines.end();
-  };
-  if (!known(remarks_) && !known(remarks_ago_)) remarks_.push_back(line);
+  if (std::ranges::find(remarks_, line) == remarks_.end()) remarks_.push_back(line);
 }
 
 void Inbox::empty_into(
@@ -349,9 +298,8 @@ void Inbox::empty_into(
     batch.channels.insert(batch.channels.end(), channels_.begin(), channels_.end());
     networks_.clear();
     channels_.clear();
-    for (const std::string& line : remarks_) batch.facts.emplace_back("remark", line);
-    remarks_ago_.insert(remarks_ago_.end(), remarks_.begin(), remarks_.end());
-    remarks_.clear();
+    for (; remarks_written_ < remarks_.size(); ++remarks_written_)
+      batch.facts.emplace_back("remark", remarks_[remarks_written_]);
     if (dropped_ > 0) batch.losses.emplace_back("dropped_host_events", std::exchange(dropped_, 0));
   }
   for (ReportedCollective& report : collectives) {

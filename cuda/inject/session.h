@@ -6,19 +6,9 @@
 #include "trace/capture_settings.h"
 #include "trace/formats/swtrace/rows.h"
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include <cupti.h>
 #include <unistd.h>
 
 namespace scaleworth::gpu {
@@ -45,7 +35,7 @@ class Inbox {
  public:
   void add(ReportedCollective report) { put(collectives_, std::move(report)); }
   void add(ReportedMark report) { put(marks_, std::move(report)); }
-  void add(ReportedWindow report);
+  void add(ReportedWindow report) { put(windows_, std::move(report)); }
   void add(const trace::recording::NetworkRow& row) { put(networks_, row); }
   void add(const trace::recording::ChannelRow& row) { put(channels_, row); }
   /// One line for people, once per text.
@@ -75,8 +65,8 @@ class Inbox {
   std::vector<ReportedWindow> windows_;
   std::vector<trace::recording::NetworkRow> networks_;
   std::vector<trace::recording::ChannelRow> channels_;
-  std::vector<std::string> remarks_;      // not written yet
-  std::vector<std::string> remarks_ago_;  // written
+  std::vector<std::string> remarks_;
+  std::size_t remarks_written_ = 0;
   std::uint64_t dropped_ = 0;
 };
 
@@ -94,7 +84,7 @@ class WindowControl {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  explicit WindowControl(trace::CaptureWindow window);
+  explicit WindowControl(trace::CaptureWindow window) : window_(std::move(window)) {}
 
   /// Whether to record at this moment.
   bool open(Time now);
@@ -118,7 +108,6 @@ class WindowControl {
   const trace::CaptureWindow window_;
   std::mutex mutex_;
   bool profiling_ = false;
-  bool ever_open_ = false;
   std::optional<RangeKey> range_;       // the open range of the name that was asked for
   std::optional<RangeKey> step_range_;  // of the current step
   std::optional<std::int32_t> step_;    // the current one
@@ -130,7 +119,7 @@ class WindowControl {
 class OutputFile {
  public:
   OutputFile() = default;
-  ~OutputFile();
+  ~OutputFile() { abandon(); }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -182,7 +171,7 @@ class Session {
   /// From a signal handler: the writer ends the file and then ends the process by `signal`.
   void finish_by_signal(int signal);
   /// From a signal handler: writes soon what there is.
-  void write_soon();
+  void write_soon() const;
   /// In a forked child: leaves file and thread to the parent.
   void forked();
 
@@ -190,15 +179,11 @@ class Session {
   explicit Session(trace::CaptureSettings settings);
   bool start();
   void write_until_finished();
-  void wait_for_work() const;
   void write_period(bool last);
   void drain();
-  void drain_buffer(const FilledBuffer& buffer);
-  void add_losses();
   void write(bool last);
   void print_failure(const std::string& failure);
   void wake() const;
-  static void raise_event(int descriptor);
 
   const trace::CaptureSettings settings_;
   const pid_t owner_;
@@ -209,7 +194,6 @@ class Session {
   std::atomic<Tracer*> tracer_{nullptr};
   std::atomic<int> device_tried_{0};  // 0 not yet, 1 traces, 2 does not
   RecordDecoder decoder_;
-  bool decoder_asks_ = false;
   trace::recording::Batch batch_;  // the writer's; kept for its memory, as are the bytes
   std::string bytes_;
   std::atomic<std::uint32_t> communicators_{0};

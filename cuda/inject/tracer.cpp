@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
-#include <variant>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -40,17 +38,17 @@ constexpr std::array noisy_driver_calls{CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttri
 std::atomic<RecordBuffers*> process_buffers{nullptr};
 constexpr std::size_t orphan_bytes = std::size_t{8} << 20U;
 
+/// Null when memory is short.
+std::uint8_t* map_memory(std::size_t bytes, int flags) {
+  void* memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+}
+
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   RecordBuffers* buffers = process_buffers;
-  if (buffers != nullptr) {
-    *buffer = buffers->give();
-    *size = buffers->buffer_bytes();
-  } else {
-    void* memory =
-        ::mmap(nullptr, orphan_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    *buffer = memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
-    *size = orphan_bytes;
-  }
+  *buffer = buffers != nullptr ? buffers->give() : map_memory(orphan_bytes, 0);
+  *size = buffers != nullptr ? buffers->buffer_bytes() : orphan_bytes;
   if (*buffer == nullptr) *size = 0;
   *most_records = 0;  // as many as fit
 }
@@ -69,15 +67,9 @@ void CUPTIAPI take_buffer(CUcontext /*context*/,
 }
 
 std::string words_of(const Cupti& cupti, CUptiResult status) {
-  const char* words = nullptr;
-  if (cupti.result_words(status, &words) != CUPTI_SUCCESS || words == nullptr)
-    words = "unknown result";
-  return fmt::format("{} (code {})", words, static_cast<int>(status));
+  return fmt::format("{} (code {})", cupti.words(status), static_cast<int>(status));
 }
 }  // namespace
-
-Tracer::Tracer(std::shared_ptr<const Cupti> cupti, TracerEvents events)
-    : cupti_(std::move(cupti)), events_(std::move(events)) {}
 
 void Tracer::called(void* self,
                     CUpti_CallbackDomain domain,
@@ -123,10 +115,10 @@ std::string Tracer::subscribe() {
       "CUPTI {} refuses to be listened to: {}", cupti_->version, words_of(*cupti_, status));
 }
 
-void Tracer::prepare(std::vector<std::string>& lines) {
+void Tracer::prepare() {
   const auto note = [&](CUptiResult status, const char* what) {
     if (status != CUPTI_SUCCESS)
-      lines.push_back(
+      events_.remark(
           fmt::format("CUPTI {}: {}: {}", cupti_->version, what, words_of(*cupti_, status)));
   };
   std::uint8_t zeroed = 1;  // by the writer, else CUPTI does it on the program's threads
@@ -150,28 +142,17 @@ void Tracer::prepare(std::vector<std::string>& lines) {
 
 Outcome<Tracer*> Tracer::start(std::shared_ptr<const Cupti> cupti,
                                RecordBuffers& buffers,
-                               TracerEvents events,
-                               std::vector<std::string>& lines) {
+                               TracerEvents events) {
   auto tracer = std::unique_ptr<Tracer>(new Tracer(std::move(cupti), std::move(events)));
   const std::string refusal = tracer->subscribe();
   if (!refusal.empty()) return Skipped{refusal};
   process_buffers = &buffers;
-  tracer->prepare(lines);
+  tracer->prepare();
   return tracer.release();
 }
 
 void Tracer::release_buffers() {
   process_buffers = nullptr;
-}
-
-void Tracer::silence_noisy_calls() const {
-  // A call that this CUPTI does not know is not made either.
-  if (cupti_->enable_runtime_api != nullptr) {
-    for (const auto id : noisy_runtime_calls) static_cast<void>(cupti_->enable_runtime_api(id, 0));
-  }
-  if (cupti_->enable_driver_api != nullptr) {
-    for (const auto id : noisy_driver_calls) static_cast<void>(cupti_->enable_driver_api(id, 0));
-  }
 }
 
 void Tracer::enable_kinds(bool on) {
@@ -181,13 +162,19 @@ void Tracer::enable_kinds(bool on) {
     // Fewer kinds are better than none: virtual machines and MIG refuse some.
     if (!on || status == CUPTI_SUCCESS) continue;
     refused_.push_back(kind);
-    if (events_.refused)
-      events_.refused(fmt::format("CUPTI {} refuses records of kind {}: {}",
-                                  cupti_->version,
-                                  static_cast<int>(kind),
-                                  words_of(*cupti_, status)));
+    events_.remark(fmt::format("CUPTI {} refuses records of kind {}: {}",
+                               cupti_->version,
+                               static_cast<int>(kind),
+                               words_of(*cupti_, status)));
   }
-  if (on) silence_noisy_calls();
+  if (!on) return;
+  // A call that this CUPTI does not know is not made either.
+  if (cupti_->enable_runtime_api != nullptr) {
+    for (const auto id : noisy_runtime_calls) static_cast<void>(cupti_->enable_runtime_api(id, 0));
+  }
+  if (cupti_->enable_driver_api != nullptr) {
+    for (const auto id : noisy_driver_calls) static_cast<void>(cupti_->enable_driver_api(id, 0));
+  }
 }
 
 void Tracer::record(bool on) {
@@ -208,8 +195,7 @@ void Tracer::flush(bool forced) const {
 
 std::uint64_t Tracer::take_dropped() const {
   std::size_t dropped = 0;
-  const CUptiResult status = cupti_->dropped_records(nullptr, 0, &dropped);
-  return status == CUPTI_SUCCESS ? dropped : 0;
+  return cupti_->dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS ? dropped : 0;
 }
 
 DecoderQuestions Tracer::questions() const {
@@ -235,16 +221,9 @@ DecoderQuestions Tracer::questions() const {
   return questions;
 }
 
-std::uint8_t* RecordBuffers::new_buffer(int flags) const {
-  void* memory = ::mmap(
-      nullptr, buffer_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  return static_cast<std::uint8_t*>(memory);
-}
-
 void RecordBuffers::prepare(std::size_t buffers) {
   for (std::size_t i = 0; i < buffers; ++i) {
-    std::uint8_t* buffer = new_buffer(MAP_POPULATE);
+    std::uint8_t* buffer = map_memory(buffer_bytes_, MAP_POPULATE);
     if (buffer == nullptr) return;
     const std::scoped_lock lock(mutex_);
     free_.push_back(buffer);
@@ -266,7 +245,7 @@ std::uint8_t* RecordBuffers::give() {
       discarded_bytes_ += taken.bytes;
     }
   }
-  if (taken.data == nullptr) return new_buffer(0);
+  if (taken.data == nullptr) return map_memory(buffer_bytes_, 0);
   std::memset(taken.data, 0, taken.bytes);
   return taken.data;
 }
@@ -301,8 +280,6 @@ std::uint64_t RecordBuffers::take_discarded_bytes() {
 }
 
 namespace {
-constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
-
 /// The file of a copy that the process has loaded; empty when it has none. A second copy would
 /// compete with the first for CUPTI's one place.
 std::string loaded_copy() {
@@ -320,6 +297,7 @@ std::string loaded_copy() {
 }  // namespace
 
 Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named) {
+  constexpr std::uint32_t per_major = 10000;  // in CUPTI's version numbers since CUDA 13.0
   Outcome<std::shared_ptr<const Cupti>> opened = open_cupti(named.empty() ? loaded_copy() : named);
   const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&opened);
   if (cupti == nullptr || (*cupti)->version_number / per_major == CUPTI_API_VERSION / per_major)

@@ -6,15 +6,9 @@
 #include "cuda/libraries/cupti.h"
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace scaleworth::gpu {
 struct FilledBuffer {
@@ -51,8 +45,6 @@ class RecordBuffers {
   std::uint64_t take_discarded_bytes();
 
  private:
-  std::uint8_t* new_buffer(int flags) const;
-
   const std::size_t buffer_bytes_;
   const std::size_t most_waiting_;
   std::mutex mutex_;
@@ -65,7 +57,7 @@ class RecordBuffers {
 struct TracerEvents {
   std::function<void(bool started)> profiler;  // cudaProfilerStart and cudaProfilerStop
   std::function<void(CUpti_CallbackId, const CUpti_NvtxData&)> range;  // empty: not asked for
-  std::function<void(const std::string& line)> refused;  // a kind of record that CUPTI refuses
+  std::function<void(const std::string& line)> remark;                 // what CUPTI refuses
 };
 
 /// The library to use: `named` where it is not empty, else a copy that the process has loaded
@@ -76,13 +68,11 @@ Outcome<std::shared_ptr<const Cupti>> choose_cupti(const std::string& named);
 /// One in a process and never destroyed: CUPTI's callbacks may come until the end.
 class Tracer {
  public:
-  /// Subscribes and registers the buffers of `buffers`, which has to outlive the process. `lines`
-  /// receives what could not be had, one line each. Skipped when another tool is subscribed, which
-  /// it names, or when CUPTI refuses.
+  /// Subscribes and registers the buffers of `buffers`, which has to outlive the process. Skipped
+  /// when another tool is subscribed, which it names, or when CUPTI refuses.
   static Outcome<Tracer*> start(std::shared_ptr<const Cupti> cupti,
                                 RecordBuffers& buffers,
-                                TracerEvents events,
-                                std::vector<std::string>& lines);
+                                TracerEvents events);
 
   /// Switches all kinds of records on or off; from any thread. The last call wins.
   void record(bool on);
@@ -99,10 +89,10 @@ class Tracer {
   static void release_buffers();
 
  private:
-  Tracer(std::shared_ptr<const Cupti> cupti, TracerEvents events);
+  Tracer(std::shared_ptr<const Cupti> cupti, TracerEvents events)
+      : cupti_(std::move(cupti)), events_(std::move(events)) {}
   std::string subscribe();
-  void prepare(std::vector<std::string>& lines);
-  void silence_noisy_calls() const;
+  void prepare();
   void enable_kinds(bool on);
   static void CUPTIAPI called(void* self,
                               CUpti_CallbackDomain domain,

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/session.h"
-#include "trace/capture_settings.h"
-
-#include <memory>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include <generated_nvtx_meta.h>
 
 namespace scaleworth::gpu {
-WindowControl::WindowControl(trace::CaptureWindow window) : window_(std::move(window)) {}
-
 bool WindowControl::conditions_hold() const {
   if (window_.profiler_api && !profiling_) return false;
   if (!window_.range.empty() && !range_) return false;
@@ -31,7 +21,6 @@ bool WindowControl::open(Time now) {
   const std::scoped_lock lock(mutex_);
   if (!conditions_hold()) return false;
   if (!opened_) opened_ = now;
-  ever_open_ = true;
   const auto end = end_of_duration();
   return !end || now < *end;
 }
@@ -67,7 +56,7 @@ std::optional<WindowControl::Time> WindowControl::deadline() {
 
 std::string WindowControl::never_opened() {
   const std::scoped_lock lock(mutex_);
-  if (ever_open_) return {};
+  if (opened_) return {};
   std::string missing;
   if (window_.profiler_api) missing += "cudaProfilerStart was not called; ";
   if (!window_.range.empty()) missing += "no NVTX range '" + window_.range + "' was seen; ";
@@ -84,9 +73,8 @@ std::uint64_t number_of(const void* handle) {
 /// How many ranges this thread has open, by domain; few domains, so a list.
 std::uint64_t& depth_of(std::uint64_t domain) {
   thread_local std::vector<std::pair<std::uint64_t, std::uint64_t>> depths;
-  for (auto& [known, depth] : depths) {
+  for (auto& [known, depth] : depths)
     if (known == domain) return depth;
-  }
   return depths.emplace_back(domain, 0).second;
 }
 

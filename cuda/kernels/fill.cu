@@ -70,7 +70,6 @@ __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
   }
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
-
 }  // namespace
 
 cudaError_t launch_fill_uniform(

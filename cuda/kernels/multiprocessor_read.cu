@@ -31,9 +31,7 @@ __device__ __forceinline__ void add(float4& sum, const float4& v) {
 
 __device__ __forceinline__ void finish(const float4& sum, const MultiprocessorReadResult& result) {
   const float mine = (sum.x + sum.y) + (sum.z + sum.w);
-  if (result.want_sums || mine == no_sum) {
-    result.sums[blockIdx.x * blockDim.x + threadIdx.x] = mine;
-  }
+  if (result.want_sums || mine == no_sum) result.sums[blockIdx.x * blockDim.x + threadIdx.x] = mine;
   if (threadIdx.x == 0) {
     unsigned multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));

@@ -119,9 +119,7 @@ __global__ void __launch_bounds__(tensor_block_threads, tensor_blocks_per_multip
 #pragma unroll
     for (int s = 0; s < tensor_steps; ++s) {
 #pragma unroll
-      for (int c = 0; c < tensor_chains; ++c) {
-        Format::multiply(d[c], a[c / rights], b[c % rights]);
-      }
+      for (int c = 0; c < tensor_chains; ++c) Format::multiply(d[c], a[c / rights], b[c % rights]);
     }
   }
   if (data.want_results) {

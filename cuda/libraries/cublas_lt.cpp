@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cublas_lt.h"
 
-#include "cuda/libraries/library.h"
-
-#include <cstdint>
-#include <type_traits>
-
 #include <fmt/format.h>
 
 namespace scaleworth::gpu {

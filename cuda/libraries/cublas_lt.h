@@ -5,11 +5,6 @@
 #include "cuda/libraries/library.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 #include <cublasLt.h>
 
@@ -45,22 +40,10 @@ struct CublasLt : OpenedLibrary {
 Outcome<std::shared_ptr<const CublasLt>> open_cublas_lt(const std::string& user_path,
                                                         const SearchScope& scope = {});
 
-/// Gives a handle or descriptor of cuBLASLt back through the table that made it.
-template <auto member>
-struct DestroyThrough {
-  std::shared_ptr<const CublasLt> library;
-  template <class Handle>
-  void operator()(Handle* handle) const noexcept {
-    static_cast<void>(((*library).*member)(handle));
-  }
-};
-template <class Handle, auto member>
-using LtUnique = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyThrough<member>>;
-
-using LtHandle = LtUnique<cublasLtHandle_t, &CublasLt::destroy>;
-using LtDescriptor = LtUnique<cublasLtMatmulDesc_t, &CublasLt::descriptor_destroy>;
-using LtLayout = LtUnique<cublasLtMatrixLayout_t, &CublasLt::layout_destroy>;
-using LtPreference = LtUnique<cublasLtMatmulPreference_t, &CublasLt::preference_destroy>;
+using LtHandle = OwnedThrough<cublasLtHandle_t, &CublasLt::destroy>;
+using LtDescriptor = OwnedThrough<cublasLtMatmulDesc_t, &CublasLt::descriptor_destroy>;
+using LtLayout = OwnedThrough<cublasLtMatrixLayout_t, &CublasLt::layout_destroy>;
+using LtPreference = OwnedThrough<cublasLtMatmulPreference_t, &CublasLt::preference_destroy>;
 
 /// Throws LibraryError, like all of the following. On the current device.
 LtHandle make_lt_handle(const std::shared_ptr<const CublasLt>& library);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cupti.h"
 
-#include "cuda/libraries/library.h"
-
 #include <cstddef>
-#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -46,11 +43,14 @@ void fill(const SharedLibrary& library, Cupti& table) {
 }
 }  // namespace
 
+const char* Cupti::words(CUptiResult status) const {
+  const char* text = nullptr;
+  return result_words(status, &text) == CUPTI_SUCCESS && text != nullptr ? text : "unknown result";
+}
+
 void Cupti::check(CUptiResult status, std::source_location where) const {
   if (status == CUPTI_SUCCESS) return;
-  const char* words = nullptr;
-  if (result_words(status, &words) != CUPTI_SUCCESS || words == nullptr) words = "unknown result";
-  throw LibraryError("CUPTI", words, static_cast<int>(status), where);
+  throw LibraryError("CUPTI", words(status), static_cast<int>(status), where);
 }
 
 Outcome<std::shared_ptr<const Cupti>> open_cupti(const std::string& user_path,

@@ -4,11 +4,6 @@
 
 #include "cuda/libraries/library.h"
 
-#include <cstdint>
-#include <memory>
-#include <source_location>
-#include <string>
-
 #include <cupti.h>
 
 namespace scaleworth::gpu {
@@ -47,6 +42,7 @@ struct Cupti : OpenedLibrary {
   int (*nvtx_initialize)(void* export_table) = take("cuptiNvtxInitialize2");  // of NVTX 3
   int (*nvtx_extension_initialize)(void* module) = take("cuptiNvtxExtensionInitialize");
 
+  const char* words(CUptiResult status) const;
   /// Throws LibraryError naming the call site unless `status` is success.
   void check(CUptiResult status,
              std::source_location where = std::source_location::current()) const;

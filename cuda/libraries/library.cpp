@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <system_error>
-#include <vector>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -77,7 +76,7 @@ Outcome<OpenedLibrary> open_library(const LibraryNames& names,
                                     const Accept& accept) {
   if (!user_path.empty()) return open_named(names, user_path, accept);
   std::string refusals;
-  for (const Candidate& candidate : library_candidates(names, scope.environment, scope.root)) {
+  for (const Candidate& candidate : library_candidates(names, scope)) {
     try {
       return open_candidate(candidate, accept);
     } catch (const UnusableLibrary& refused) {
@@ -123,14 +122,6 @@ Symbol SharedLibrary::need(const char* name) const {
   const Symbol found = take(name);
   if (found.address == nullptr) throw UnusableLibrary(fmt::format("it has no function {}", name));
   return found;
-}
-
-Symbol OpenedLibrary::need(const char* name) const {
-  return library == nullptr ? Symbol{} : library->need(name);
-}
-
-Symbol OpenedLibrary::take(const char* name, const char* older) const {
-  return library == nullptr ? Symbol{} : library->take(name, older);
 }
 
 LibraryError::LibraryError(const std::string& library,

@@ -14,18 +14,13 @@
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace scaleworth::gpu {
-/// Why there is no value; empty where there is one.
-template <class T>
-std::string reason_of(const Outcome<T>& outcome) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
-  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
-  return {};
-}
+using scaleworth::reason_of;
 
 /// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
 /// failed.
@@ -99,6 +94,20 @@ struct LibraryNames {
 
 using Environment = std::map<std::string, std::string>;
 
+/// The variables of this process that the search reads.
+Environment search_environment();
+
+/// Where to look; the default is this process's world.
+struct SearchScope {
+  Environment environment = search_environment();
+  std::filesystem::path root = "/";  // before every path; tests: a folder
+
+  std::string value(const std::string& name) const;  // empty for none
+  std::filesystem::path below(const std::filesystem::path& path) const {
+    return root / path.relative_path();
+  }
+};
+
 /// One thing to try: `file` is a path, or a bare file name for the loader to find.
 struct Candidate {
   std::string file;
@@ -108,21 +117,14 @@ struct Candidate {
 
 /// The site-packages folders of the active Python, best first: of VIRTUAL_ENV and CONDA_PREFIX;
 /// when neither is set, of the `python3` on PATH with the user's own (~/.local) before it. Python
-/// is not run. `root` stands before every path (tests: a folder; else "/"). Only folders that
-/// exist.
-std::vector<std::filesystem::path> python_site_folders(const Environment& environment,
-                                                       const std::filesystem::path& root);
+/// is not run. Only folders that exist.
+std::vector<std::filesystem::path> python_site_folders(const SearchScope& scope);
 
 /// The candidates in order: pip's libraries in the active Python, libraries of a conda environment,
 /// the loader's own search by file name (LD_LIBRARY_PATH, ld.so.cache), the toolkit (CUDA_HOME,
 /// CUDA_PATH, /usr/local/cuda). Paths are of files that exist; the loader's entries are always
 /// there.
-std::vector<Candidate> library_candidates(const LibraryNames& names,
-                                          const Environment& environment,
-                                          const std::filesystem::path& root);
-
-/// The variables of this process that the search reads.
-Environment search_environment();
+std::vector<Candidate> library_candidates(const LibraryNames& names, const SearchScope& scope);
 
 /// What every table of functions knows of its library. The functions of a derived table are looked
 /// up by their initialisers, in their order; without a library they are null.
@@ -133,14 +135,12 @@ struct OpenedLibrary {
   const SharedLibrary* library = nullptr;  // while the table is filled
 
  protected:
-  Symbol need(const char* name) const;
-  Symbol take(const char* name, const char* older = nullptr) const;
-};
-
-/// Where to look; the default is this process's world.
-struct SearchScope {
-  Environment environment = search_environment();
-  std::filesystem::path root = "/";
+  Symbol need(const char* name) const {
+    return library == nullptr ? Symbol{} : library->need(name);
+  }
+  Symbol take(const char* name, const char* older = nullptr) const {
+    return library == nullptr ? Symbol{} : library->take(name, older);
+  }
 };
 
 /// Opens the first candidate that `accept` takes; `accept` throws UnusableLibrary to refuse one.
@@ -172,6 +172,20 @@ Outcome<std::shared_ptr<const Table>> open_table(const LibraryNames& names,
     return std::shared_ptr<const Table>(std::move(table));
   });
 }
+
+/// Gives a handle back through the table that made it, which lives as long.
+template <auto member>
+struct DestroyThrough;
+template <class Table, class Function, Function Table::*member>
+struct DestroyThrough<member> {
+  std::shared_ptr<const Table> library;
+  template <class Handle>
+  void operator()(Handle* handle) const noexcept {
+    static_cast<void>(((*library).*member)(handle));
+  }
+};
+template <class Handle, auto member>
+using OwnedThrough = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyThrough<member>>;
 
 /// A failed call of a library that was opened at run time. The message names the library, its words
 /// for the error, the code and the line of the caller.

@@ -11,22 +11,6 @@ namespace scaleworth::gpu {
 namespace {
 namespace fs = std::filesystem;
 
-std::string value(const Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
-}
-
-fs::path below(const fs::path& root, const fs::path& path) {
-  return root / path.relative_path();
-}
-
-/// "3.9" before "3.11": by length first, as the versions have no leading zeros.
-bool older(const fs::path& left, const fs::path& right) {
-  const std::string a = left.filename();
-  const std::string b = right.filename();
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
-
 /// Folders in `parent` whose name begins with `start`, the newest version first.
 std::vector<fs::path> versions(const fs::path& parent, const std::string& start) {
   std::vector<fs::path> found;
@@ -35,8 +19,11 @@ std::vector<fs::path> versions(const fs::path& parent, const std::string& start)
        entry.increment(error)) {
     if (entry->path().filename().string().starts_with(start)) found.push_back(entry->path());
   }
-  std::sort(found.begin(), found.end(), older);
-  std::reverse(found.begin(), found.end());
+  // "3.9" before "3.11": by length first, as the versions have no leading zeros.
+  std::ranges::sort(found, std::ranges::greater{}, [](const fs::path& path) {
+    const std::string name = path.filename();
+    return std::pair(name.size(), name);
+  });
   return found;
 }
 
@@ -59,19 +46,19 @@ void add_site_folders(std::vector<fs::path>& folders, const fs::path& prefix) {
   }
 }
 
-/// A link's target, which inside `root` may be absolute; one step.
-fs::path follow(const fs::path& link, const fs::path& root) {
+/// A link's target, which inside the root may be absolute; one step.
+fs::path follow(const fs::path& link, const SearchScope& scope) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);
   if (error) return {};
-  return (target.is_absolute() ? below(root, target) : link.parent_path() / target)
+  return (target.is_absolute() ? scope.below(target) : link.parent_path() / target)
       .lexically_normal();
 }
 
 /// pyenv puts shell scripts on PATH; the interpreter is in versions/<name>, named by a variable or
 /// the file `version`.
-fs::path pyenv_prefix(const fs::path& shims, const Environment& environment) {
-  std::string name = value(environment, "PYENV_VERSION");
+fs::path pyenv_prefix(const fs::path& shims, const SearchScope& scope) {
+  std::string name = scope.value("PYENV_VERSION");
   std::ifstream file(shims.parent_path() / "version");
   if (name.empty()) std::getline(file, name);
   return name.empty() ? fs::path()
@@ -80,18 +67,18 @@ fs::path pyenv_prefix(const fs::path& shims, const Environment& environment) {
 
 /// The prefixes of the `python3` that a shell would start: where it lies (a virtual environment),
 /// and where its links lead.
-std::vector<fs::path> python_prefixes(const Environment& environment, const fs::path& root) {
-  std::istringstream folders(value(environment, "PATH"));
+std::vector<fs::path> python_prefixes(const SearchScope& scope) {
+  std::istringstream folders(scope.value("PATH"));
   std::error_code error;
   for (std::string folder; std::getline(folders, folder, ':');) {
-    fs::path file = below(root, folder) / "python3";
+    fs::path file = scope.below(folder) / "python3";
     if (folder.empty() || !fs::exists(fs::symlink_status(file, error))) continue;
     if (file.parent_path().filename() == "shims") {
-      return {pyenv_prefix(file.parent_path(), environment)};
+      return {pyenv_prefix(file.parent_path(), scope)};
     }
     std::vector<fs::path> prefixes;
     constexpr int longest_chain = 8;
-    for (int link = 0; link < longest_chain && !file.empty(); ++link, file = follow(file, root)) {
+    for (int link = 0; link < longest_chain && !file.empty(); ++link, file = follow(file, scope)) {
       prefixes.push_back(file.parent_path().parent_path());
     }
     return prefixes;
@@ -132,47 +119,43 @@ void add_wheels(std::vector<Candidate>& candidates,
 }
 }  // namespace
 
-std::vector<fs::path> python_site_folders(const Environment& environment, const fs::path& root) {
+std::vector<fs::path> python_site_folders(const SearchScope& scope) {
   std::vector<fs::path> folders;
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const std::string prefix = value(environment, name);
-    if (!prefix.empty()) add_site_folders(folders, below(root, prefix));
+    const std::string prefix = scope.value(name);
+    if (!prefix.empty()) add_site_folders(folders, scope.below(prefix));
   }
-  if (!value(environment, "VIRTUAL_ENV").empty() || !value(environment, "CONDA_PREFIX").empty()) {
-    return folders;
-  }
-  const std::vector<fs::path> prefixes = python_prefixes(environment, root);
-  const std::string home = value(environment, "HOME");
-  if (!prefixes.empty() && !home.empty()) {
-    add_site_folders(folders, below(root, home) / ".local");
-  }
+  if (!scope.value("VIRTUAL_ENV").empty() || !scope.value("CONDA_PREFIX").empty()) return folders;
+  const std::vector<fs::path> prefixes = python_prefixes(scope);
+  const std::string home = scope.value("HOME");
+  if (!prefixes.empty() && !home.empty()) add_site_folders(folders, scope.below(home) / ".local");
   for (const fs::path& prefix : prefixes) add_site_folders(folders, prefix);
   return folders;
 }
 
-std::vector<Candidate> library_candidates(const LibraryNames& names,
-                                          const Environment& environment,
-                                          const fs::path& root) {
+std::vector<Candidate> library_candidates(const LibraryNames& names, const SearchScope& scope) {
   std::vector<Candidate> candidates;
   if (!names.wheel_folders.empty()) {
-    for (const fs::path& site : python_site_folders(environment, root)) {
-      add_wheels(candidates, names, site);
-    }
-    const std::string conda = value(environment, "CONDA_PREFIX");
+    for (const fs::path& site : python_site_folders(scope)) add_wheels(candidates, names, site);
+    const std::string conda = scope.value("CONDA_PREFIX");
     if (!conda.empty()) {
-      add_files(candidates, below(root, conda) / "lib", names, "the conda environment");
+      add_files(candidates, scope.below(conda) / "lib", names, "the conda environment");
     }
   }
   for (const std::string& file : names.files) candidates.push_back({file, "the loader's path"});
-  for (const std::string& toolkit : {value(environment, "CUDA_HOME"),
-                                     value(environment, "CUDA_PATH"),
-                                     std::string("/usr/local/cuda")}) {
+  for (const std::string& toolkit :
+       {scope.value("CUDA_HOME"), scope.value("CUDA_PATH"), std::string("/usr/local/cuda")}) {
     if (toolkit.empty()) continue;
     for (const std::string& folder : names.toolkit_folders) {
-      add_files(candidates, below(root, toolkit) / folder, names, "the toolkit's folder");
+      add_files(candidates, scope.below(toolkit) / folder, names, "the toolkit's folder");
     }
   }
   return candidates;
+}
+
+std::string SearchScope::value(const std::string& name) const {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
 }
 
 Environment search_environment() {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/nccl.h"
 
-#include "cuda/libraries/library.h"
-
-#include <type_traits>
-
 #include <fmt/format.h>
 
 namespace scaleworth::gpu {
@@ -37,13 +33,17 @@ void fill(const SharedLibrary& library, Nccl& table) {
 }
 }  // namespace
 
-void Nccl::check(ncclResult_t status, std::source_location where) const {
-  if (status == ncclSuccess) return;
-  std::string words = error_words(status);
+std::string Nccl::words(ncclResult_t status) const {
+  std::string text = error_words(status);
   // NCCL keeps the sentence that explains the last failure; the argument is unused by design.
   const char* detail = last_error(nullptr);
-  if (detail != nullptr && *detail != '\0') words += fmt::format("; {}", detail);
-  throw LibraryError("NCCL", words, static_cast<int>(status), where);
+  if (detail != nullptr && *detail != '\0') text += fmt::format("; {}", detail);
+  return text;
+}
+
+void Nccl::check(ncclResult_t status, std::source_location where) const {
+  if (status == ncclSuccess) return;
+  throw LibraryError("NCCL", words(status), static_cast<int>(status), where);
 }
 
 Outcome<std::shared_ptr<const Nccl>> open_nccl(const std::string& user_path,

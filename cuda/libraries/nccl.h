@@ -4,10 +4,6 @@
 
 #include "cuda/libraries/library.h"
 
-#include <memory>
-#include <source_location>
-#include <string>
-
 #include <nccl.h>
 
 namespace scaleworth::gpu {
@@ -37,6 +33,8 @@ struct Nccl : OpenedLibrary {
   decltype(&ncclGather) gather = take("ncclGather");                             // 2.28
   decltype(&ncclScatter) scatter = take("ncclScatter");                          // 2.28
 
+  /// Of a failure that has just happened.
+  std::string words(ncclResult_t status) const;
   /// Throws LibraryError naming the call site unless `status` is success. ncclInProgress, which a
   /// communicator that does not block returns, is no success: poll get_async_error before.
   void check(ncclResult_t status,

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/nvml.h"
 
-#include "cuda/libraries/library.h"
-
 #include <array>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,8 +15,9 @@ std::string text_of(Nvml::Function<char*, Nvml::Number> read) {
   return buffer.data();
 }
 
-/// Last, so that a refused library was not left initialised.
-void initialise(Nvml& table) {
+void fill(const SharedLibrary& library, Nvml& table) {
+  table = {{.library = &library}};
+  // Last, so that a refused library was not left initialised.
   const nvml::Result status = table.initialise();
   if (status != nvml::Result::success) {
     throw UnusableLibrary(fmt::format(
@@ -27,11 +25,6 @@ void initialise(Nvml& table) {
   }
   table.version = text_of(table.read_library_version);
   table.driver_version = text_of(table.read_driver_version);
-}
-
-void fill(const SharedLibrary& library, Nvml& table) {
-  table = {{.library = &library}};
-  initialise(table);
 }
 }  // namespace
 
@@ -42,20 +35,23 @@ void Nvml::check(Result status, std::source_location where) const {
 
 Outcome<std::shared_ptr<const Nvml>> open_nvml(const std::string& user_path,
                                                const SearchScope& scope) {
-  auto opened = open_table<Nvml>(
+  const auto opened = open_table<Nvml>(
       {"NVML", "--nvml-lib", "NVIDIA's driver", {"libnvidia-ml.so.1", "libnvidia-ml.so"}, {}, {}},
       user_path,
       scope,
       &fill);
-  if (const auto* table = std::get_if<std::shared_ptr<const Nvml>>(&opened)) {
-    const Nvml* plain = table->get();
-    return std::shared_ptr<const Nvml>(plain,
-                                       [owner = *table](const Nvml*) { owner->shut_down(); });
-  }
-  return opened;
+  return and_then(opened, [](const auto& table) -> Outcome<std::shared_ptr<const Nvml>> {
+    return std::shared_ptr<const Nvml>(table.get(),
+                                       [owner = table](const Nvml*) { owner->shut_down(); });
+  });
 }
 
 namespace {
+const char* words_of(const Nvml& nvml, nvml::Result status) {
+  const char* words = nvml.error_words(status);
+  return words == nullptr ? "unknown error" : words;
+}
+
 double number_of(const nvml::FieldValue& answer) {
   switch (answer.type) {
     case nvml::ValueType::real:
@@ -104,11 +100,8 @@ Outcome<NvmlDevice> find_device(const std::shared_ptr<const Nvml>& nvml,
       nvml->device_by_bus_id(device.bus_id.c_str(), &found) == nvml::Result::success) {
     return NvmlDevice(nvml, found);
   }
-  const char* words = nvml->error_words(status);
-  return Skipped{fmt::format("NVML does not know GPU {} ({}): {}",
-                             device.ordinal,
-                             device.uuid,
-                             words == nullptr ? "unknown error" : words)};
+  return Skipped{fmt::format(
+      "NVML does not know GPU {} ({}): {}", device.ordinal, device.uuid, words_of(*nvml, status))};
 }
 }  // namespace
 
@@ -127,8 +120,7 @@ NvmlAnswer<double> NvmlDevice::ask_field(nvml::Field field, unsigned int scope) 
 std::string NvmlDevice::reason_of(nvml::Result status) const {
   if (status == nvml::Result::success) return {};
   if (status == nvml::Result::function_not_found) return "this driver has no such question";
-  const char* words = nvml_->error_words(status);
-  return fmt::format("NVML: {}", words == nullptr ? "unknown error" : words);
+  return fmt::format("NVML: {}", words_of(*nvml_, status));
 }
 
 Outcome<NvmlDevice> find_nvml_device(const Outcome<std::shared_ptr<const Nvml>>& nvml,

@@ -7,10 +7,6 @@
 #include "src/core/estimate.h"
 
 #include <cstddef>
-#include <memory>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 namespace scaleworth::gpu::nvml {
 // The part of NVML's binary interface that is used here, written from NVIDIA's NVML API reference
@@ -25,11 +21,9 @@ enum class Result : int {
   not_supported = 3,
   no_permission = 4,
   not_found = 6,
-  insufficient_size = 7,
   driver_not_loaded = 9,
   function_not_found = 13,
-  gpu_is_lost = 15,
-  library_driver_mismatch = 18
+  gpu_is_lost = 15
 };
 
 enum class Clock : int { graphics = 0, sm = 1, memory = 2 };  // nvmlClockType_t

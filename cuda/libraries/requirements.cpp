@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/libraries/cublas_lt.h"
 #include "cuda/libraries/cupti.h"
-#include "cuda/libraries/library.h"
 #include "cuda/libraries/nccl.h"
 #include "cuda/libraries/nvml.h"
-
-#include <variant>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -15,14 +12,9 @@ namespace {
 /// The first Linux driver of a CUDA major version: CUDA toolkit release notes, table of minimum
 /// driver versions for minor version compatibility (read for 13.0).
 std::string first_driver(int major) {
-  switch (major) {
-    case 12:
-      return "525.60.13";
-    case 13:
-      return "580.65.06";
-    default:
-      return fmt::format("the one of CUDA {}", major);
-  }
+  if (major == 12) return "525.60.13";
+  if (major == 13) return "580.65.06";
+  return fmt::format("the one of CUDA {}", major);
 }
 
 std::string loaded_driver() {
@@ -88,20 +80,19 @@ probes::VendorLibrary driver_rung(int driver, int runtime, const std::string& pa
 
 namespace scaleworth::probes {
 std::vector<VendorLibrary> vendor_libraries(const VendorPaths& paths) {
-  return {
-      gpu::driver(),
-      gpu::rung("cuBLASLt",
-                "matrix products on GPUs and the training step on GPUs",
-                gpu::open_cublas_lt(paths.cublas_lt)),
-      gpu::rung("NCCL",
-                "collectives between GPUs and training on more than one GPU",
-                gpu::open_nccl(paths.nccl)),
-      gpu::rung("NVML",
-                "clocks, power, energy, temperature, throttle reasons; power limits, ECC, PCIe and "
-                "NVLink facts",
-                gpu::open_nvml(paths.nvml)),
-      gpu::rung("CUPTI",
-                "the traced repetition of the training step on GPUs",
-                gpu::open_cupti(paths.cupti))};
+  return {gpu::driver(),
+          gpu::rung("cuBLASLt",
+                    "matrix products on GPUs and the training step on GPUs",
+                    gpu::open_cublas_lt(paths.cublas_lt)),
+          gpu::rung("NCCL",
+                    "collectives between GPUs and training on more than one GPU",
+                    gpu::open_nccl(paths.nccl)),
+          gpu::rung("NVML",
+                    "clocks, power, energy, temperature, throttle reasons; power limits, ECC, PCIe "
+                    "and NVLink facts",
+                    gpu::open_nvml(paths.nvml)),
+          gpu::rung("CUPTI",
+                    "the traced repetition of the training step on GPUs",
+                    gpu::open_cupti(paths.cupti))};
 }
 }  // namespace scaleworth::probes

@@ -2,13 +2,10 @@
 #include "cuda/nccl/collective_run.h"
 
 #include "cuda/kernels/fill.h"
-#include "cuda/nccl/communicator.h"
-#include "probes/collectives.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 
 #include <algorithm>
-#include <functional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -24,15 +21,18 @@ constexpr double many_times = 20.0;
 constexpr Bytes small_message{1 << 20};
 constexpr int not_a_number_byte = 0xFF;
 
+double between_s(const Event& first, const Event& second) {
+  return std::max(1e-3 * 1e-6F, elapsed_s(first, second));
+}
+}  // namespace
+
 std::string describe(const probes::CollectiveWork& work) {
   return fmt::format(
       "{} of {:.0f} B", probes::collective_name(work.collective), work.message.value());
 }
-}  // namespace
 
 CollectiveRun::CollectiveRun(LocalRank& place,
                              const Communicator& communicator,
-                             const std::shared_ptr<const Nccl>& nccl,
                              const probes::CollectiveWork& work,
                              const std::atomic<bool>& stop)
     : place_(place),
@@ -41,7 +41,7 @@ CollectiveRun::CollectiveRun(LocalRank& place,
       shape_(probes::message_shape(work.collective, work.message, communicator.ranks())),
       stop_(stop),
       what_(describe(work)),
-      buffers_(work.registered ? place.registered_buffers(work, shape_, nccl, communicator)
+      buffers_(work.registered ? place.registered_buffers(work, shape_, communicator)
                                : place.plain_buffers(work, shape_, communicator.rank())) {
   fill();
 }
@@ -76,7 +76,7 @@ Seconds CollectiveRun::warm_up() {
     check(cudaEventRecord(events[1].get(), place_.stream()));
     wait(events[1].get(), std::chrono::duration<double>(operation_s_));
   }
-  operation_s_ = between(events[0], events[1]).value();
+  operation_s_ = between_s(events[0], events[1]);
   return Seconds(operation_s_);
 }
 
@@ -136,7 +136,7 @@ std::vector<double> CollectiveRun::time(const probes::CollectiveBatch& batch) {
        std::chrono::duration<double>(operation_s_ * batch.repetitions * batch.operations));
   std::vector<double> seconds;
   for (std::size_t i = 0; i < repetitions; ++i) {
-    seconds.push_back(between(events[2 * i], events[2 * i + 1]).value() / batch.operations);
+    seconds.push_back(between_s(events[2 * i], events[2 * i + 1]) / batch.operations);
   }
   return seconds;
 }
@@ -161,12 +161,6 @@ void CollectiveRun::wait(cudaEvent_t event, std::chrono::duration<double> expect
   }
 }
 
-Seconds CollectiveRun::between(const Event& first, const Event& second) const {
-  float milliseconds = 0.0F;
-  check(cudaEventElapsedTime(&milliseconds, first.get(), second.get()));
-  return Seconds(1e-3 * std::max(1e-6F, milliseconds));
-}
-
 namespace {
 using probes::Collective;
 using probes::MessageShape;
@@ -183,76 +177,39 @@ void grouped(const Nccl& nccl, const std::function<void()>& calls) {
   nccl.check(nccl.group_end());
 }
 
-/// Point-to-point calls of one rank.
+std::size_t start_of(int rank, std::size_t block) {
+  return static_cast<std::size_t>(rank) * block;
+}
+
+/// Point-to-point calls of one rank, of `count` elements each.
 struct Peers {
   const Communicator& communicator;
+  std::size_t count;
   cudaStream_t stream;
 
-  void send(const float* data, std::size_t count, int peer) const {
+  void send(const float* data, int peer) const {
     const Nccl& nccl = communicator.nccl();
     nccl.check(nccl.send(data, count, ncclFloat32, peer, communicator.handle(), stream));
   }
-  void receive(float* data, std::size_t count, int peer) const {
+  void receive(float* data, int peer) const {
     const Nccl& nccl = communicator.nccl();
     nccl.check(nccl.receive(data, count, ncclFloat32, peer, communicator.handle(), stream));
   }
 };
 
-std::size_t start_of(int rank, std::size_t block) {
-  return static_cast<std::size_t>(rank) * block;
-}
-
-void send_round_a_ring(const Peers& peers, const CollectiveBuffers& buffers, std::size_t count) {
-  const int ranks = peers.communicator.ranks();
-  const int rank = peers.communicator.rank();
-  peers.send(buffers.send, count, (rank + 1) % ranks);
-  peers.receive(buffers.receive, count, (rank + ranks - 1) % ranks);
-}
-
 /// all_to_all, gather and scatter as before NCCL had them.
-void exchange_blocks(Collective collective,
-                     const Peers& peers,
-                     const CollectiveBuffers& buffers,
-                     std::size_t block) {
-  const int ranks = peers.communicator.ranks();
+void exchange_blocks(Collective collective, const Peers& peers, const CollectiveBuffers& buffers) {
   const bool root = peers.communicator.rank() == 0;
   const bool all = collective == Collective::all_to_all;
-  for (int peer = 0; peer < ranks; ++peer) {
-    const std::size_t start = start_of(peer, block);
-    if (all || (collective == Collective::scatter && root)) {
-      peers.send(buffers.send + start, block, peer);
-    }
+  for (int peer = 0; peer < peers.communicator.ranks(); ++peer) {
+    const std::size_t start = start_of(peer, peers.count);
+    if (all || (collective == Collective::scatter && root)) peers.send(buffers.send + start, peer);
     if (all || (collective == Collective::gather && root)) {
-      peers.receive(buffers.receive + start, block, peer);
+      peers.receive(buffers.receive + start, peer);
     }
   }
-  if (collective == Collective::gather) peers.send(buffers.send, block, 0);
-  if (collective == Collective::scatter) peers.receive(buffers.receive, block, 0);
-}
-
-/// The ones that NCCL has had only since 2.28; false for an older one.
-bool enqueue_newer(Collective collective,
-                   std::size_t block,
-                   const CollectiveBuffers& buffers,
-                   const Communicator& communicator,
-                   cudaStream_t stream) {
-  const Nccl& nccl = communicator.nccl();
-  const ncclComm_t handle = communicator.handle();
-  const float* send = buffers.send;
-  float* receive = buffers.receive;
-  if (collective == Collective::all_to_all && nccl.all_to_all != nullptr) {
-    nccl.check(nccl.all_to_all(send, receive, block, ncclFloat32, handle, stream));
-    return true;
-  }
-  if (collective == Collective::gather && nccl.gather != nullptr) {
-    nccl.check(nccl.gather(send, receive, block, ncclFloat32, 0, handle, stream));
-    return true;
-  }
-  if (collective == Collective::scatter && nccl.scatter != nullptr) {
-    nccl.check(nccl.scatter(send, receive, block, ncclFloat32, 0, handle, stream));
-    return true;
-  }
-  return false;
+  if (collective == Collective::gather) peers.send(buffers.send, 0);
+  if (collective == Collective::scatter) peers.receive(buffers.receive, 0);
 }
 }  // namespace
 
@@ -290,7 +247,7 @@ void enqueue(Collective collective,
   const float* send = buffers.send;
   float* receive = buffers.receive;
   const std::size_t block = shape.block;
-  const Peers peers{communicator, stream};
+  const Peers peers{communicator, block, stream};
   switch (collective) {
     case Collective::all_reduce:
       nccl.check(nccl.all_reduce(send, receive, block, ncclFloat32, ncclSum, handle, stream));
@@ -308,14 +265,26 @@ void enqueue(Collective collective,
       nccl.check(nccl.reduce(send, receive, block, ncclFloat32, ncclSum, 0, handle, stream));
       return;
     case Collective::send_receive:
-      grouped(nccl, [&] { send_round_a_ring(peers, buffers, block); });
+      grouped(nccl, [&] {
+        const int ranks = communicator.ranks();
+        const int rank = communicator.rank();
+        peers.send(send, (rank + 1) % ranks);
+        peers.receive(receive, (rank + ranks - 1) % ranks);
+      });
       return;
     case Collective::all_to_all:
+      if (nccl.all_to_all == nullptr) break;
+      nccl.check(nccl.all_to_all(send, receive, block, ncclFloat32, handle, stream));
+      return;
     case Collective::gather:
+      if (nccl.gather == nullptr) break;
+      nccl.check(nccl.gather(send, receive, block, ncclFloat32, 0, handle, stream));
+      return;
     case Collective::scatter:
-      break;
+      if (nccl.scatter == nullptr) break;
+      nccl.check(nccl.scatter(send, receive, block, ncclFloat32, 0, handle, stream));
+      return;
   }
-  if (enqueue_newer(collective, block, buffers, communicator, stream)) return;
-  grouped(nccl, [&] { exchange_blocks(collective, peers, buffers, block); });
+  grouped(nccl, [&] { exchange_blocks(collective, peers, buffers); });
 }
 }  // namespace scaleworth::gpu

@@ -8,11 +8,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace scaleworth::gpu {
+/// "all_reduce of 1024 B"
+std::string describe(const probes::CollectiveWork& work);
+
 /// All ranks of a team call the same members in the same order, each on its own thread or process.
 /// A wait ends with ProbeFailure naming rank and call when the rank's communicator failed, when
 /// `stop` was set, or after the limit.
@@ -21,7 +21,6 @@ class CollectiveRun {
   /// Fills the send buffer. `stop`: another rank of this process gave up.
   CollectiveRun(LocalRank& place,
                 const Communicator& communicator,
-                const std::shared_ptr<const Nccl>& nccl,
                 const probes::CollectiveWork& work,
                 const std::atomic<bool>& stop);
 
@@ -42,7 +41,6 @@ class CollectiveRun {
   void run();
   void align();
   void wait(cudaEvent_t event, std::chrono::duration<double> expected);
-  Seconds between(const Event& first, const Event& second) const;
 
   LocalRank& place_;
   const Communicator& communicator_;

@@ -2,7 +2,6 @@
 #include "cuda/nccl/communicator.h"
 
 #include "cuda/libraries/library.h"
-#include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <cctype>
 
 #include <fmt/format.h>
-#include <nccl.h>
 
 namespace scaleworth::gpu {
 namespace {
@@ -20,15 +18,11 @@ NothingToMeasure too_old(const Nccl& nccl) {
 }
 }  // namespace
 
-void AbortCommunicator::operator()(ncclComm_t communicator) const noexcept {
-  static_cast<void>(nccl->abort(communicator));
-}
-
 Communicator::Communicator(std::shared_ptr<const Nccl> nccl,
                            const ncclUniqueId& id,
                            int ranks,
                            int rank)
-    : handle_(nullptr, AbortCommunicator{std::move(nccl)}), ranks_(ranks), rank_(rank) {
+    : handle_(nullptr, {std::move(nccl)}), ranks_(ranks), rank_(rank) {
   ncclComm_t communicator = nullptr;
   const Nccl& table = this->nccl();
   table.check(table.init_rank(&communicator, ranks, id, rank));
@@ -39,28 +33,10 @@ void Communicator::require_healthy(const std::string& doing) const {
   ncclResult_t state = ncclSuccess;
   nccl().check(nccl().get_async_error(handle(), &state));
   if (state == ncclSuccess || state == ncclInProgress) return;
-  std::string words = nccl().error_words(state);
-  const char* detail = nccl().last_error(nullptr);
-  if (detail != nullptr && *detail != '\0') words += fmt::format("; {}", detail);
+  const std::string words = nccl().words(state);
   const std::string what = fmt::format("{}, rank {} of {}: {}", doing, rank_, ranks_, words);
   if (is_lack_of_memory(state, words)) throw OutOfMemory(what);
   throw ProbeFailure(what);
-}
-
-Registration::Registration(const Communicator& communicator, void* memory, std::size_t bytes)
-    : communicator_(communicator) {
-  const Nccl& nccl = communicator.nccl();
-  if (nccl.register_buffer == nullptr || nccl.deregister_buffer == nullptr) throw too_old(nccl);
-  nccl.check(nccl.register_buffer(communicator.handle(), memory, bytes, &handle_));
-}
-
-Registration::~Registration() {
-  if (handle_ == nullptr) return;
-  static_cast<void>(communicator_.nccl().deregister_buffer(communicator_.handle(), handle_));
-}
-
-void FreeNcclMemory::operator()(void* memory) const noexcept {
-  static_cast<void>(nccl->memory_free(memory));
 }
 
 namespace {
@@ -68,14 +44,6 @@ using probes::CollectiveWork;
 using probes::MessageShape;
 
 constexpr std::size_t alignment_bytes = 4096;
-
-/// On the current device. Throws NothingToMeasure before NCCL 2.19, LibraryError otherwise.
-NcclMemory allocate_registrable(const std::shared_ptr<const Nccl>& nccl, std::size_t bytes) {
-  if (nccl->memory_allocate == nullptr || nccl->memory_free == nullptr) throw too_old(*nccl);
-  void* memory = nullptr;
-  nccl->check(nccl->memory_allocate(&memory, bytes));
-  return NcclMemory(memory, FreeNcclMemory{nccl});
-}
 
 /// Out of place: the receive buffer starts at the next page after the send buffer.
 std::size_t receive_offset(const MessageShape& shape) {
@@ -134,12 +102,18 @@ CollectiveBuffers LocalRank::plain_buffers(const CollectiveWork& work,
 
 CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
                                                 const MessageShape& shape,
-                                                const std::shared_ptr<const Nccl>& nccl,
                                                 const Communicator& communicator) {
   release_memory();
   const std::size_t bytes = needed_bytes(work, shape);
-  registered_ = allocate_registrable(nccl, bytes);
-  registration_.emplace(communicator, registered_.get(), bytes);
+  const Nccl& nccl = communicator.nccl();
+  if (nccl.memory_allocate == nullptr || nccl.memory_free == nullptr) throw too_old(nccl);
+  void* memory = nullptr;
+  nccl.check(nccl.memory_allocate(&memory, bytes));
+  registered_ = {memory, {communicator.library()}};
+  if (nccl.register_buffer == nullptr || nccl.deregister_buffer == nullptr) throw too_old(nccl);
+  void* handle = nullptr;
+  nccl.check(nccl.register_buffer(communicator.handle(), memory, bytes, &handle));
+  registration_ = {handle, Deregister{&communicator}};
   return divide(work, shape, registered_.get(), communicator.rank());
 }
 
@@ -150,7 +124,7 @@ void LocalRank::release_memory() {
 }
 
 void LocalRank::forget_registered(bool aborted) {
-  if (aborted && registration_) registration_->abandon();
+  if (aborted) static_cast<void>(registration_.release());  // the abort has ended it
   registration_.reset();
   registered_.reset();
 }

@@ -8,31 +8,17 @@
 #include "cuda/runtime/memory.h"
 #include "probes/collectives.h"
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <type_traits>
-#include <vector>
-
-#include <cuda_runtime_api.h>
-#include <nccl.h>
 
 namespace scaleworth::gpu {
-/// Aborts: an orderly end waits for the other ranks, and one of them may be gone.
-struct AbortCommunicator {
-  std::shared_ptr<const Nccl> nccl;
-  void operator()(ncclComm_t communicator) const noexcept;
-};
-
 class Communicator {
  public:
   /// On the current device. Returns when all `ranks` have called with the same id; what ends the
   /// wait for one that never does is the caller's watchdog. Throws LibraryError.
   Communicator(std::shared_ptr<const Nccl> nccl, const ncclUniqueId& id, int ranks, int rank);
 
-  const Nccl& nccl() const { return *handle_.get_deleter().nccl; }
+  const Nccl& nccl() const { return *library(); }
+  const std::shared_ptr<const Nccl>& library() const { return handle_.get_deleter().library; }
   ncclComm_t handle() const { return handle_.get(); }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -41,33 +27,19 @@ class Communicator {
   void require_healthy(const std::string& doing) const;
 
  private:
-  std::unique_ptr<std::remove_pointer_t<ncclComm_t>, AbortCommunicator> handle_;
+  /// Aborted: an orderly end waits for the other ranks, and one of them may be gone.
+  OwnedThrough<ncclComm_t, &Nccl::abort> handle_;
   int ranks_;
   int rank_;
 };
 
-/// A buffer known to the library; lives less long than its communicator.
-class Registration {
- public:
-  /// Throws NothingToMeasure before NCCL 2.19, LibraryError otherwise.
-  Registration(const Communicator& communicator, void* memory, std::size_t bytes);
-  ~Registration();
-  Registration(const Registration&) = delete;
-  Registration& operator=(const Registration&) = delete;
-  /// Its communicator is aborted, which has ended it.
-  void abandon() { handle_ = nullptr; }
-
- private:
-  const Communicator& communicator_;
-  void* handle_ = nullptr;
+/// Ends that a buffer is known to the library; to be called before the communicator ends.
+struct Deregister {
+  const Communicator* communicator = nullptr;
+  void operator()(void* handle) const noexcept {
+    static_cast<void>(communicator->nccl().deregister_buffer(communicator->handle(), handle));
+  }
 };
-
-/// Frees what ncclMemAlloc gave.
-struct FreeNcclMemory {
-  std::shared_ptr<const Nccl> nccl;
-  void operator()(void* memory) const noexcept;
-};
-using NcclMemory = std::unique_ptr<void, FreeNcclMemory>;
 
 /// Of fp32 elements.
 struct CollectiveBuffers {
@@ -114,10 +86,10 @@ class LocalRank {
   CollectiveBuffers plain_buffers(const probes::CollectiveWork& work,
                                   const probes::MessageShape& shape,
                                   int team_rank);
-  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`.
+  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`. Throws
+  /// NothingToMeasure before NCCL 2.19, LibraryError otherwise.
   CollectiveBuffers registered_buffers(const probes::CollectiveWork& work,
                                        const probes::MessageShape& shape,
-                                       const std::shared_ptr<const Nccl>& nccl,
                                        const Communicator& communicator);
   /// Gives back the buffers of collectives.
   void release_memory();
@@ -137,8 +109,8 @@ class LocalRank {
   DeviceBuffer small_;
   DeviceBuffer plain_;
   std::size_t plain_bytes_ = 0;
-  NcclMemory registered_;
-  std::optional<Registration> registration_;
+  OwnedThrough<void*, &Nccl::memory_free> registered_;
+  std::unique_ptr<void, Deregister> registration_;
   std::vector<Event> events_;
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/nccl/nccl_rank_group.h"
 
-#include "cuda/nccl/communicator.h"
-#include "cuda/nccl/plugins.h"
-#include "probes/ranks.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sampling.h"
@@ -11,10 +8,8 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -95,12 +90,7 @@ NcclRankGroup::NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions op
   placement_ = describe_placement(places_, meeting_.size() > 1, options_.shared_gpu);
 }
 
-NcclRankGroup::~NcclRankGroup() {
-  dissolve_team();
-}
-
 void NcclRankGroup::exchange_places() {
-  const bool alone = meeting_.size() == 1;
   Bytes least{1e300};
   std::vector<RankPlace> own;
   meeting_.agree(probes::rank_trouble([&] {
@@ -111,17 +101,14 @@ void NcclRankGroup::exchange_places() {
       own.push_back(place_of_gpu(ordinal));
     }
   }));
-  if (alone) {
+  std::vector<std::vector<probes::RankLink>> rows;
+  if (meeting_.size() == 1) {
     places_ = own;
+    for (int rank = 0; rank < size(); ++rank) rows.push_back(links_from(rank, places_));
   } else {
     for (const std::string& text : meeting_.all_gather(own.at(0).text())) {
       places_.push_back(RankPlace::of(text));
     }
-  }
-  std::vector<std::vector<probes::RankLink>> rows;
-  if (alone) {
-    for (int rank = 0; rank < size(); ++rank) rows.push_back(links_from(rank, places_));
-  } else {
     for (const std::string& text :
          meeting_.all_gather(links_text(links_from(meeting_.rank(), places_)))) {
       rows.push_back(links_of_text(text, places_.size()));
@@ -135,22 +122,20 @@ void NcclRankGroup::exchange_places() {
   memory_per_rank_ = Bytes(std::max(0.0, usable_share * (least - kept_for_nccl).value() / sharing));
 }
 
-void NcclRankGroup::on_members(const Action& action) {
-  stop_ = false;
-  const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
-    try {
-      members_[i].place->use();
-      name_lack_of_memory(members_[i].place->name(), [&] { action(members_[i]); });
-    } catch (...) {
-      stop_ = true;
-      throw;
-    }
-  });
-  if (done.first) std::rethrow_exception(root_cause(done));
-}
-
 void NcclRankGroup::on_all_ranks(const Action& action) {
-  meeting_.agree(probes::rank_trouble([&] { on_members(action); }));
+  meeting_.agree(probes::rank_trouble([&] {
+    stop_ = false;
+    const probes::AtOnce done = probes::run_at_once(members_.size(), [&](std::size_t i) {
+      try {
+        members_[i].place->use();
+        name_lack_of_memory(members_[i].place->name(), [&] { action(members_[i]); });
+      } catch (...) {
+        stop_ = true;
+        throw;
+      }
+    });
+    if (done.first) std::rethrow_exception(root_cause(done));
+  }));
   watchdog_.progress();
 }
 
@@ -207,35 +192,32 @@ void NcclRankGroup::release_all_memory() {
   }));
 }
 
-NcclReport NcclRankGroup::prepare(const CollectiveWork& work, Seconds& operation) {
+NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
   communicating_ = false;
   on_all_ranks([&](Member& member) {
-    member.run = std::make_unique<CollectiveRun>(
-        *member.place, *member.communicator, options_.nccl, work, stop_);
+    member.run = std::make_unique<CollectiveRun>(*member.place, *member.communicator, work, stop_);
   });
   communicating_ = true;
-  WarmUpResult own;
+  Seconds slowest_last;
   std::mutex mutex;
   const Watching watching;
   on_all_ranks([&](Member& member) {
     const Seconds last = member.run->warm_up();
     const std::scoped_lock lock(mutex);
-    own.operation = std::max(own.operation, last);
+    slowest_last = std::max(slowest_last, last);
   });
-  own.report = watching.report();
+  NcclReport own = watching.report();
+  own.operation = slowest_last;
   on_all_ranks([](Member& member) { member.run->verify(); });
-  WarmUpResult result;
-  bool first = true;
+  NcclReport result;
   for (const std::string& text : meeting_.all_gather(warm_up_text(own))) {
-    const WarmUpResult one = parse_warm_up(text);
+    const NcclReport one = parse_warm_up(text);
     if (one.operation <= Seconds(0.0)) continue;
-    if (first) result.report = one.report;
-    first = false;
-    result.report.refused = result.report.refused || one.report.refused;
+    if (result.operation <= Seconds(0.0)) result = one;
+    result.refused = result.refused || one.refused;
     result.operation = std::max(result.operation, one.operation);
   }
-  operation = result.operation;
-  return result.report;
+  return result;
 }
 
 std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
@@ -256,18 +238,16 @@ std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
 
 CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                                           const StoppingTarget& target) {
-  Seconds operation;
-  const NcclReport report = prepare(work, operation);
+  const NcclReport report = prepare(work);
   const bool forced = !work.algorithm.empty();
   if (forced && (report.refused || !report.tuner_called)) {
     throw NothingToMeasure(fmt::format(
-        "NCCL {} for {} of {:.0f} B",
+        "NCCL {} for {}",
         report.tuner_called ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
                             : "asks no tuner",
-        collective_name(work.collective),
-        work.message.value()));
+        describe(work)));
   }
-  probes::CollectivePacer pacer(work.mode, target, operation);
+  probes::CollectivePacer pacer(work.mode, target, report.operation);
   if (work.mode == CollectiveMode::graph) {
     on_all_ranks([&](Member& member) { member.run->capture(pacer.operations()); });
   }
@@ -310,10 +290,7 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
   if (asked.registered && options_.nccl->register_buffer == nullptr) {
     throw NothingToMeasure("this NCCL registers no buffers, 2.19 is the first that does");
   }
-  const auto watch = watchdog_.watch(fmt::format("{} of {:.0f} B on {} ranks",
-                                                 collective_name(asked.collective),
-                                                 asked.message.value(),
-                                                 asked.ranks));
+  const auto watch = watchdog_.watch(fmt::format("{} on {} ranks", describe(asked), asked.ranks));
   const Forcing forcing(asked);
   communicating_ = true;
   try {

@@ -9,14 +9,6 @@
 #include "probes/ranks.h"
 #include "probes/rendezvous.h"
 
-#include <atomic>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace scaleworth::gpu {
 // Where ranks run, and what lies between their GPUs as far as CUDA reports.
 struct RankPlace {
@@ -59,11 +51,11 @@ int index_on_host(int rank, const std::vector<std::string>& hosts);
 std::string host_identity();
 
 struct NcclRankGroupOptions {
-  std::shared_ptr<const Nccl> nccl;
+  std::shared_ptr<const Nccl> nccl{};
   /// GPUs of this process's ranks. More than one only where this process is the whole job.
-  std::vector<int> ordinals;
+  std::vector<int> ordinals{};
   bool shared_gpu = false;
-  std::string note;  // what the user's settings take away
+  std::string note{};  // what the user's settings take away
   // Of the training step; empty: search.
   std::string cublas_lt_path{};
   std::string cupti_path{};
@@ -77,7 +69,7 @@ class NcclRankGroup final : public probes::RankGroup {
   /// Every process of the job constructs its own; returns when all have reported where they run.
   /// Throws UserError when two ranks have one GPU and `shared_gpu` was not asked for.
   NcclRankGroup(probes::Rendezvous meeting, NcclRankGroupOptions options);
-  ~NcclRankGroup() override;
+  ~NcclRankGroup() override { dissolve_team(); }
   NcclRankGroup(const NcclRankGroup&) = delete;
   NcclRankGroup& operator=(const NcclRankGroup&) = delete;
 
@@ -110,12 +102,10 @@ class NcclRankGroup final : public probes::RankGroup {
   void dissolve_team();
   /// After a rank had no memory, on every rank: smaller sizes find all of it.
   void release_all_memory();
-  /// On a thread per member; a failure stops the waits of the others and is thrown, the lack of
-  /// memory before others, which may be its consequence.
-  void on_members(const Action& action);
-  /// `on_members` in every process; throws everywhere what any rank threw.
+  /// On a thread per member in every process. A failure stops the waits of the other members and is
+  /// thrown everywhere, the lack of memory before others, which may be its consequence.
   void on_all_ranks(const Action& action);
-  NcclReport prepare(const probes::CollectiveWork& work, Seconds& operation);
+  NcclReport prepare(const probes::CollectiveWork& work);
   std::vector<double> slowest(const probes::CollectiveBatch& batch);
   probes::CollectiveMeasured measure(const probes::CollectiveWork& work,
                                      const StoppingTarget& target);

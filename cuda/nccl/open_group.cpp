@@ -3,7 +3,6 @@
 #include "cuda/libraries/nccl.h"
 #include "cuda/nccl/nccl_rank_group.h"
 #include "cuda/nccl/plugins.h"
-#include "cuda/runtime/error.h"
 #include "cuda/training/device_trainer.h"
 #include "cuda/training/train.h"
 #include "probes/gpu/registry.h"
@@ -11,12 +10,8 @@
 #include "src/core/error.h"
 #include "src/core/process.h"
 
-#include <array>
 #include <cstdlib>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -66,13 +61,11 @@ Rendezvous join(const LaunchEnvironment& launch) {
         fmt::format("{} announces no world size: give --rank, --world-size and --rendezvous",
                     launcher_name(launch.launcher)));
   }
-  RendezvousOptions options;
-  options.host = launch.rendezvous_host.empty() ? "127.0.0.1" : launch.rendezvous_host;
-  options.port = rendezvous_port(launch);
-  options.rank = *launch.rank;
-  options.size = *launch.world_size;
-  options.token = job_token(launch);
-  return Rendezvous(options);
+  return Rendezvous({.host = launch.rendezvous_host.empty() ? "127.0.0.1" : launch.rendezvous_host,
+                     .port = rendezvous_port(launch),
+                     .rank = *launch.rank,
+                     .size = *launch.world_size,
+                     .token = job_token(launch)});
 }
 
 bool is_distributed(const LaunchEnvironment& launch) {
@@ -104,39 +97,30 @@ std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
                                             const DeviceGroupRequest& request) {
   if (request.shared_gpu) pretend_hosts(request.launch.rank.value_or(0));
   Rendezvous meeting = join(request.launch);
-  gpu::NcclRankGroupOptions options;
-  options.shared_gpu = request.shared_gpu;
-  options.cublas_lt_path = paths.cublas_lt;
-  options.cupti_path = paths.cupti;
-  options.note = gpu::offer_plugins();
+  gpu::NcclRankGroupOptions options{.shared_gpu = request.shared_gpu,
+                                    .note = gpu::offer_plugins(),
+                                    .cublas_lt_path = paths.cublas_lt,
+                                    .cupti_path = paths.cupti};
   meeting.agree(rank_trouble([&] { options.nccl = gpu::required(gpu::open_nccl(paths.nccl)); }));
   options.ordinals = {own_ordinal(meeting, request.shared_gpu)};
   return std::make_unique<gpu::NcclRankGroup>(std::move(meeting), std::move(options));
-}
-
-/// One GPU trains without NCCL: there is no other rank to exchange gradients with.
-std::shared_ptr<const gpu::Nccl> open_for(std::size_t gpus, const std::string& path) {
-  try {
-    return gpu::required(gpu::open_nccl(path));
-  } catch (const NothingToMeasure&) {
-    if (gpus > 1) throw;
-    return nullptr;
-  }
 }
 
 std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGroupRequest& request) {
   if (request.shared_gpu) {
     throw UserError(
         "--shared-gpu needs several processes, for NCCL wants a host for each rank: start them "
-        "with "
-        "torchrun, srun or mpirun");
+        "with torchrun, srun or mpirun");
   }
-  gpu::NcclRankGroupOptions options;
+  gpu::NcclRankGroupOptions options{.cublas_lt_path = paths.cublas_lt, .cupti_path = paths.cupti};
   options.ordinals.resize(static_cast<std::size_t>(gpu::required(gpu::count_gpus())));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
-  options.cublas_lt_path = paths.cublas_lt;
-  options.cupti_path = paths.cupti;
-  options.nccl = open_for(options.ordinals.size(), paths.nccl);
+  try {
+    options.nccl = gpu::required(gpu::open_nccl(paths.nccl));
+  } catch (const NothingToMeasure&) {
+    // One GPU trains without: there is no other rank to exchange gradients with.
+    if (options.ordinals.size() > 1) throw;
+  }
   options.note = gpu::offer_plugins();
   return std::make_unique<gpu::NcclRankGroup>(Rendezvous(RendezvousOptions{}), std::move(options));
 }

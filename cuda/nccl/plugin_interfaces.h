@@ -28,19 +28,8 @@ inline constexpr int nccl_protocols = 3;
 using NcclLogger =
     void (*)(int level, unsigned long flags, const char* file, int line, const char* format, ...);
 
-/// Ranks by NVLink domain.
-struct NcclNvlinkDomains {
-  int domains;
-  int least_ranks;
-  int most_ranks;
-};
-
-/// The constants of NCCL's cost model, which are not changed here.
-struct NcclTunerConstants {
-  double base_latencies[nccl_algorithms][nccl_protocols];
-  double hardware_latencies[3][nccl_algorithms][nccl_protocols];
-  double bandwidths[5][4][3];
-};
+struct NcclNvlinkDomains;   // ranks by NVLink domain; not read here
+struct NcclTunerConstants;  // of NCCL's cost model; not changed here
 
 /// The table of costs arrives as float**, but is a contiguous float[7][3] in microseconds; -1 marks
 /// a way that cannot be taken.
@@ -66,8 +55,6 @@ struct NcclTunerV5 {
 };
 
 static_assert(sizeof(NcclFunction) == 4);
-static_assert(sizeof(NcclNvlinkDomains) == 12);
-static_assert(sizeof(NcclTunerConstants) == (7 * 3 + 3 * 7 * 3 + 5 * 4 * 3) * sizeof(double));
 static_assert(sizeof(NcclTunerV5) == 4 * sizeof(void*));
 static_assert(offsetof(NcclTunerV5, get_collective_info) == 2 * sizeof(void*));
 
@@ -166,37 +153,20 @@ struct NcclEventV4 {
   std::byte rest[103];
 };
 
-struct NcclProfilerV4 {
+template <class Event, class... Init>
+struct NcclProfiler {
   const char* name;
-  ncclResult_t (*init)(void** context,
-                       int* wanted_events,
-                       const char* communicator_name,
-                       std::uint64_t communicator,
-                       int nodes,
-                       int ranks,
-                       int rank,
-                       NcclLogger logger);
-  ncclResult_t (*start_event)(void* context, void** handle, NcclEventV4* event);
+  ncclResult_t (*init)(void** context, Init...);
+  ncclResult_t (*start_event)(void* context, void** handle, Event* event);
   ncclResult_t (*stop_event)(void* handle);
   ncclResult_t (*record_event_state)(void* handle, int state, void* arguments);
   ncclResult_t (*finalize)(void* context);
 };
-
-struct NcclProfilerV5 {
-  const char* name;
-  ncclResult_t (*init)(void** context,
-                       std::uint64_t communicator,
-                       int* wanted_events,
-                       const char* communicator_name,
-                       int nodes,
-                       int ranks,
-                       int rank,
-                       NcclLogger logger);
-  ncclResult_t (*start_event)(void* context, void** handle, NcclEvent* event);
-  ncclResult_t (*stop_event)(void* handle);
-  ncclResult_t (*record_event_state)(void* handle, int state, void* arguments);
-  ncclResult_t (*finalize)(void* context);
-};
+// Both: wanted events, name and number of the communicator; nodes, ranks, rank; logger.
+using NcclProfilerV4 =
+    NcclProfiler<NcclEventV4, int*, const char*, std::uint64_t, int, int, int, NcclLogger>;
+using NcclProfilerV5 =
+    NcclProfiler<NcclEvent, std::uint64_t, int*, const char*, int, int, int, NcclLogger>;
 
 static_assert(offsetof(NcclCollectiveEvent, count) == 32);
 static_assert(offsetof(NcclCollectiveEvent, type) == 48);

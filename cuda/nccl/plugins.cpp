@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/nccl/plugins.h"
 
-#include "cuda/nccl/plugin_interfaces.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,13 +33,10 @@ constexpr std::array<Word, nccl_algorithms> algorithms{{{"Tree", "TREE"},
 constexpr std::array<Word, nccl_protocols> protocols{
     {{"LL", "LL"}, {"LL128", "LL128"}, {"Simple", "SIMPLE"}}};
 
-/// NCCL's own words for the 7 x 3 cells of the table of costs, in its order.
-const char* algorithm_word(int index) {
-  return algorithms.at(static_cast<std::size_t>(index)).table;
-}
-
-const char* protocol_word(int index) {
-  return protocols.at(static_cast<std::size_t>(index)).table;
+/// NCCL's own words for a cell of the 7 x 3 table of costs.
+probes::CollectiveAlgorithm way_at(int row, int column) {
+  return {algorithms.at(static_cast<std::size_t>(row)).table,
+          protocols.at(static_cast<std::size_t>(column)).table};
 }
 
 /// Other words than the profiler's come back as they are.
@@ -60,7 +55,7 @@ std::vector<probes::PredictedTime> usable(const float* costs, int rows, int colu
     for (int p = 0; p < columns; ++p) {
       const float cost = costs[a * columns + p];
       if (cost < 0.0F) continue;
-      times.push_back({{algorithm_word(a), protocol_word(p)}, Seconds(1e-6 * cost)});
+      times.push_back({way_at(a, p), Seconds(1e-6 * cost)});
     }
   }
   std::stable_sort(
@@ -73,7 +68,7 @@ bool prefer(const probes::CollectiveAlgorithm& way, float* costs, int rows, int 
   for (int a = 0; a < rows; ++a) {
     for (int p = 0; p < columns; ++p) {
       float& cost = costs[a * columns + p];
-      if (way.algorithm != algorithm_word(a) || way.protocol != protocol_word(p)) continue;
+      if (way != way_at(a, p)) continue;
       if (cost < 0.0F) return false;
       cost = 0.0F;
       return true;
@@ -107,7 +102,7 @@ ncclResult_t tune(void* /*context*/,
   return ncclSuccess;
 }
 
-ncclResult_t end_tuning(void* /*context*/) {
+ncclResult_t accept_end(void* /*context or handle*/) {
   return ncclSuccess;
 }
 
@@ -134,15 +129,7 @@ ncclResult_t start_event(void* /*context*/, void** handle, NcclEvent* event) {
   return ncclSuccess;
 }
 
-ncclResult_t stop_event(void* /*handle*/) {
-  return ncclSuccess;
-}
-
 ncclResult_t record_event_state(void* /*handle*/, int /*state*/, void* /*arguments*/) {
-  return ncclSuccess;
-}
-
-ncclResult_t end_profiling(void* /*context*/) {
   return ncclSuccess;
 }
 
@@ -169,15 +156,15 @@ __attribute__((visibility("default"), used))
 scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5{"scaleworth",
                                                 &scaleworth::gpu::start_tuning,
                                                 &scaleworth::gpu::tune,
-                                                &scaleworth::gpu::end_tuning};
+                                                &scaleworth::gpu::accept_end};
 
 __attribute__((visibility("default"), used))
 scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5{"scaleworth",
                                                 &scaleworth::gpu::start_profiling,
                                                 &scaleworth::gpu::start_event,
-                                                &scaleworth::gpu::stop_event,
+                                                &scaleworth::gpu::accept_end,
                                                 &scaleworth::gpu::record_event_state,
-                                                &scaleworth::gpu::end_profiling};
+                                                &scaleworth::gpu::accept_end};
 }
 
 namespace scaleworth::gpu {
@@ -236,42 +223,40 @@ PluginState& plugin_state() {
   return state;
 }
 
-std::string warm_up_text(const WarmUpResult& result) {
+std::string warm_up_text(const NcclReport& report) {
   json predictions = json::array();
-  for (const probes::PredictedTime& time : result.report.predictions) {
+  for (const probes::PredictedTime& time : report.predictions) {
     predictions.push_back({time.way.algorithm, time.way.protocol, time.time.value()});
   }
   json ran = nullptr;
-  if (result.report.ran) {
-    ran = {result.report.ran->way.algorithm,
-           result.report.ran->way.protocol,
-           result.report.ran->channels};
+  if (report.ran) {
+    ran = {report.ran->way.algorithm, report.ran->way.protocol, report.ran->channels};
   }
   return json{{"predictions", predictions},
               {"ran", ran},
-              {"asked", result.report.tuner_called},
-              {"refused", result.report.refused},
-              {"operation_s", result.operation.value()}}
+              {"asked", report.tuner_called},
+              {"refused", report.refused},
+              {"operation_s", report.operation.value()}}
       .dump();
 }
 
-WarmUpResult parse_warm_up(const std::string& text) {
+NcclReport parse_warm_up(const std::string& text) {
   try {
     const json object = json::parse(text);
-    WarmUpResult result;
+    NcclReport report;
     for (const json& entry : object.at("predictions")) {
-      result.report.predictions.push_back(
+      report.predictions.push_back(
           {{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()},
            Seconds(entry.at(2).get<double>())});
     }
     if (const json& ran = object.at("ran"); !ran.is_null()) {
-      result.report.ran = probes::RanAlgorithm{
+      report.ran = probes::RanAlgorithm{
           {ran.at(0).get<std::string>(), ran.at(1).get<std::string>()}, ran.at(2).get<int>()};
     }
-    result.report.tuner_called = object.at("asked").get<bool>();
-    result.report.refused = object.at("refused").get<bool>();
-    result.operation = Seconds(object.at("operation_s").get<double>());
-    return result;
+    report.tuner_called = object.at("asked").get<bool>();
+    report.refused = object.at("refused").get<bool>();
+    report.operation = Seconds(object.at("operation_s").get<double>());
+    return report;
   } catch (const json::exception&) {
     throw ProbeFailure("a rank reported its warm-up in a way that cannot be read");
   }

@@ -35,6 +35,8 @@ struct NcclReport {
   std::optional<probes::RanAlgorithm> ran;
   bool tuner_called = false;
   bool refused = false;  // the way to be forced was not usable
+  /// Slowest of the process's ranks in the warm-up; 0: none of its ranks took part.
+  Seconds operation;
 };
 
 /// Shared by the plugins and the measurement: what NCCL reported, and what it has to do. Used by
@@ -72,14 +74,9 @@ class PluginState {
 PluginState& plugin_state();
 
 /// What a process reports of the warm-up to rank 0.
-struct WarmUpResult {
-  NcclReport report;
-  Seconds operation;  // slowest of the process's ranks; 0: none of its ranks took part
-};
-
-std::string warm_up_text(const WarmUpResult& result);
+std::string warm_up_text(const NcclReport& report);
 /// Throws ProbeFailure for anything else than such a text.
-WarmUpResult parse_warm_up(const std::string& text);
+NcclReport parse_warm_up(const std::string& text);
 
 /// Samples as bytes of the doubles: processes of one job run on one kind of machine.
 std::string samples_text(const std::vector<double>& samples);

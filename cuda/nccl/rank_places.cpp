@@ -9,7 +9,6 @@
 #include <fstream>
 #include <set>
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -150,22 +149,20 @@ int index_on_host(int rank, const std::vector<std::string>& hosts) {
 }
 
 std::string describe_placement(const std::vector<RankPlace>& places, bool processes, bool shared) {
-  std::set<std::string> hosts;
-  for (const RankPlace& place : places) hosts.insert(place.host);
-  std::string text = fmt::format("{} GPU{} on {} node{}, {}",
-                                 places.size(),
-                                 places.size() == 1 ? "" : "s",
-                                 hosts.size(),
-                                 hosts.size() == 1 ? "" : "s",
-                                 processes ? "one process per GPU" : "one process");
   if (shared) {
-    text = fmt::format(
+    return fmt::format(
         "{} ranks that share a GPU over the loopback network: plumbing only, no figure is one of "
-        "an "
-        "interconnect",
+        "an interconnect",
         places.size());
   }
-  return text;
+  std::set<std::string> hosts;
+  for (const RankPlace& place : places) hosts.insert(place.host);
+  return fmt::format("{} GPU{} on {} node{}, {}",
+                     places.size(),
+                     places.size() == 1 ? "" : "s",
+                     hosts.size(),
+                     hosts.size() == 1 ? "" : "s",
+                     processes ? "one process per GPU" : "one process");
 }
 
 void refuse_shared_gpus(const std::vector<RankPlace>& places) {

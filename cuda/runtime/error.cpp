@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/error.h"
 
-#include "src/core/error.h"
-
 #include <algorithm>
 #include <array>
 
@@ -22,14 +20,6 @@ void check(cudaError_t status, std::source_location where) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
   throw Error(status, where);
-}
-
-void DeviceHealth::lose(const std::string& reason) {
-  if (!lost()) reason_ = reason;
-}
-
-void DeviceHealth::require() const {
-  if (lost()) throw GpuLost(reason_);
 }
 
 bool breaks_context(cudaError_t status) {
@@ -75,12 +65,11 @@ void throw_failure(DeviceHealth& health,
                     what));
   }
   if (status == cudaErrorDevicesUnavailable) {
-    throw ProbeFailure(
-        fmt::format("GPU {} is held by another program in exclusive compute mode, or is "
-                    "prohibited: end that program, or have it set to the default mode "
-                    "(nvidia-smi -c 0) [{}]",
-                    gpu,
-                    what));
+    throw ProbeFailure(fmt::format(
+        "GPU {} is held by another program in exclusive compute mode, or is prohibited: end that "
+        "program, or have it set to the default mode (nvidia-smi -c 0) [{}]",
+        gpu,
+        what));
   }
   throw ProbeFailure(fmt::format("GPU {}: {} failed: {}", gpu, doing, what));
 }

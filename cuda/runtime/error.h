@@ -2,6 +2,8 @@
 /// CUDA runtime failures as exceptions that name the call site.
 #pragma once
 
+#include "src/core/error.h"
+
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -33,9 +35,13 @@ class DeviceHealth {
   const std::string& reason() const { return reason_; }  // empty unless lost
 
   /// Remembers the first reason.
-  void lose(const std::string& reason);
+  void lose(const std::string& reason) {
+    if (!lost()) reason_ = reason;
+  }
   /// Throws GpuLost with the reason if the GPU is lost.
-  void require() const;
+  void require() const {
+    if (lost()) throw GpuLost(reason_);
+  }
 
  private:
   int ordinal_;

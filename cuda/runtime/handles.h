@@ -5,10 +5,7 @@
 #include "cuda/runtime/error.h"
 
 #include <memory>
-#include <source_location>
 #include <type_traits>
-
-#include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
 /// Gives a handle back; a failure then (a lost GPU) leaves nothing to do.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/memory.h"
 
-#include "cuda/runtime/error.h"
 #include "src/core/error.h"
 
 #include <array>
@@ -10,7 +9,6 @@
 #include <cstring>
 #include <system_error>
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <linux/mempolicy.h>
 #include <sys/mman.h>

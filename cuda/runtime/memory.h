@@ -3,14 +3,10 @@
 #pragma once
 
 #include "cuda/runtime/error.h"
-#include "src/core/error.h"
 
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
-
-#include <cuda_runtime_api.h>
 
 namespace scaleworth::gpu {
 /// Frees unless the GPU is lost: freeing waits for the GPU, for ever if it no longer answers.

@@ -3,17 +3,15 @@
 
 #include "cuda/device/activity.h"
 #include "cuda/kernels/training/elementwise.h"
-#include "cuda/runtime/error.h"
-#include "cuda/training/step_spans.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,19 +28,23 @@ std::size_t arena_bytes(const probes::TransformerShape& shape, std::int64_t sequ
 }
 }  // namespace
 
-DeviceTrainer::DeviceTrainer(const TrainerPlace& place, const probes::TrainingWork& work)
-    : place_(place),
+DeviceTrainer::DeviceTrainer(const TrainingRank& rank,
+                             std::shared_ptr<const CublasLt> library,
+                             const std::atomic<bool>& stop,
+                             const probes::TrainingWork& work)
+    : rank_(rank),
+      stop_(stop),
       work_((check_device_shape(work.shape), work)),
       sequences_(work.global_batch / work.ranks),
-      health_(place.ordinal),
+      health_(rank.ordinal),
       compute_(make_stream()),
       exchange_stream_(make_stream()),
       arena_(health_, arena_bytes(work.shape, sequences_), compute_.get()),
       model_(work.shape, sequences_, work.global_batch * work.shape.sequence, arena_),
-      schedule_(make_schedule(model_, work.bucket, place.exchange != nullptr ? work.ranks : 1)),
-      plans_(place.library, health_),
+      schedule_(make_schedule(model_, work.bucket, rank.exchange != nullptr ? work.ranks : 1)),
+      plans_(std::move(library), health_),
       operations_(plans_, compute_.get()),
-      straggler_mark_(is_straggler(work, place.rank) ? arena_.make<std::uint64_t>(1) : nullptr),
+      straggler_mark_(is_straggler(work, rank.rank) ? arena_.make<std::uint64_t>(1) : nullptr),
       sums_done_(make_event(cudaEventDisableTiming)),
       slots_{make_slot(health_, model_.buffers(), schedule_),
              make_slot(health_, model_.buffers(), schedule_)} {
@@ -101,7 +103,7 @@ void DeviceTrainer::queue(int step) {
   Slot& slot = slot_of(step);
   const TrainingBuffers& buffers = model_.buffers();
   const std::int64_t first_sample =
-      static_cast<std::int64_t>(step) * work_.global_batch + place_.rank.index * sequences_;
+      static_cast<std::int64_t>(step) * work_.global_batch + rank_.rank.index * sequences_;
   const std::size_t bytes = buffers.input_layout.bytes;
   fill_step_input(work_.shape,
                   buffers.input_layout,
@@ -166,10 +168,10 @@ void DeviceTrainer::queue_sums(Slot& slot,
     check(cudaEventRecord(ready_[next].get(), compute_.get()));
     check(cudaStreamWaitEvent(stream, ready_[next].get(), cudaEventWaitDefault));
     if (next == 0) {
-      place_.exchange->sum(buffers.loss, 2, stream);
+      rank_.exchange->sum(buffers.loss, 2, ncclFloat32, stream);
     } else {
       const probes::Bucket& bucket = schedule_.buckets[next - 1];
-      place_.exchange->sum(buffers.gradients + bucket.offset, bucket.size, stream);
+      rank_.exchange->sum(buffers.gradients + bucket.offset, bucket.size, ncclBfloat16, stream);
     }
     check(cudaEventRecordWithFlags(slot.sum_end[next].get(), stream, mark_flags));
   }
@@ -179,37 +181,36 @@ FinishedStep DeviceTrainer::finish(int step) {
   Slot& slot = slot_of(step);
   wait_for(slot.done.get(), step);
   const auto* loss = static_cast<const float*>(slot.loss.get());
-  FinishedStep finished{loss[0], loss[1] > 0.0F, {}};
+  FinishedStep finished{loss[0], {}};
   if (anchor_.event) finished.times = times_of(slot);
   if (!std::isfinite(finished.loss)) {
     throw ProbeFailure(fmt::format(
         "the loss became {} at step {}", std::isnan(finished.loss) ? "NaN" : "infinite", step));
   }
-  // Another rank may have received the signal.
-  if (finished.stop) throw Interrupted(interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
+  // Some rank asked to stop; it may be another one that received the signal.
+  if (loss[1] > 0.0F) throw Interrupted(interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
   return finished;
 }
 
 void DeviceTrainer::require_others(int step) {
   const std::string doing = fmt::format("step {} of the training", step);
-  if (place_.exchange != nullptr) place_.exchange->require_healthy(doing);
-  if (place_.stop != nullptr && *place_.stop) {
-    throw ProbeFailure(doing + ": another rank of this process gave up");
-  }
+  if (rank_.exchange != nullptr) rank_.exchange->require_healthy(doing);
+  if (stop_) throw ProbeFailure(doing + ": another rank of this process gave up");
 }
 
 void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
+  constexpr std::chrono::seconds step_limit{60};
   const auto deadline = std::chrono::steady_clock::now() + step_limit;
   while (!has_happened(event)) {
     require_others(step);
     if (std::chrono::steady_clock::now() > deadline) {
       throw ProbeFailure(fmt::format(
           "rank {} (GPU {}): step {} of the training did not end within {} s: {}",
-          place_.rank.index,
-          place_.ordinal,
+          rank_.rank.index,
+          rank_.ordinal,
           step,
           step_limit.count(),
-          place_.exchange != nullptr
+          rank_.exchange != nullptr
               ? "a rank is stuck or gone and the all-reduce waits for it; see the other ranks' "
                 "messages, and NCCL_DEBUG=INFO"
               : "the GPU hangs or another program keeps it busy; see nvidia-smi and dmesg for "
@@ -280,17 +281,8 @@ std::uint64_t DeviceTrainer::weight_fingerprint() {
   return hash;
 }
 
-NcclExchange::NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank)
-    : nccl_(std::move(nccl)), communicator_(communicator), rank_(rank) {}
-
-void NcclExchange::sum(Bfloat16* values, std::size_t count, cudaStream_t stream) {
-  nccl_->check(
-      nccl_->all_reduce(values, values, count, ncclBfloat16, ncclSum, communicator_, stream));
-}
-
-void NcclExchange::sum(float* values, std::size_t count, cudaStream_t stream) {
-  nccl_->check(
-      nccl_->all_reduce(values, values, count, ncclFloat32, ncclSum, communicator_, stream));
+void NcclExchange::sum(void* values, std::size_t count, ncclDataType_t type, cudaStream_t stream) {
+  nccl_->check(nccl_->all_reduce(values, values, count, type, ncclSum, communicator_, stream));
 }
 
 void NcclExchange::require_healthy(const std::string& doing) {
@@ -303,16 +295,16 @@ void NcclExchange::require_healthy(const std::string& doing) {
 StepSchedule make_schedule(const DeviceTransformer& model, Bytes bucket, int ranks) {
   StepSchedule schedule;
   for (const TrainingStage& stage : model.forward()) schedule.stages.push_back(stage.name);
-  schedule.forward_stages = schedule.stages.size();
+  const std::size_t forward = schedule.stages.size();
   for (const TrainingStage& stage : model.backward()) schedule.stages.push_back(stage.name);
   schedule.buckets =
       probes::make_buckets(model.layout(), bucket, Bytes(static_cast<double>(sizeof(Bfloat16))));
   if (ranks < 2) return schedule;
-  schedule.posted_after.push_back(schedule.forward_stages - 1);
+  schedule.posted_after.push_back(forward - 1);
   std::size_t stage = 0;
   for (const probes::Bucket& one : schedule.buckets) {
     while (model.backward()[stage].ready < one.end()) ++stage;
-    schedule.posted_after.push_back(schedule.forward_stages + stage);
+    schedule.posted_after.push_back(forward + stage);
   }
   return schedule;
 }

@@ -16,41 +16,46 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-/// One rank's end of the sums over ranks of a training step. Every rank queues the
-/// same sums in the same order.
-class GradientExchange {
+/// One rank's end of the sums over ranks of a training step, by NCCL. Every rank queues the same
+/// sums in the same order. `communicator` is the caller's, of the ranks of the training in their
+/// order, and outlives it.
+class NcclExchange {
  public:
-  virtual ~GradientExchange() = default;
-  /// `values` [count] become their sums over ranks, in place. May be captured into a graph.
-  virtual void sum(Bfloat16* values, std::size_t count, cudaStream_t stream) = 0;
-  virtual void sum(float* values, std::size_t count, cudaStream_t stream) = 0;
+  NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank)
+      : nccl_(std::move(nccl)), communicator_(communicator), rank_(rank) {}
+  /// `values` [count] of `type` become their sums over ranks, in place. May be captured into a
+  /// graph.
+  void sum(void* values, std::size_t count, ncclDataType_t type, cudaStream_t stream);
   /// Throws ProbeFailure naming the rank and `doing` when an operation failed after it was queued.
-  virtual void require_healthy(const std::string& doing) = 0;
+  void require_healthy(const std::string& doing);
+
+ private:
+  std::shared_ptr<const Nccl> nccl_;
+  ncclComm_t communicator_;
+  int rank_;
 };
 
-/// What one rank of a training needs; all of it outlives the trainer.
-struct TrainerPlace {
+/// A rank of the training whose GPU is this process's. `exchange` sums over all ranks of the
+/// training; null for one rank.
+struct TrainingRank {
   int ordinal = 0;
   Rank rank;
-  std::shared_ptr<const CublasLt> library;
-  GradientExchange* exchange = nullptr;     // null for one rank
-  const std::atomic<bool>* stop = nullptr;  // another rank of this process gave up
+  NcclExchange* exchange = nullptr;
 };
 
 struct FinishedStep {
   double loss = 0.0;  // mean over the global batch
-  bool stop = false;  // some rank asked to stop
   StepTimes times;
 };
 
@@ -59,8 +64,12 @@ struct FinishedStep {
 class DeviceTrainer {
  public:
   /// Takes all memory and queues the starting weights. Throws OutOfMemory, gpu::Error,
-  /// LibraryError, UserError for a shape that GPUs do not take.
-  DeviceTrainer(const TrainerPlace& place, const probes::TrainingWork& work);
+  /// LibraryError, UserError for a shape that GPUs do not take. `stop`, which outlives it: another
+  /// rank of this process gave up.
+  DeviceTrainer(const TrainingRank& rank,
+                std::shared_ptr<const CublasLt> library,
+                const std::atomic<bool>& stop,
+                const probes::TrainingWork& work);
   ~DeviceTrainer();
   DeviceTrainer(const DeviceTrainer&) = delete;
   DeviceTrainer& operator=(const DeviceTrainer&) = delete;
@@ -84,9 +93,6 @@ class DeviceTrainer {
   /// Equal on ranks that hold equal weights, by samples (FNV-1a of some of them).
   std::uint64_t weight_fingerprint();
   const StepSchedule& schedule() const { return schedule_; }
-  const DeviceTransformer& model() const { return model_; }
-
-  static constexpr std::chrono::seconds step_limit{60};
 
  private:
   /// A step that is queued has its own input, events and graph.
@@ -114,7 +120,8 @@ class DeviceTrainer {
   void require_others(int step);
   StepTimes times_of(Slot& slot);
 
-  TrainerPlace place_;
+  TrainingRank rank_;
+  const std::atomic<bool>& stop_;
   probes::TrainingWork work_;
   std::int64_t sequences_;  // of this rank
   DeviceHealth health_;
@@ -133,20 +140,5 @@ class DeviceTrainer {
   double clock_error_s_ = 0.0;
   double previous_end_ = 0.0;
   bool failed_ = false;
-};
-
-/// Gradients summed by NCCL. `communicator` is the caller's, of the ranks of the training in their
-/// order, and outlives it.
-class NcclExchange final : public GradientExchange {
- public:
-  NcclExchange(std::shared_ptr<const Nccl> nccl, ncclComm_t communicator, int rank);
-  void sum(Bfloat16* values, std::size_t count, cudaStream_t stream) override;
-  void sum(float* values, std::size_t count, cudaStream_t stream) override;
-  void require_healthy(const std::string& doing) override;
-
- private:
-  std::shared_ptr<const Nccl> nccl_;
-  ncclComm_t communicator_;
-  int rank_;
 };
 }  // namespace scaleworth::gpu

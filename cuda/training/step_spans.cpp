@@ -5,9 +5,7 @@
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,39 +13,6 @@
 namespace scaleworth::gpu {
 namespace {
 using std::chrono::nanoseconds;
-
-class SpanWriter {
- public:
-  SpanWriter(const ClockMap& clock, Rank rank, std::int32_t step, std::vector<Span>& spans)
-      : clock_(clock), rank_(rank), step_(step), spans_(spans) {}
-
-  void start_at(double time) { now_ = at(time); }
-  nanoseconds now() const { return now_; }
-  // From where the last one ended; an event that was read as earlier ends it there.
-  void until(double time, Activity activity, std::int32_t sequence, const std::string& name) {
-    const nanoseconds end = std::max(now_, at(time));
-    spans_.push_back({rank_, step_, activity, sequence, now_, end, name});
-    now_ = end;
-  }
-  bool is_later(double time) const { return at(time) > now_; }
-  void mark(Activity activity, std::int32_t sequence, const std::string& name) {
-    spans_.push_back({rank_, step_, activity, sequence, now_, now_, name});
-  }
-  void whole_step(nanoseconds start) {
-    spans_.push_back({rank_, step_, Activity::step, -1, start, now_, "step"});
-  }
-
- private:
-  nanoseconds at(double time) const {
-    return nanoseconds(std::llround((clock_.offset + clock_.factor * time) * 1e9));
-  }
-
-  ClockMap clock_;
-  Rank rank_;
-  std::int32_t step_;
-  std::vector<Span>& spans_;
-  nanoseconds now_{};
-};
 
 std::string sum_name(std::size_t sum) {
   return sum == 0 ? "loss" : fmt::format("bucket {}", sum - 1);
@@ -60,26 +25,35 @@ void append_step_spans(const StepSchedule& schedule,
                        Rank rank,
                        std::int32_t step,
                        std::vector<Span>& spans) {
-  SpanWriter writer(clock, rank, step, spans);
-  writer.start_at(times.previous_end);
-  const nanoseconds start = writer.now();
-  writer.until(times.start, Activity::host, -1, "data and launch");
+  const auto at = [&clock](double time) {
+    return nanoseconds(std::llround((clock.offset + clock.factor * time) * 1e9));
+  };
+  const nanoseconds start = at(times.previous_end);
+  nanoseconds now = start;
+  // From where the last one ended; an event that was read as earlier ends it there.
+  const auto until = [&](double time, Activity activity, int sequence, const std::string& name) {
+    const nanoseconds end = std::max(now, at(time));
+    spans.push_back({rank, step, activity, sequence, now, end, name});
+    now = end;
+  };
+  until(times.start, Activity::host, -1, "data and launch");
   std::size_t sum = 0;
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
-    writer.until(times.stage_end[stage], Activity::compute, -1, schedule.stages[stage]);
+    until(times.stage_end[stage], Activity::compute, -1, schedule.stages[stage]);
     for (; sum < schedule.posted_after.size() && schedule.posted_after[sum] == stage; ++sum) {
-      writer.mark(Activity::post, static_cast<std::int32_t>(sum), "post " + sum_name(sum));
+      const auto number = static_cast<std::int32_t>(sum);
+      spans.push_back({rank, step, Activity::post, number, now, now, "post " + sum_name(sum)});
     }
   }
   for (sum = 0; sum < times.sum_end.size(); ++sum) {
-    if (!writer.is_later(times.sum_end[sum])) continue;
-    writer.until(times.sum_end[sum],
-                 Activity::collective_wait,
-                 static_cast<std::int32_t>(sum),
-                 "all-reduce " + sum_name(sum));
+    if (at(times.sum_end[sum]) <= now) continue;
+    until(times.sum_end[sum],
+          Activity::collective_wait,
+          static_cast<std::int32_t>(sum),
+          "all-reduce " + sum_name(sum));
   }
-  writer.until(times.end, Activity::optimizer, -1, "optimizer");
-  writer.whole_step(start);
+  until(times.end, Activity::optimizer, -1, "optimizer");
+  spans.push_back({rank, step, Activity::step, -1, start, now, "step"});
 }
 
 namespace {
@@ -92,6 +66,10 @@ bool is_sum(const DeviceActivity& activity) {
 // The mangled name of the optimizer's kernel has its argument's type.
 bool is_update(const DeviceActivity& activity) {
   return activity.name.find("4Adam") != std::string::npos;
+}
+
+bool is_copy(const DeviceActivity& activity) {
+  return activity.kind == DeviceActivity::Kind::copy;
 }
 
 /// One step: (previous update's end, own update's end].
@@ -120,72 +98,50 @@ std::vector<StepActivities> split(Activities activities) {
   return steps;
 }
 
-class StepWriter {
- public:
-  StepWriter(const StepActivities& step, Rank rank, std::int32_t number, std::vector<Span>& spans)
-      : step_(step), rank_(rank), number_(number), spans_(spans), now_(step.start_ns) {}
-
-  void write() {
-    const std::int64_t end = step_.own.back().end_ns;
-    add(Activity::step, -1, step_.start_ns, end, "step");
-    for (std::size_t sum = 0; sum < step_.sums.size(); ++sum) {
-      const std::int64_t arrival = step_.sums[sum].start_ns;
-      add(Activity::post, number_of(sum), arrival, arrival, "post " + sum_name(sum));
-    }
-    const std::size_t tail = after_backward();
-    for (std::size_t i = 0; i < step_.own.size(); ++i) {
-      if (i >= tail) wait_until(step_.own[i].start_ns);
-      own(step_.own[i]);
-    }
+/// Spans of one step of a rank.
+void append_kernel_spans(const StepActivities& step,
+                         Rank rank,
+                         std::int32_t number,
+                         std::vector<Span>& spans) {
+  std::int64_t now = step.start_ns;
+  const auto add = [&](Activity activity,
+                       std::int32_t sequence,
+                       std::int64_t start,
+                       std::int64_t end,
+                       const std::string& name) {
+    spans.push_back({rank, number, activity, sequence, nanoseconds(start), nanoseconds(end), name});
+  };
+  add(Activity::step, -1, step.start_ns, step.own.back().end_ns, "step");
+  for (std::size_t sum = 0; sum < step.sums.size(); ++sum) {
+    const std::int64_t arrival = step.sums[sum].start_ns;
+    add(Activity::post, static_cast<std::int32_t>(sum), arrival, arrival, "post " + sum_name(sum));
   }
-
- private:
-  static std::int32_t number_of(std::size_t sum) { return static_cast<std::int32_t>(sum); }
-
-  void add(Activity activity,
-           std::int32_t sequence,
-           std::int64_t start,
-           std::int64_t end,
-           const std::string& name) {
-    spans_.push_back(
-        {rank_, number_, activity, sequence, nanoseconds(start), nanoseconds(end), name});
-  }
-
-  void own(const DeviceActivity& activity) {
-    // Copies of the next input may run beside kernels.
-    const std::int64_t start = std::max(now_, activity.start_ns);
-    if (activity.end_ns <= start) return;
-    const bool copy = activity.kind == DeviceActivity::Kind::copy;
-    const Activity what = copy                  ? Activity::host
-                          : is_update(activity) ? Activity::optimizer
-                                                : Activity::compute;
-    add(what, -1, start, activity.end_ns, copy ? "copy" : activity.name);
-    now_ = activity.end_ns;
-  }
-
-  // The first activity behind the last kernel before the update; a copy of the loss may be there.
-  std::size_t after_backward() const {
-    std::size_t tail = step_.own.size() - 1;
-    while (tail > 0 && step_.own[tail - 1].kind == DeviceActivity::Kind::copy) --tail;
-    return tail;
-  }
-
   // Sums that still run behind what the rank did itself.
-  void wait_until(std::int64_t limit) {
-    for (std::size_t sum = 0; sum < step_.sums.size(); ++sum) {
-      const std::int64_t end = std::min(step_.sums[sum].end_ns, limit);
-      if (end <= now_) continue;
-      add(Activity::collective_wait, number_of(sum), now_, end, "all-reduce " + sum_name(sum));
-      now_ = end;
+  const auto wait_until = [&](std::int64_t limit) {
+    for (std::size_t sum = 0; sum < step.sums.size(); ++sum) {
+      const std::int64_t end = std::min(step.sums[sum].end_ns, limit);
+      if (end <= now) continue;
+      const auto sequence = static_cast<std::int32_t>(sum);
+      add(Activity::collective_wait, sequence, now, end, "all-reduce " + sum_name(sum));
+      now = end;
     }
+  };
+  // The first activity behind the last kernel before the update; a copy of the loss may be there.
+  std::size_t tail = step.own.size() - 1;
+  while (tail > 0 && is_copy(step.own[tail - 1])) --tail;
+  for (std::size_t i = 0; i < step.own.size(); ++i) {
+    const DeviceActivity& own = step.own[i];
+    if (i >= tail) wait_until(own.start_ns);
+    // Copies of the next input may run beside kernels.
+    const std::int64_t start = std::max(now, own.start_ns);
+    if (own.end_ns <= start) continue;
+    const Activity what = is_copy(own)     ? Activity::host
+                          : is_update(own) ? Activity::optimizer
+                                           : Activity::compute;
+    add(what, -1, start, own.end_ns, is_copy(own) ? "copy" : own.name);
+    now = own.end_ns;
   }
-
-  const StepActivities& step_;
-  Rank rank_;
-  std::int32_t number_;
-  std::vector<Span>& spans_;
-  std::int64_t now_;
-};
+}
 }  // namespace
 
 std::vector<Span> kernel_spans(std::vector<DeviceActivity> activities,
@@ -200,7 +156,7 @@ std::vector<Span> kernel_spans(std::vector<DeviceActivity> activities,
     if (step.sums.size() != window.sums) return {};
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    StepWriter(steps[i], rank, static_cast<std::int32_t>(i), spans).write();
+    append_kernel_spans(steps[i], rank, static_cast<std::int32_t>(i), spans);
   }
   return spans;
 }

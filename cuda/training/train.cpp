@@ -4,9 +4,6 @@
 #include "cuda/device/activity.h"
 #include "cuda/runtime/error.h"
 #include "cuda/runtime/memory.h"
-#include "cuda/training/device_trainer.h"
-#include "cuda/training/step_spans.h"
-#include "probes/ranks.h"
 #include "probes/training/shape.h"
 #include "probes/training/step_probes.h"
 #include "src/core/error.h"
@@ -20,9 +17,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <set>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -91,9 +86,8 @@ class LocalTraining {
 
   // The first of all processes' texts that is not empty.
   std::string any_text(const std::string& own) {
-    for (const std::string& one : meeting_.all_gather(own)) {
+    for (const std::string& one : meeting_.all_gather(own))
       if (!one.empty()) return one;
-    }
     return {};
   }
 
@@ -107,12 +101,8 @@ class LocalTraining {
   void build() {
     on_all_ranks([this](Member& member) {
       try {
-        member.trainer = std::make_unique<DeviceTrainer>(TrainerPlace{member.rank.ordinal,
-                                                                      member.rank.rank,
-                                                                      libraries_.cublas_lt,
-                                                                      member.rank.exchange,
-                                                                      &stop_},
-                                                         work_);
+        member.trainer =
+            std::make_unique<DeviceTrainer>(member.rank, libraries_.cublas_lt, stop_, work_);
       } catch (const OutOfMemory& failure) {
         member.out_of_memory = failure.what();
       }
@@ -214,8 +204,7 @@ class LocalTraining {
     measured.timeline = timeline_of(members_.at(0).trainer->schedule(), shares);
     measured.timeline.clock_method =
         "each GPU's events on its host's monotonic clock, by an event between two readings before "
-        "and "
-        "after";
+        "and after";
     if (work_.trace && no_trace_.empty()) use_kernels(shares, measured);
     const auto differing = std::count_if(shares.begin(), shares.end(), [&](const auto& share) {
       return share.fingerprint != shares.front().fingerprint;
@@ -282,104 +271,83 @@ TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
 }
 
 namespace {
-// Each of these lists the fields of a type once, for the writer and the reader.
-
-template <class Archive>
-void list_fields(Archive& archive, StepTimes& times) {
-  archive(times.previous_end, times.start, times.stage_end, times.sum_end, times.end);
-}
-
-template <class Archive>
-void list_fields(Archive& archive, Span& span) {
-  archive(span.step, span.activity, span.sequence, span.start, span.end, span.name);
-}
-
-template <class Archive>
-void list_fields(Archive& archive, RankShare& share) {
-  archive(share.rank.index,
-          share.clock,
-          share.clock_error_s,
-          share.fingerprint,
-          share.steps,
-          share.dropped_records,
-          share.kernels);
-}
-
-/// Plain values as their bytes; strings and vectors as their length and their elements.
-class Writer {
+/// Ranks' shares to text and back: plain values as their bytes, strings and vectors as their length
+/// and their elements. The fields of a type are listed once for both ways.
+class ShareArchive {
  public:
-  template <class... Values>
-  void operator()(Values&... values) {
-    (add(values), ...);
-  }
-  std::string take() { return std::move(text_); }
+  ShareArchive() = default;  // writes
+  explicit ShareArchive(std::string_view text) : reading_(true), rest_(text) {}
+  bool has_more() const { return !rest_.empty(); }
+  std::string text() { return std::move(written_); }
 
- private:
-  template <class Value>
-  void add(Value& value) {
-    if constexpr (std::is_trivially_copyable_v<Value>) {
-      text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
-    } else if constexpr (requires { value.size(); }) {
-      const std::uint64_t count = value.size();
-      add(count);
-      for (auto& element : value) add(element);
-    } else {
-      list_fields(*this, value);
-    }
-  }
-
-  std::string text_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_(text) {}
-  bool empty() const { return text_.empty(); }
-  template <class... Values>
-  void operator()(Values&... values) {
-    (take(values), ...);
+  void take(RankShare& share) {
+    each(share.rank.index,
+         share.clock,
+         share.clock_error_s,
+         share.fingerprint,
+         share.steps,
+         share.dropped_records,
+         share.kernels);
   }
 
  private:
+  void take(StepTimes& times) {
+    each(times.previous_end, times.start, times.stage_end, times.sum_end, times.end);
+  }
+  void take(Span& span) {
+    each(span.step, span.activity, span.sequence, span.start, span.end, span.name);
+  }
   template <class Value>
   void take(Value& value) {
     if constexpr (std::is_trivially_copyable_v<Value>) {
-      require(sizeof(value));
-      std::memcpy(&value, text_.data(), sizeof(value));
-      text_.remove_prefix(sizeof(value));
-    } else if constexpr (requires { value.size(); }) {
-      std::uint64_t count = 0;
+      take_bytes(&value, sizeof(value));
+    } else {
+      std::uint64_t count = value.size();
       take(count);
-      require(count);  // an element has at least one byte
+      if (reading_) require(count);  // an element has at least one byte
       value.resize(count);
       for (auto& element : value) take(element);
-    } else {
-      list_fields(*this, value);
     }
+  }
+  template <class... Values>
+  void each(Values&... values) {
+    (take(values), ...);
+  }
+
+  void take_bytes(void* value, std::size_t bytes) {
+    if (!reading_) {
+      written_.append(static_cast<const char*>(value), bytes);
+      return;
+    }
+    require(bytes);
+    std::memcpy(value, rest_.data(), bytes);
+    rest_.remove_prefix(bytes);
   }
 
   void require(std::size_t bytes) const {
-    if (bytes <= text_.size()) return;
+    if (bytes <= rest_.size()) return;
     throw ProbeFailure(
         "a rank's report of its training steps is cut off: do all ranks run the same build?");
   }
 
-  std::string_view text_;
+  bool reading_ = false;
+  std::string written_;
+  std::string_view rest_;
 };
 }  // namespace
 
 std::string shares_text(std::vector<RankShare> shares) {
-  Writer writer;
-  for (RankShare& share : shares) writer(share);
-  return writer.take();
+  ShareArchive archive;
+  for (RankShare& share : shares) archive.take(share);
+  return archive.text();
 }
 
 std::vector<RankShare> shares_of(std::string_view text) {
   std::vector<RankShare> shares;
-  Reader reader(text);
-  while (!reader.empty()) {
+  ShareArchive archive(text);
+  while (archive.has_more()) {
     RankShare& share = shares.emplace_back();
-    reader(share);
+    archive.take(share);
     for (Span& span : share.kernels) span.rank = share.rank;
   }
   return shares;

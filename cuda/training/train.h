@@ -20,14 +20,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-/// A rank of the training whose GPU is this process's. `exchange` sums over the `work.ranks` ranks
-/// of the training; null for one rank.
-struct TrainingRank {
-  int ordinal = 0;
-  Rank rank;
-  GradientExchange* exchange = nullptr;
-};
-
 struct TrainingLibraries {
   std::shared_ptr<const CublasLt> cublas_lt;
   Outcome<std::shared_ptr<const Cupti>> cupti;  // for TrainingWork::trace

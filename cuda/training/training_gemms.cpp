@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/training/training_gemms.h"
 
-#include "cuda/runtime/error.h"
-#include "cuda/training/transformer.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -39,27 +37,17 @@ int common_alignment(const GemmCall& call) {
 }
 }  // namespace
 
-ColumnMajorGemm to_column_major(const GemmCall& call) {
-  ColumnMajorGemm gemm;
-  gemm.key.m = call.n;
-  gemm.key.n = call.m;
-  gemm.key.k = call.k;
-  gemm.key.batch = call.batch;
-  gemm.key.a = transpose_of(call.b, call.k, call.n);
-  gemm.key.b = transpose_of(call.a, call.m, call.k);
-  gemm.key.d = {call.n, call.m, call.result.stride, call.result.batch_stride, false};
-  gemm.key.addend = call.addend != nullptr;
-  gemm.key.bias = call.bias != nullptr;
-  gemm.key.alignment = common_alignment(call);
-  gemm.a = call.b.data;
-  gemm.b = call.a.data;
-  gemm.d = call.result.data;
-  gemm.c = call.addend != nullptr ? call.addend : call.result.data;
-  gemm.bias = call.bias;
-  gemm.alpha = call.alpha;
-  gemm.beta = call.addend != nullptr ? 1.0F : 0.0F;
-  return gemm;
-}
+GemmPlanKey::GemmPlanKey(const GemmCall& call)
+    : m(call.n),
+      n(call.m),
+      k(call.k),
+      batch(call.batch),
+      a(transpose_of(call.b, call.k, call.n)),
+      b(transpose_of(call.a, call.m, call.k)),
+      d{call.n, call.m, call.result.stride, call.result.batch_stride, false},
+      addend(call.addend != nullptr),
+      bias(call.bias != nullptr),
+      alignment(common_alignment(call)) {}
 
 namespace {
 // What PyTorch gives cuBLASLt from Hopper on.
@@ -73,19 +61,16 @@ LtLayout make_layout(const std::shared_ptr<const CublasLt>& library,
       {CUDA_R_16BF, matrix.rows, matrix.columns, matrix.leading, batch, matrix.batch_stride});
 }
 
-void set_bias(const LtDescriptor& descriptor, const void* bias) {
-  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-}
-
 LtDescriptor make_descriptor(const std::shared_ptr<const CublasLt>& library,
-                             const ColumnMajorGemm& gemm) {
+                             const GemmPlanKey& key,
+                             const void* bias) {
   LtDescriptor descriptor = make_lt_descriptor(library, CUBLAS_COMPUTE_32F, CUDA_R_32F);
   const auto operation = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, operation(gemm.key.a.transpose));
-  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, operation(gemm.key.b.transpose));
-  if (gemm.key.bias) {
+  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, operation(key.a.transpose));
+  set_attribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, operation(key.b.transpose));
+  if (key.bias) {
     set_attribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set_bias(descriptor, gemm.bias);
+    set_attribute(descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
   return descriptor;
 }
@@ -101,32 +86,24 @@ struct GemmPlans::Plan {
 };
 
 GemmPlans::GemmPlans(std::shared_ptr<const CublasLt> library, const DeviceHealth& health)
-    : library_(std::move(library)),
-      workspace_bytes_(workspace_size),
-      workspace_(allocate_device(health, workspace_size)) {
+    : library_(std::move(library)), workspace_(allocate_device(health, workspace_size)) {
   handle_ = make_lt_handle(library_);
 }
 
 GemmPlans::~GemmPlans() = default;
 
-GemmPlans::Plan& GemmPlans::plan_of(const ColumnMajorGemm& gemm) {
-  for (const auto& plan : plans_) {
-    if (plan->key == gemm.key) return *plan;
-  }
-  plans_.push_back(make_plan(gemm));
-  return *plans_.back();
-}
-
-std::unique_ptr<GemmPlans::Plan> GemmPlans::make_plan(const ColumnMajorGemm& gemm) {
-  const GemmPlanKey& key = gemm.key;
+GemmPlans::Plan& GemmPlans::plan_of(const GemmCall& call) {
+  const GemmPlanKey key(call);
+  for (const auto& plan : plans_)
+    if (plan->key == key) return *plan;
   auto plan = std::make_unique<Plan>(Plan{key,
-                                          make_descriptor(library_, gemm),
+                                          make_descriptor(library_, key, call.bias),
                                           make_layout(library_, key.a, key.batch),
                                           make_layout(library_, key.b, key.batch),
                                           make_layout(library_, key.d, key.batch),
                                           {}});
   const LtPreference preference =
-      make_lt_preference(library_, workspace_bytes_, static_cast<std::uint32_t>(key.alignment));
+      make_lt_preference(library_, workspace_size, static_cast<std::uint32_t>(key.alignment));
   cublasLtMatmulHeuristicResult_t result{};
   int found = 0;
   const cublasStatus_t status = library_->heuristic(handle_.get(),
@@ -151,27 +128,29 @@ std::unique_ptr<GemmPlans::Plan> GemmPlans::make_plan(const ColumnMajorGemm& gem
         key.alignment));
   }
   plan->algorithm = result.algo;
-  return plan;
+  return *plans_.emplace_back(std::move(plan));
 }
 
-void GemmPlans::run(const ColumnMajorGemm& gemm, cudaStream_t stream) {
-  const Plan& plan = plan_of(gemm);
-  if (gemm.key.bias) set_bias(plan.descriptor, gemm.bias);
+void GemmPlans::run(const GemmCall& call, cudaStream_t stream) {
+  const Plan& plan = plan_of(call);
+  const void* bias = call.bias;
+  if (plan.key.bias) set_attribute(plan.descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  const float beta = plan.key.addend ? 1.0F : 0.0F;
   library_->check(library_->matmul(handle_.get(),
                                    plan.descriptor.get(),
-                                   &gemm.alpha,
-                                   gemm.a,
+                                   &call.alpha,
+                                   call.b.data,
                                    plan.a.get(),
-                                   gemm.b,
+                                   call.a.data,
                                    plan.b.get(),
-                                   &gemm.beta,
-                                   gemm.c,
+                                   &beta,
+                                   plan.key.addend ? call.addend : call.result.data,
                                    plan.d.get(),
-                                   gemm.d,
+                                   call.result.data,
                                    plan.d.get(),
                                    &plan.algorithm,
                                    workspace_.get(),
-                                   workspace_bytes_,
+                                   workspace_size,
                                    stream));
 }
 }  // namespace scaleworth::gpu

@@ -26,16 +26,14 @@ class GemmPlans {
 
   /// Queues the product. Throws ProbeFailure when the library has no algorithm for it,
   /// LibraryError.
-  void run(const ColumnMajorGemm& gemm, cudaStream_t stream);
+  void run(const GemmCall& call, cudaStream_t stream);
 
  private:
   struct Plan;
-  Plan& plan_of(const ColumnMajorGemm& gemm);
-  std::unique_ptr<Plan> make_plan(const ColumnMajorGemm& gemm);
+  Plan& plan_of(const GemmCall& call);
 
   std::shared_ptr<const CublasLt> library_;
   LtHandle handle_;
-  std::size_t workspace_bytes_;
   DeviceBuffer workspace_;
   std::vector<std::unique_ptr<Plan>> plans_;
 };
@@ -46,7 +44,7 @@ class CudaOperations final : public TrainingOperations {
  public:
   CudaOperations(GemmPlans& plans, cudaStream_t stream) : plans_(plans), stream_(stream) {}
 
-  void multiply(const GemmCall& call) override { plans_.run(to_column_major(call), stream_); }
+  void multiply(const GemmCall& call) override { plans_.run(call, stream_); }
   void layer_norm(const LayerNorm& layer) override { check(launch_layer_norm(layer, stream_)); }
   void layer_norm_gradient(const LayerNormGradient& layer) override {
     check(launch_layer_norm_gradient(layer, stream_));

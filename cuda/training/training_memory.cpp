@@ -2,12 +2,10 @@
 #include "cuda/kernels/training/share.h"
 #include "cuda/runtime/error.h"
 #include "cuda/training/transformer.h"
-#include "probes/training/shape.h"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <vector>
 
 namespace scaleworth::gpu {
 namespace {

@@ -61,33 +61,21 @@ struct ColumnMajorMatrix {
   friend bool operator==(const ColumnMajorMatrix&, const ColumnMajorMatrix&) = default;
 };
 
-/// What distinguishes products for the library: everything but addresses. Column-major
-/// d [m, n] = alpha op(a) op(b) + beta c + bias, c laid out as d, bias [m] along each column.
+/// The same product column-major, without addresses: what distinguishes products for the library.
+/// d [m, n] = op(a) op(b) with addend and bias [m] along each column, the addend laid out as d. A
+/// row-major matrix is the transpose of the column-major one at the same place, and (a b)^T =
+/// b^T a^T, so the operands change places: a is the call's b.
 struct GemmPlanKey {
-  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  explicit GemmPlanKey(const GemmCall& call);
+  std::int64_t m, n, k, batch;
   ColumnMajorMatrix a;
   ColumnMajorMatrix b;
   ColumnMajorMatrix d;
-  bool addend = false;
-  bool bias = false;
-  int alignment = 256;  // of all addresses, bytes; at most 256
+  bool addend;
+  bool bias;
+  int alignment;  // of all addresses, bytes; at most 256
   friend bool operator==(const GemmPlanKey&, const GemmPlanKey&) = default;
 };
-
-struct ColumnMajorGemm {
-  GemmPlanKey key;
-  const Bfloat16* a = nullptr;
-  const Bfloat16* b = nullptr;
-  const Bfloat16* c = nullptr;  // the addend; d where there is none
-  Bfloat16* d = nullptr;
-  const Bfloat16* bias = nullptr;
-  float alpha = 1.0F;
-  float beta = 0.0F;
-};
-
-/// The same product: a row-major matrix is the transpose of the column-major one at the same place,
-/// and (a b)^T = b^T a^T, so the operands change places.
-ColumnMajorGemm to_column_major(const GemmCall& call);
 
 /// What computes the training step: a GPU, or plain C++ in tests. Each takes effect in the order of
 /// the calls; memory is TrainingMemory's. Only the implementation reads or writes behind the
@@ -242,82 +230,7 @@ class DeviceTransformer {
   void update(TrainingOperations& operations) const;
 
  private:
-  struct Dense {
-    probes::Weight weight;
-    probes::Weight bias;  // size 0: none
-    std::int64_t in = 0;
-    std::int64_t out = 0;
-  };
-
-  void list_stages();
-  Dense qkv(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
-    return {w.qkv, w.qkv_bias, shape_.width, 3 * shape_.width};
-  }
-  Dense output(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
-    return {w.output, w.output_bias, shape_.width, shape_.width};
-  }
-  Dense up(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
-    return {w.up, w.up_bias, shape_.width, 4 * shape_.width};
-  }
-  Dense down(std::size_t layer) const {
-    const probes::LayerWeights& w = layout_.layers[layer];
-    return {w.down, w.down_bias, 4 * shape_.width, shape_.width};
-  }
-  Dense head() const { return {layout_.head, {}, shape_.width, shape_.vocabulary}; }
-  Heads heads(std::int64_t parts, Bfloat16* rows, Bfloat16* matrices) const;
-  GemmCall per_head(std::int64_t n, std::int64_t k, Operand a, Operand b, Bfloat16* result) const;
-  Bfloat16* output_of(std::size_t layer) const;
-  template <class T>
-  const T* input_at(std::size_t offset) const {
-    return reinterpret_cast<const T*>(buffers_.input + offset);
-  }
-
-  void dense_forward(TrainingOperations& operations,
-                     const Dense& dense,
-                     const Bfloat16* x,
-                     const Bfloat16* residual,
-                     Bfloat16* y) const;
-  void dense_backward(TrainingOperations& operations,
-                      const Dense& dense,
-                      const Bfloat16* x,
-                      const Bfloat16* dy,
-                      Bfloat16* dx) const;
-  /// A norm by its gain (the bias follows it in memory), input and statistics.
-  struct Norm {
-    probes::Weight gain;
-    const Bfloat16* x = nullptr;
-    float* mean = nullptr;
-    float* inverse = nullptr;
-  };
-  Norm norm1(std::size_t layer) const {
-    const LayerBuffers& b = buffers_.layers[layer];
-    return {layout_.layers[layer].norm1_gain, b.input, b.mean1, b.inverse1};
-  }
-  Norm norm2(std::size_t layer) const {
-    const LayerBuffers& b = buffers_.layers[layer];
-    return {layout_.layers[layer].norm2_gain, b.middle, b.mean2, b.inverse2};
-  }
-  Norm final_norm() const {
-    return {layout_.final_gain, buffers_.stream, buffers_.mean, buffers_.inverse};
-  }
-  void norm_forward(TrainingOperations& operations, const Norm& norm, Bfloat16* y) const;
-  void norm_backward(TrainingOperations& operations, const Norm& norm, bool add) const;
-
-  void embed(TrainingOperations& operations) const;
-  void attend(TrainingOperations& operations, std::size_t layer) const;
-  void mix_heads(TrainingOperations& operations, std::size_t layer) const;
-  void expand(TrainingOperations& operations, std::size_t layer) const;
-  void predict(TrainingOperations& operations) const;
-  void backward_head(TrainingOperations& operations) const;
-  void backward_down(TrainingOperations& operations, std::size_t layer) const;
-  void backward_up(TrainingOperations& operations, std::size_t layer) const;
-  void backward_output(TrainingOperations& operations, std::size_t layer) const;
-  void backward_attention(TrainingOperations& operations, std::size_t layer) const;
-  void backward_qkv(TrainingOperations& operations, std::size_t layer) const;
-  void backward_embedding(TrainingOperations& operations) const;
+  class Pass;
 
   probes::TransformerShape shape_;
   std::int64_t sequences_;

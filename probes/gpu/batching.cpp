@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,9 +18,9 @@ namespace scaleworth::probes {
 namespace {
 constexpr int gaps_until_smaller = 2;
 
-BatchTiming run_once(BatchRunner& runner, int repetitions) {
+BatchTiming run_once(const BatchFunction& run, int repetitions) {
   check_interrupt();
-  const BatchTiming timing = runner.run(repetitions);
+  const BatchTiming timing = run(repetitions);
   if (!std::isfinite(timing.time.value()) || timing.time.value() <= 0.0) {
     throw ProbeFailure(fmt::format(
         "{} operations took {} s by the GPU's clock: its events or the kernel are broken",
@@ -31,49 +29,12 @@ BatchTiming run_once(BatchRunner& runner, int repetitions) {
   }
   return timing;
 }
-
-/// Batches that have no gaps, or as few as can be had.
-class GapFree {
- public:
-  GapFree(BatchRunner& runner, int repetitions) : runner_(runner), repetitions_(repetitions) {}
-
-  BatchTiming next() {
-    BatchTiming timing = run_once(runner_, repetitions_);
-    int in_a_row = 0;
-    while (timing.gaps && repetitions_ > 1) {
-      ++discarded_;
-      if (++in_a_row == gaps_until_smaller) {
-        repetitions_ = std::max(1, repetitions_ / 2);
-        in_a_row = 0;
-      }
-      timing = run_once(runner_, repetitions_);
-    }
-    return timing;
-  }
-  int repetitions() const { return repetitions_; }
-  int discarded() const { return discarded_; }
-
- private:
-  BatchRunner& runner_;
-  int repetitions_;
-  int discarded_ = 0;
-};
-
-void keep_clocks(std::vector<std::optional<double>> clocks, DeviceMeasured& measured) {
-  const auto missing = std::ranges::count_if(clocks, [](const auto& clock) { return !clock; });
-  if (missing > 0) {
-    measured.warnings.push_back(
-        fmt::format("the clock could not be counted in {} of {} samples", missing, clocks.size()));
-    return;
-  }
-  for (const std::optional<double>& clock : clocks) measured.clock_hz.push_back(*clock);
-}
 }  // namespace
 
-int calibrate_repetitions(BatchRunner& runner, const BatchOptions& options) {
+int calibrate_repetitions(const BatchFunction& run, const BatchOptions& options) {
   int repetitions = 1;
   while (true) {
-    const double time = run_once(runner, repetitions).time.value();
+    const double time = run_once(run, repetitions).time.value();
     if (time >= options.batch.value() || repetitions >= options.maximum_repetitions) break;
     // One repetition is slower than many in a row; a factor of ten keeps that error small.
     const double needed = std::ceil(repetitions * options.batch.value() / time);
@@ -84,33 +45,48 @@ int calibrate_repetitions(BatchRunner& runner, const BatchOptions& options) {
   return repetitions;
 }
 
-DeviceMeasured sample_batches(BatchRunner& runner,
+DeviceMeasured sample_batches(const BatchFunction& run,
                               const Target& target,
                               const BatchOptions& options) {
-  run_once(runner, 1);
-  GapFree batches(runner,
-                  options.repetitions > 0
-                      ? std::min(options.repetitions, options.maximum_repetitions)
-                      : calibrate_repetitions(runner, options));
-  for (Seconds warmed{}; warmed < options.warm_up;) warmed += batches.next().time;
+  run_once(run, 1);
+  int repetitions = options.repetitions > 0
+                        ? std::min(options.repetitions, options.maximum_repetitions)
+                        : calibrate_repetitions(run, options);
+  int discarded = 0;
+  // Batches without gaps, or with as few as can be had.
+  const auto next = [&] {
+    BatchTiming timing = run_once(run, repetitions);
+    for (int in_a_row = 1; timing.gaps && repetitions > 1; ++in_a_row) {
+      ++discarded;
+      if (in_a_row % gaps_until_smaller == 0) repetitions = std::max(1, repetitions / 2);
+      timing = run_once(run, repetitions);
+    }
+    return timing;
+  };
+  for (Seconds warmed{}; warmed < options.warm_up;) warmed += next().time;
 
   StoppingRule rule(target);
-  std::vector<std::optional<double>> clocks;
-  while (!rule.finished()) {
-    const BatchTiming timing = batches.next();
-    rule.add(timing.time / (batches.repetitions() * options.operations), timing.time);
-    clocks.push_back(timing.clock_hz);
-  }
   DeviceMeasured measured;
+  while (!rule.finished()) {
+    const BatchTiming timing = next();
+    rule.add(timing.time / (repetitions * options.operations), timing.time);
+    if (timing.clock_hz) measured.clock_hz.push_back(*timing.clock_hz);
+  }
   measured.time_s = rule.samples();
   measured.stop_reason = rule.explanation();
-  if (batches.discarded() > 0) {
+  if (discarded > 0) {
     measured.warnings.push_back(
         fmt::format("{} batches left out: the host queued their operations too slowly for them to "
                     "run back to back",
-                    batches.discarded()));
+                    discarded));
   }
-  keep_clocks(std::move(clocks), measured);
+  const std::size_t samples = measured.time_s.size();
+  if (measured.clock_hz.size() < samples) {
+    measured.warnings.push_back(fmt::format("the clock could not be counted in {} of {} samples",
+                                            samples - measured.clock_hz.size(),
+                                            samples));
+    measured.clock_hz.clear();
+  }
   return measured;
 }
 
@@ -192,8 +168,7 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
   }
   if (left_out > 0) {
     point.warnings.push_back(
-        fmt::format("{} of {} telemetry readings left out: the driver refused "
-                    "a part of them",
+        fmt::format("{} of {} telemetry readings left out: the driver refused a part of them",
                     left_out,
                     telemetry.time_s.size()));
   }

@@ -13,7 +13,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace scaleworth::probes {
@@ -26,21 +25,7 @@ struct BatchTiming {
 };
 
 /// Runs `repetitions` operations back to back.
-class BatchRunner {
- public:
-  virtual ~BatchRunner() = default;
-  virtual BatchTiming run(int repetitions) = 0;
-};
-
-/// A runner made of a function.
-class BatchFunction : public BatchRunner {
- public:
-  explicit BatchFunction(std::function<BatchTiming(int)> run) : run_(std::move(run)) {}
-  BatchTiming run(int repetitions) override { return run_(repetitions); }
-
- private:
-  std::function<BatchTiming(int)> run_;
-};
+using BatchFunction = std::function<BatchTiming(int repetitions)>;
 
 struct BatchOptions {
   /// An event's resolution of about 0.5 us is then below 0.01 %.
@@ -57,17 +42,15 @@ struct BatchOptions {
 
 /// The number of repetitions whose batch lasts `options.batch`, found by running ever longer ones;
 /// 1 if a single one lasts longer. Throws ProbeFailure if no time passes.
-int calibrate_repetitions(BatchRunner& runner, const BatchOptions& options);
+int calibrate_repetitions(const BatchFunction& run, const BatchOptions& options);
 
 /// Calibrates, warms up, then samples until `target` is met. Batches with gaps are not counted but
 /// mentioned in the warnings; if most have gaps, batches become smaller, and at one repetition gaps
 /// no longer matter. Clocks are left out, with a warning, unless every sample has one.
 /// Throws ProbeFailure if a time is not positive, Interrupted between batches.
-DeviceMeasured sample_batches(BatchRunner& runner,
+DeviceMeasured sample_batches(const BatchFunction& run,
                               const Target& target,
                               const BatchOptions& options);
-
-// The clock of multiprocessors from two readings of their cycle counters.
 
 /// What one multiprocessor wrote; slot i belongs to multiprocessor i. `batch` shows whether the
 /// slot was written for this batch or is left over from an earlier one.

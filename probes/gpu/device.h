@@ -15,8 +15,6 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// What can be asked of a GPU: the settings of each question.
-
 /// Independent chains of fused multiply-adds in registers on all multiprocessors, CUDA cores only:
 /// fp64, fp32, fp16 (half2), bf16 (bf16x2); or `tensor`: back-to-back matrix instructions on
 /// registers (fp16, bf16, tf32, fp64, int8, and fp8_e4m3 at 8.9 and from 12.0), the ceiling without
@@ -70,9 +68,9 @@ struct LadderWork {
 
 /// One end of a transfer: this node's memory, or a GPU by its ordinal.
 struct Endpoint {
-  std::optional<int> device;     // absent: host memory
-  bool pinned = true;            // host memory only
-  std::optional<int> numa_node;  // host memory only: where it is placed; absent: the GPU's node
+  std::optional<int> device{};     // absent: host memory
+  bool pinned = true;              // host memory only
+  std::optional<int> numa_node{};  // host memory only: where it is placed; absent: the GPU's node
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 /// copy_engine: cudaMemcpyAsync; kernel: loads and stores by the asked GPU's multiprocessors.
@@ -147,8 +145,6 @@ struct DeviceDescription {
   std::optional<int> numa_node;
   bool mig = false;  // a slice of a GPU: its share of clocks and power is not its own
 };
-
-// Clocks, power, temperature and throttle reasons while a question was being answered.
 
 /// One reading every 10 to 20 ms, all series of equal length; a reading that the driver refused
 /// is NaN, a series that it always refused is empty.

@@ -21,8 +21,6 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// A timed matrix product as a point of the record.
-
 /// The product that is being measured and why.
 struct GemmSubject {
   DeviceDescription device;
@@ -59,10 +57,6 @@ struct SearchEffort {
 struct AlgorithmChoice {
   GemmCandidate best;
   double best_s = 0.0;  // median of the fine pass
-  /// The same for the library's own choice, heuristic rank 0; absent when that is broken or wrong.
-  std::optional<double> default_s;
-  /// What searching gains over the library's own choice: default_s / best_s - 1.
-  std::optional<double> tuning_headroom() const;
 };
 
 /// One sample that lasts about `sample`.
@@ -102,7 +96,6 @@ class SettleWatch {
   void add(Seconds duration, const SettlePiece& piece);
   bool settled() const;
   bool finished() const { return settled() || elapsed_ >= rule_.maximum; }
-  Seconds elapsed() const { return elapsed_; }
   /// "settled after 3.2 s (over the last 2 s: clock 0.4 %, power 0.1 %)".
   std::string explanation() const;
 
@@ -228,8 +221,6 @@ std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, Numb
 std::optional<std::string> impossible_rate(const DeviceDescription& device,
                                            NumberFormat format,
                                            FlopPerSecond rate);
-
-// The shape of a matrix product at which a GPU is fastest, without trying them all.
 
 struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -129,8 +128,6 @@ Seconds own_product_time(const GemmEffort& effort) {
 }
 
 namespace {
-constexpr double mebibyte = 1024.0 * 1024.0;
-
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }

@@ -3,26 +3,18 @@
 #include "probes/ranks.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
-#include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <exception>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
 namespace {
-constexpr double mebibyte = 1024.0 * 1024.0;
 constexpr int trial_proposals = 6;
 constexpr Seconds trial_pick{0.002};
 constexpr Seconds trial_budget{0.05};
@@ -93,8 +85,9 @@ class FormatMeasurement {
         library_(require_library(device.gemm_library())),
         recorder_(recorder) {}
 
-  /// Cubes, then the best shape. A product that cannot be measured is a warning. Throws GpuLost.
-  void run(const Progress& progress) {
+  /// Cubes, then the best shape. A product that cannot be measured is a warning; returns why the
+  /// last one could not, empty when all could. Throws GpuLost.
+  std::string run(const Progress& progress) {
     const std::string name = number_format_name(format_.input);
     const int capability = device_.description().compute_capability;
     if (!greatest_rate(device_.description(), format_.input)) {
@@ -107,22 +100,20 @@ class FormatMeasurement {
     }
     progress(0.0, name + ": cubes");
     measure_cubes();
-    if (rate_ <= 0.0) return;
-    progress(0.5, name + ": best shape");
-    measure_best_shape();
+    if (rate_ > 0.0) {
+      progress(0.5, name + ": best shape");
+      measure_best_shape();
+    }
+    return last_failure_;
   }
-  /// Why the last product could not be measured; empty when all could.
-  const std::string& last_failure() const { return last_failure_; }
 
  private:
   GemmProblem problem(const ProductShape& shape) const {
-    GemmProblem result;
-    result.input = format_.input;
-    result.fast_accumulation = format_.fast_accumulation;
-    result.m = shape.m;
-    result.n = shape.n;
-    result.k = shape.k;
-    return result;
+    return {.input = format_.input,
+            .m = shape.m,
+            .n = shape.n,
+            .k = shape.k,
+            .fast_accumulation = format_.fast_accumulation};
   }
 
   GemmSubject subject(const std::string& family, const ProductShape& shape) const {
@@ -314,26 +305,20 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
   for (const GemmFormat& format : gemm_formats(suite, device.compute_capability)) {
     jobs.push_back(
         {number_format_name(format.input), [=, &recorder](Device& on, const Progress& progress) {
-           FormatMeasurement measurement(on, format, suite, recorder);
-           measurement.run(progress);
-           return measurement.last_failure();
+           return FormatMeasurement(on, format, suite, recorder).run(progress);
          }});
   }
   return jobs;
 }
 
-struct KindResult {
-  std::string failure;     // the last one; empty for none
-  bool cut_short = false;  // no GPU was left for a job
-};
-
 /// The jobs of one kind of GPU. Where a GPU is lost, the next equal one begins the job anew in
-/// which that happened and goes on.
-KindResult measure_kind(const std::vector<Device*>& equal,
-                        const std::vector<Job>& jobs,
-                        Recorder& recorder,
-                        const Progress& progress) {
-  KindResult result;
+/// which that happened and goes on; false when none was left for a job. `last_failure` is set where
+/// there is one.
+bool measure_kind(const std::vector<Device*>& equal,
+                  const std::vector<Job>& jobs,
+                  Recorder& recorder,
+                  const Progress& progress,
+                  std::string& last_failure) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < equal.size() && next < jobs.size(); ++i) {
     Device& device = *equal[i];
@@ -344,11 +329,11 @@ KindResult measure_kind(const std::vector<Device*>& equal,
     try {
       for (; next < jobs.size(); ++next) {
         const std::string failure = jobs[next].measure(device, show);
-        if (!failure.empty()) result.failure = failure;
+        if (!failure.empty()) last_failure = failure;
       }
       device.release_memory();
     } catch (const GpuLost& lost) {
-      result.failure = lost.what();
+      last_failure = lost.what();
       if (next == jobs.size()) break;  // only its memory was still to be given back
       const bool last = i + 1 == equal.size();
       recorder.warn(last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
@@ -360,8 +345,7 @@ KindResult measure_kind(const std::vector<Device*>& equal,
                                        jobs[next].name));
     }
   }
-  result.cut_short = next < jobs.size();
-  return result;
+  return next == jobs.size();
 }
 }  // namespace
 
@@ -375,21 +359,18 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
   }
   CountingRecorder counted(recorder);
   std::string last_failure;
-  bool cut_short = false;
+  bool complete = true;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     std::vector<Device*> equal;
     for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
     const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, counted);
-    const KindResult kind =
-        measure_kind(equal, jobs, counted, [&](double done, const std::string& what) {
-          const double share = (static_cast<double>(i) + done) / static_cast<double>(kinds.size());
-          recorder.progress(share, what);
-        });
-    if (!kind.failure.empty()) last_failure = kind.failure;
-    cut_short = cut_short || kind.cut_short;
+    const auto progress = [&](double done, const std::string& what) {
+      recorder.progress((static_cast<double>(i) + done) / static_cast<double>(kinds.size()), what);
+    };
+    complete = measure_kind(equal, jobs, counted, progress, last_failure) && complete;
   }
   const bool nothing = counted.points() == 0 && !last_failure.empty();
-  if (nothing || cut_short) throw ProbeFailure(last_failure);
+  if (nothing || !complete) throw ProbeFailure(last_failure);
 }
 
 Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
@@ -436,10 +417,8 @@ std::vector<int> multiprocessor_counts(const DeviceDescription& device, Suite su
 
 /// The cube by which GPUs are compared, in the first format of the quick suite.
 GemmProblem reference_cube(const DeviceDescription& device) {
-  GemmProblem problem;
-  problem.input = gemm_formats(Suite::quick, device.compute_capability).front().input;
-  problem.m = problem.n = problem.k = 8192;
-  return problem;
+  const NumberFormat format = gemm_formats(Suite::quick, device.compute_capability).front().input;
+  return {.input = format, .m = 8192, .n = 8192, .k = 8192};
 }
 }  // namespace
 
@@ -553,9 +532,8 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   const AtOnce done = run_at_once(prepared.size(), [&](std::size_t i) {
     points[i] = prepared[i]->steady("together", effort.settle, time);
   });
-  for (std::optional<Point>& point : points) {
+  for (std::optional<Point>& point : points)
     if (point) recorder.add(std::move(*point));
-  }
   rethrow(done.failures, prepared);
 }
 

@@ -3,21 +3,19 @@
 #include "probes/gpu/gemm.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
-#include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
 namespace {
-constexpr double mebibyte = 1024.0 * 1024.0;
 constexpr int broken_in_a_row = 3;
 
 struct Timed {
@@ -194,7 +192,6 @@ class AlgorithmSearch {
     AlgorithmChoice chosen;
     chosen.best_s = std::numeric_limits<double>::infinity();
     for (const Timed& entry : finalists) {
-      if (entry.candidate.heuristic_rank == 0) chosen.default_s = entry.median_s();
       if (entry.median_s() >= chosen.best_s) continue;
       chosen.best = entry.candidate;
       chosen.best_s = entry.median_s();
@@ -222,11 +219,6 @@ GemmPace one_sample(Seconds sample, Seconds warm_up) {
                      .time_budget = sample}};
 }
 
-std::optional<double> AlgorithmChoice::tuning_headroom() const {
-  if (!default_s || best_s <= 0.0) return std::nullopt;
-  return *default_s / best_s - 1.0;
-}
-
 AlgorithmChoice search_algorithm(GemmSession& session,
                                  const GemmSubject& subject,
                                  const SearchEffort& effort,
@@ -239,15 +231,10 @@ constexpr int pieces_per_window = 8;
 
 /// Mean of the readings that were not refused.
 std::optional<double> mean_power(const Telemetry& telemetry) {
-  double sum = 0.0;
-  int count = 0;
-  for (const double power : telemetry.power_w) {
-    if (!std::isfinite(power)) continue;
-    sum += power;
-    ++count;
-  }
-  if (count == 0) return std::nullopt;
-  return sum / count;
+  std::vector<double> read = telemetry.power_w;
+  std::erase_if(read, [](double power) { return !std::isfinite(power); });
+  if (read.empty()) return std::nullopt;
+  return std::accumulate(read.begin(), read.end(), 0.0) / static_cast<double>(read.size());
 }
 }  // namespace
 

@@ -51,13 +51,6 @@ std::vector<CollectiveWork> plan_forced(const RankTopology& topology,
                                         const OfferedWays& ways,
                                         const NcclPlanning& planning);
 
-StoppingTarget nccl_target(const CollectiveWork& work, const NcclPlanning& planning);
-
-/// Of one setting with its preparation and verification, at the rates named in the source.
-Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planning);
-/// Making the communicators of one topology.
-Seconds nccl_team_time(int ranks);
-
 // How many bytes a collective sends through one GPU's port, which depends on how it is done.
 
 /// Bytes through the busier direction of the busiest rank's port, for a message S among n ranks:

@@ -3,12 +3,9 @@
 #include "probes/gpu/nccl.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace scaleworth::probes {
 namespace {
-constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
-constexpr Bytes small_message{1 << 20};
 constexpr Bytes largest_shared{1 << 22};
 constexpr Bytes largest_quick{gibibyte};
 constexpr Bytes largest_standard{16.0 * gibibyte};
@@ -16,91 +13,41 @@ constexpr Bytes largest_standard{16.0 * gibibyte};
 // has its bandwidth.
 constexpr Bytes largest_of_variants{gibibyte};
 
-// For estimates and budgets only: 8 GPUs behind a switch, small messages at the upper end of what
-// is published for one process per node.
-constexpr double operation_latency_s = 30e-6;
-constexpr double message_rate = 200e9;  // B/s
-constexpr double setting_s = 6e-3;      // agreement, buffers, graph or connections, recording
-constexpr double warm_operations = 5.0;
-constexpr double block_s = 1e-3;  // shortest repetition of several operations
-constexpr double least_operations = 2.0;
-constexpr double team_base_s = 0.4;
-constexpr double team_rank_s = 0.1;
-
-/// Doublings between two sizes.
-struct Grid {
-  int step;
-  Bytes largest;
-};
-
 Bytes largest_message(const NcclPlanning& planning) {
   if (planning.shared_gpu) return largest_shared;
   return planning.suite == Suite::quick ? largest_quick : largest_standard;
 }
 
-/// From 8 B; the largest size is one of them.
-std::vector<Bytes> sizes(const Grid& grid) {
-  std::vector<Bytes> result;
-  for (double bytes = 8.0; bytes < grid.largest.value(); bytes *= std::ldexp(1.0, grid.step)) {
-    result.emplace_back(bytes);
-  }
-  result.push_back(grid.largest);
-  return result;
-}
-
-double expected_operation_s(const CollectiveWork& work) {
-  return operation_latency_s + work.message.value() / message_rate;
-}
-
-double expected_repetition_s(const CollectiveWork& work) {
-  const double operation_s = expected_operation_s(work);
-  if (work.mode == CollectiveMode::isolated) return operation_s;
-  return std::max(block_s, least_operations * operation_s);
-}
-
-/// Adds one setting per size that fits and differs from the one before after rounding.
-class Settings {
- public:
-  Settings(const RankTopology& topology, const NcclPlanning& planning)
-      : topology_(topology), planning_(planning) {}
-
-  void add(CollectiveWork work, const Grid& grid) {
-    work.members = topology_.members;
-    work.ranks = static_cast<int>(topology_.members.size());
-    Bytes last;
-    for (const Bytes bytes : sizes(grid)) {
-      const MessageShape shape = message_shape(work.collective, bytes, work.ranks);
-      if (shape.message == last || shape.buffers() > planning_.memory_per_rank) continue;
-      last = work.message = shape.message;
-      works_.push_back(work);
+/// One setting per line and size, in random order.
+std::vector<CollectiveWork> settings_of(
+    const std::vector<std::pair<CollectiveWork, MessageGrid>>& lines,
+    const RankTopology& topology,
+    const NcclPlanning& planning) {
+  std::vector<CollectiveWork> works;
+  for (const auto& [line, grid] : lines) {
+    CollectiveWork work = line;
+    work.members = topology.members;
+    work.ranks = static_cast<int>(topology.members.size());
+    for (const Bytes message :
+         fitting_messages(work.collective, work.ranks, grid, planning.memory_per_rank)) {
+      work.message = message;
+      works.push_back(work);
     }
   }
-
-  std::vector<CollectiveWork> shuffled() {
-    in_random_order(works_, collective_order_seed);
-    return std::move(works_);
-  }
-
- private:
-  const RankTopology& topology_;
-  const NcclPlanning& planning_;
-  std::vector<CollectiveWork> works_;
-};
+  in_random_order(works, collective_order_seed);
+  return works;
+}
 
 bool is_whole(const RankTopology& topology) {
   return topology.name == "all ranks";
 }
 
-void add_variants(Settings& settings, const Grid& coarse, Suite suite) {
-  std::vector<Collective> collectives{Collective::all_reduce};
+/// `first`, and in the standard suite those that sharded training needs.
+std::vector<Collective> with_sharded(std::vector<Collective> first, Suite suite) {
   if (suite == Suite::standard) {
-    collectives.insert(collectives.end(), {Collective::all_gather, Collective::reduce_scatter});
+    first.insert(first.end(), {Collective::all_gather, Collective::reduce_scatter});
   }
-  for (const Collective collective : collectives) {
-    settings.add({.collective = collective, .mode = CollectiveMode::graph}, coarse);
-    settings.add({.collective = collective, .in_place = true}, coarse);
-    settings.add({.collective = collective, .registered = true}, coarse);
-  }
+  return first;
 }
 }  // namespace
 
@@ -108,72 +55,51 @@ std::vector<CollectiveWork> plan_choice(const RankTopology& topology,
                                         const NcclPlanning& planning) {
   const bool quick = planning.suite == Suite::quick;
   const Bytes largest = largest_message(planning);
-  const Grid fine{quick ? 3 : 1, largest};
-  const Grid coarse{quick ? 4 : 2, largest};
-  const Grid variants{coarse.step, std::min(largest_of_variants, largest)};
-  Settings settings(topology, planning);
+  const MessageGrid fine{quick ? 3 : 1, largest};
+  const MessageGrid coarse{quick ? 4 : 2, largest};
+  const MessageGrid variants{coarse.step, std::min(largest_of_variants, largest)};
+  std::vector<std::pair<CollectiveWork, MessageGrid>> lines;
   if (!is_whole(topology)) {
-    std::vector<Collective> collectives{Collective::all_reduce, Collective::send_receive};
-    if (!quick) {
-      collectives.insert(collectives.end(), {Collective::all_gather, Collective::reduce_scatter});
+    for (const Collective collective :
+         with_sharded({Collective::all_reduce, Collective::send_receive}, planning.suite)) {
+      lines.push_back({{.collective = collective}, coarse});
     }
-    for (const Collective collective : collectives) {
-      settings.add({.collective = collective}, coarse);
-    }
-    return settings.shuffled();
+    return settings_of(lines, topology, planning);
   }
   for (const Collective collective : nccl_collectives) {
     const bool all_reduce = collective == Collective::all_reduce;
-    settings.add({.collective = collective}, all_reduce ? fine : coarse);
+    lines.push_back({{.collective = collective}, all_reduce ? fine : coarse});
     if (quick && !all_reduce) continue;
-    settings.add({.collective = collective, .mode = CollectiveMode::back_to_back}, variants);
+    lines.push_back({{.collective = collective, .mode = CollectiveMode::back_to_back}, variants});
   }
-  if (!planning.shared_gpu) add_variants(settings, variants, planning.suite);
-  return settings.shuffled();
+  if (planning.shared_gpu) return settings_of(lines, topology, planning);
+  for (const Collective collective : with_sharded({Collective::all_reduce}, planning.suite)) {
+    lines.push_back({{.collective = collective, .mode = CollectiveMode::graph}, variants});
+    lines.push_back({{.collective = collective, .in_place = true}, variants});
+    lines.push_back({{.collective = collective, .registered = true}, variants});
+  }
+  return settings_of(lines, topology, planning);
 }
 
 std::vector<CollectiveWork> plan_forced(const RankTopology& topology,
                                         const OfferedWays& ways,
                                         const NcclPlanning& planning) {
   const bool fine = planning.suite == Suite::standard && is_whole(topology);
-  const Grid grid{fine ? 2 : 4, std::min(largest_of_variants, largest_message(planning))};
-  Settings settings(topology, planning);
+  const MessageGrid grid{fine ? 2 : 4, std::min(largest_of_variants, largest_message(planning))};
+  std::vector<std::pair<CollectiveWork, MessageGrid>> lines;
   for (const auto& [collective, offered] : ways) {
     for (const CollectiveAlgorithm& way : offered) {
-      settings.add({.collective = collective, .algorithm = way.algorithm, .protocol = way.protocol},
-                   grid);
+      lines.push_back(
+          {{.collective = collective, .algorithm = way.algorithm, .protocol = way.protocol}, grid});
     }
   }
-  return settings.shuffled();
+  return settings_of(lines, topology, planning);
 }
 
-StoppingTarget nccl_target(const CollectiveWork& work, const NcclPlanning& planning) {
-  const bool latency = work.mode == CollectiveMode::isolated && work.message <= small_message;
-  const bool quick = planning.suite == Suite::quick;
-  StoppingTarget target{.relative_half_width = 0.01,
-                        .minimum_samples = latency ? 30U : 6U,
-                        .maximum_samples = latency ? 400U : 100U,
-                        .time_budget = Seconds(quick ? 0.01 : 0.04)};
-  // Ranks that share a GPU are time-sliced: each operation takes milliseconds.
-  if (planning.shared_gpu) target.minimum_samples = 6;
-  return target;
-}
-
-Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planning) {
-  const StoppingTarget target = nccl_target(work, planning);
-  const double operation_s = expected_operation_s(work);
-  const double least_s = expected_repetition_s(work) * static_cast<double>(target.minimum_samples);
-  return Seconds(setting_s + warm_operations * operation_s +
-                 std::max(least_s, target.time_budget.value()));
-}
-
-Seconds nccl_team_time(int ranks) {
-  return Seconds(team_base_s + team_rank_s * ranks);
-}
-
-namespace {
-/// In messages; absent where it is not known.
-std::optional<double> share(Collective collective, const std::string& algorithm, int ranks) {
+std::optional<Bytes> wire_bytes(Collective collective,
+                                const std::string& algorithm,
+                                Bytes message,
+                                int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
   const bool all_reduce = collective == Collective::all_reduce;
   const bool gathers =
@@ -182,28 +108,18 @@ std::optional<double> share(Collective collective, const std::string& algorithm,
     case Collective::all_to_all:
     case Collective::gather:
     case Collective::scatter:
-      return others;
+      return message * others;
     case Collective::send_receive:
-      return 1.0;
+      return message;
     default:
       break;
   }
   if (algorithm == "Ring" || algorithm == "PAT") {
-    if (all_reduce) return 2.0 * others;
-    return gathers ? others : 1.0;
+    if (all_reduce) return message * (2.0 * others);
+    return message * (gathers ? others : 1.0);
   }
-  if (algorithm == "Tree" && all_reduce) return 2.0;
+  if (algorithm == "Tree" && all_reduce) return message * 2.0;
   if (algorithm != "NVLS" || !(all_reduce || gathers)) return std::nullopt;
-  return all_reduce ? 1.0 + 1.0 / ranks : 1.0;
-}
-}  // namespace
-
-std::optional<Bytes> wire_bytes(Collective collective,
-                                const std::string& algorithm,
-                                Bytes message,
-                                int ranks) {
-  const std::optional<double> messages = share(collective, algorithm, ranks);
-  if (!messages) return std::nullopt;
-  return message * *messages;
+  return message * (all_reduce ? 1.0 + 1.0 / ranks : 1.0);
 }
 }  // namespace scaleworth::probes

@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <numeric>
 #include <set>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -67,6 +65,99 @@ Point make_point(const CollectiveWork& work,
   return point;
 }
 
+constexpr Bytes small_message{1 << 20};
+
+// For estimates and budgets only: 8 GPUs behind a switch, small messages at the upper end of what
+// is published for one process per node.
+constexpr double operation_latency_s = 30e-6;
+constexpr double message_rate = 200e9;  // B/s
+constexpr double setting_s = 6e-3;      // agreement, buffers, graph or connections, recording
+constexpr double warm_operations = 5.0;
+constexpr double block_s = 1e-3;  // shortest repetition of several operations
+constexpr double least_operations = 2.0;
+
+StoppingTarget nccl_target(const CollectiveWork& work, const NcclPlanning& planning) {
+  const bool latency = work.mode == CollectiveMode::isolated && work.message <= small_message;
+  const bool quick = planning.suite == Suite::quick;
+  StoppingTarget target{.relative_half_width = 0.01,
+                        .minimum_samples = latency ? 30U : 6U,
+                        .maximum_samples = latency ? 400U : 100U,
+                        .time_budget = Seconds(quick ? 0.01 : 0.04)};
+  // Ranks that share a GPU are time-sliced: each operation takes milliseconds.
+  if (planning.shared_gpu) target.minimum_samples = 6;
+  return target;
+}
+
+/// Of one setting with its preparation and verification.
+Seconds nccl_setting_time(const CollectiveWork& work, const NcclPlanning& planning) {
+  const StoppingTarget target = nccl_target(work, planning);
+  const double operation_s = operation_latency_s + work.message.value() / message_rate;
+  const double repetition_s = work.mode == CollectiveMode::isolated
+                                  ? operation_s
+                                  : std::max(block_s, least_operations * operation_s);
+  const double least_s = repetition_s * static_cast<double>(target.minimum_samples);
+  return Seconds(setting_s + warm_operations * operation_s +
+                 std::max(least_s, target.time_budget.value()));
+}
+
+/// A limit for each line of the sweep: settings of a topology that differ in size only. A way that
+/// finds no room for its own buffers says nothing about the others.
+class SizeLimits {
+ public:
+  /// `work` found no memory: neither does what is as large or larger.
+  void lower(const RankTopology& topology, const CollectiveWork& work, const std::string& reason) {
+    const auto [place, added] =
+        limits_.try_emplace(line_name(topology, work), Limit{work.message, reason});
+    Limit& limit = place->second;
+    ++limit.left_out;
+    if (added || work.message >= limit.smallest) return;
+    limit.smallest = work.message;
+    limit.reason = reason;
+  }
+
+  /// Whether `work` is as large as one that found no memory; it counts as left out then.
+  bool leaves_out(const RankTopology& topology, const CollectiveWork& work) {
+    const auto found = limits_.find(line_name(topology, work));
+    if (found == limits_.end() || work.message < found->second.smallest) return false;
+    ++found->second.left_out;
+    return true;
+  }
+
+  /// "all_reduce, isolated, all ranks, NVLS/Simple: from 4294967296 B on no memory (3 sizes left
+  /// out): rank 2: ...", per line with a limit.
+  void warn(Recorder& recorder) const {
+    for (const auto& [name, limit] : limits_) {
+      recorder.warn(fmt::format("{}: from {:.0f} B on no memory ({} size{} left out): {}",
+                                name,
+                                limit.smallest.value(),
+                                limit.left_out,
+                                limit.left_out == 1 ? "" : "s",
+                                limit.reason));
+    }
+  }
+
+ private:
+  struct Limit {
+    Bytes smallest;  // that found no memory
+    std::string reason;
+    int left_out = 0;
+  };
+
+  /// Everything but the size.
+  static std::string line_name(const RankTopology& topology, const CollectiveWork& work) {
+    std::string name = fmt::format("{}, {}, {}",
+                                   collective_name(work.collective),
+                                   collective_mode_name(work.mode),
+                                   topology.name);
+    if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
+    if (work.in_place) name += ", in place";
+    if (work.registered) name += ", registered";
+    return name;
+  }
+
+  std::map<std::string, Limit> limits_;  // by the line's name
+};
+
 /// Asks for setting after setting, on every rank; rank 0 records.
 class Sweep {
  public:
@@ -107,7 +198,7 @@ class Sweep {
   }
 
   void measure_one(const RankTopology& topology, const CollectiveWork& work) {
-    if (limits_.leaves_out(topology.name, work)) return;
+    if (limits_.leaves_out(topology, work)) return;
     CollectiveMeasured measured;
     try {
       measured = group_.time_collective(work, nccl_target(work, planning_));
@@ -116,7 +207,7 @@ class Sweep {
       if (reason_.empty()) reason_ = nothing.what();
       return;
     } catch (const OutOfMemory& failure) {
-      limits_.lower(topology.name, work, failure.what());
+      limits_.lower(topology, work, failure.what());
       if (++without_memory_ < most_without_memory) return;
       report_left_out();
       throw;
@@ -141,7 +232,7 @@ class Sweep {
         recorder_.warn(
             fmt::format("{} settings were left out, the first because: {}", left_out_, reason_));
       }
-      for (const std::string& sentence : limits_.sentences()) recorder_.warn(sentence);
+      limits_.warn(recorder_);
       if (!group_.note().empty()) recorder_.warn(group_.note());
       if (group_.shared_gpu()) recorder_.warn(group_.placement());
     });
@@ -174,7 +265,7 @@ Seconds estimate_nccl(const Setting& setting) {
   const NcclPlanning planning{setting.suite, setting.available_memory, false};
   RankTopology all{"all ranks", std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
   std::iota(all.members.begin(), all.members.end(), 0);
-  Seconds sum = nccl_team_time(setting.max_ranks);
+  Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
   for (const auto& works : {plan_choice(all, planning), plan_forced(all, usual_ways(), planning)}) {
     for (const CollectiveWork& work : works) sum += nccl_setting_time(work, planning);
   }
@@ -225,9 +316,8 @@ class Chooser {
   template <class Predicate>
   std::vector<int> ranks_that(const Predicate& belongs) const {
     std::vector<int> members;
-    for (int rank = 0; rank < size_; ++rank) {
+    for (int rank = 0; rank < size_; ++rank)
       if (belongs(rank)) members.push_back(rank);
-    }
     return members;
   }
 

@@ -8,8 +8,6 @@
 #include <string_view>
 
 namespace scaleworth::probes {
-// Number formats that a GPU multiplies in.
-
 /// tf32: 32-bit operands multiplied with 10 bits of mantissa. fp8_block: e4m3 with one fp32 scale
 /// per block of 128 (cc 9.0). mxfp8: e4m3 with one power of two per 32; nvfp4: e2m1 with one e4m3
 /// scale per 16 (both cc 10.0 and later).
@@ -26,17 +24,11 @@ enum class NumberFormat {
   mxfp8,
   nvfp4
 };
-inline constexpr std::array all_number_formats{NumberFormat::fp64,
-                                               NumberFormat::fp32,
-                                               NumberFormat::tf32,
-                                               NumberFormat::bf16,
-                                               NumberFormat::fp16,
-                                               NumberFormat::fp8_e4m3,
-                                               NumberFormat::fp8_e5m2,
-                                               NumberFormat::fp8_block,
-                                               NumberFormat::int8,
-                                               NumberFormat::mxfp8,
-                                               NumberFormat::nvfp4};
+inline constexpr auto all_number_formats = [] {
+  std::array<NumberFormat, static_cast<std::size_t>(NumberFormat::nvfp4) + 1> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<NumberFormat>(i);
+  return all;
+}();
 
 const char* number_format_name(NumberFormat format);  // "fp64", "fp8_e4m3", ...
 std::optional<NumberFormat> parse_number_format(std::string_view name);
@@ -55,8 +47,6 @@ Granularity granularity(NumberFormat format);
 /// from 80, tf32 from 80, fp64 as tensor from 80, fp8 from 89, fp8_block 90, mxfp8 and nvfp4 from
 /// 100. What the library then supports is known only when asked.
 bool has_format(NumberFormat format, int compute_capability);
-
-// Chains of fused multiply-adds as a GPU computes them, on the host, bit by bit.
 
 /// Constants of x = x a + b with |a| < 1, both exact in the format: a is the number next to -1, so
 /// that x goes to and fro between about x and b - x for many thousand steps: no constant, no

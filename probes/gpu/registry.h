@@ -3,9 +3,7 @@
 #pragma once
 
 #include "probes/gpu/device.h"
-#include "probes/machine.h"
-#include "probes/ranks.h"
-#include "probes/schedule.h"
+#include "probes/registry.h"
 #include "src/core/estimate.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
@@ -13,7 +11,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace scaleworth::probes {
@@ -33,15 +30,8 @@ struct DeviceSetting {
   std::vector<NamedProblem> own_problems;
 };
 
-/// A probe of a node's GPUs.
-struct DeviceProbe {
-  std::string_view name;      // fields.h
-  std::string_view question;  // what a person learns from it
-  Seconds (*estimate)(const DeviceSetting& setting);
-  /// Asks the devices and records points, each with the GPU's ordinal. Throws ProbeFailure,
-  /// NothingToMeasure or Interrupted; points added before stay.
-  void (*measure)(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-};
+/// Of a node's GPUs; each point has the GPU's ordinal.
+using DeviceProbe = Probe<DeviceSetting, Devices&, const DeviceSetting&, Recorder&>;
 
 std::span<const DeviceProbe> device_probes();
 
@@ -73,9 +63,6 @@ Outcome<std::vector<FactSection>> gpu_facts(const VendorPaths& paths);
 /// Every GPU that this process sees. Skipped with the reason when there is none; Failed when one is
 /// there and cannot be used (exclusive mode, lost, insufficient permissions), with the remedy.
 Outcome<Devices> open_devices(const VendorPaths& paths);
-
-// The seam to ranks on GPUs: which definition is linked decides. cuda/ in a CUDA build,
-// probes/gpu/absent.cpp otherwise.
 
 struct DeviceGroupRequest {
   /// With a world of several ranks: one process per GPU, meeting at the rendezvous. Without: this

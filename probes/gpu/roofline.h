@@ -15,8 +15,7 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// What each GPU of a node is asked: all of a suite's settings, or one that shows an outlier.
-
+/// What a GPU is asked: all of a suite's settings, or one that shows an outlier.
 enum class Part { full, glance };
 
 /// One GPU as plans see it.
@@ -121,33 +120,21 @@ std::optional<StreamWork> whole_memory_work(const PlannedDevice& planned,
 /// driver does not report it. For estimates only.
 BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
 
-// Each `measure_` asks the devices along a plan and records one point per setting (names in
-// src/core/files/run_names.h); each `estimate_` adds up the same plan. A GPU that breaks does not
-// end the measuring of the others.
+// The probes of the registry. Each `measure_` records one point per setting of a plan (names in
+// run_names.h), each `estimate_` adds up the same plan. A GPU that breaks does not end the
+// measuring of the others.
 
-/// Every format of the CUDA cores, and of the tensor cores in registers.
 void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_device_compute(const DeviceSetting& setting);
-
-/// Read, write, copy and triad from L2 to memory, each by its best kernel; L1 and shared memory.
 void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_device_memory(const DeviceSetting& setting);
-
-/// One dependent load from L1 to memory; standard suite: and beyond the reach of the TLBs.
 void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_device_latency(const DeviceSetting& setting);
-
-/// 1, 2, 4 ... 512 FMAs per element of a set in memory.
 void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_device_intensity(const DeviceSetting& setting);
-
-/// Between host and GPU, inside a GPU, between GPUs; standard suite: all GPUs at once against the
-/// host.
 void measure_device_transfer(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
-Seconds estimate_device_transfer(const DeviceSetting& setting);
-
-/// The three kinds of launch.
 void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder);
+Seconds estimate_device_compute(const DeviceSetting& setting);
+Seconds estimate_device_memory(const DeviceSetting& setting);
+Seconds estimate_device_latency(const DeviceSetting& setting);
+Seconds estimate_device_intensity(const DeviceSetting& setting);
+Seconds estimate_device_transfer(const DeviceSetting& setting);
 Seconds estimate_device_launch(const DeviceSetting& setting);
 
 /// A setting that breaks becomes a warning with the GPU's ordinal; a GPU that breaks twice in a row
@@ -192,5 +179,4 @@ std::vector<TransferWork> peer_transfer_plan(const std::vector<PlannedDevice>& p
 /// The same large pinned transfer for every GPU at the same time, into the GPUs and out of them;
 /// standard suite with several GPUs, else nothing. One row per direction, one work per GPU.
 std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDevice>& planned);
-
 }  // namespace scaleworth::probes

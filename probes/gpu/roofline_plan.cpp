@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
-#include "probes/schedule.h"
 #include "src/core/error.h"
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 
 namespace scaleworth::probes {
 namespace {
-constexpr double kibibyte = 1024.0;
 constexpr double presumed_available_share = 0.9;
 }  // namespace
 
@@ -155,25 +153,25 @@ std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned) {
 }
 
 namespace {
-constexpr double mebibyte = 1024.0 * 1024.0;
 constexpr double granule = 3.0 * 4096.0;
 constexpr double smallest_cache_share = 1.0 / 32.0;
-constexpr double cache_multiple = 4.0;
-constexpr double least_largest_set = 1024.0 * mebibyte;
+constexpr double sweep_cache_multiple = 4.0;
+constexpr double least_sweep_end = 1024.0 * mebibyte;
 constexpr double sweep_memory_share = 0.5;
 constexpr double whole_memory_share = 0.9;
 constexpr double presumed_rate = 1e12;
 constexpr std::array kernels{
     MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad};
 constexpr StreamVariant usual{StreamGrid::persistent, 512, 4, false};
-constexpr Bytes turn{512.0 * 4.0 * 16.0};  // of a block with the usual variant; fits shared memory
+constexpr Bytes block_round{512.0 * 4.0 *
+                            16.0};  // of a block with the usual variant; fits shared memory
 
 Bytes whole_granules(double bytes) {
   return Bytes(std::max(1.0, std::floor(bytes / granule)) * granule);
 }
 
 double wished_largest(const DeviceDescription& description) {
-  return std::max(cache_multiple * description.l2_cache.value(), least_largest_set);
+  return std::max(sweep_cache_multiple * description.l2_cache.value(), least_sweep_end);
 }
 
 std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
@@ -205,7 +203,7 @@ std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
   std::vector<Bytes> sets;
   for (const double share : shares) {
     const double wished = share * planned.description.shared_per_multiprocessor.value();
-    sets.push_back(std::max(1.0, std::round(wished / turn.value())) * turn);
+    sets.push_back(std::max(1.0, std::round(wished / block_round.value())) * block_round);
   }
   // Small memories leave fewer sets.
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
@@ -231,17 +229,12 @@ void add_device_scope(const PlannedDevice& planned,
 
 std::vector<Bytes> device_sets(const PlannedDevice& planned) {
   const double factor = planned.suite == Suite::quick ? 2.0 : std::sqrt(2.0);
-  const double cache = planned.description.l2_cache.value();
   const Bytes largest = whole_granules(std::min(wished_largest(planned.description),
                                                 sweep_memory_share * planned.available.value()));
-  std::vector<Bytes> sets;
-  for (double set = std::max(mebibyte, smallest_cache_share * cache);
-       set * std::sqrt(factor) < largest.value();
-       set *= factor) {
-    sets.push_back(whole_granules(set));
-  }
-  sets.push_back(largest);
-  return sets;
+  return geometric(std::max(mebibyte, smallest_cache_share * planned.description.l2_cache.value()),
+                   largest.value(),
+                   factor,
+                   &whole_granules);
 }
 
 std::optional<std::string> device_memory_shortage(const PlannedDevice& planned) {
@@ -249,8 +242,7 @@ std::optional<std::string> device_memory_shortage(const PlannedDevice& planned) 
   const Bytes largest = device_sets(planned).back();
   if (largest >= whole_granules(wished.value())) return std::nullopt;
   return fmt::format(
-      "GPU {}: working sets end at {} instead of {}: {} are available and half of "
-      "them is used",
+      "GPU {}: working sets end at {} instead of {}: {} are available and half of them is used",
       planned.description.ordinal,
       size_name(largest),
       size_name(wished),
@@ -305,7 +297,7 @@ std::vector<StreamWork> sweep_plan(const PlannedDevice& planned, const VariantCh
   for (const Bytes set : multiprocessor_sets(planned)) {
     works.push_back({MemoryKernel::read, StreamScope::multiprocessor, set, usual});
   }
-  works.push_back({MemoryKernel::read, StreamScope::shared, turn, usual});
+  works.push_back({MemoryKernel::read, StreamScope::shared, block_round, usual});
   in_random_order(works);
   return works;
 }

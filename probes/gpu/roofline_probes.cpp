@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
-#include "probes/schedule.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
-#include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
-namespace {
-constexpr int most_failures_in_a_row = 2;
-}  // namespace
-
 bool DeviceWalk::ask(const Device& device,
                      const std::string& what,
                      const std::function<void()>& measure) {
+  constexpr int most_failures_in_a_row = 2;
   check_interrupt();
   const int gpu = device.description().ordinal;
   const double share = static_cast<double>(asked_++) / static_cast<double>(settings_);
@@ -72,8 +65,6 @@ void DeviceWalk::note(int gpu, const std::string& what, const std::string& reaso
 }
 
 namespace {
-constexpr double kibibyte = 1024.0;
-constexpr double mebibyte = 1024.0 * kibibyte;
 // For estimates.
 constexpr Seconds one_kernel{1e-3};
 constexpr Seconds one_launch{4e-6};
@@ -85,18 +76,7 @@ constexpr SuitePace latency_pace{{Seconds(0.2), 7}, {Seconds(0.26), 9}};
 constexpr SuitePace memory_pace{{Seconds(0.18), 6}, {Seconds(0.35), 12}};
 constexpr Pace pilot_pace{Seconds(0.06), 3};
 
-/// What is recorded of one setting besides its samples.
-struct SettingFacts {
-  std::string name;  // in progress and warnings
-  std::map<std::string, Value> parameters;
-  std::map<std::string, double> amounts{};
-};
-
-std::int64_t whole_bytes(Bytes bytes) {
-  return std::llround(bytes.value());
-}
-
-/// Asks `ask(device, work, target)` along `plan(GPU)` on every GPU and records a point per setting
+/// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting
 /// with what `describe(work)` says of it. `glance` as of warn_of_glance.
 template <class Plan, class Describe, class Ask>
 void measure_plan(Devices& devices,
@@ -112,17 +92,15 @@ void measure_plan(Devices& devices,
   const Target target = target_of(pace(setting.suite));
   std::vector<decltype(plan(planned.front()))> plans;
   std::size_t settings = 0;
-  for (const PlannedDevice& device : planned) {
-    settings += plans.emplace_back(plan(device)).size();
-  }
+  for (const PlannedDevice& device : planned) settings += plans.emplace_back(plan(device)).size();
   DeviceWalk walk(recorder, settings);
   for (std::size_t i = 0; i < plans.size(); ++i) {
     Device& device = *devices[i];
     for (const auto& work : plans[i]) {
       const SettingFacts facts = describe(work);
       walk.ask(device, facts.name, [&] {
-        Point point =
-            device_point(device.description().ordinal, facts.parameters, ask(device, work, target));
+        Point point = device_point(
+            device.description().ordinal, facts.parameters, std::invoke(ask, device, work, target));
         point.amounts.insert(facts.amounts.begin(), facts.amounts.end());
         recorder.add(std::move(point));
       });
@@ -158,9 +136,7 @@ void measure_device_compute(Devices& devices, const DeviceSetting& setting, Reco
             fmt::format("{} on the {}", format, unit),
             {{fields::isa, unit}, {fields::precision, format}, {fields::workers, 1}}};
       },
-      [](Device& device, const DeviceFma& work, const Target& target) {
-        return device.time_fma(work, target);
-      });
+      &Device::time_fma);
 }
 
 Seconds estimate_device_compute(const DeviceSetting& setting) {
@@ -183,9 +159,7 @@ void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Re
                              {fields::working_set_bytes, whole_bytes(work.working_set)},
                              {fields::fma_per_element, work.fma_per_element}}};
       },
-      [](Device& device, const LadderWork& work, const Target& target) {
-        return device.time_ladder(work, target);
-      });
+      &Device::time_ladder);
 }
 
 Seconds estimate_device_intensity(const DeviceSetting& setting) {
@@ -204,9 +178,7 @@ void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recor
         const char* name = launch_kind_name(kind);
         return SettingFacts{name, {{fields::launch, name}}};
       },
-      [](Device& device, LaunchKind kind, const Target& target) {
-        return device.time_launch(kind, target);
-      });
+      &Device::time_launch);
 }
 
 Seconds estimate_device_launch(const DeviceSetting& setting) {
@@ -217,23 +189,18 @@ namespace {
 constexpr Bytes line{128.0};
 constexpr Bytes page{2.0 * mebibyte};
 constexpr double smallest_set = 4.0 * kibibyte;
-constexpr double cache_multiple = 4.0;
-constexpr double least_largest_set = 256.0 * mebibyte;
+constexpr double chase_cache_multiple = 4.0;
+constexpr double least_chase_end = 256.0 * mebibyte;
 constexpr double line_memory_share = 0.25;
 constexpr double smallest_paged_set = 64.0 * mebibyte;
 constexpr double paged_memory_share = 0.5;
 
 /// Sets from `smallest` by `factor` to `largest`, in whole strides.
 std::vector<ChaseWork> chases(double smallest, double largest, double factor, Bytes stride) {
-  const auto whole = [&](double set) {
-    return Bytes(std::max(2.0, std::floor(set / stride.value())) * stride.value());
-  };
-  std::vector<ChaseWork> works;
-  for (double set = smallest; set * std::sqrt(factor) < largest; set *= factor) {
-    works.push_back({whole(set), stride});
-  }
-  works.push_back({whole(largest), stride});
-  return works;
+  return geometric(smallest, largest, factor, [&](double set) {
+    const double strides = std::max(2.0, std::floor(set / stride.value()));
+    return ChaseWork{Bytes(strides * stride.value()), stride};
+  });
 }
 
 /// Building the cycle on the host.
@@ -245,7 +212,7 @@ Seconds chase_preparation(const ChaseWork& work) {
 
 std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
   const double wished =
-      std::max(cache_multiple * planned.description.l2_cache.value(), least_largest_set);
+      std::max(chase_cache_multiple * planned.description.l2_cache.value(), least_chase_end);
   const double largest = std::min(wished, line_memory_share * planned.available.value());
   const double factor = planned.suite == Suite::quick ? 2.0 : 1.25;
   std::vector<ChaseWork> works = chases(smallest_set, largest, factor, line);
@@ -274,9 +241,7 @@ void measure_device_latency(Devices& devices, const DeviceSetting& setting, Reco
              {fields::stride_bytes, whole_bytes(work.stride)}},
             {{fields::accesses, 1.0}}};
       },
-      [](Device& device, const ChaseWork& work, const Target& target) {
-        return device.time_chase(work, target);
-      });
+      &Device::time_chase);
 }
 
 Seconds estimate_device_latency(const DeviceSetting& setting) {
@@ -322,11 +287,15 @@ Point point_of(const Device& device,
   return point;
 }
 
-/// Settings of one GPU, pilots and all.
-std::size_t settings_of(const PlannedDevice& planned) {
+/// Every setting of one GPU, pilots and all, as it is expected before any pilot was run.
+std::vector<std::pair<StreamWork, Pace>> settings_of(const PlannedDevice& planned) {
   const VariantChoice choice;
-  return pilot_plan(planned).size() + sweep_plan(planned, choice).size() +
-         (whole_memory_work(planned, choice) ? 1 : 0);
+  const Pace pace = memory_pace(planned.suite);
+  std::vector<std::pair<StreamWork, Pace>> settings;
+  for (const StreamWork& work : pilot_plan(planned)) settings.emplace_back(work, pilot_pace);
+  for (const StreamWork& work : sweep_plan(planned, choice)) settings.emplace_back(work, pace);
+  if (const auto whole = whole_memory_work(planned, choice)) settings.emplace_back(*whole, pace);
+  return settings;
 }
 
 class MemoryProbe {
@@ -357,7 +326,7 @@ class MemoryProbe {
  private:
   static std::size_t total(const std::vector<PlannedDevice>& planned) {
     std::size_t settings = 0;
-    for (const PlannedDevice& device : planned) settings += settings_of(device);
+    for (const PlannedDevice& device : planned) settings += settings_of(device).size();
     return settings;
   }
 
@@ -407,19 +376,6 @@ Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace
   // A launch makes as many passes as last half a millisecond.
   return device_setting_time(pace, std::max(work.working_set / rate, Seconds(0.5e-3)));
 }
-
-Seconds time_of(const PlannedDevice& planned) {
-  const VariantChoice choice;
-  Seconds total{};
-  for (const StreamWork& work : pilot_plan(planned)) {
-    total += time_of(planned, work, pilot_pace);
-  }
-  const Pace pace = memory_pace(planned.suite);
-  for (const StreamWork& work : sweep_plan(planned, choice)) total += time_of(planned, work, pace);
-  if (const auto whole = whole_memory_work(planned, choice))
-    total += time_of(planned, *whole, pace);
-  return total;
-}
 }  // namespace
 
 void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
@@ -432,7 +388,9 @@ void measure_device_memory(Devices& devices, const DeviceSetting& setting, Recor
 
 Seconds estimate_device_memory(const DeviceSetting& setting) {
   Seconds total{};
-  for (const PlannedDevice& planned : planned_devices(setting)) total += time_of(planned);
+  for (const PlannedDevice& planned : planned_devices(setting)) {
+    for (const auto& [work, pace] : settings_of(planned)) total += time_of(planned, work, pace);
+  }
   return total;
 }
 }  // namespace scaleworth::probes

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <string>
 
 #include <fmt/format.h>
 

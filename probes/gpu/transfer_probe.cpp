@@ -2,7 +2,6 @@
 #include "probes/gpu/batching.h"
 #include "probes/gpu/roofline.h"
 #include "probes/ranks.h"
-#include "probes/schedule.h"
 #include "src/core/files/run_names.h"
 
 #include <algorithm>
@@ -15,8 +14,6 @@
 namespace scaleworth::probes {
 namespace {
 constexpr SuitePace transfer_pace{{Seconds(0.2), 7}, {Seconds(0.3), 10}};
-constexpr double kibibyte = 1024.0;
-constexpr double mebibyte = 1024.0 * kibibyte;
 constexpr double memory_share = 0.25;  // source, target and both directions fit
 constexpr double smallest_size = 4.0 * kibibyte;
 constexpr Bytes large_size{256.0 * mebibyte};
@@ -24,16 +21,11 @@ constexpr double both_directions_from = 16.0 * mebibyte;
 constexpr int gen4_capability = 80;
 constexpr int gen5_capability = 90;
 
-Endpoint end_of(const PlannedDevice& planned) {
-  Endpoint end;
-  end.device = planned.description.ordinal;
-  return end;
-}
+constexpr Endpoint host{};
+constexpr Endpoint pageable{.pinned = false};
 
-Endpoint host(bool pinned) {
-  Endpoint end;
-  end.pinned = pinned;
-  return end;
+Endpoint end_of(const PlannedDevice& planned) {
+  return {.device = planned.description.ordinal};
 }
 
 Bytes fitting(const PlannedDevice& planned, Bytes wished) {
@@ -45,12 +37,7 @@ std::vector<Bytes> sizes_of(const PlannedDevice& planned) {
   const bool quick = planned.suite == Suite::quick || !planned.first_of_kind;
   const Bytes largest = fitting(planned, Bytes((quick ? 64.0 : 1024.0) * mebibyte));
   const double factor = quick ? 16.0 : 4.0;
-  std::vector<Bytes> sizes;
-  for (double size = smallest_size; size * std::sqrt(factor) < largest.value(); size *= factor) {
-    sizes.emplace_back(size);
-  }
-  sizes.push_back(largest);
-  return sizes;
+  return geometric(smallest_size, largest.value(), factor, [](double size) { return Bytes(size); });
 }
 
 void add_both_ways(const Endpoint& a,
@@ -69,19 +56,10 @@ void add_sizes(const PlannedDevice& planned, std::vector<TransferWork>& works) {
     const bool at_once =
         planned.suite == Suite::quick ? size == sizes.back() : size.value() >= both_directions_from;
     for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
-      add_both_ways(host(true), gpu, engine, size, works);
-      if (at_once) works.push_back({host(true), gpu, engine, true, size});
+      add_both_ways(host, gpu, engine, size, works);
+      if (at_once) works.push_back({host, gpu, engine, true, size});
     }
-    add_both_ways(host(false), gpu, TransferEngine::copy_engine, size, works);
-  }
-}
-
-void add_nodes(const PlannedDevice& planned, int nodes, std::vector<TransferWork>& works) {
-  for (int node = 0; nodes > 1 && node < nodes; ++node) {
-    Endpoint end = host(true);
-    end.numa_node = node;
-    const Bytes size = fitting(planned, large_size);
-    add_both_ways(end, end_of(planned), TransferEngine::copy_engine, size, works);
+    add_both_ways(pageable, gpu, TransferEngine::copy_engine, size, works);
   }
 }
 
@@ -97,10 +75,13 @@ std::vector<TransferWork> own_transfer_plan(const PlannedDevice& planned, int ho
   if (planned.part == Part::glance) return {};
   std::vector<TransferWork> works;
   add_sizes(planned, works);
-  add_nodes(planned, host_numa_nodes, works);
+  const Endpoint gpu = end_of(planned);
+  const Bytes size = fitting(planned, large_size);
+  for (int node = 0; host_numa_nodes > 1 && node < host_numa_nodes; ++node) {
+    add_both_ways({.numa_node = node}, gpu, TransferEngine::copy_engine, size, works);
+  }
   for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
-    works.push_back(
-        {end_of(planned), end_of(planned), engine, false, fitting(planned, large_size)});
+    works.push_back({gpu, gpu, engine, false, size});
   }
   in_random_order(works);
   return works;
@@ -132,15 +113,13 @@ std::vector<std::vector<TransferWork>> together_plan(const std::vector<PlannedDe
   std::vector<TransferWork> out;
   for (const PlannedDevice& device : planned) {
     const Bytes size = fitting(device, large_size);
-    into.push_back({host(true), end_of(device), TransferEngine::copy_engine, false, size});
-    out.push_back({end_of(device), host(true), TransferEngine::copy_engine, false, size});
+    into.push_back({host, end_of(device), TransferEngine::copy_engine, false, size});
+    out.push_back({end_of(device), host, TransferEngine::copy_engine, false, size});
   }
   return {into, out};
 }
 
 namespace {
-// For estimates.
-
 /// Mapping, locking, filling and checking the host's memory.
 Seconds transfer_preparation(const TransferWork& work) {
   constexpr double byte_s = 0.8e-9;
@@ -180,7 +159,7 @@ Point point_of(const Device& device,
                        {fields::engine, transfer_engine_name(work.engine)},
                        {fields::both_directions, work.both_directions},
                        {fields::pass, pass},
-                       {fields::transfer_bytes, std::int64_t{std::llround(work.bytes.value())}}},
+                       {fields::transfer_bytes, whole_bytes(work.bytes)}},
                       measured);
 }
 
@@ -289,5 +268,4 @@ Seconds estimate_device_transfer(const DeviceSetting& setting) {
   for (const auto& works : plan.together) total += time_of(works.front(), planned.front());
   return total;
 }
-
 }  // namespace scaleworth::probes

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
 
-#include "probes/host/proc_files.h"
 #include "src/core/error.h"
-#include "src/core/estimate.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <strings.h>
 
 namespace scaleworth::probes::host {
 namespace {
-// The functions of OpenBLAS that we call, found in the library at run time.
-
 /// Values of CBLAS_ORDER and CBLAS_TRANSPOSE in cblas.h.
 enum CblasOrder : int { cblas_row_major = 101 };
 enum CblasTranspose : int { cblas_no_transpose = 111, cblas_transpose = 112 };
@@ -81,23 +73,6 @@ class ScopedVariable {
   std::optional<std::string> old_;
 };
 
-std::vector<std::string> candidates(const std::string& path) {
-  if (!path.empty()) return {path};
-  return {soname,
-          fmt::format("/usr/lib/x86_64-linux-gnu/openblas-pthread/{}", soname),
-          fmt::format("/usr/lib/aarch64-linux-gnu/openblas-pthread/{}", soname)};
-}
-
-/// The first library that opens, or the loader's words about the first that did not.
-Outcome<void*> open_first(const std::vector<std::string>& names) {
-  std::string first_error;
-  for (const std::string& name : names) {
-    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    if (first_error.empty()) first_error = dlerror();
-  }
-  return Skipped{fmt::format("cannot open OpenBLAS ({}): {}", first_error, remedy)};
-}
-
 /// Finds all functions; the name of the first one that the library lacks, empty for none.
 std::string find_all(void* handle, OpenBlasLibrary& library) {
   std::string missing;
@@ -115,45 +90,16 @@ std::string find_all(void* handle, OpenBlasLibrary& library) {
   return missing;
 }
 
-/// Opens the library: `path` if given, else the loader's search for libopenblas.so.0, else Debian's
-/// folders of its threaded builds. While it loads, OPENBLAS_CORETYPE is `core_type` (unless empty
-/// or set by the user) and OPENBLAS_NUM_THREADS is 1, so that it starts no thread; the environment
-/// is then as before, and child processes see nothing of it. Call it before other threads read the
-/// environment. Skipped says what is missing and what to install.
-Outcome<OpenBlasLibrary> load_openblas(const std::string& path, const std::string& core_type) {
-  std::optional<ScopedVariable> chosen;
-  const char* users = std::getenv("OPENBLAS_CORETYPE");
-  if (!core_type.empty() && (users == nullptr || *users == '\0')) {
-    chosen.emplace("OPENBLAS_CORETYPE", core_type);
-  }
-  const ScopedVariable one_thread("OPENBLAS_NUM_THREADS", "1");
-  const Outcome<void*> opened = open_first(candidates(path));
-  if (const auto* skipped = std::get_if<Skipped>(&opened)) return *skipped;
-  OpenBlasLibrary library;
-  const std::string missing = find_all(std::get<void*>(opened), library);
-  if (!missing.empty()) {
-    return Skipped{fmt::format(
-        "{} has no function {}: {}", path.empty() ? soname : path.c_str(), missing, remedy)};
-  }
-  const std::string_view config = library.get_config();
-  if (config.find("USE64BITINT") != std::string_view::npos) {
-    return Skipped{fmt::format("this OpenBLAS takes 64-bit integers ({}): {}", config, remedy)};
-  }
-  return library;
-}
-
-constexpr double mebibyte = 1024.0 * 1024.0;
 /// 0.3.21 of Debian 12 maps 38 MiB for itself (VmSize, x86-64).
 constexpr double library_room = 40.0 * mebibyte;
 
 int blas_integer(std::int64_t value, const char* name) {
   if (value < 0) throw std::invalid_argument(fmt::format("GEMM with {} = {}", name, value));
   if (value > std::numeric_limits<int>::max()) {
-    throw UserError(
-        fmt::format("{} = {} is more than this BLAS can count (2147483647): ask for a "
-                    "smaller product",
-                    name,
-                    value));
+    throw UserError(fmt::format(
+        "{} = {} is more than this BLAS can count (2147483647): ask for a smaller product",
+        name,
+        value));
   }
   return static_cast<int>(value);
 }
@@ -165,25 +111,29 @@ void require_rows(std::int64_t leading, std::int64_t columns, const char* name) 
   }
 }
 
+CblasTranspose transposition(bool transposed) {
+  return transposed ? cblas_transpose : cblas_no_transpose;
+}
+
 template <class T, class Function>
 void call(Function function, const GemmArguments<T>& x) {
-  require_rows(x.lda, x.transpose_a ? x.m : x.k, "lda");
-  require_rows(x.ldb, x.transpose_b ? x.k : x.n, "ldb");
-  require_rows(x.ldc, x.n, "ldc");
+  require_rows(x.a.stride, x.a.transposed ? x.m : x.k, "lda");
+  require_rows(x.b.stride, x.b.transposed ? x.k : x.n, "ldb");
+  require_rows(x.c.stride, x.n, "ldc");
   function(cblas_row_major,
-           x.transpose_a ? cblas_transpose : cblas_no_transpose,
-           x.transpose_b ? cblas_transpose : cblas_no_transpose,
+           transposition(x.a.transposed),
+           transposition(x.b.transposed),
            blas_integer(x.m, "m"),
            blas_integer(x.n, "n"),
            blas_integer(x.k, "k"),
-           x.alpha,
-           x.a,
-           blas_integer(x.lda, "lda"),
-           x.b,
-           blas_integer(x.ldb, "ldb"),
-           x.beta,
-           x.c,
-           blas_integer(x.ldc, "ldc"));
+           T{1},
+           x.a.data,
+           blas_integer(x.a.stride, "lda"),
+           x.b.data,
+           blas_integer(x.b.stride, "ldb"),
+           x.c.keep,
+           x.c.data,
+           blas_integer(x.c.stride, "ldc"));
 }
 
 class OpenBlas final : public Blas {
@@ -245,9 +195,39 @@ Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path) {
     return Skipped{no_room.what()};
   }
   const CpuInfo cpu = read_cpuinfo();
-  const auto loaded = load_openblas(path, preferred_core_type(cpu));
-  if (const auto* skipped = std::get_if<Skipped>(&loaded)) return *skipped;
-  return std::make_shared<const OpenBlas>(std::get<OpenBlasLibrary>(loaded), cpu);
+  const std::string core_type = preferred_core_type(cpu);
+  std::optional<ScopedVariable> chosen;
+  const char* users = std::getenv("OPENBLAS_CORETYPE");
+  if (!core_type.empty() && (users == nullptr || *users == '\0')) {
+    chosen.emplace("OPENBLAS_CORETYPE", core_type);
+  }
+  const ScopedVariable one_thread("OPENBLAS_NUM_THREADS", "1");
+  std::vector<std::string> names{path};
+  if (path.empty()) {
+    names = {soname,
+             fmt::format("/usr/lib/x86_64-linux-gnu/openblas-pthread/{}", soname),
+             fmt::format("/usr/lib/aarch64-linux-gnu/openblas-pthread/{}", soname)};
+  }
+  void* handle = nullptr;
+  std::string first_error;
+  for (std::size_t i = 0; i < names.size() && handle == nullptr; ++i) {
+    handle = dlopen(names[i].c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr && first_error.empty()) first_error = dlerror();
+  }
+  if (handle == nullptr) {
+    return Skipped{fmt::format("cannot open OpenBLAS ({}): {}", first_error, remedy)};
+  }
+  OpenBlasLibrary library;
+  const std::string missing = find_all(handle, library);
+  if (!missing.empty()) {
+    return Skipped{fmt::format(
+        "{} has no function {}: {}", path.empty() ? soname : path.c_str(), missing, remedy)};
+  }
+  const std::string_view config = library.get_config();
+  if (config.find("USE64BITINT") != std::string_view::npos) {
+    return Skipped{fmt::format("this OpenBLAS takes 64-bit integers ({}): {}", config, remedy)};
+  }
+  return std::make_shared<const OpenBlas>(library, cpu);
 }
 
 namespace {
@@ -256,7 +236,7 @@ enum class Width { sse, avx, avx2, avx512 };
 constexpr std::array width_names{"SSE", "AVX", "AVX2", "AVX-512"};
 
 struct KernelSet {
-  std::string_view name;  // lower case
+  const char* name;
   Width width;
 };
 /// Kernel sets of OpenBLAS's x86-64 DYNAMIC_ARCH builds that use more than SSE (driver/others/
@@ -280,39 +260,32 @@ Width width_of(const CpuInfo& cpu) {
   return cpu.has("avx") ? Width::avx : Width::sse;
 }
 
-Width width_of(const std::string& core_name) {
-  const auto* set = std::ranges::find(wide_sets, core_name, &KernelSet::name);
-  return set == wide_sets.end() ? Width::sse : set->width;
+bool is_named(const char* known, const std::string& core_name) {
+  return strcasecmp(known, core_name.c_str()) == 0;
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
-  return text;
+Width width_of(const std::string& core_name) {
+  const auto* set = std::ranges::find_if(
+      wide_sets, [&](const KernelSet& known) { return is_named(known.name, core_name); });
+  return set == wide_sets.end() ? Width::sse : set->width;
 }
 }  // namespace
 
 std::string preferred_core_type(const CpuInfo& cpu) {
-  switch (width_of(cpu)) {
-    case Width::avx512:
-      return cpu.has("avx512_bf16") ? "Cooperlake" : "SkylakeX";
-    case Width::avx2:
-      return cpu.vendor == "AuthenticAMD" || cpu.vendor == "HygonGenuine" ? "Zen" : "Haswell";
-    case Width::avx:
-    case Width::sse:
-      return {};
-  }
-  return {};
+  const Width width = width_of(cpu);
+  if (width == Width::avx512) return cpu.has("avx512_bf16") ? "Cooperlake" : "SkylakeX";
+  if (width != Width::avx2) return {};
+  return cpu.vendor == "AuthenticAMD" || cpu.vendor == "HygonGenuine" ? "Zen" : "Haswell";
 }
 
 std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu) {
-  const std::string name = lower(core_name);
   // aarch64 has one vector width before SVE; "armv8" is the set for CPUs that it does not know.
   if (cpu.has("asimd")) {
-    return name == "armv8" && cpu.has("sve") ? "generic ARMv8 kernels on an SVE machine" : "";
+    return is_named("armv8", core_name) && cpu.has("sve")
+               ? "generic ARMv8 kernels on an SVE machine"
+               : "";
   }
-  const Width kernels = width_of(name);
+  const Width kernels = width_of(core_name);
   const Width machine = width_of(cpu);
   if (kernels >= machine) return {};
   return fmt::format("{} kernels on an {} machine",

@@ -13,20 +13,29 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
-/// C(m x n) = alpha op(A) op(B) + beta C, row-major, leading dimensions in elements.
+/// A row-major matrix, `stride` elements from row to row; transposed: what is stored is its
+/// transpose.
+template <class T>
+struct GemmOperand {
+  const T* data = nullptr;
+  std::int64_t stride = 0;
+  bool transposed = false;
+};
+
+/// Where the product goes; `keep` times what is there is added to it.
+template <class T>
+struct GemmResult {
+  T* data = nullptr;
+  std::int64_t stride = 0;
+  T keep{0};
+};
+
+/// C(m x n) = A(m x k) B(k x n) + keep C.
 template <class T>
 struct GemmArguments {
-  bool transpose_a = false;
-  bool transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;
-  T alpha{1};
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  const T* b = nullptr;
-  std::int64_t ldb = 0;
-  T beta{0};
-  T* c = nullptr;
-  std::int64_t ldc = 0;
+  GemmOperand<T> a, b;
+  GemmResult<T> c;
 };
 
 /// The loaded library. One per process; calls are safe from several threads when set to one thread.
@@ -47,9 +56,11 @@ class Blas {
   virtual std::string warning() const = 0;
 };
 
-/// Opens libopenblas (`path` empty: the loader's search), with OPENBLAS_CORETYPE set from CPU flags
-/// unless the user set it; it starts with one thread. Skipped names the Debian package to install,
-/// or the resource limit that leaves no room. `gemm` from several threads needs room for each.
+/// Opens `path`, or where it is empty the library that the loader finds, else Debian's threaded
+/// builds. While it loads, OPENBLAS_CORETYPE is set from CPU flags unless the user set it, and
+/// OPENBLAS_NUM_THREADS is 1, so that it starts no thread; call it before other threads read the
+/// environment. Skipped names the Debian package to install, or the resource limit that leaves no
+/// room. `gemm` from several threads needs room for each.
 Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path = {});
 
 /// What OpenBLAS maps at the first product of each thread: 128 MiB, and a stack of 8 MiB for each
@@ -77,7 +88,7 @@ std::string preferred_core_type(const CpuInfo& cpu);
 /// this CPU: "AVX2 kernels on an AVX-512 machine".
 std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu);
 
-/// C = A B with A, B uniform in [-1, 1), beta = 0. One operation is all `batch` products:
+/// C = A B with A, B uniform in [-1, 1). One operation is all `batch` products:
 ///   flops       2 m n k batch
 ///   bytes       (m k + k n + m n) sizeof element batch: the compulsory traffic, A and B read and C
 ///               written once. A library moves more when its blocks do not fit a cache.
@@ -95,9 +106,6 @@ std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu);
 /// UserError for dimensions that the library cannot count or the reference cannot verify (past 2^31
 /// - 1; k past 2^23 in fp32); Interrupted between samples.
 Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target);
-
-/// Memory that the operands of `work` take.
-Bytes gemm_footprint(const GemmWork& work);
 
 /// A (m x k) and B (k x n) hold independent uniform numbers in [-1, 1) drawn from `seed`, C (m x n)
 /// NaN, so that an element that the product never wrote is found. Rows are contiguous.
@@ -122,15 +130,6 @@ class GemmOperands {
 extern template class GemmOperands<float>;
 extern template class GemmOperands<double>;
 
-/// An element of C that rounding cannot explain.
-struct GemmMismatch {
-  std::int64_t row = 0;
-  std::int64_t column = 0;
-  double value = 0.0;
-  double reference = 0.0;
-  double bound = 0.0;  // largest |value - reference| that rounding allows
-};
-
 /// Compares up to four whole rows and four whole columns of C (the first, the last and two drawn by
 /// `seed`) with sums in double. An element passes only when
 ///   |c - sum| <= (gamma(k, u) + gamma(k, 2^-53)) sum_p |a_ip b_pj|,
@@ -138,11 +137,8 @@ struct GemmMismatch {
 /// the worst case for any order of summation, with or without fused multiply-add, of the product
 /// and of the reference (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
 /// 3.1); it grows with k eps, real errors with about sqrt(k) eps. A NaN never passes.
-/// `product` must have no transposes, alpha = 1 and beta = 0, else std::invalid_argument; so must
-/// k u >= 1.
+/// Returns the first that does not: "C[3, 7] = nan, the reference is 1.5 and rounding allows
+/// 1e-05". Throws std::invalid_argument for transposes, for a C that is kept, and for k u >= 1.
 template <class T>
-std::optional<GemmMismatch> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed = 1);
-
-/// One line: "C[3, 7] = nan, the reference is 1.5 and rounding allows 1e-05".
-std::string describe(const GemmMismatch& mismatch);
+std::optional<std::string> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed = 1);
 }  // namespace scaleworth::probes::host

@@ -1,67 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/cpu_state.h"
 
-#include "probes/host/proc_files.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 namespace scaleworth::probes::host {
 namespace {
-struct Clock {
-  double hz = 0.0;
+struct CpuClock {
+  std::optional<double> hz;
   std::string source;
   std::string basis;
 };
 
-std::optional<Clock> from_file(const std::string& file) {
+CpuClock of_file(const std::string& file) {
   const auto khz = parse_integer(read_text(file).value_or(std::string()));
-  if (!khz || *khz <= 0) return std::nullopt;
-  return Clock{1e3 * static_cast<double>(*khz), file, "cpufreq"};
+  if (!khz || *khz <= 0) return {};
+  return {1e3 * static_cast<double>(*khz), file, "cpufreq"};
 }
 
-std::optional<Clock> from_cpuid(const std::optional<double>& hz,
-                                const char* source,
-                                const char* basis) {
-  if (!hz) return std::nullopt;
-  return Clock{*hz, source, basis};
-}
-
-std::optional<Clock> from_cpuinfo(const CpuInfo& cpu) {
+CpuClock of_cpuinfo(const CpuInfo& cpu) {
   const auto mhz = median(cpu.frequency_mhz);
-  if (!mhz) return std::nullopt;
-  return Clock{1e6 * *mhz,
-               "/proc/cpuinfo",
-               cpu.has("hypervisor") ? "/proc/cpuinfo (nominal)" : "/proc/cpuinfo (at the moment)"};
+  if (!mhz) return {};
+  return {1e6 * *mhz,
+          "/proc/cpuinfo",
+          cpu.has("hypervisor") ? "/proc/cpuinfo (nominal)" : "/proc/cpuinfo (at the moment)"};
 }
 
-Fact fact(const char* name, const std::optional<Clock>& clock) {
-  if (!clock) return {name, std::nullopt, "neither cpufreq nor CPUID nor /proc/cpuinfo reports it"};
-  return {name, Value(clock->hz), clock->source};
+CpuClock first_known(std::initializer_list<CpuClock> clocks) {
+  for (const CpuClock& clock : clocks)
+    if (clock.hz) return clock;
+  return {{}, "neither cpufreq nor CPUID nor /proc/cpuinfo reports it", {}};
+}
+
+Fact fact(const char* name, const CpuClock& clock) {
+  return {name, clock.hz ? std::optional<Value>(*clock.hz) : std::nullopt, clock.source};
 }
 }  // namespace
 
 std::vector<Fact> frequency_facts(const CpuInfo& cpu,
                                   const CpuidFacts& cpuid,
                                   const std::string& cpufreq) {
-  auto base = from_file(cpufreq + "/base_frequency");
-  if (!base) base = from_cpuid(cpuid.base_hz, "CPUID leaf 0x16", "CPUID");
-  if (!base) base = from_cpuid(cpuid.time_stamp_hz, "CPUID leaf 0x15 or 0x40000010", "TSC");
-  if (!base) base = from_cpuinfo(cpu);
-  auto maximum = from_file(cpufreq + "/cpuinfo_max_freq");
-  if (!maximum) maximum = from_cpuid(cpuid.maximum_hz, "CPUID leaf 0x16", "CPUID");
-  std::vector<Fact> facts{fact("base_frequency_hz", base), fact("maximum_frequency_hz", maximum)};
-  if (base) {
-    facts.push_back({"frequency_basis", Value(base->basis), base->source});
-  } else {
-    facts.push_back({"frequency_basis", std::nullopt, facts[0].source});
-  }
-  return facts;
+  const CpuClock base = first_known({of_file(cpufreq + "/base_frequency"),
+                                     {cpuid.base_hz, "CPUID leaf 0x16", "CPUID"},
+                                     {cpuid.time_stamp_hz, "CPUID leaf 0x15 or 0x40000010", "TSC"},
+                                     of_cpuinfo(cpu)});
+  const CpuClock maximum = first_known(
+      {of_file(cpufreq + "/cpuinfo_max_freq"), {cpuid.maximum_hz, "CPUID leaf 0x16", "CPUID"}});
+  const auto basis = base.hz ? std::optional<Value>(base.basis) : std::nullopt;
+  return {fact("base_frequency_hz", base),
+          fact("maximum_frequency_hz", maximum),
+          {"frequency_basis", basis, base.source}};
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
 #include "probes/host/host_facts.h"
-#include "probes/host/proc_files.h"
 #include "probes/host/workers.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
@@ -11,11 +10,9 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <new>
 #include <random>
 #include <stdexcept>
-#include <vector>
 
 #include <fmt/format.h>
 #include <time.h>
@@ -24,19 +21,12 @@ namespace scaleworth::probes::host {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr double mebibyte = 1024.0 * 1024.0;
 /// Of a dimension: the library's 32-bit int. Of k in fp32: half of where the rounding bound of
 /// gemm_check.h ends.
 constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t deepest_fp32 = std::int64_t{1} << 23;
 /// Below this share of `workers` CPUs the library did not use the threads that it was given.
 constexpr double used_share = 0.6;
-
-double process_cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 std::string name_of(const GemmWork& work) {
   return fmt::format("{} GEMM m={} n={} k={} batch={}",
@@ -69,8 +59,7 @@ class Batch {
     for (const std::size_t i : {std::size_t{0}, operands_.size() / 2, operands_.size() - 1}) {
       const auto mismatch = find_mismatch(operands_[i]->product(), i + 1);
       if (mismatch) {
-        throw ProbeFailure(
-            fmt::format("{}, product {}: {}", name_of(work), i, describe(*mismatch)));
+        throw ProbeFailure(fmt::format("{}, product {}: {}", name_of(work), i, *mismatch));
       }
       if (operands_.size() == 1) return;
     }
@@ -94,25 +83,20 @@ template <class T>
 TeamTiming time_repetitions(const Blas& blas,
                             const GemmArguments<T>& product,
                             std::int64_t repetitions) {
-  const double cpu_start = process_cpu_seconds();
+  const double cpu_start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
   const auto start = Clock::now();
   for (std::int64_t i = 0; i < repetitions; ++i) blas.gemm(product);
   const std::chrono::duration<double> wall = Clock::now() - start;
-  return {Seconds(wall.count()), Seconds(process_cpu_seconds() - cpu_start)};
+  return {Seconds(wall.count()), Seconds(clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start)};
 }
 
 void note_unused_threads(Samples& samples, int workers) {
-  std::vector<double> used;
-  for (std::size_t i = 0; i < samples.wall_s.size(); ++i) {
-    used.push_back(samples.cpu_s[i] / samples.wall_s[i]);
-  }
-  const double cpus = median(used).value_or(workers);
+  const double cpus = cpus_used(samples).value_or(workers);
   if (cpus >= used_share * workers) return;
-  samples.warnings.push_back(
-      fmt::format("the library computed on {:.1f} of {} CPUs: it splits this shape badly or the "
-                  "host is busy",
-                  cpus,
-                  workers));
+  samples.warnings.push_back(fmt::format(
+      "the library computed on {:.1f} of {} CPUs: it splits this shape badly or the host is busy",
+      cpus,
+      workers));
 }
 
 /// One product on several threads of the library. They are started here, on a thread that is not
@@ -123,24 +107,17 @@ Samples sample_on_library_threads(const Blas& blas,
                                   const GemmWork& work,
                                   const Target& target) {
   const int threads = blas.set_threads(work.workers);
-  Samples samples;
-  if (threads < work.workers) {
-    samples.warnings.push_back(
-        fmt::format("this BLAS uses at most {} of {} threads", threads, work.workers));
-  }
   time_repetitions(blas, product, 1);  // maps buffers, wakes threads
   const double once = time_repetitions(blas, product, 1).wall.value();
   const auto repetitions =
       std::max<std::int64_t>(1, std::llround(sample_duration(target).value() / once));
-  StoppingRule rule(target);
-  while (!rule.finished()) {
-    check_interrupt();
-    const TeamTiming timing = time_repetitions(blas, product, repetitions);
-    rule.add(timing.wall / static_cast<double>(repetitions), timing.wall);
-    samples.cpu_s.push_back(timing.cpu.value() / static_cast<double>(repetitions));
+  Samples samples = collect_samples(target, static_cast<double>(repetitions), [&] {
+    return time_repetitions(blas, product, repetitions);
+  });
+  if (threads < work.workers) {
+    samples.warnings.push_back(
+        fmt::format("this BLAS uses at most {} of {} threads", threads, work.workers));
   }
-  samples.wall_s = rule.samples();
-  samples.stop_reason = rule.explanation();
   note_unused_threads(samples, work.workers);
   return samples;
 }
@@ -181,7 +158,7 @@ Samples sample(const Blas& blas, const GemmWork& work, const Target& target) {
     Samples samples = sample_on_library_threads(blas, operands.product(), work, target);
     blas.set_threads(1);
     const auto mismatch = find_mismatch(operands.product());
-    if (mismatch) throw ProbeFailure(fmt::format("{}: {}", name_of(work), describe(*mismatch)));
+    if (mismatch) throw ProbeFailure(fmt::format("{}: {}", name_of(work), *mismatch));
     return samples;
   }
   WorkerTeam team(work.workers);
@@ -193,19 +170,7 @@ Samples sample(const Blas& blas, const GemmWork& work, const Target& target) {
   batch.verify(work);
   return samples;
 }
-
-double element_bytes(Precision precision) {
-  return precision == Precision::fp32 ? sizeof(float) : sizeof(double);
-}
 }  // namespace
-
-Bytes gemm_footprint(const GemmWork& work) {
-  const double m = static_cast<double>(work.m);
-  const double n = static_cast<double>(work.n);
-  const double k = static_cast<double>(work.k);
-  return Bytes((m * k + k * n + m * n) * element_bytes(work.precision) *
-               static_cast<double>(work.batch));
-}
 
 Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target) {
   require_possible(work);
@@ -220,7 +185,7 @@ Measured time_gemm(const Blas& blas, const GemmWork& work, const Target& target)
   }
   const double c_elements =
       static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.batch);
-  measured.flops = Flops(2.0 * c_elements * static_cast<double>(work.k));
+  measured.flops = gemm_flops(work);
   measured.bytes = gemm_footprint(work);
   measured.bytes_real = measured.bytes + Bytes(c_elements * element_bytes(work.precision));
   return measured;
@@ -258,15 +223,7 @@ GemmOperands<T>::GemmOperands(std::int64_t m, std::int64_t n, std::int64_t k, st
 
 template <class T>
 GemmArguments<T> GemmOperands<T>::product() {
-  return {.m = m_,
-          .n = n_,
-          .k = k_,
-          .a = a_.data(),
-          .lda = k_,
-          .b = b_.data(),
-          .ldb = n_,
-          .c = c_.data(),
-          .ldc = n_};
+  return {m_, n_, k_, {a_.data(), k_}, {b_.data(), n_}, {c_.data(), n_}};
 }
 
 template class GemmOperands<float>;
@@ -304,23 +261,28 @@ std::vector<std::int64_t> sampled(std::int64_t count, std::mt19937_64& random) {
 }
 
 template <class T>
-std::optional<GemmMismatch> compare(const GemmArguments<T>& x,
-                                    std::int64_t row,
-                                    std::int64_t column,
-                                    const Reference& reference) {
-  const double value = static_cast<double>(x.c[row * x.ldc + column]);
+std::optional<std::string> compare(const GemmArguments<T>& x,
+                                   std::int64_t row,
+                                   std::int64_t column,
+                                   const Reference& reference) {
+  const double value = static_cast<double>(x.c.data[row * x.c.stride + column]);
   const double bound = relative_bound<T>(x.k) * reference.magnitude;
   // Written so that a NaN anywhere fails.
   if (std::abs(value - reference.sum) <= bound) return std::nullopt;
-  return GemmMismatch{row, column, value, reference.sum, bound};
+  return fmt::format("C[{}, {}] = {:.9g}, the reference is {:.9g} and rounding allows {:.2g}",
+                     row,
+                     column,
+                     value,
+                     reference.sum,
+                     bound);
 }
 
 template <class T>
-std::optional<GemmMismatch> check_row(const GemmArguments<T>& x, std::int64_t row) {
+std::optional<std::string> check_row(const GemmArguments<T>& x, std::int64_t row) {
   std::vector<Reference> references(static_cast<std::size_t>(x.n));
   for (std::int64_t p = 0; p < x.k; ++p) {
-    const double a = static_cast<double>(x.a[row * x.lda + p]);
-    const T* b = x.b + p * x.ldb;
+    const double a = static_cast<double>(x.a.data[row * x.a.stride + p]);
+    const T* b = x.b.data + p * x.b.stride;
     for (std::size_t j = 0; j < references.size(); ++j) {
       references[j].add(a * static_cast<double>(b[j]));
     }
@@ -333,14 +295,14 @@ std::optional<GemmMismatch> check_row(const GemmArguments<T>& x, std::int64_t ro
 }
 
 template <class T>
-std::optional<GemmMismatch> check_column(const GemmArguments<T>& x, std::int64_t column) {
+std::optional<std::string> check_column(const GemmArguments<T>& x, std::int64_t column) {
   std::vector<double> b(static_cast<std::size_t>(x.k));
   for (std::int64_t p = 0; p < x.k; ++p) {
-    b[static_cast<std::size_t>(p)] = static_cast<double>(x.b[p * x.ldb + column]);
+    b[static_cast<std::size_t>(p)] = static_cast<double>(x.b.data[p * x.b.stride + column]);
   }
   for (std::int64_t i = 0; i < x.m; ++i) {
     Reference reference;
-    const T* a = x.a + i * x.lda;
+    const T* a = x.a.data + i * x.a.stride;
     for (std::size_t p = 0; p < b.size(); ++p) reference.add(static_cast<double>(a[p]) * b[p]);
     const auto mismatch = compare(x, i, column, reference);
     if (mismatch) return mismatch;
@@ -350,8 +312,8 @@ std::optional<GemmMismatch> check_column(const GemmArguments<T>& x, std::int64_t
 }  // namespace
 
 template <class T>
-std::optional<GemmMismatch> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed) {
-  if (product.transpose_a || product.transpose_b || product.alpha != T{1} || product.beta != T{0}) {
+std::optional<std::string> find_mismatch(const GemmArguments<T>& product, std::uint64_t seed) {
+  if (product.a.transposed || product.b.transposed || product.c.keep != T{0}) {
     throw std::invalid_argument("only plain products can be checked");
   }
   if (product.m < 1 || product.n < 1) return std::nullopt;
@@ -367,15 +329,6 @@ std::optional<GemmMismatch> find_mismatch(const GemmArguments<T>& product, std::
   return std::nullopt;
 }
 
-std::string describe(const GemmMismatch& mismatch) {
-  return fmt::format("C[{}, {}] = {:.9g}, the reference is {:.9g} and rounding allows {:.2g}",
-                     mismatch.row,
-                     mismatch.column,
-                     mismatch.value,
-                     mismatch.reference,
-                     mismatch.bound);
-}
-
-template std::optional<GemmMismatch> find_mismatch(const GemmArguments<float>&, std::uint64_t);
-template std::optional<GemmMismatch> find_mismatch(const GemmArguments<double>&, std::uint64_t);
+template std::optional<std::string> find_mismatch(const GemmArguments<float>&, std::uint64_t);
+template std::optional<std::string> find_mismatch(const GemmArguments<double>&, std::uint64_t);
 }  // namespace scaleworth::probes::host

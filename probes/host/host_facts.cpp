@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_facts.h"
 
-#include "probes/host/cpu_state.h"
-#include "probes/host/proc_files.h"
-
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
@@ -130,22 +126,23 @@ FactSection cpu_section(const CpuInfo& cpu,
 
 namespace {
 FactSection memory_section(const MemoryInfo& memory) {
-  const auto of_meminfo = [](const char* name, const auto& reading) {
-    return fact(name, reading, "/proc/meminfo", "/proc/meminfo has no such line");
-  };
-  std::optional<std::int64_t> pages;
-  if (memory.huge_pages_reserved) pages = static_cast<std::int64_t>(*memory.huge_pages_reserved);
+  std::vector<Fact> facts;
+  for (const auto& [name, key] : {std::pair{"total_bytes", "MemTotal"},
+                                  std::pair{"available_bytes", "MemAvailable"},
+                                  std::pair{"swap_bytes", "SwapTotal"},
+                                  std::pair{"huge_page_bytes", "Hugepagesize"},
+                                  std::pair{"huge_pages_reserved", "HugePages_Total"}}) {
+    std::optional<std::int64_t> reading;
+    const auto found = memory.find(key);
+    if (found != memory.end()) reading = static_cast<std::int64_t>(found->second);
+    facts.push_back(fact(name, reading, "/proc/meminfo", "/proc/meminfo has no such line"));
+  }
   const std::string policy_file = "/sys/kernel/mm/transparent_hugepage/enabled";
-  return {"memory",
-          {of_meminfo("total_bytes", memory.total),
-           of_meminfo("available_bytes", memory.available),
-           of_meminfo("swap_bytes", memory.swap_total),
-           of_meminfo("huge_page_bytes", memory.huge_page_size),
-           of_meminfo("huge_pages_reserved", pages),
-           fact("transparent_huge_pages",
-                chosen_word(read_text(policy_file).value_or(std::string())),
-                policy_file,
-                fmt::format("{} cannot be read", policy_file))}};
+  facts.push_back(fact("transparent_huge_pages",
+                       chosen_word(read_text(policy_file).value_or(std::string())),
+                       policy_file,
+                       fmt::format("{} cannot be read", policy_file)));
+  return {"memory", std::move(facts)};
 }
 
 Fact resource_fact(const char* name, int resource) {
@@ -170,7 +167,8 @@ FactSection limits_section(const Outcome<Topology>& topology,
                 "the kernel does not report the affinity mask"),
            fact("cpu_quota_cpus", cgroup.cpus),
            fact("memory_left_bytes",
-                memory_left(memory, cgroup.memory_remaining, limited_address_space())),
+                memory_left(
+                    available_memory(memory), cgroup.memory_remaining, limited_address_space())),
            fact("cgroup_memory_limit_bytes", cgroup.memory),
            resource_fact("address_space_limit_bytes", RLIMIT_AS),
            resource_fact("data_limit_bytes", RLIMIT_DATA)}};

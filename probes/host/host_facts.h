@@ -18,8 +18,6 @@ namespace scaleworth::probes::host {
 /// reason for its absence. Never throws for a fact that cannot be had.
 std::vector<FactSection> host_facts();
 
-// Sockets, cores, NUMA nodes and caches of this node, by hwloc.
-
 struct Cache {
   int level = 1;
   std::string kind;  // "data", "instruction", "unified"
@@ -54,20 +52,14 @@ struct Limit {
   std::string source;
 };
 
-/// A limit that was read; absent where there is none.
-struct CpuQuota {
-  std::optional<double> cpus;
-};
-struct MemoryLimit {
-  std::optional<Bytes> bytes;
-};
-/// "max 100000" or "150000 100000" (cgroup v2 cpu.max, microseconds of CPU time per period);
-/// absent when malformed.
-std::optional<CpuQuota> parse_cpu_max(std::string_view text);
-/// cpu.cfs_quota_us (-1: unlimited) and cpu.cfs_period_us of cgroup v1; absent when malformed.
-std::optional<CpuQuota> parse_cfs_quota(std::string_view quota, std::string_view period);
-/// "max" or a byte count; 2^60 and more is how v1 spells unlimited. Absent when malformed.
-std::optional<MemoryLimit> parse_memory_limit(std::string_view text);
+/// CPUs by "max 100000" or "150000 100000" (cgroup v2 cpu.max, microseconds of CPU time per
+/// period), infinity for none; absent when malformed.
+std::optional<double> parse_cpu_max(std::string_view text);
+/// The same by cpu.cfs_quota_us (-1: unlimited) and cpu.cfs_period_us of cgroup v1.
+std::optional<double> parse_cfs_quota(std::string_view quota, std::string_view period);
+/// "max" or a byte count; 2^60 and more is how v1 spells unlimited, which is infinity. Absent when
+/// malformed.
+std::optional<Bytes> parse_memory_limit(std::string_view text);
 
 /// Groups of this process: "hierarchy-ID:controllers:path" lines of /proc/self/cgroup (cgroups(7)).
 /// Version 2 has the empty controller name. Malformed lines are passed over.
@@ -91,16 +83,14 @@ std::string own_cgroups();
 CgroupLimits read_cgroup_limits(std::string_view membership,
                                 const std::string& mount = "/sys/fs/cgroup");
 
-// What this process may use of the node: CPUs and memory, each with the limit that binds.
-
 /// Logical CPUs in the affinity mask (set by taskset, cpusets, batch systems); absent if the kernel
 /// does not report it.
 std::optional<int> affinity_cpus();
 
-/// Workers that can compute at once.
+/// Workers that can compute at once, and why: "2 cores in the affinity mask".
 struct WorkerLimit {
   int workers = 1;
-  std::string reason;  // "2 cores in the affinity mask", "CPU quota of 1.5 CPUs (file)"
+  std::string reason;
 };
 
 /// The least of the cores that the affinity mask touches (SMT siblings share one core's units and
@@ -112,7 +102,7 @@ WorkerLimit worker_limit(const Outcome<Topology>& topology,
 /// Memory that this process may still allocate: the least of what the kernel calls available, what
 /// control groups leave, and what RLIMIT_AS and RLIMIT_DATA leave. The source names the one that
 /// binds; no value where none of them can be read.
-Limit<Bytes> memory_left(const MemoryInfo& memory,
+Limit<Bytes> memory_left(const std::optional<Bytes>& available,
                          const Limit<Bytes>& cgroup_remaining,
                          const std::optional<Bytes>& address_space);
 

@@ -7,16 +7,13 @@
 #include "probes/host/kernels/memory.h"
 #include "src/core/error.h"
 
-#include <optional>
-
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
 namespace {
 using BlasOutcome = Outcome<std::shared_ptr<const Blas>>;
 
-/// The topology says it for the whole node, sysfs for one CPU where hwloc cannot look. A machine
-/// that hides its caches from both is taken to have one as large as common server CPUs have, so
+/// A machine that hides its caches is taken to have one as large as common server CPUs have, so
 /// that working sets meant for memory still leave it.
 Bytes largest_cache() {
   constexpr Bytes assumed{512.0 * 1024 * 1024};
@@ -24,13 +21,13 @@ Bytes largest_cache() {
   if (const auto* known = std::get_if<Topology>(&topology)) {
     if (const auto cache = last_data_cache(known->caches)) return cache->size;
   }
-  return read_cache_sizes().last.value_or(assumed);
+  return assumed;
 }
 
 class HostMachine final : public Machine {
  public:
-  explicit HostMachine(HostOptions options)
-      : options_(std::move(options)),
+  explicit HostMachine(const std::string& blas_path)
+      : blas_path_(blas_path),
         workers_(current_worker_limit().workers),
         last_cache_(largest_cache()) {}
 
@@ -77,11 +74,11 @@ class HostMachine final : public Machine {
 
  private:
   const BlasOutcome& blas() {
-    if (!blas_) blas_ = open_blas(options_.blas_path);
+    if (!blas_) blas_ = open_blas(blas_path_);
     return *blas_;
   }
 
-  HostOptions options_;
+  std::string blas_path_;
   int workers_;
   Bytes last_cache_;
   ArrayPool arrays_;
@@ -89,7 +86,7 @@ class HostMachine final : public Machine {
 };
 }  // namespace
 
-std::unique_ptr<Machine> open_host_machine(const HostOptions& options) {
-  return std::make_unique<HostMachine>(options);
+std::unique_ptr<Machine> open_host_machine(const std::string& blas_path) {
+  return std::make_unique<HostMachine>(blas_path);
 }
 }  // namespace scaleworth::probes::host

@@ -8,11 +8,8 @@
 #include <string>
 
 namespace scaleworth::probes::host {
-struct HostOptions {
-  std::string blas_path;  // empty: search for OpenBLAS
-};
-
-/// BLAS is opened at the first question that needs it. Facts are those of host_facts.h; who
-/// used the CPUs during a run is in LoadWatch (cpu_state.h).
-std::unique_ptr<Machine> open_host_machine(const HostOptions& options);
+/// OpenBLAS is opened at the first question that needs it; it is searched for where `blas_path` is
+/// empty. Facts are those of host_facts.h; who used the CPUs during a run is in LoadWatch
+/// (cpu_state.h).
+std::unique_ptr<Machine> open_host_machine(const std::string& blas_path);
 }  // namespace scaleworth::probes::host

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_facts.h"
-#include "probes/host/proc_files.h"
 #include "probes/host/workers.h"
 #include "src/core/error.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
 namespace {
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
 /// Keeps the least value seen and its file.
 template <class T>
 void tighten(Limit<T>& limit, const std::optional<T>& value, const std::string& source) {
-  if (value && (!limit.value || *value < *limit.value)) limit = {value, source};
+  if (value && *value < limit.value.value_or(T(unlimited))) limit = {value, source};
 }
 }  // namespace
 
@@ -44,11 +46,11 @@ WorkerLimit worker_limit(const Outcome<Topology>& topology,
   return limit;
 }
 
-Limit<Bytes> memory_left(const MemoryInfo& memory,
+Limit<Bytes> memory_left(const std::optional<Bytes>& available,
                          const Limit<Bytes>& cgroup_remaining,
                          const std::optional<Bytes>& address_space) {
   Limit<Bytes> left{std::nullopt, "/proc/meminfo has no MemAvailable and no limit is set"};
-  tighten(left, memory.available, "/proc/meminfo MemAvailable");
+  tighten(left, available, "/proc/meminfo MemAvailable");
   tighten(left, cgroup_remaining.value, cgroup_remaining.source);
   tighten(left, address_space, "RLIMIT_AS or RLIMIT_DATA less what is mapped (ulimit -v, -d)");
   return left;
@@ -59,48 +61,38 @@ WorkerLimit current_worker_limit() {
 }
 
 Limit<Bytes> current_memory_left() {
-  return memory_left(
-      read_meminfo(), read_cgroup_limits(own_cgroups()).memory_remaining, limited_address_space());
+  return memory_left(available_memory(read_meminfo()),
+                     read_cgroup_limits(own_cgroups()).memory_remaining,
+                     limited_address_space());
 }
 
 namespace {
 constexpr std::int64_t unlimited_memory = std::int64_t{1} << 60;
 
-/// Where files of one controller lie, group first, then each ancestor up to the mount's root.
-struct Hierarchy {
-  bool version_2 = true;
-  std::vector<std::string> folders;
-};
-
-std::vector<std::string> with_ancestors(const std::string& mount, std::string path) {
-  std::vector<std::string> folders;
-  while (!path.empty() && path.back() == '/') path.pop_back();
-  while (!path.empty()) {
-    folders.push_back(mount + path);
-    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
-  }
-  folders.push_back(mount);
-  return folders;
-}
-
-bool lists(std::string_view controllers, std::string_view wanted) {
-  return std::ranges::count(split(controllers, ","), wanted) > 0;
-}
-
-std::vector<Hierarchy> hierarchies(std::string_view membership,
-                                   const std::string& mount,
-                                   const std::string& controller) {
-  std::vector<Hierarchy> found;
+/// Calls `read(folder, version 2?)` for each folder in which files of the controller may lie: each
+/// group's, then its ancestors' up to the mount's root.
+template <class Read>
+void visit_folders(std::string_view membership,
+                   const std::string& mount,
+                   const std::string& controller,
+                   const Read& read) {
+  const auto climb = [&](const std::string& root, std::string path, bool version_2) {
+    while (path.ends_with('/')) path.pop_back();
+    while (!path.empty()) {
+      read(root + path, version_2);
+      path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    }
+    read(root, version_2);
+  };
   for (const CgroupMembership& group : parse_cgroup_membership(membership)) {
     if (group.controllers.empty()) {
-      found.push_back({true, with_ancestors(mount, group.path)});
-      found.push_back({true, with_ancestors(mount + "/unified", group.path)});
-    } else if (lists(group.controllers, controller)) {
-      found.push_back({false, with_ancestors(mount + "/" + controller, group.path)});
-      found.push_back({false, with_ancestors(mount + "/" + group.controllers, group.path)});
+      climb(mount, group.path, true);
+      climb(mount + "/unified", group.path, true);
+    } else if (std::ranges::count(split(group.controllers, ","), controller) > 0) {
+      climb(mount + "/" + controller, group.path, false);
+      climb(mount + "/" + group.controllers, group.path, false);
     }
   }
-  return found;
 }
 
 /// A malformed file is named while there is no value.
@@ -118,7 +110,7 @@ void read_cpu(Limit<double>& limit, const std::string& folder, bool version_2) {
                 : parse_cfs_quota(*text,
                                   read_text(folder + "/cpu.cfs_period_us").value_or(std::string()));
   if (quota) {
-    tighten(limit, quota->cpus, file);
+    tighten(limit, quota, file);
   } else {
     note_malformed(limit, file);
   }
@@ -144,42 +136,42 @@ void read_memory(CgroupLimits& limits, const std::string& folder, bool version_2
     note_malformed(limits.memory, file);
     return;
   }
-  tighten(limits.memory, limit->bytes, file);
+  tighten(limits.memory, limit, file);
   const std::string usage_file =
       folder + (version_2 ? "/memory.current" : "/memory.usage_in_bytes");
   const auto usage = parse_integer(read_text(usage_file).value_or(std::string()));
-  if (!limit->bytes || !usage) return;
+  if (limit->value() == unlimited || !usage) return;
   const std::int64_t reclaimable =
       memory_stat(folder, version_2 ? "inactive_file" : "total_inactive_file");
   const double used = static_cast<double>(*usage - std::min(*usage, reclaimable));
   tighten(limits.memory_remaining,
-          std::optional(Bytes(std::max(0.0, limit->bytes->value() - used))),
+          std::optional(Bytes(std::max(0.0, limit->value() - used))),
           fmt::format("{} less what is used and cannot be reclaimed", file));
 }
 }  // namespace
 
-std::optional<CpuQuota> parse_cpu_max(std::string_view text) {
+std::optional<double> parse_cpu_max(std::string_view text) {
   const auto parts = words(text);
   if (parts.size() != 2) return std::nullopt;
   return parse_cfs_quota(parts[0] == "max" ? "-1" : parts[0], parts[1]);
 }
 
-std::optional<CpuQuota> parse_cfs_quota(std::string_view quota, std::string_view period) {
+std::optional<double> parse_cfs_quota(std::string_view quota, std::string_view period) {
   const auto quota_us = parse_integer(quota);
   const auto period_us = parse_integer(period);
   if (!quota_us || !period_us || *period_us <= 0 || *quota_us < -1 || *quota_us == 0) {
     return std::nullopt;
   }
-  if (*quota_us == -1) return CpuQuota{};
-  return CpuQuota{static_cast<double>(*quota_us) / static_cast<double>(*period_us)};
+  if (*quota_us == -1) return unlimited;
+  return static_cast<double>(*quota_us) / static_cast<double>(*period_us);
 }
 
-std::optional<MemoryLimit> parse_memory_limit(std::string_view text) {
-  if (trim(text) == "max") return MemoryLimit{};
+std::optional<Bytes> parse_memory_limit(std::string_view text) {
+  if (trim(text) == "max") return Bytes(unlimited);
   const auto bytes = parse_integer(text);
   if (!bytes || *bytes < 0) return std::nullopt;
-  if (*bytes >= unlimited_memory) return MemoryLimit{};
-  return MemoryLimit{Bytes(static_cast<double>(*bytes))};
+  if (*bytes >= unlimited_memory) return Bytes(unlimited);
+  return Bytes(static_cast<double>(*bytes));
 }
 
 std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text) {
@@ -205,12 +197,12 @@ CgroupLimits read_cgroup_limits(std::string_view membership, const std::string& 
   CgroupLimits limits{{std::nullopt, "no CPU quota in any control group of this process"},
                       {std::nullopt, "no memory limit in any control group of this process"},
                       {std::nullopt, "no memory limit in any control group of this process"}};
-  for (const auto& [version_2, folders] : hierarchies(membership, mount, "cpu")) {
-    for (const std::string& folder : folders) read_cpu(limits.cpus, folder, version_2);
-  }
-  for (const auto& [version_2, folders] : hierarchies(membership, mount, "memory")) {
-    for (const std::string& folder : folders) read_memory(limits, folder, version_2);
-  }
+  visit_folders(membership, mount, "cpu", [&](const std::string& folder, bool version_2) {
+    read_cpu(limits.cpus, folder, version_2);
+  });
+  visit_folders(membership, mount, "memory", [&](const std::string& folder, bool version_2) {
+    read_memory(limits, folder, version_2);
+  });
   return limits;
 }
 }  // namespace scaleworth::probes::host

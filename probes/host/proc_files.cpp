@@ -40,9 +40,7 @@ void keep_first(std::string& field, std::string_view value) {
 }
 
 void read_field(CpuInfo& info, std::string_view key, std::string_view value) {
-  if (key == "processor") {
-    ++info.logical_cpus;
-  } else if (key == "vendor_id" || key == "CPU implementer") {
+  if (key == "vendor_id" || key == "CPU implementer") {
     keep_first(info.vendor, value);
   } else if (key == "model name") {
     keep_first(info.model_name, value);
@@ -79,38 +77,29 @@ CpuInfo read_cpuinfo() {
   return parse_cpuinfo(read_text("/proc/cpuinfo").value_or(std::string()));
 }
 
-namespace {
-/// The value of "Name:   123 kB" in bytes, of "Name:   123" as it is.
-std::optional<double> value_of(std::string_view line, std::string_view name) {
-  if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") return std::nullopt;
-  const auto parts = words(line.substr(name.size() + 1));
-  if (parts.empty() || parts.size() > 2 || (parts.size() == 2 && parts[1] != "kB")) {
-    return std::nullopt;
-  }
-  const auto number = parse_integer(parts[0]);
-  if (!number || *number < 0) return std::nullopt;
-  return static_cast<double>(*number) * (parts.size() == 2 ? 1024.0 : 1.0);
-}
-
-void keep(std::optional<Bytes>& member, const std::optional<double>& value) {
-  if (value) member = Bytes(*value);
-}
-}  // namespace
-
 MemoryInfo parse_meminfo(std::string_view text) {
   MemoryInfo info;
   for (const std::string_view line : lines(text)) {
-    keep(info.total, value_of(line, "MemTotal"));
-    keep(info.available, value_of(line, "MemAvailable"));
-    keep(info.swap_total, value_of(line, "SwapTotal"));
-    keep(info.huge_page_size, value_of(line, "Hugepagesize"));
-    if (const auto pages = value_of(line, "HugePages_Total")) info.huge_pages_reserved = pages;
+    // "Name:   123 kB" or "Name:   123"
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const auto parts = words(line.substr(colon + 1));
+    if (parts.empty() || parts.size() > 2 || (parts.size() == 2 && parts[1] != "kB")) continue;
+    const auto number = parse_integer(parts[0]);
+    if (!number || *number < 0) continue;
+    info[std::string(line.substr(0, colon))] =
+        static_cast<double>(*number) * (parts.size() == 2 ? 1024.0 : 1.0);
   }
   return info;
 }
 
 MemoryInfo read_meminfo() {
   return parse_meminfo(read_text("/proc/meminfo").value_or(std::string()));
+}
+
+std::optional<Bytes> available_memory(const MemoryInfo& memory) {
+  const auto found = memory.find("MemAvailable");
+  return found == memory.end() ? std::nullopt : std::optional(Bytes(found->second));
 }
 
 std::optional<std::string> chosen_word(std::string_view text) {

@@ -6,14 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace scaleworth::probes::host {
-// Room that resource limits leave this process for new mappings.
-
 /// The smaller of RLIMIT_AS less the mapped size and RLIMIT_DATA less the private writable size
 /// (getrlimit(2); sizes from /proc/self/statm). Absent when neither is limited or the sizes cannot
 /// be read; 0 when a limit is already exceeded.
@@ -27,7 +27,6 @@ struct CpuInfo {
   std::string model_name;          // empty on most aarch64 kernels
   std::vector<std::string> flags;  // sorted; "flags" (x86) or "Features" (aarch64) of the first CPU
   std::vector<double> frequency_mhz;  // per logical CPU at the moment of reading
-  int logical_cpus = 0;
 
   bool has(std::string_view flag) const;
   bool has_all(const std::vector<std::string_view>& wanted) const;
@@ -40,16 +39,13 @@ CpuInfo parse_cpuinfo(std::string_view text);
 /// parse_cpuinfo of this machine's file; an empty CpuInfo where there is none.
 CpuInfo read_cpuinfo();
 
-/// Members are absent where /proc/meminfo has no such line or a malformed one.
-struct MemoryInfo {
-  std::optional<Bytes> total;
-  std::optional<Bytes> available;  // for new programs without swapping
-  std::optional<Bytes> swap_total;
-  std::optional<Bytes> huge_page_size;
-  std::optional<double> huge_pages_reserved;  // pages, not bytes
-};
+/// /proc/meminfo by name ("MemTotal"): bytes, pages where the line has no unit. A malformed line is
+/// passed over.
+using MemoryInfo = std::map<std::string, double, std::less<>>;
 MemoryInfo parse_meminfo(std::string_view text);
 MemoryInfo read_meminfo();
+/// For new programs without swapping.
+std::optional<Bytes> available_memory(const MemoryInfo& memory);
 
 /// The word in brackets of a sysfs choice, "always [madvise] never" -> "madvise"; absent without
 /// brackets.

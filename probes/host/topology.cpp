@@ -10,15 +10,16 @@
 
 namespace scaleworth::probes::host {
 namespace {
-struct Destroy {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+template <auto release>
+struct Release {
+  template <class Object>
+  void operator()(Object* object) const {
+    release(object);
+  }
 };
-using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
-
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
+using Handle =
+    std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Release<&hwloc_topology_destroy>>;
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, Release<&hwloc_bitmap_free>>;
 
 constexpr std::array cache_types{HWLOC_OBJ_L1CACHE,
                                  HWLOC_OBJ_L1ICACHE,

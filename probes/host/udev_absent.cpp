@@ -7,14 +7,6 @@ extern "C" {
 struct udev;
 struct udev_device;
 
-udev* udev_new();
-udev* udev_unref(udev* context);
-udev_device* udev_device_new_from_subsystem_sysname(udev* context,
-                                                    const char* subsystem,
-                                                    const char* name);
-const char* udev_device_get_property_value(udev_device* device, const char* key);
-udev_device* udev_device_unref(udev_device* device);
-
 udev* udev_new() {
   return nullptr;
 }

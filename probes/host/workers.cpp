@@ -20,12 +20,9 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
-#include <time.h>
 
 namespace scaleworth::probes::host {
 namespace {
@@ -108,11 +105,7 @@ std::int64_t calibrate(WorkerTeam& team, const UnitWork& work, Seconds goal) {
 }
 
 void note_contention(Samples& samples, int workers) {
-  std::vector<double> shares;
-  for (std::size_t i = 0; i < samples.wall_s.size(); ++i) {
-    shares.push_back(samples.cpu_s[i] / (workers * samples.wall_s[i]));
-  }
-  const double share = median(shares).value_or(1.0);
+  const double share = cpus_used(samples).value_or(workers) / workers;
   if (share >= uncontended_share) return;
   samples.warnings.push_back(
       fmt::format("contended: the workers had a CPU for {:.0f} % of the time, so wall-clock rates "
@@ -128,22 +121,44 @@ Seconds sample_duration(const Target& target) {
                           100.0 * clock_resolution_s()));
 }
 
+double clock_seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::optional<double> cpus_used(const Samples& samples) {
+  std::vector<double> used;
+  for (std::size_t i = 0; i < samples.wall_s.size(); ++i) {
+    used.push_back(samples.cpu_s[i] / samples.wall_s[i]);
+  }
+  return median(used);
+}
+
+Samples collect_samples(const Target& target,
+                        double operations,
+                        const std::function<TeamTiming()>& run) {
+  StoppingRule rule(target);
+  Samples samples;
+  while (!rule.finished()) {
+    check_interrupt();
+    const TeamTiming timing = run();
+    rule.add(timing.wall / operations, timing.wall);
+    samples.cpu_s.push_back(timing.cpu.value() / operations);
+  }
+  samples.wall_s = rule.samples();
+  samples.stop_reason = rule.explanation();
+  return samples;
+}
+
 Samples take_samples(WorkerTeam& team,
                      const UnitWork& work,
                      const Target& target,
                      std::int64_t* last_units) {
   const std::int64_t units = calibrate(team, work, sample_duration(target));
   const double operations = static_cast<double>(units) / work.units_per_operation;
-  StoppingRule rule(target);
-  Samples samples;
-  while (!rule.finished()) {
-    check_interrupt();
-    const TeamTiming timing = run_units(team, work, units);
-    rule.add(timing.wall / operations, timing.wall);
-    samples.cpu_s.push_back(timing.cpu.value() / operations);
-  }
-  samples.wall_s = rule.samples();
-  samples.stop_reason = rule.explanation();
+  Samples samples =
+      collect_samples(target, operations, [&] { return run_units(team, work, units); });
   samples.warnings = sample_warnings(samples.wall_s);
   note_contention(samples, team.size());
   if (last_units != nullptr) *last_units = units;
@@ -152,12 +167,6 @@ Samples take_samples(WorkerTeam& team,
 
 namespace {
 using Clock = std::chrono::steady_clock;
-
-double thread_cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// 0, or the error number.
 int pin(std::thread& thread, int cpu) {
@@ -201,13 +210,13 @@ struct WorkerTeam::State {
       if (task == nullptr) return;
       pass_gate();
       report.start = Clock::now();
-      const double cpu_start = thread_cpu_seconds();
+      const double cpu_start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
       try {
         (*task)(worker);
       } catch (...) {
         report.error = std::current_exception();
       }
-      report.cpu_s = thread_cpu_seconds() - cpu_start;
+      report.cpu_s = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
       report.end = Clock::now();
       if (remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) remaining.notify_one();
     }

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <sched.h>
+#include <time.h>
 
 namespace scaleworth::probes::host {
 // Which CPUs workers are pinned to: allowed ones only, whole cores before SMT siblings.
@@ -70,6 +72,18 @@ struct UnitWork {
 /// How long one sample should last so that at least `minimum_samples` fit 70 % of the budget:
 /// within [1 ms, 20 ms], and never below 100 times the clock's resolution.
 Seconds sample_duration(const Target& target);
+
+/// Seconds of CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, ...
+double clock_seconds(clockid_t clock);
+
+/// How many CPUs the operation kept busy: median of CPU time / wall time. Absent for no samples.
+std::optional<double> cpus_used(const Samples& samples);
+
+/// Calls `run`, which holds so many operations, until the target is met. Throws Interrupted in
+/// between.
+Samples collect_samples(const Target& target,
+                        double operations,
+                        const std::function<TeamTiming()>& run);
 
 /// Finds the units that fill one sample (those runs warm up), then samples until the target is met.
 /// Warnings: thread-CPU time below 98 % of workers x wall time (contention), drift, two modes.

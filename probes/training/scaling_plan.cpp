@@ -4,14 +4,60 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
 namespace {
+/// 1, 2, 4, ... up to `ranks`.
+std::vector<int> scaling_counts(int ranks) {
+  std::vector<int> counts;
+  for (int count = 1; count <= ranks; count *= 2) counts.push_back(count);
+  return counts;
+}
+
+/// What one rank was seen to do and has.
+struct RankCapacity {
+  FlopPerSecond rate;
+  Bytes memory;
+  int ranks = 1;  // of the job
+};
+
+std::int64_t wanted_batch(const TransformerShape& shape, FlopPerSecond rate, Seconds target) {
+  const double sequences = target / (model_flops(shape, 1) / rate);
+  return std::max<std::int64_t>(1, std::llround(sequences));
+}
+
+/// Sequences per rank that come closest to the target, fewer where one rank alone could not hold
+/// the whole batch of strong scaling, or its doubled share of weak scaling; at least 1.
+std::int64_t choose_batch(const TransformerShape& shape,
+                          const RankCapacity& capacity,
+                          const ShapeFamily& family) {
+  const std::int64_t share = std::max(2, scaling_counts(capacity.ranks).back());
+  const double empty = family.memory(shape, 0).value();
+  const double sequence = family.memory(shape, 1).value() - empty;
+  const double room = (capacity.memory.value() - empty) / sequence;
+  const auto fitting = static_cast<std::int64_t>(std::clamp(room, 1.0, 1e6)) / share;
+  const std::int64_t wanted = wanted_batch(shape, capacity.rate, family.target_step);
+  return std::max<std::int64_t>(1, std::min(wanted, fitting));
+}
+
+/// The widest member of which four sequences take at most the target and whose training state fits
+/// into memory with the batch that follows. The narrowest where none does.
+TransformerShape choose_shape(const RankCapacity& capacity, const ShapeFamily& family) {
+  for (auto width = family.widths.rbegin(); width != family.widths.rend(); ++width) {
+    const TransformerShape shape = family.member(*width);
+    if (4.0 * (model_flops(shape, 1) / capacity.rate) > family.target_step) continue;
+    const std::int64_t wanted = wanted_batch(shape, capacity.rate, family.target_step);
+    if (choose_batch(shape, capacity, family) == wanted) return shape;
+  }
+  return family.member(family.widths.front());
+}
+
 constexpr int calibration_steps = 5;
 
-// FLOP/s of one rank while all of them train.
+/// FLOP/s of one rank while all of them train.
 FlopPerSecond calibrate(RankGroup& group, const StepSizes& sizes, TrainingWork work) {
   work.shape = sizes.shape;
   work.ranks = group.size();
@@ -34,11 +80,6 @@ void keep(std::vector<StepSeries>& series, Recorder& recorder) {
     recorder.add_timeline(point, one.take_timeline());
   }
 }
-}  // namespace
-
-Rounds rounds_of(Suite suite) {
-  return suite == Suite::quick ? Rounds{2, 10} : Rounds{3, 20};
-}
 
 void check_straggler(const RankGroup& group, const RankOptions& options) {
   if (!options.straggler) return;
@@ -48,10 +89,103 @@ void check_straggler(const RankGroup& group, const RankOptions& options) {
       "straggler rank {}: this job has ranks 0 to {}; name one of them", rank, group.size() - 1));
 }
 
+/// Strong at each count, then weak with twice the batch per rank; strong alone for one rank.
+std::vector<StepSeries> scaling_series(const RankGroup& group,
+                                       Suite suite,
+                                       const StepSizes& sizes,
+                                       const ShapeFamily& family,
+                                       const RankOptions& options) {
+  std::vector<StepSeries> series;
+  const std::vector<int> counts = scaling_counts(group.size());
+  TrainingWork next = family_work(family, options);
+  next.shape = sizes.shape;
+  next.warmup_steps = warmup_steps;
+  next.steps = rounds_of(suite).steps;
+  for (const int ranks : counts) {
+    next.ranks = ranks;
+    next.global_batch = sizes.batch * counts.back();
+    series.emplace_back("strong", next, family.precision);
+  }
+  if (counts.size() == 1) return series;
+  for (const int ranks : counts) {
+    next.ranks = ranks;
+    next.global_batch = 2 * sizes.batch * ranks;
+    series.emplace_back("weak", next, family.precision);
+  }
+  return series;
+}
+
+/// One training per series and round, then points and timelines; after an exception those of
+/// complete rounds.
+void measure_rounds(RankGroup& group,
+                    int rounds,
+                    std::vector<StepSeries>& series,
+                    Recorder& recorder) {
+  try {
+    double done = 0.0;
+    in_turns(rounds, series.size(), [&](int, std::size_t index) {
+      recorder.progress(done++ / (rounds * static_cast<double>(series.size())),
+                        series[index].description());
+      series[index].append(group.train(series[index].work()));
+    });
+  } catch (...) {
+    keep(series, recorder);
+    throw;
+  }
+  keep(series, recorder);
+}
+/// Runs until it fits.
+void measure_series(RankGroup& group,
+                    const Setting& setting,
+                    const RankOptions& options,
+                    const ShapeFamily& family,
+                    Recorder& recorder) {
+  StepSizes sizes = choose_sizes(group, family, options, recorder);
+  while (true) {
+    std::vector<StepSeries> series = scaling_series(group, setting.suite, sizes, family, options);
+    try {
+      return measure_rounds(group, rounds_of(setting.suite).count, series, recorder);
+    } catch (const OutOfMemory& failure) {
+      const bool kept = std::ranges::any_of(series, [](const auto& one) { return !one.empty(); });
+      if (kept || sizes.batch == 1) throw;
+      recorder.warn(fmt::format("the batch is halved: {}", failure.what()));
+      sizes.batch /= 2;
+    }
+  }
+}
+
+Seconds estimate_series(const Setting& setting, const ShapeFamily& family) {
+  const Rounds rounds = rounds_of(setting.suite);
+  const std::vector<int> counts = scaling_counts(setting.max_ranks);
+  Seconds step_of_each;  // count, strong and (with several counts) weak
+  for (const int ranks : counts) {
+    step_of_each += family.target_step * (static_cast<double>(counts.back()) / ranks);
+    if (counts.size() > 1) step_of_each += 2.0 * family.target_step;
+  }
+  const double trainings = static_cast<double>(counts.size()) * (counts.size() > 1 ? 2.0 : 1.0);
+  return family.calibration +
+         rounds.count * ((rounds.steps + warmup_steps) * step_of_each + trainings * family.setup);
+}
+}  // namespace
+
+Rounds rounds_of(Suite suite) {
+  return suite == Suite::quick ? Rounds{2, 10} : Rounds{3, 20};
+}
+
+TrainingWork family_work(const ShapeFamily& family, const RankOptions& options) {
+  TrainingWork work;
+  work.bucket = family.bucket;
+  work.straggler = options.straggler;
+  return work;
+}
+
 StepSizes choose_sizes(RankGroup& group,
                        const ShapeFamily& family,
-                       const TrainingWork& work,
+                       const RankOptions& options,
                        Recorder& recorder) {
+  check_straggler(group, options);
+  recorder.progress(0.0, "sizing the training step");
+  const TrainingWork work = family_work(family, options);
   RankCapacity capacity{FlopPerSecond(0.0), group.available_memory_per_rank(), group.size()};
   StepSizes sizes{family.member(family.widths.front()), 1};
   capacity.rate = calibrate(group, sizes, work);
@@ -72,55 +206,25 @@ StepSizes choose_sizes(RankGroup& group,
   return {sizes.shape, choose_batch(sizes.shape, capacity, family)};
 }
 
-std::vector<StepSeries> scaling_series(const RankGroup& group,
-                                       Suite suite,
-                                       const StepSizes& sizes,
-                                       const TrainingWork& work,
-                                       const std::string& precision) {
-  std::vector<StepSeries> series;
-  const std::vector<int> counts = scaling_counts(group.size());
-  TrainingWork next = work;
-  next.shape = sizes.shape;
-  next.warmup_steps = warmup_steps;
-  next.steps = rounds_of(suite).steps;
-  for (const int ranks : counts) {
-    next.ranks = ranks;
-    next.global_batch = sizes.batch * counts.back();
-    series.emplace_back("strong", next, precision);
-  }
-  if (counts.size() == 1) return series;
-  for (const int ranks : counts) {
-    next.ranks = ranks;
-    next.global_batch = 2 * sizes.batch * ranks;
-    series.emplace_back("weak", next, precision);
-  }
-  return series;
+Seconds estimate_training(const Setting& setting) {
+  return estimate_series(setting, host_family());
 }
 
-Seconds step_of_each_count(const std::vector<int>& counts, Seconds target) {
-  Seconds sum;
-  for (const int ranks : counts) {
-    sum += target * (static_cast<double>(counts.back()) / ranks);  // strong
-    if (counts.size() > 1) sum += 2.0 * target;                    // weak
-  }
-  return sum;
+Seconds estimate_device_training(const Setting& setting) {
+  return estimate_series(setting, device_family());
 }
 
-void measure_rounds(RankGroup& group,
-                    int rounds,
-                    std::vector<StepSeries>& series,
-                    Recorder& recorder) {
-  try {
-    double done = 0.0;
-    in_turns(rounds, series.size(), [&](int, std::size_t index) {
-      recorder.progress(done++ / (rounds * static_cast<double>(series.size())),
-                        series[index].description());
-      series[index].append(group.train(series[index].work()));
-    });
-  } catch (...) {
-    keep(series, recorder);
-    throw;
-  }
-  keep(series, recorder);
+void measure_training(RankGroup& group,
+                      const Setting& setting,
+                      const RankOptions& options,
+                      Recorder& recorder) {
+  measure_series(group, setting, options, host_family(), recorder);
+}
+
+void measure_device_training(RankGroup& group,
+                             const Setting& setting,
+                             const RankOptions& options,
+                             Recorder& recorder) {
+  measure_series(group, setting, options, device_family(), recorder);
 }
 }  // namespace scaleworth::probes

@@ -4,85 +4,52 @@
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
 namespace {
-constexpr std::int64_t head_width = 64;
-
-Seconds sequence_time(const TransformerShape& shape, FlopPerSecond rate) {
-  return model_flops(shape, 1) / rate;
-}
-
-std::int64_t wanted_batch(const TransformerShape& shape, FlopPerSecond rate, Seconds target) {
-  const double sequences = target / sequence_time(shape, rate);
-  return std::max<std::int64_t>(1, std::llround(sequences));
-}
-
-TransformerShape device_member(std::int64_t width) {
-  constexpr std::int64_t device_head_width = 128;
-  return {.layers = 8,
-          .width = width,
-          .heads = width / device_head_width,
-          .sequence = 1024,
-          .vocabulary = 32768};
-}
-}  // namespace
-
-std::vector<int> scaling_counts(int ranks) {
-  std::vector<int> counts;
-  for (int count = 1; count <= ranks; count *= 2) counts.push_back(count);
-  return counts;
-}
-
-TransformerShape family_member(std::int64_t width) {
+TransformerShape host_member(std::int64_t width) {
   return {.layers = 2,
           .width = width,
-          .heads = std::max<std::int64_t>(1, width / head_width),
+          .heads = std::max<std::int64_t>(1, width / 64),
           .sequence = 64,
           .vocabulary = 512};
 }
 
-std::vector<std::int64_t> family_widths() {
-  return {32, 64, 128, 192, 256, 384, 512, 768};
+TransformerShape device_member(std::int64_t width) {
+  return {.layers = 8, .width = width, .heads = width / 128, .sequence = 1024, .vocabulary = 32768};
 }
+}  // namespace
 
 const ShapeFamily& host_family() {
-  static const ShapeFamily family{&family_member, family_widths(), &training_memory, target_step};
+  static const ShapeFamily family{
+      .member = &host_member,
+      .widths = {32, 64, 128, 192, 256, 384, 512, 768},
+      .memory = &training_memory,
+      .target_step = Seconds(0.025),
+      .precision = "fp32",
+      .bucket = TrainingWork{}.bucket,
+      .setup = Seconds(0.03),  // memory is touched and filled with weights
+      // A short first size, then one or two of full length.
+      .calibration = 1.5 * calibration_length * Seconds(0.025)};
   return family;
 }
 
 const ShapeFamily& device_family() {
-  static const ShapeFamily family{&device_member,
-                                  {512, 1024, 1536, 2048, 3072, 4096, 6144, 8192},
-                                  &device_training_memory,
-                                  Seconds(0.05)};
+  static const ShapeFamily family{
+      .member = &device_member,
+      .widths = {512, 1024, 1536, 2048, 3072, 4096, 6144, 8192},
+      .memory = &device_training_memory,
+      .target_step = Seconds(0.05),
+      .precision = "bf16",
+      // As frameworks choose them: large enough for the links, small enough to overlap.
+      .bucket = Bytes(32.0 * 1024.0 * 1024.0),
+      .setup = Seconds(0.6),  // memory, weights, the products' plans
+      // From the narrowest member to the widest that fits.
+      .calibration = 2.5 * (calibration_length * Seconds(0.05) + Seconds(0.6))};
   return family;
-}
-
-TransformerShape choose_shape(const RankCapacity& capacity, const ShapeFamily& family) {
-  for (auto width = family.widths.rbegin(); width != family.widths.rend(); ++width) {
-    const TransformerShape shape = family.member(*width);
-    if (4.0 * sequence_time(shape, capacity.rate) > family.target_step) continue;
-    const std::int64_t wanted = wanted_batch(shape, capacity.rate, family.target_step);
-    if (choose_batch(shape, capacity, family) == wanted) return shape;
-  }
-  return family.member(family.widths.front());
-}
-
-std::int64_t choose_batch(const TransformerShape& shape,
-                          const RankCapacity& capacity,
-                          const ShapeFamily& family) {
-  const std::int64_t share = std::max(2, scaling_counts(capacity.ranks).back());
-  const double empty = family.memory(shape, 0).value();
-  const double sequence = family.memory(shape, 1).value() - empty;
-  const double room = (capacity.memory.value() - empty) / sequence;
-  const auto fitting = static_cast<std::int64_t>(std::clamp(room, 1.0, 1e6)) / share;
-  const std::int64_t wanted = wanted_batch(shape, capacity.rate, family.target_step);
-  return std::max<std::int64_t>(1, std::min(wanted, fitting));
 }
 
 std::int64_t parameter_count(const TransformerShape& shape) {

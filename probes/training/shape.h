@@ -12,53 +12,28 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// The size of the reference step: from a fixed family, so that a step takes tens of milliseconds
-// at every rank count.
+inline constexpr int calibration_length = 7;  // steps, warm-up included
 
-/// 1, 2, 4, ... up to `ranks`.
-std::vector<int> scaling_counts(int ranks);
-
-/// Time that a step should take at the largest count of strong scaling.
-inline constexpr Seconds target_step{0.025};
-
-/// The member of the family with this width: 2 layers, heads of 64 columns (or one head of all), 64
-/// positions, 512 tokens.
-TransformerShape family_member(std::int64_t width);
-/// The widths of the family, narrowest first.
-std::vector<std::int64_t> family_widths();
-
-/// What one rank was seen to do and has.
-struct RankCapacity {
-  FlopPerSecond rate;
-  Bytes memory;
-  int ranks = 1;  // of the job
-};
-
-/// The shapes that a kind of machine is given.
+/// The training step that a kind of machine is given, from a fixed family of shapes, so that a step
+/// takes tens of milliseconds at every rank count.
 struct ShapeFamily {
   TransformerShape (*member)(std::int64_t width) = nullptr;
   std::vector<std::int64_t> widths;  // narrowest first
   /// What one rank needs for so many sequences.
   Bytes (*memory)(const TransformerShape& shape, std::int64_t sequences) = nullptr;
-  Seconds target_step;
+  Seconds target_step;  // at the largest count of strong scaling
+  const char* precision = nullptr;
+  Bytes bucket;
+  Seconds setup;        // of one training, for estimates
+  Seconds calibration;  // for estimates
 };
 
-/// family_member, fp32, `target_step`.
+/// 2 layers, heads of 64 columns (or one head of all), 64 positions, 512 tokens; widths 32 to 768;
+/// fp32.
 const ShapeFamily& host_family();
 /// 8 layers, heads of 128 columns, 1024 positions, 32768 tokens; widths 512 to 8192; bf16; a step
 /// of 50 ms, so that launches and events do not count.
 const ShapeFamily& device_family();
-
-/// The widest member of which four sequences take at most the target and whose training state fits
-/// into memory with the batch that follows. The narrowest where none does.
-TransformerShape choose_shape(const RankCapacity& capacity,
-                              const ShapeFamily& family = host_family());
-
-/// Sequences per rank that come closest to the target, fewer where one rank alone could not hold
-/// the whole batch of strong scaling, or its doubled share of weak scaling; at least 1.
-std::int64_t choose_batch(const TransformerShape& shape,
-                          const RankCapacity& capacity,
-                          const ShapeFamily& family = host_family());
 
 /// L layers, width D, S positions, vocabulary V:
 ///   token embedding V D + position embedding S D
@@ -135,11 +110,7 @@ InitialDistribution initial_distribution(const ParameterLayout& layout, Initial 
 void initialise(const ParameterLayout& layout, std::uint64_t seed, std::span<float> parameters);
 
 /// A range of gradients that is all-reduced at once.
-struct Bucket {
-  std::size_t offset = 0;
-  std::size_t size = 0;
-  std::size_t end() const { return offset + size; }
-};
+using Bucket = Weight;
 
 /// Whole weights in memory order; a bucket is closed once it holds `target` bytes or more.
 /// A `target` of zero gives one bucket per weight. `element`: of one gradient.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/training/shape.h"
 #include "probes/training/step_probes.h"
 #include "src/core/files/run_names.h"
 
@@ -10,31 +9,6 @@
 #include <fmt/format.h>
 
 namespace scaleworth::probes {
-Seconds estimate_training(const Setting& setting) {
-  const Rounds rounds = rounds_of(setting.suite);
-  const std::vector<int> counts = scaling_counts(setting.max_ranks);
-  const Seconds step_of_each = step_of_each_count(counts, target_step);
-  const double modes = counts.size() > 1 ? 2.0 : 1.0;
-  // Memory is allocated, touched and filled with weights once per training.
-  const Seconds setup(0.03 * rounds.count * modes * static_cast<double>(counts.size()));
-  // A short first size, then one or two of full length.
-  const Seconds calibration = 1.5 * calibration_length * target_step;
-  return rounds.count * (rounds.steps + warmup_steps) * step_of_each + setup + calibration;
-}
-
-void measure_training(RankGroup& group,
-                      const Setting& setting,
-                      const RankOptions& options,
-                      Recorder& recorder) {
-  check_straggler(group, options);
-  recorder.progress(0.0, "sizing the training step");
-  TrainingWork work;
-  work.straggler = options.straggler;
-  const StepSizes sizes = choose_sizes(group, host_family(), work, recorder);
-  std::vector<StepSeries> series = scaling_series(group, setting.suite, sizes, work, "fp32");
-  measure_rounds(group, rounds_of(setting.suite).count, series, recorder);
-}
-
 std::vector<double> slowest_steps(const Timeline& timeline) {
   std::map<std::int32_t, std::chrono::nanoseconds> slowest;
   for (const Span& span : timeline.spans) {

@@ -14,11 +14,6 @@
 #include <vector>
 
 namespace scaleworth::probes {
-// The reference training step at 1, 2, 4, ... ranks, strong and weak scaling.
-
-/// From the suite, the rank count and the target time of a step alone.
-Seconds estimate_training(const Setting& setting);
-
 /// Points of fields::step_training, one per mode ("strong": one global batch, divided; "weak": a
 /// batch that grows with the ranks; strong alone where there is one rank) and count, each with its
 /// timeline. Sizes come from a calibration on all ranks. The counts take turns in several rounds,
@@ -31,10 +26,12 @@ void measure_training(RankGroup& group,
                       const RankOptions& options,
                       Recorder& recorder);
 
+Seconds estimate_training(const Setting& setting);
+
 class StepSeries {
  public:
   /// `precision`: of the products, "fp32" or "bf16".
-  StepSeries(std::string mode, TrainingWork work, std::string precision = "fp32");
+  StepSeries(std::string mode, TrainingWork work, std::string precision);
 
   const TrainingWork& work() const { return work_; }
   /// "strong scaling, 2 ranks".
@@ -62,9 +59,6 @@ class StepSeries {
 /// Duration of each step of `timeline` on its slowest rank, seconds, by step.
 std::vector<double> slowest_steps(const Timeline& timeline);
 
-/// From the suite, the GPU count and the target time of a step alone.
-Seconds estimate_device_training(const Setting& setting);
-
 /// As measure_training, with shapes for GPUs in bf16: points of fields::step_training and
 /// timelines. A batch that some GPU cannot hold after all is halved, with a warning.
 void measure_device_training(RankGroup& group,
@@ -72,7 +66,7 @@ void measure_device_training(RankGroup& group,
                              const RankOptions& options,
                              Recorder& recorder);
 
-Seconds estimate_step_variants(const Setting& setting);
+Seconds estimate_device_training(const Setting& setting);
 
 /// One training on all GPUs in several ways that take turns: steps launched kernel by kernel,
 /// replayed from graphs, traced by CUPTI. Points of fields::step_variants, one per way that could
@@ -81,9 +75,9 @@ void measure_step_variants(RankGroup& group,
                            const Setting& setting,
                            const RankOptions& options,
                            Recorder& recorder);
+Seconds estimate_step_variants(const Setting& setting);
 
 inline constexpr int warmup_steps = 3;
-inline constexpr int calibration_length = 7;  // steps, warm-up included
 
 struct Rounds {
   int count = 2;
@@ -96,24 +90,17 @@ struct StepSizes {
   std::int64_t batch = 1;  // sequences per rank
 };
 
-/// Throws UserError for a straggler that is not among the ranks.
-void check_straggler(const RankGroup& group, const RankOptions& options);
+/// Everything but shape, ranks, batch and steps.
+TrainingWork family_work(const ShapeFamily& family, const RankOptions& options);
 
 /// Trains members of `family` on all ranks until the next choice is no wider than one measured:
-/// wider products are faster, so each member that is chosen is measured itself. `work` holds
-/// everything but shape, ranks, batch and steps; no rank is slowed down. Where memory does not
-/// suffice after all, the choice goes on with less, and a warning.
+/// wider products are faster, so each member that is chosen is measured itself; no rank is slowed
+/// down. Where memory does not suffice after all, the choice goes on with less, and a warning.
+/// Throws UserError for a straggler that is not among the ranks.
 StepSizes choose_sizes(RankGroup& group,
                        const ShapeFamily& family,
-                       const TrainingWork& work,
+                       const RankOptions& options,
                        Recorder& recorder);
-
-/// Strong at each count, then weak with twice the batch per rank; strong alone for one rank.
-std::vector<StepSeries> scaling_series(const RankGroup& group,
-                                       Suite suite,
-                                       const StepSizes& sizes,
-                                       const TrainingWork& work,
-                                       const std::string& precision);
 
 /// Calls `action(round, index)` for each of `count` things in each round; even rounds go up, odd
 /// ones down, so that nothing always comes first.
@@ -125,14 +112,4 @@ void in_turns(int rounds, std::size_t count, const Action& action) {
     }
   }
 }
-
-/// Time of one step at each count of strong and (with several counts) weak scaling together.
-Seconds step_of_each_count(const std::vector<int>& counts, Seconds target);
-
-/// One training per series and round, then points and timelines; after an exception those of
-/// complete rounds.
-void measure_rounds(RankGroup& group,
-                    int rounds,
-                    std::vector<StepSeries>& series,
-                    Recorder& recorder);
 }  // namespace scaleworth::probes

@@ -4,7 +4,7 @@
 #include "src/core/files/fields.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 using attribution::Attribution;
 using attribution::Nanoseconds;
 
-constexpr JsonHead head{
+constexpr JsonHead attribution_head{
     "attribution.schema.json",
     "scaleworth attribute --format json",
     "Where the time of a job's recordings went, because of whom, and how sure that is. Times are "
@@ -22,15 +22,12 @@ constexpr JsonHead head{
     attribution_schema_version,
     "scaleworth attribution"};
 
-void verdict(Fields& json, const AttributionView& view) {
-  const Verdict judged = judge_attribution(view);
-  const char* answer = judged.answer == Answer::yes  ? "no straggler"
-                       : judged.answer == Answer::no ? "straggler"
-                                                     : "not known";
-  json("answer", answer, one_of("straggler|no straggler|not known"));
-  json("headline", judged.headline);
-  json("lines", judged.lines);
-}
+constexpr VerdictWords verdict_words{.yes = "no straggler",
+                                     .no = "straggler",
+                                     .unknown = "not known",
+                                     .answers = "straggler|no straggler|not known",
+                                     .headline = "",
+                                     .sentence = ""};
 
 void steps(Fields& json, const AttributionView& view) {
   const auto& choice = view.attribution.step_choice;
@@ -38,9 +35,8 @@ void steps(Fields& json, const AttributionView& view) {
   json("sentence", choice.sentence, or_null);
   json("found", choice.steps);
   json("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
-  json("averages_are_of_excluded_steps",
-       view.averages && view.averages->only_excluded,
-       "true: no step counts as steady state, the averages are of what there is.");
+  json.sentence("true: no step counts as steady state, the averages are of what there is.");
+  json("averages_are_of_excluded_steps", view.averages && view.averages->only_excluded);
 }
 
 double nanoseconds(double seconds) {
@@ -74,31 +70,20 @@ void averaged(Fields& json, const AveragedLedger& ledger) {
   json("steps", ledger.steps);
   json.object("step", ledger.step, spread);
   json.object("parts", [&](Fields& parts) {
-    for (const Part part : recording_parts) {
-      parts.object(part_key(part), ledger.part(part), spread);
-    }
+    for (const Part part : recording_parts) parts.object(part_key(part), ledger.part(part), spread);
   });
-  json.object("compute_by_class",
-              shares(ledger.compute_by_class, attribution::work_class_name),
-              "Adds up to compute.");
+  json.sentence("Adds up to compute.");
+  json.object("compute_by_class", shares(ledger.compute_by_class, attribution::work_class_name));
   json.object("host_late_by_cause",
               shares(ledger.host_late_by_cause, attribution::host_cause_name),
               "Adds up to host_late.");
-  json("overlapped_transfer_ns",
-       nanoseconds(ledger.overlapped_transfer),
-       "Ran under compute and cost nothing.",
-       or_null);
+  json.sentence("Ran under compute and cost nothing.");
+  json("overlapped_transfer_ns", nanoseconds(ledger.overlapped_transfer), or_null);
   json("overlapped_wait_ns", nanoseconds(ledger.overlapped_wait), or_null);
   json("overlapped_copy_ns", nanoseconds(ledger.overlapped_copy), or_null);
   json("communication_ns", nanoseconds(ledger.communication), "Exposed and hidden.", or_null);
 }
 
-struct RankTime {
-  Rank rank;
-  Nanoseconds time{};
-};
-
-/// One step of one rank of `job`, as recorded.
 void step_ledger(Fields& json, const Attribution& job, const attribution::StepLedger& ledger) {
   json.named("ledger");
   json("step", ledger.step);
@@ -107,19 +92,16 @@ void step_ledger(Fields& json, const Attribution& job, const attribution::StepLe
   json("end_ns", ledger.end);
   json("excluded", ledger.excluded, "Why it is not averaged.", or_null);
   for (const Part part : recording_parts) json(part_key(part), ledger.part(part));
-  std::vector<RankTime> waited;
+  std::vector<std::pair<Rank, Nanoseconds>> waited;
   for (std::size_t place = 0; place < ledger.waited_for.size(); ++place) {
     const Nanoseconds time = ledger.waited_for[place];
-    if (time.count() != 0) waited.push_back({rank_at(job, place), time});
+    if (time.count() != 0) waited.emplace_back(rank_at(job, place), time);
   }
-  json.array(
-      "waited_for",
-      waited,
-      [](Fields& entry, const RankTime& one) {
-        entry("rank", one.rank);
-        entry("time_ns", one.time);
-      },
-      "Divides exposed_wait_ns, together with uncharged_wait_ns.");
+  json.sentence("Divides exposed_wait_ns, together with uncharged_wait_ns.");
+  json.array("waited_for", waited, [](Fields& entry, const auto& one) {
+    entry("rank", one.first);
+    entry("time_ns", one.second);
+  });
   json("uncharged_wait_ns", ledger.uncharged_wait, "Below the clock error, or for no known rank.");
 }
 
@@ -141,79 +123,49 @@ void straggler(Fields& json, const AttributionView& view, const attribution::Str
   json("collectives", one.collectives, "At which it came last.");
   json("steps", one.steps, "In which it is the largest cause of waiting.");
   json("significant", one.significant, "Beyond the clock error.");
-  json("cause",
-       attribution::late_cause_name(one.cause),
-       "Explains at least 80 % of the lateness, else undecided.");
+  json.sentence("Explains at least 80 % of the lateness, else undecided.");
+  json("cause", attribution::late_cause_name(one.cause));
   json.array("shares", one.shares, cause_share);
   json("sentence", one.sentence, or_null);
 }
 
-const char* recurrence_name(attribution::Recurrence recurrence) {
-  switch (recurrence) {
-    case attribution::Recurrence::one_rank:
-      return "one rank";
-    case attribution::Recurrence::rotating:
-      return "rotating";
-    case attribution::Recurrence::too_few:
-      break;
-  }
-  return "too few steps";
-}
-
-struct Waited {
-  Rank rank;
-  Rank waited_for;
-  Nanoseconds exposed{};
-  Nanoseconds total{};
-};
+/// By attribution::Recurrence.
+constexpr std::array recurrences{"one rank", "rotating", "too few steps"};
 
 void stragglers(Fields& json, const AttributionView& view) {
   const auto& report = view.attribution.stragglers;
   json("abstention", report.abstention, "Why no rank is named.", or_null);
-  json("recurrence", recurrence_name(report.recurrence), one_of("one rank|rotating|too few steps"));
+  json("recurrence",
+       recurrences[static_cast<std::size_t>(report.recurrence)],
+       one_of("one rank|rotating|too few steps"));
   const auto priced = [&](Fields& one, const auto& named) { straggler(one, view, named); };
   json.array("stragglers", report.stragglers, priced, "The most expensive first.");
-  std::vector<Waited> matrix;
-  for (std::size_t i = 0; i < report.total.size(); ++i) {
-    for (std::size_t j = 0; j < report.total[i].size(); ++j) {
-      if (report.total[i][j].count() == 0) continue;
-      matrix.push_back({rank_at(view.attribution, i),
-                        rank_at(view.attribution, j),
-                        report.exposed[i][j],
-                        report.total[i][j]});
-    }
-  }
-  json.array(
-      "matrix",
-      matrix,
-      [](Fields& entry, const Waited& one) {
-        entry("rank", one.rank);
-        entry("waited_for", one.waited_for);
-        entry("exposed_ns", one.exposed);
-        entry("total_ns", one.total);
-      },
-      "Entries that are not zero, over the steps that count.");
+  std::vector<PairWait> matrix = pair_waits(view.attribution);
+  std::erase_if(matrix, [](const PairWait& one) { return one.total.count() == 0; });
+  json.sentence("Entries that are not zero, over the steps that count.");
+  json.array("matrix", matrix, [](Fields& entry, const PairWait& one) {
+    entry("rank", one.rank);
+    entry("waited_for", one.waited_for);
+    entry("exposed_ns", one.exposed);
+    entry("total_ns", one.total);
+  });
 }
 
 void nccl_use(Fields& json, const attribution::NcclUse& use) {
   json.named("nccl_use",
              "What NCCL reported of this rank's part; null where it reported nothing. Times are "
-             "means over "
-             "its network operations (one channel's sends or receives to one peer each), which run "
-             "side by side.");
+             "means over its network operations (one channel's sends or receives to one peer "
+             "each), which run side by side.");
   json("network_operations", use.operations);
   json("sent_bytes", use.sent_bytes);
   json("operation_ns", use.mean(use.duration));
-  json("gpu_wait_ns",
-       use.mean(use.gpu_wait),
-       "For data of the own GPU, or for it to take what came.");
+  json.sentence("For data of the own GPU, or for it to take what came.");
+  json("gpu_wait_ns", use.mean(use.gpu_wait));
   json("peer_wait_ns", use.mean(use.peer_wait), "For the receiver's credit.");
-  json("network_wait_ns",
-       use.mean(use.network_wait),
-       "For the network, or for what the peer had not sent yet.");
-  json("channels_apart_ns",
-       use.channels_apart,
-       "Between the ends of the first and of the last channel of the kernel.");
+  json.sentence("For the network, or for what the peer had not sent yet.");
+  json("network_wait_ns", use.mean(use.network_wait));
+  json.sentence("Between the ends of the first and of the last channel of the kernel.");
+  json("channels_apart_ns", use.channels_apart);
 }
 
 void participant(Fields& json, const attribution::CollectiveWait::Participant& part) {
@@ -232,27 +184,23 @@ void collective(Fields& json, const attribution::CollectiveWait& one) {
   json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
   json("index", one.index);
   json("size_bytes", one.bytes);
-  json("algorithm",
-       one.algorithm,
-       "As NCCL said that it chose; null where it did not say.",
-       or_null);
+  json.sentence("As NCCL said that it chose; null where it did not say.");
+  json("algorithm", one.algorithm, or_null);
   json("protocol", one.protocol, or_null);
   json("channels", one.channels);
   json("last_arriver", one.last_arriver, "null: a tie within the clock error, or one-sided.");
   json("spread_of_starts_ns", one.spread_of_starts);
   json("spread_of_ends_ns", one.spread_of_ends);
-  json("shortest_ns",
-       one.shortest,
-       "The last arriver's duration: an estimate of the pure transfer.");
+  json.sentence("The last arriver's duration: an estimate of the pure transfer.");
+  json("shortest_ns", one.shortest);
   json.array("participants", one.participants, participant);
 }
 
 void collectives(Fields& json, const Attribution& job) {
   json("matched", job.collectives.size());
   json("unmatched_kernels", job.unmatched_collectives);
-  std::vector<attribution::CollectiveWait> listed;
-  for (const std::size_t i : listed_collectives(job)) listed.push_back(job.collectives[i]);
-  json.array("listed", listed, collective, "At most a thousand, those with the most waiting.");
+  json.sentence("At most a thousand, those with the most waiting.");
+  json.array("listed", listed_collectives(job), collective);
 }
 
 void what_if(Fields& json, const attribution::Efficiency::WhatIf& one) {
@@ -283,10 +231,8 @@ void efficiency(Fields& json, const attribution::Efficiency& one) {
        one.useful,
        "By recording, in the order of `recordings`: union of kernels that are not communication.");
   json("step_time_ns", one.step_time);
-  json("replay_error",
-       one.replay_error,
-       "The replay without a change against the measurement.",
-       or_null);
+  json.sentence("The replay without a change against the measurement.");
+  json("replay_error", one.replay_error, or_null);
   json.array("what_if", one.what_if, what_if, "Each change alone; savings do not add up.");
   json.array("critical_path", one.critical_path, path_share, "Adds up to runtime_ns.");
 }
@@ -305,9 +251,8 @@ void clocks(Fields& json, const attribution::ClockReport& report) {
   json("reason", report.reason, or_null);
   json("method", report.method, or_null);
   json("error_ns", report.error, "Error bar of every wait.");
-  json("causality_violations",
-       report.causality_violations,
-       "Ends that lie before the last begin by more than the error.");
+  json.sentence("Ends that lie before the last begin by more than the error.");
+  json("causality_violations", report.causality_violations);
   json.array("ranks", report.ranks, clock);
 }
 
@@ -338,28 +283,20 @@ void job_ranks(Fields& json, const attribution::JobSize& size) {
 
 void document(Fields& json, const AttributionView& view) {
   const Attribution& job = view.attribution;
-  const auto& options = view.options;
   const auto ledger = [&](Fields& one, const auto& step) { step_ledger(one, job, step); };
-  json("tool_version", options.tool_version, or_null);
-  json("git_revision", options.git_revision, or_null);
-  json("input", options.input, "What was attributed, as on the command line.", or_null);
-  json("price_usd_per_gpu_hour",
-       view.price_per_gpu ? std::optional(view.price_per_gpu->value() * 3600.0) : std::nullopt);
-  json.object("verdict", view, verdict);
+  put_versions(json, view.options);
+  json("input", view.options.input, "What was attributed, as on the command line.", or_null);
+  json("price_usd_per_gpu_hour", per_hour(view.price_per_gpu));
+  put_verdict(json, judge_attribution(view), verdict_words);
   json("remarks", job.remarks, "Missing ranks, mixed runs, truncated files and the like.");
   json.object("steps", view, steps, "How the steps were found.");
-  json.object(
-      "averages",
-      view.averages,
-      [](Fields& means, const AveragedJob& all) {
-        means.object("mean", all.mean, averaged);
-        means.array("ranks", all.ranks, averaged);
-      },
-      "Means over the steps that count; null without steps.");
-  json.array("ledger",
-             job.ledger,
-             ledger,
-             "Every step of every rank; the nine parts add up to end_ns - start_ns exactly.");
+  json.sentence("Means over the steps that count; null without steps.");
+  json.object("averages", view.averages, [](Fields& means, const AveragedJob& all) {
+    means.object("mean", all.mean, averaged);
+    means.array("ranks", all.ranks, averaged);
+  });
+  json.sentence("Every step of every rank; the nine parts add up to end_ns - start_ns exactly.");
+  json.array("ledger", job.ledger, ledger);
   json.object("stragglers", view, stragglers);
   json.object("collectives", job, collectives);
   json.object("efficiency", job.efficiency, efficiency);
@@ -372,12 +309,10 @@ void document(Fields& json, const AttributionView& view) {
 }  // namespace
 
 std::string attribution_json(const AttributionView& view) {
-  Fields json(Fields::Make::document, head);
-  document(json, view);
-  return json_text(json.take());
+  return json_of(attribution_head, [&](Fields& json) { document(json, view); });
 }
 
 std::string attribution_schema() {
-  return schema_of(head, [](Fields& json) { document(json, {{}, {}, {}}); });
+  return schema_of(attribution_head, [](Fields& json) { document(json, {{}, {}, {}}); });
 }
 }  // namespace scaleworth::report

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
-#include "report/document.h"
 #include "report/names.h"
 #include "report/render.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <map>
-#include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
-/// Ranks that a summary lists one by one.
 constexpr std::size_t most_summary_ranks = 8;
 constexpr std::size_t most_summary_rows = 5;
 
@@ -58,8 +52,8 @@ Document frame(const AttributionView& view) {
 }
 
 /// Only the first rows, and no notes: a page has one screen.
-Table shortened(Table table, std::size_t rows) {
-  for (std::size_t i = rows; i < table.rows.size(); ++i) table.rows[i].detail = true;
+Table shortened(Table table) {
+  for (std::size_t i = most_summary_rows; i < table.rows.size(); ++i) table.rows[i].detail = true;
   table.notes.clear();
   return table;
 }
@@ -86,46 +80,85 @@ Section remarks(const attribution::Attribution& attribution) {
   return section;
 }
 
-/// Every section that has content.
 Document compose_attribution(const AttributionView& view) {
   Document document = frame(view);
-  for (Section& section : std::vector<Section>{ledger_section(view),
-                                               stragglers_section(view),
-                                               collectives_section(view),
-                                               efficiency_section(view),
-                                               evidence_section(view)}) {
-    if (has_content(section)) document.sections.push_back(std::move(section));
-  }
+  document.sections = with_content({ledger_section(view),
+                                    stragglers_section(view),
+                                    collectives_section(view),
+                                    efficiency_section(view),
+                                    evidence_section(view)});
   return document;
 }
 
-/// One page of it.
 Document summarise_attribution(const AttributionView& view) {
   Document document = frame(view);
-  Section time{"ledger", "", {}, {}, {}};
-  if (view.averages) {
-    time.tables.push_back(parts_table(view));
-    const std::size_t ranks = view.averages->ranks.size();
-    if (ranks > 1 && ranks <= most_summary_ranks) time.tables.push_back(rank_table(view));
-  }
-  Section who{"stragglers", "", {}, {}, {}};
-  if (!view.attribution.stragglers.stragglers.empty()) {
-    who.tables.push_back(shortened(straggler_table(view), most_summary_rows));
-  }
-  if (!view.attribution.collectives.empty()) {
-    who.tables.push_back(shortened(kinds_table(view), most_summary_rows));
-  }
-  Section efficiency{"efficiency", "", {}, {}, {}};
-  if (view.attribution.efficiency && !view.attribution.efficiency->what_if.empty()) {
-    efficiency.tables.push_back(shortened(what_if_table(view), most_summary_rows));
-  }
-  for (Section& section : std::vector<Section>{time, who, efficiency, remarks(view.attribution)}) {
-    if (has_content(section)) document.sections.push_back(std::move(section));
-  }
+  const auto& attribution = view.attribution;
+  const std::size_t ranks = view.averages ? view.averages->ranks.size() : 0;
+  const bool few_ranks = ranks > 1 && ranks <= most_summary_ranks;
+  document.sections = with_content(
+      {{"ledger",
+        "",
+        {},
+        {},
+        {view.averages ? parts_table(view) : Table{}, few_ranks ? rank_table(view) : Table{}}},
+       {"stragglers", "", {}, {}, {shortened(straggler_table(view)), shortened(kinds_table(view))}},
+       {"efficiency",
+        "",
+        {},
+        {},
+        {attribution.efficiency ? shortened(what_if_table(view)) : Table{}}},
+       remarks(attribution)});
   document.next.insert(
       document.next.begin(),
       {command_text(view) + " --details", "causes, waiting matrix, factors, clocks, recordings"});
   return document;
+}
+
+using attribution::StepLedger;
+
+/// The means of one step; its extremes are left out.
+AveragedLedger of_one_step(const StepLedger& ledger) {
+  AveragedLedger one;
+  one.step.mean = in_seconds(ledger.end - ledger.start);
+  for (std::size_t i = 0; i < part_count; ++i) one.parts[i].mean = in_seconds(ledger.parts[i]);
+  std::ranges::transform(ledger.compute_by_class, one.compute_by_class.begin(), in_seconds);
+  std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
+  one.overlapped_transfer = in_seconds(ledger.overlapped_transfer);
+  one.overlapped_wait = in_seconds(ledger.overlapped_wait);
+  one.overlapped_copy = in_seconds(ledger.overlapped_copy);
+  one.communication = in_seconds(ledger.communication);
+  return one;
+}
+
+/// Every mean of the ledger, always in the same order.
+std::vector<double*> means_of(AveragedLedger& ledger) {
+  std::vector<double*> means{&ledger.step.mean,
+                             &ledger.overlapped_transfer,
+                             &ledger.overlapped_wait,
+                             &ledger.overlapped_copy,
+                             &ledger.communication};
+  for (Spread& part : ledger.parts) means.push_back(&part.mean);
+  for (double& time : ledger.compute_by_class) means.push_back(&time);
+  for (double& time : ledger.host_late_by_cause) means.push_back(&time);
+  return means;
+}
+
+void widen(Spread& spread, double value, bool first) {
+  spread.least = first ? value : std::min(spread.least, value);
+  spread.most = first ? value : std::max(spread.most, value);
+}
+
+/// Adds to means that are still sums.
+void add(AveragedLedger& sum, AveragedLedger one, bool first) {
+  const std::vector<double*> sums = means_of(sum);
+  const std::vector<double*> means = means_of(one);
+  for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *means[i];
+  widen(sum.step, one.step.mean, first);
+  for (std::size_t i = 0; i < part_count; ++i) widen(sum.parts[i], one.parts[i].mean, first);
+}
+
+void divide(AveragedLedger& sum, double count) {
+  for (double* mean : means_of(sum)) *mean /= count;
 }
 }  // namespace
 
@@ -133,12 +166,11 @@ std::string render_attribution(const attribution::Attribution& attribution,
                                std::optional<DollarsPerSecond> price_per_gpu,
                                const RenderOptions& options) {
   const AttributionView view{attribution, options, average(attribution), price_per_gpu};
-  const auto document = [&] {
-    return options.details ? compose_attribution(view) : summarise_attribution(view);
+  const auto document = [&](const RenderOptions& as) {
+    return as.details ? compose_attribution(view) : summarise_attribution(view);
   };
   return render_document({document,
-                          [&] { return compose_attribution(view); },
-                          [&] { return attribution_json(view); },
+                          [&](const RenderOptions&) { return attribution_json(view); },
                           [&] { return attribution_charts(view); },
                           {"step",
                            "rank",
@@ -154,75 +186,15 @@ std::string render_attribution(const attribution::Attribution& attribution,
                          options);
 }
 
-namespace {
-using attribution::StepLedger;
-
-/// Times beside the parts.
-struct SideTime {
-  double AveragedLedger::*mean;
-  attribution::Nanoseconds StepLedger::*recorded;
-};
-constexpr std::array side_times{
-    SideTime{&AveragedLedger::overlapped_transfer, &StepLedger::overlapped_transfer},
-    SideTime{&AveragedLedger::overlapped_wait, &StepLedger::overlapped_wait},
-    SideTime{&AveragedLedger::overlapped_copy, &StepLedger::overlapped_copy},
-    SideTime{&AveragedLedger::communication, &StepLedger::communication},
-    SideTime{&AveragedLedger::uncharged_wait, &StepLedger::uncharged_wait}};
-
-/// The means of one step; its extremes are left out.
-AveragedLedger of_one_step(const StepLedger& ledger) {
-  AveragedLedger one;
-  one.step.mean = in_seconds(ledger.end - ledger.start);
-  for (std::size_t i = 0; i < part_count; ++i) one.parts[i].mean = in_seconds(ledger.parts[i]);
-  std::ranges::transform(ledger.compute_by_class, one.compute_by_class.begin(), in_seconds);
-  std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
-  for (const SideTime& side : side_times) one.*side.mean = in_seconds(ledger.*side.recorded);
-  return one;
-}
-
-/// Adds one value to a spread whose mean is still a sum.
-void add(Spread& spread, double value, bool first) {
-  spread.mean += value;
-  spread.least = first ? value : std::min(spread.least, value);
-  spread.most = first ? value : std::max(spread.most, value);
-}
-
-template <std::size_t N>
-void add(std::array<double, N>& sums, const std::array<double, N>& values) {
-  std::ranges::transform(sums, values, sums.begin(), std::plus{});
-}
-
-void add(AveragedLedger& sum, const AveragedLedger& one, bool first) {
-  add(sum.step, one.step.mean, first);
-  for (std::size_t i = 0; i < part_count; ++i) add(sum.parts[i], one.parts[i].mean, first);
-  add(sum.compute_by_class, one.compute_by_class);
-  add(sum.host_late_by_cause, one.host_late_by_cause);
-  for (const SideTime& side : side_times) sum.*side.mean += one.*side.mean;
-}
-
-void divide(AveragedLedger& sum, double count) {
-  sum.step.mean /= count;
-  for (Spread& part : sum.parts) part.mean /= count;
-  for (double& time : sum.compute_by_class) time /= count;
-  for (double& time : sum.host_late_by_cause) time /= count;
-  for (const SideTime& side : side_times) sum.*side.mean /= count;
-}
-}  // namespace
-
-bool counts(const StepLedger& ledger, const AveragedJob& job) {
-  return job.only_excluded || ledger.excluded.empty();
-}
-
 std::optional<AveragedJob> average(const attribution::Attribution& attribution) {
   const auto& ledgers = attribution.ledger;
   if (ledgers.empty()) return std::nullopt;
   AveragedJob job;
-  job.only_excluded = std::none_of(ledgers.begin(), ledgers.end(), [](const StepLedger& ledger) {
-    return ledger.excluded.empty();
-  });
+  job.only_excluded = std::ranges::none_of(
+      ledgers, [](const StepLedger& ledger) { return ledger.excluded.empty(); });
   std::map<Rank, AveragedLedger> by_rank;
   for (const StepLedger& ledger : ledgers) {
-    if (!counts(ledger, job)) continue;
+    if (!job.only_excluded && !ledger.excluded.empty()) continue;
     AveragedLedger& sum = by_rank[ledger.rank];
     add(sum, of_one_step(ledger), sum.steps == 0);
     ++sum.steps;
@@ -248,38 +220,26 @@ CollectiveTime collective_time(const attribution::CollectiveWait& collective) {
   return time;
 }
 
-std::vector<std::size_t> listed_collectives(const attribution::Attribution& attribution) {
-  std::vector<std::size_t> order(attribution.collectives.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (order.size() <= most_collectives) return order;
-  std::vector<double> waits;
-  waits.reserve(order.size());
-  for (const auto& collective : attribution.collectives) {
-    waits.push_back(collective_time(collective).wait);
-  }
-  const auto longer = [&](std::size_t a, std::size_t b) {
-    return waits[a] != waits[b] ? waits[a] > waits[b] : a < b;
-  };
-  const auto last = order.begin() + static_cast<std::ptrdiff_t>(most_collectives);
-  std::nth_element(order.begin(), last, order.end(), longer);
-  order.erase(last, order.end());
-  std::sort(order.begin(), order.end());
-  return order;
+std::vector<attribution::CollectiveWait> listed_collectives(
+    const attribution::Attribution& attribution) {
+  const auto& all = attribution.collectives;
+  if (all.size() <= most_collectives) return all;
+  std::vector<std::pair<double, std::size_t>> order;  // the longest wait, then the first, is least
+  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(-collective_time(all[i]).wait, i);
+  std::ranges::nth_element(order, order.begin() + most_collectives);
+  order.resize(most_collectives);
+  std::ranges::sort(order, {}, &std::pair<double, std::size_t>::second);
+  std::vector<attribution::CollectiveWait> listed;
+  for (const auto& [wait, i] : order) listed.push_back(all[i]);
+  return listed;
 }
-
-namespace {
-/// Seconds of GPU time that the averages are made of, over all ranks.
-double counted_gpu_seconds(const AttributionView& view) {
-  if (!view.averages) return 0.0;
-  double total = 0.0;
-  for (const AveragedLedger& rank : view.averages->ranks) total += rank.step.mean * rank.steps;
-  return total;
-}
-}  // namespace
 
 std::optional<double> share_of_gpu_time(const AttributionView& view,
                                         const attribution::Straggler& straggler) {
-  return share_of(straggler.gpu_seconds, counted_gpu_seconds(view));
+  if (!view.averages) return std::nullopt;
+  double counted = 0.0;  // seconds of GPU time
+  for (const AveragedLedger& rank : view.averages->ranks) counted += rank.step.mean * rank.steps;
+  return share_of(straggler.gpu_seconds, counted);
 }
 
 std::optional<double> lost_per_hour(const AttributionView& view,
@@ -290,18 +250,26 @@ std::optional<double> lost_per_hour(const AttributionView& view,
   return *share * price->value() * 3600.0 * static_cast<double>(view.averages->ranks.size());
 }
 
-void limit_rows(Table& table, const std::string& what) {
-  if (table.rows.size() <= most_rows) return;
+Table limit_rows(Table table, const std::string& what) {
+  constexpr std::size_t most_rows = 16;
+  if (table.rows.size() <= most_rows) return table;
   for (std::size_t i = most_rows; i < table.rows.size(); ++i) table.rows[i].detail = true;
   table.notes.push_back(
       fmt::format("{} more {} in CSV, JSON and HTML.", table.rows.size() - most_rows, what));
+  return table;
 }
 
-Cell rank_cell(Rank rank) {
-  return std::to_string(rank.index);
-}
-
-Cell time_cell(attribution::Nanoseconds time) {
-  return number(in_seconds(time));
+std::vector<PairWait> pair_waits(const attribution::Attribution& attribution) {
+  const auto& exposed = attribution.stragglers.exposed;
+  const auto& total = attribution.stragglers.total;
+  std::vector<PairWait> waits;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    for (std::size_t j = 0; j < total[i].size(); ++j) {
+      if (total[i][j].count() == 0 && exposed[i][j].count() == 0) continue;
+      waits.push_back(
+          {rank_at(attribution, i), rank_at(attribution, j), exposed[i][j], total[i][j]});
+    }
+  }
+  return waits;
 }
 }  // namespace scaleworth::report

@@ -4,7 +4,6 @@
 
 #include "report/charts/charts.h"
 #include "report/document.h"
-#include "report/render_options.h"
 #include "src/core/attribution.h"
 
 #include <array>
@@ -45,7 +44,6 @@ struct AveragedLedger {
   double overlapped_wait = 0.0;
   double overlapped_copy = 0.0;
   double communication = 0.0;
-  double uncharged_wait = 0.0;
 
   const Spread& part(Part which) const { return parts[index_of(which)]; }
   /// Of the mean step; 0 for a step without length.
@@ -63,16 +61,11 @@ struct AveragedJob {
 /// Absent when there is no step at all.
 std::optional<AveragedJob> average(const attribution::Attribution& attribution);
 
-/// Steps that the averages are made of: those not excluded, or all when none is left.
-bool counts(const attribution::StepLedger& ledger, const AveragedJob& job);
-
 inline double in_seconds(attribution::Nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-9;
 }
 
-// The sections of an attribution's report, in the order in which they are printed.
-
-/// What sections are made from.
+/// What the sections of a report are made from.
 struct AttributionView {
   const attribution::Attribution& attribution;
   const RenderOptions& options;
@@ -80,8 +73,16 @@ struct AttributionView {
   std::optional<DollarsPerSecond> price_per_gpu = {};
 };
 
-/// Rows beyond this are details: the short formats leave them out.
-inline constexpr std::size_t most_rows = 16;
+/// Who waited for whom, over the steps that count.
+struct PairWait {
+  Rank rank;
+  Rank waited_for;
+  attribution::Nanoseconds exposed{};
+  attribution::Nanoseconds total{};
+};
+/// The pairs that are not zero, row by row of the matrix.
+std::vector<PairWait> pair_waits(const attribution::Attribution& attribution);
+
 /// Single collectives that CSV and JSON hold.
 inline constexpr std::size_t most_collectives = 1000;
 
@@ -97,7 +98,6 @@ Table parts_table(const AttributionView& view);
 Table rank_table(const AttributionView& view);
 Table straggler_table(const AttributionView& view);
 Table kinds_table(const AttributionView& view);
-Table factors_table(const AttributionView& view);
 Table what_if_table(const AttributionView& view);
 
 /// One collective's time in waiting and in transfer, over its participants.
@@ -106,8 +106,9 @@ struct CollectiveTime {
   double transfer = 0.0;
 };
 CollectiveTime collective_time(const attribution::CollectiveWait& collective);
-/// Indices of the collectives with the most waiting, at most `most_collectives`, in time order.
-std::vector<std::size_t> listed_collectives(const attribution::Attribution& attribution);
+/// The collectives with the most waiting, at most `most_collectives`, in time order.
+std::vector<attribution::CollectiveWait> listed_collectives(
+    const attribution::Attribution& attribution);
 
 /// Of the GPU time that the averages are made of, what the straggler cost; absent without averages.
 std::optional<double> share_of_gpu_time(const AttributionView& view,
@@ -117,21 +118,12 @@ std::optional<double> share_of_gpu_time(const AttributionView& view,
 std::optional<double> lost_per_hour(const AttributionView& view,
                                     const attribution::Straggler& straggler);
 
-/// Marks the rows beyond `most_rows` as details, with a note that says so.
-void limit_rows(Table& table, const std::string& what);
+/// The rows beyond 16 are details, left out of the short formats, and a note says so.
+Table limit_rows(Table table, const std::string& what);
 
-Cell rank_cell(Rank rank);
-Cell time_cell(attribution::Nanoseconds time);
-
-// Cells of a table's rows.
-
-template <class T>
-auto rank_of(Rank T::*member) {
-  return [member](const T& row) { return rank_cell(row.*member); };
-}
-template <class T>
-auto time_of(attribution::Nanoseconds T::*member) {
-  return [member](const T& row) { return time_cell(row.*member); };
+/// A column of times, each with the unit that suits it.
+inline Column times(const char* id, const char* header) {
+  return measure(id, header, Unit::seconds).in_own_scale();
 }
 
 /// Absent where the whole is 0.
@@ -139,23 +131,13 @@ inline std::optional<double> share_of(double part, double whole) {
   return whole > 0.0 ? std::optional(part / whole) : std::nullopt;
 }
 
-inline Cell cell(double value) {
-  return number(value);
-}
-
-// Charts of an attribution's report.
-
 /// The average step of each rank by part, who waited for whom, and the length of every step.
 std::vector<Chart> attribution_charts(const AttributionView& view);
 
-/// The results in nanoseconds and base units, null for what is absent
-/// (docs/attribution.schema.json).
+/// The results in nanoseconds and base units, null for what is absent.
 std::string attribution_json(const AttributionView& view);
-/// The text of that schema.
+/// docs/attribution.schema.json.
 std::string attribution_schema();
-
-// The first lines of an attribution's report: who or what costs most, and whether that is beyond
-// the clock error.
 
 /// The headline names the straggler that is beyond the clock error and costs most, else repeats why
 /// no rank is named. The answer is `no` for a straggler, `yes` when there is none beyond the clock

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "report/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -20,13 +20,6 @@ std::string percent(double share) {
   return format_quantity(number(share), Unit::percent);
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty()) {
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  }
-  return text;
-}
-
 std::string sentence(std::string text) {
   text = capitalised(std::move(text));
   if (!text.empty() && text.back() != '.') text += '.';
@@ -39,10 +32,9 @@ std::string cause_text(const Straggler& straggler) {
     return "no single cause explains 80 % of its lateness";
   }
   std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
-  const auto share =
-      std::find_if(straggler.shares.begin(), straggler.shares.end(), [&](const auto& one) {
-        return one.cause == straggler.cause && !one.detail.empty();
-      });
+  const auto share = std::ranges::find_if(straggler.shares, [&](const auto& one) {
+    return one.cause == straggler.cause && !one.detail.empty();
+  });
   return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
 }
 
@@ -56,11 +48,10 @@ std::string straggler_headline(const AttributionView& view, const Straggler& str
                      cause_text(straggler));
 }
 
-/// The largest part that is not compute, of the average step.
 Part largest_loss(const AveragedJob& job) {
-  return *std::max_element(
-      recording_parts.begin() + 1, recording_parts.end(), [&](Part one, Part other) {
-        return job.mean.part(one).mean < job.mean.part(other).mean;
+  return *std::ranges::max_element(
+      recording_parts.begin() + 1, recording_parts.end(), {}, [&](Part part) {
+        return job.mean.part(part).mean;
       });
 }
 
@@ -140,10 +131,8 @@ std::string efficiency_line(const attribution::Efficiency& efficiency) {
 }
 
 std::string best_what_if(const attribution::Efficiency& efficiency) {
-  const auto best = std::max_element(
-      efficiency.what_if.begin(), efficiency.what_if.end(), [](const auto& a, const auto& b) {
-        return a.saved < b.saved;
-      });
+  const auto best =
+      std::ranges::max_element(efficiency.what_if, {}, &attribution::Efficiency::WhatIf::saved);
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
   return fmt::format("Predicted, {}: the slowest rank's step takes {} instead of {}.",
                      best->change,
@@ -151,7 +140,6 @@ std::string best_what_if(const attribution::Efficiency& efficiency) {
                      seconds(in_seconds(efficiency.step_time)));
 }
 
-/// What the straggler costs in money, at the rate of the recorded steps.
 std::string cost_line(const AttributionView& view, const Straggler& straggler) {
   const auto lost = lost_per_hour(view, straggler);
   if (!lost) return "";
@@ -174,10 +162,9 @@ std::int64_t all_losses(const Attribution& attribution) {
 Verdict judge_attribution(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
   const auto& stragglers = attribution.stragglers.stragglers;
-  const auto worst = std::find_if(
-      stragglers.begin(), stragglers.end(), [](const Straggler& one) { return one.significant; });
+  const auto worst = std::ranges::find_if(stragglers, &Straggler::significant);
   Verdict verdict;
-  std::vector<std::string> lines;
+  std::vector<std::string>& lines = verdict.lines;
   if (worst != stragglers.end()) {
     verdict.answer = Answer::no;
     verdict.headline = straggler_headline(view, *worst);
@@ -189,8 +176,7 @@ Verdict judge_attribution(const AttributionView& view) {
         verdict.headline = loss_headline(*view.averages, part) + " " + verdict.headline;
       }
     }
-    lines.push_back(worst->sentence);
-    lines.push_back(cost_line(view, *worst));
+    lines = {worst->sentence, cost_line(view, *worst)};
   } else if (attribution.stragglers.finding == attribution::StragglerFinding::no_straggler) {
     verdict.answer = Answer::yes;
     verdict.headline = sentence(attribution.stragglers.abstention);
@@ -198,8 +184,7 @@ Verdict judge_attribution(const AttributionView& view) {
     verdict.headline = no_straggler_named(view);
   }
   if (view.averages) lines.push_back(step_line(*view.averages));
-  lines.push_back(waiting_share(attribution));
-  lines.push_back(without_partner(attribution));
+  lines.insert(lines.end(), {waiting_share(attribution), without_partner(attribution)});
   if (attribution.efficiency) {
     lines.push_back(efficiency_line(*attribution.efficiency));
     lines.push_back(best_what_if(*attribution.efficiency));
@@ -211,7 +196,6 @@ Verdict judge_attribution(const AttributionView& view) {
     lines.push_back("The recordings are not whole: what was lost stands at the end.");
   }
   std::erase(lines, "");
-  verdict.lines = std::move(lines);
   return verdict;
 }
 }  // namespace scaleworth::report

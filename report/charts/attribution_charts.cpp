@@ -4,31 +4,29 @@
 #include "report/charts/charts.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
 namespace scaleworth::report {
 namespace {
-
 /// More ranks than this: the longest bars, the largest entries.
 constexpr std::size_t most_bars = 32;
 constexpr std::size_t most_cells = 64;
 /// Points of the timeline; beyond this the ranks are shown by their extremes.
 constexpr std::size_t most_lines = 16;
 
-const std::vector<std::string>& part_colours() {
-  static const std::vector<std::string> colours{css("series-1"),
-                                                css("series-2"),
-                                                css("series-3"),
-                                                css("series-4"),
-                                                css("series-5"),
-                                                css("series-6"),
-                                                css("axis"),
-                                                css("muted"),
-                                                css("series-7")};
-  return colours;
-}
+constexpr std::array part_colours{"series-1",
+                                  "series-2",
+                                  "series-3",
+                                  "series-4",
+                                  "series-5",
+                                  "series-6",
+                                  "axis",
+                                  "muted",
+                                  "series-7"};
 
 Json nominal(const std::string& field, const std::string& title, const Json& sort) {
   return {{"field", field},
@@ -42,31 +40,30 @@ std::vector<const AveragedLedger*> drawn_ranks(const AveragedJob& job) {
   std::vector<const AveragedLedger*> ranks;
   for (const AveragedLedger& rank : job.ranks) ranks.push_back(&rank);
   if (ranks.size() <= most_bars) return ranks;
-  std::stable_sort(ranks.begin(), ranks.end(), [](const auto* a, const auto* b) {
-    return a->part(Part::exposed_wait).mean < b->part(Part::exposed_wait).mean;
-  });
+  std::ranges::stable_sort(
+      ranks, {}, [](const auto* rank) { return rank->part(Part::exposed_wait).mean; });
   // Both ends matter: who never waits is waited for.
   ranks.erase(ranks.begin() + most_bars / 2, ranks.end() - most_bars / 2);
   return ranks;
 }
 
 Chart ledger_chart(const AttributionView& view) {
-  Chart chart{"ledger", "ledger", "Where each rank's average step goes", "", nullptr, ""};
+  Chart chart{"ledger", "ledger", "Where each rank's average step goes"};
   if (!view.averages) {
     chart.missing = "No bars: no step was found.";
     return chart;
   }
   StackedBars bars;
   for (const AveragedLedger* rank : drawn_ranks(*view.averages)) {
-    bars.bars.push_back(fmt::format("rank {}", rank->rank->index));
+    const std::string bar = fmt::format("rank {}", rank->rank->index);
     for (std::size_t i = 0; i < recording_parts.size(); ++i) {
       const Part part = recording_parts[i];
-      bars.rows.push_back(stacked_row(
-          bars.bars.back(), part_name(part), i, rank->part(part).mean * 1e3, rank->share(part)));
+      bars.rows.push_back(
+          stacked_row(bar, part_name(part), i, rank->part(part).mean * 1e3, rank->share(part)));
     }
   }
   for (const Part part : recording_parts) bars.parts.emplace_back(part_name(part));
-  bars.colours = part_colours();
+  for (const char* colour : part_colours) bars.colours.push_back(css(colour));
   bars.length = "time of one step (ms)";
   bars.bar = "rank";
   bars.bar_height = 28;
@@ -94,10 +91,9 @@ std::vector<std::size_t> drawn_cells(const attribution::StragglerReport& report)
     }
   }
   std::vector<std::size_t> order(ranks);
-  for (std::size_t i = 0; i < ranks; ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   if (ranks > most_cells) {
-    std::stable_sort(
-        order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
+    std::ranges::stable_sort(order, std::greater{}, [&](auto rank) { return weights[rank]; });
     order.resize(most_cells);
     std::sort(order.begin(), order.end());
   }
@@ -106,7 +102,7 @@ std::vector<std::size_t> drawn_cells(const attribution::StragglerReport& report)
 
 Chart matrix_chart(const AttributionView& view) {
   const auto& report = view.attribution.stragglers;
-  Chart chart{"waits", "stragglers", "Who waits for whom", "", nullptr, ""};
+  Chart chart{"waits", "stragglers", "Who waits for whom"};
   const auto ranks = drawn_cells(report);
   std::vector<Json> rows;
   bool any = false;
@@ -126,31 +122,30 @@ Chart matrix_chart(const AttributionView& view) {
   Json y = nominal("waits", "rank that waits", "ascending");
   Json x = nominal("for", "rank that is waited for", "ascending");
   x["axis"] = {{"labelAngle", 0}};
-  chart.spec = chart_spec(static_cast<int>(std::clamp<std::size_t>(28 * ranks.size(), 120, 640)));
-  chart.spec["data"] = inline_data(std::move(rows));
   // Colours are names of CSS variables, between which nothing can be interpolated.
-  chart.spec["mark"] = {{"type", "rect"}, {"fill", css("series-3")}};
-  chart.spec["encoding"] = {{"y", y},
-                            {"x", x},
-                            {"opacity",
-                             {{"field", "time"},
-                              {"type", "quantitative"},
-                              {"title", "exposed wait (ms)"},
-                              {"scale", {{"range", {0.0, 1.0}}}},
-                              {"legend", nullptr}}},
-                            {"tooltip",
-                             {tooltip("waits", "rank"),
-                              tooltip("for", "waits for"),
-                              tooltip("time", "exposed wait (ms)", ".4~g")}}};
+  chart.spec = chart_spec(static_cast<int>(std::clamp<std::size_t>(28 * ranks.size(), 120, 640)),
+                          std::move(rows),
+                          {{"type", "rect"}, {"fill", css("series-3")}},
+                          {{"y", y},
+                           {"x", x},
+                           {"opacity",
+                            {{"field", "time"},
+                             {"type", "quantitative"},
+                             {"title", "exposed wait (ms)"},
+                             {"scale", {{"range", {0.0, 1.0}}}},
+                             {"legend", nullptr}}},
+                           {"tooltip",
+                            {tooltip("waits", "rank"),
+                             tooltip("for", "waits for"),
+                             tooltip("time", "exposed wait (ms)", ".4~g")}}});
   chart.how_to_read =
       "Row: who waits; column: for whom; over the steps that count. A full column is a straggler, "
-      "a "
-      "full row a victim.";
+      "a full row a victim.";
   return chart;
 }
 
 Chart timeline_chart(const AttributionView& view) {
-  Chart chart{"steps", "ledger", "Length of every step", "", nullptr, ""};
+  Chart chart{"steps", "ledger", "Length of every step"};
   std::map<std::int32_t, std::pair<double, double>> range;
   std::map<std::pair<std::int32_t, int>, double> lengths;
   for (const auto& ledger : view.attribution.ledger) {
@@ -178,19 +173,20 @@ Chart timeline_chart(const AttributionView& view) {
       rows.push_back({{"step", step}, {"rank", "longest"}, {"time", ends.second}});
     }
   }
-  Json x = linear_channel("step", "step");
-  x["axis"] = {{"format", "d"}, {"tickMinStep", 1}};
+  Json x = linear_channel("step", "step", {{"format", "d"}, {"tickMinStep", 1}});
   x["scale"] = {{"zero", false}, {"nice", false}};
-  chart.spec = chart_spec(240);
-  chart.spec["data"] = inline_data(std::move(rows));
-  chart.spec["mark"] = {{"type", "line"}, {"point", true}};
-  chart.spec["encoding"] = {
-      {"x", x},
-      {"y", linear_channel("time", "length (ms)")},
-      {"color",
-       {{"field", "rank"}, {"type", "nominal"}, {"title", lines ? Json("rank") : Json(nullptr)}}},
-      {"tooltip",
-       {tooltip("step", "step"), tooltip("rank", "rank"), tooltip("time", "length (ms)", ".4~g")}}};
+  chart.spec = chart_spec(
+      240,
+      std::move(rows),
+      {{"type", "line"}, {"point", true}},
+      {{"x", x},
+       {"y", linear_channel("time", "length (ms)")},
+       {"color",
+        {{"field", "rank"}, {"type", "nominal"}, {"title", lines ? Json("rank") : Json(nullptr)}}},
+       {"tooltip",
+        {tooltip("step", "step"),
+         tooltip("rank", "rank"),
+         tooltip("time", "length (ms)", ".4~g")}}});
   chart.how_to_read =
       "Every step of every rank, those that are not averaged too: warm-up stands out at the left.";
   return chart;

@@ -8,39 +8,24 @@
 
 namespace scaleworth::report {
 namespace {
+constexpr const char* within_range = "within the measured counts";
+constexpr const char* extrapolated_range = "extrapolated";
+
 Json config() {
-  const std::string font = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif";
-  const Json guide{{"labelColor", css("muted")},
-                   {"titleColor", css("ink")},
-                   {"labelFontSize", 12},
-                   {"titleFontSize", 12},
-                   {"titleFontWeight", 500}};
-  Json axis = guide;
-  axis.update({{"gridColor", css("grid")},
-               {"domainColor", css("axis")},
-               {"tickColor", css("axis")},
-               {"titlePadding", 10},
-               {"labelPadding", 5}});
-  Json legend = guide;
-  legend.update(
-      {{"orient", "top"}, {"symbolStrokeWidth", 2}, {"symbolOpacity", 1}, {"labelLimit", 400}});
-  Json header = guide;
-  header.update({{"labelColor", css("ink")}, {"labelFontSize", 13}, {"labelFontWeight", 600}});
-  return {{"font", font},
-          {"background", "transparent"},
-          {"view", {{"stroke", nullptr}}},
-          {"axis", axis},
-          {"legend", legend},
-          {"header", header},
-          {"text", {{"fill", css("ink")}, {"fontSize", 12}}}};
-}
-
-bool all_finite(const Json& row) {
-  return std::none_of(row.begin(), row.end(), [](const Json& value) { return value.is_null(); });
-}
-
-Json channel(const std::string& field, const std::string& title) {
-  return {{"field", field}, {"type", "quantitative"}, {"title", title}};
+  return Json::parse(R"json({
+    "font": "system-ui, -apple-system, Segoe UI, Roboto, sans-serif",
+    "background": "transparent",
+    "view": {"stroke": null},
+    "axis": {"labelColor": "var(--muted)", "titleColor": "var(--ink)", "labelFontSize": 12,
+             "titleFontSize": 12, "titleFontWeight": 500, "gridColor": "var(--grid)",
+             "domainColor": "var(--axis)", "tickColor": "var(--axis)", "titlePadding": 10,
+             "labelPadding": 5},
+    "legend": {"labelColor": "var(--muted)", "titleColor": "var(--ink)", "labelFontSize": 12,
+               "titleFontSize": 12, "titleFontWeight": 500, "orient": "top",
+               "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelLimit": 400},
+    "header": {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 13,
+               "titleFontSize": 12, "titleFontWeight": 500, "labelFontWeight": 600},
+    "text": {"fill": "var(--ink)", "fontSize": 12}})json");
 }
 }  // namespace
 
@@ -62,14 +47,39 @@ Json chart_spec(int height) {
           {"config", config()}};
 }
 
+Json chart_spec(int height, std::vector<Json> rows, const Json& mark, const Json& encoding) {
+  Json spec = chart_spec(height);
+  spec["data"] = inline_data(std::move(rows));
+  spec["mark"] = mark;
+  spec["encoding"] = encoding;
+  return spec;
+}
+
+Json layered_spec(
+    int height, const Json& x, const Json& y, const Json& colour, const std::vector<Json>& parts) {
+  Json spec = chart_spec(height);
+  spec["encoding"] = {{"x", x}, {"y", y}, {"color", colour}};
+  Json& layers = spec["layer"] = Json::array();
+  for (const Json& part : parts) layers.insert(layers.end(), part.begin(), part.end());
+  return spec;
+}
+
 Json inline_data(std::vector<Json> rows) {
-  std::erase_if(rows, [](const Json& row) { return !all_finite(row); });
+  std::erase_if(rows, [](const Json& row) {
+    return std::any_of(row.begin(), row.end(), [](const Json& value) { return value.is_null(); });
+  });
   return {{"values", std::move(rows)}};
+}
+
+Json linear_channel(const std::string& field, const std::string& title, const Json& axis) {
+  Json result{{"field", field}, {"type", "quantitative"}, {"title", title}};
+  if (!axis.is_null()) result["axis"] = axis;
+  return result;
 }
 
 Json log_channel(const std::string& field, const std::string& title, double low, double high) {
   constexpr double few_decades = 3.0;
-  Json result = channel(field, title);
+  Json result = linear_channel(field, title);
   if (!(low > 0.0) || !(high > low) || !std::isfinite(high)) {
     result["scale"] = {{"type", "log"}};
     return result;
@@ -79,9 +89,7 @@ Json log_channel(const std::string& field, const std::string& title, double low,
   for (double power = std::floor(std::log10(low)); power <= std::log10(high); power += 1.0) {
     for (const double multiple : {1.0, 3.0}) {
       const double tick = multiple * std::pow(10.0, power);
-      if (tick >= low && tick <= high && (multiple == 1.0 || dense)) {
-        ticks.push_back(tick);
-      }
+      if (tick >= low && tick <= high && (multiple == 1.0 || dense)) ticks.push_back(tick);
     }
   }
   result["scale"] = {{"type", "log"}, {"domain", {low, high}}, {"nice", false}};
@@ -89,9 +97,10 @@ Json log_channel(const std::string& field, const std::string& title, double low,
   return result;
 }
 
-Json doubling_channel(const std::string& field, const std::string& title) {
-  Json result = channel(field, title);
+Json doubling_channel(const std::string& field, const std::string& title, const Json& axis) {
+  Json result = linear_channel(field, title);
   result["scale"] = {{"type", "log"}, {"base", 2}, {"nice", false}};
+  if (!axis.is_null()) result["axis"] = axis;
   return result;
 }
 
@@ -108,28 +117,21 @@ Range range_of(const std::vector<Json>& rows, const std::string& field) {
   return range.value_or(Range{});
 }
 
-Json linear_channel(const std::string& field, const std::string& title) {
-  return channel(field, title);
-}
-
-Json rank_channel(const std::vector<int>& counts) {
-  Json result = doubling_channel("ranks", "ranks");
-  result["axis"] = {{"values", counts}, {"format", "d"}};
-  return result;
+Json rank_channel(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count <= most; count *= 2) counts.push_back(count);
+  return doubling_channel("ranks", "ranks", {{"values", counts}, {"format", "d"}});
 }
 
 Json size_channel(const std::string& field, const std::string& title, double largest) {
-  Json result = doubling_channel(field, title);
   std::vector<double> values;
-  for (double size = 8.0; size <= largest; size *= 32.0) {
-    values.push_back(size);
-  }
-  result["axis"] = {
-      {"values", values},
-      {"labelExpr",
-       "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : datum.value >= 1024 "
-       "? datum.value / 1024 + ' KiB' : datum.value + ' B'"}};
-  return result;
+  for (double size = 8.0; size <= largest; size *= 32.0) values.push_back(size);
+  return doubling_channel(field,
+                          title,
+                          {{"values", values},
+                           {"labelExpr",
+                            "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : datum.value "
+                            ">= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"}});
 }
 
 Json colour_channel(const std::string& field,
@@ -137,9 +139,7 @@ Json colour_channel(const std::string& field,
                     const std::vector<std::string>& names,
                     const std::vector<std::string>& colours) {
   std::vector<std::string> range;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    range.push_back(colours[i % colours.size()]);
-  }
+  for (std::size_t i = 0; i < names.size(); ++i) range.push_back(colours[i % colours.size()]);
   return {{"field", field},
           {"type", "nominal"},
           {"title", title.empty() ? Json(nullptr) : Json(title)},
@@ -177,6 +177,12 @@ Json layer(const Json& data, const Json& mark, const Json& encoding) {
   return {{"data", data}, {"mark", mark}, {"encoding", encoding}};
 }
 
+Json layer_where(const std::string& test, const Json& mark, const Json& encoding) {
+  Json result{{"transform", Json::array({{{"filter", test}}})}, {"mark", mark}};
+  if (!encoding.is_null()) result["encoding"] = encoding;
+  return result;
+}
+
 Json facets(const Json& data,
             const std::vector<std::string>& collectives,
             const Grid& grid,
@@ -200,36 +206,33 @@ std::vector<std::string> distinct(const std::vector<Json>& rows, const char* fie
   return values;
 }
 
-namespace {
-constexpr const char* within_range = "within the measured counts";
-constexpr const char* extrapolated_range = "extrapolated";
-}  // namespace
-
-Json with_interval(const Estimate<double>& value) {
+Json with_interval(const Estimate<double>& value, const Json& more) {
   const auto interval = value.interval.value_or(Interval<double>{value.value, value.value});
-  return {{"value", json_value(value.value)},
-          {"low", json_value(interval.low)},
-          {"high", json_value(interval.high)}};
+  Json row{{"value", json_value(value.value)},
+           {"low", json_value(interval.low)},
+           {"high", json_value(interval.high)}};
+  row.update(more);
+  return row;
 }
 
-std::vector<Json> curve_rows(const std::vector<model::CurvePoint>& curve,
-                             const std::string& label,
-                             const std::function<Json(const model::CurvePoint&)>& make_row) {
-  std::vector<Json> rows;
+void add_curve(std::vector<Json>& rows,
+               const std::vector<model::CurvePoint>& curve,
+               const std::string& label,
+               const std::function<Estimate<double>(const model::CurvePoint&)>& value,
+               const Json& more) {
   for (std::size_t i = 0; i < curve.size(); ++i) {
     const auto& point = curve[i];
     const bool last_measured =
         !point.extrapolated && i + 1 < curve.size() && curve[i + 1].extrapolated;
     for (const bool extrapolated : {false, true}) {
       if (point.extrapolated != extrapolated && !(extrapolated && last_measured)) continue;
-      Json row = make_row(point);
-      row.update({{"series", label},
-                  {"ranks", point.ranks},
-                  {"range", extrapolated ? extrapolated_range : within_range}});
-      rows.push_back(std::move(row));
+      rows.push_back(with_interval(value(point),
+                                   {{"series", label},
+                                    {"ranks", point.ranks},
+                                    {"range", extrapolated ? extrapolated_range : within_range}}));
+      rows.back().update(more);
     }
   }
-  return rows;
 }
 
 Json curve_layers(const CurveLayers& parts) {
@@ -262,13 +265,5 @@ std::vector<std::string> series_names(const CurveLayers& parts) {
   std::vector<Json> rows = parts.measured;
   rows.insert(rows.end(), parts.curve.begin(), parts.curve.end());
   return distinct(rows, "series");
-}
-
-std::vector<int> doubled_counts(int most) {
-  std::vector<int> counts;
-  for (int count = 1; count <= most; count *= 2) {
-    counts.push_back(count);
-  }
-  return counts;
 }
 }  // namespace scaleworth::report

@@ -16,6 +16,11 @@ namespace scaleworth::report {
 
 /// A single view as wide as the page, `height` pixels high.
 Json chart_spec(int height);
+/// Of one mark over these rows.
+Json chart_spec(int height, std::vector<Json> rows, const Json& mark, const Json& encoding);
+/// Of several layers, in arrays from the lowest up.
+Json layered_spec(
+    int height, const Json& x, const Json& y, const Json& colour, const std::vector<Json>& parts);
 
 /// {"values": rows} with the rows left out that have a number that is not finite.
 Json inline_data(std::vector<Json> rows);
@@ -23,11 +28,13 @@ Json inline_data(std::vector<Json> rows);
 /// A quantitative channel on a logarithmic scale from `low` to `high` (both positive) with ticks at
 /// the powers of ten between them and, where these are few, at three times them.
 Json log_channel(const std::string& field, const std::string& title, double low, double high);
-Json linear_channel(const std::string& field, const std::string& title);
+Json linear_channel(const std::string& field, const std::string& title, const Json& axis = nullptr);
 /// A logarithmic scale of base 2 over the range of the data.
-Json doubling_channel(const std::string& field, const std::string& title);
-/// Rank counts on a base-2 scale, ticks at `counts`.
-Json rank_channel(const std::vector<int>& counts);
+Json doubling_channel(const std::string& field,
+                      const std::string& title,
+                      const Json& axis = nullptr);
+/// Rank counts on a base-2 scale, ticks at 1, 2, 4 ... up to `most`.
+Json rank_channel(int most);
 /// Byte sizes from 1 B to `largest` on a base-2 scale, labelled "1 KiB", "1 MiB".
 Json size_channel(const std::string& field, const std::string& title, double largest);
 
@@ -57,6 +64,8 @@ Json dot_mark(int size);
 /// From the field "low" to the field "high".
 Json interval_ends();
 Json layer(const Json& data, const Json& mark, const Json& encoding);
+/// Of the rows for which the expression holds.
+Json layer_where(const std::string& test, const Json& mark, const Json& encoding = nullptr);
 
 /// Side by side: as many as fill the rows of the page, each `width` x `height` pixels.
 struct Grid {
@@ -91,22 +100,22 @@ struct CurveLayers {
   std::string format;  // d3 number format
 };
 
-/// A number and its interval as fields "value", "low", "high"; the interval collapses when absent.
-Json with_interval(const Estimate<double>& value);
+/// A number and its interval as fields "value", "low", "high", then `more`; the interval collapses
+/// when absent.
+Json with_interval(const Estimate<double>& value, const Json& more = Json::object());
 
-/// The points of a law as rows of the series `label`, their values by `make_row`: one line within
-/// the measured counts and one beyond, so that the extrapolated part is drawn apart; the last
-/// measured point belongs to both.
-std::vector<Json> curve_rows(const std::vector<model::CurvePoint>& curve,
-                             const std::string& label,
-                             const std::function<Json(const model::CurvePoint&)>& make_row);
+/// Adds the points of a law as rows of the series `label` with `more` fields: one line within the
+/// measured counts and one beyond, so that the extrapolated part is drawn apart; the last measured
+/// point belongs to both. A `value` that is not finite is not drawn.
+void add_curve(std::vector<Json>& rows,
+               const std::vector<model::CurvePoint>& curve,
+               const std::string& label,
+               const std::function<Estimate<double>(const model::CurvePoint&)>& value,
+               const Json& more = Json::object());
 
 /// Band and line of the curve, error bars and dots of the measured counts.
 Json curve_layers(const CurveLayers& parts);
 
 /// "measured" (where there is any), then the series of the curve in their order.
 std::vector<std::string> series_names(const CurveLayers& parts);
-
-/// 1, 2, 4 ... up to `most`: where an axis of counts has its ticks.
-std::vector<int> doubled_counts(int most);
 }  // namespace scaleworth::report

@@ -15,14 +15,10 @@ std::vector<Chart> make_charts(const model::Analysis& analysis) {
   if (!analysis.collectives.empty() || analysis.algorithms.empty()) {
     charts.push_back(collectives_chart(analysis));
   }
-  if (!analysis.algorithms.empty()) {
-    charts.push_back(nccl_chart(analysis));
-  }
+  if (!analysis.algorithms.empty()) charts.push_back(nccl_chart(analysis));
   std::set<std::string> models;
   for (const model::GpuResult& gpu : analysis.gpus) {
-    if (gpu.formats.empty() || !models.insert(gpu.identity.name).second) {
-      continue;
-    }
+    if (gpu.formats.empty() || !models.insert(gpu.identity.name).second) continue;
     charts.push_back(waterfall_chart(gpu));
     charts.push_back(gpu_roofline_chart(gpu));
   }
@@ -42,27 +38,25 @@ Json stacked_row(const std::string& bar,
 }
 
 Json stacked_bars(StackedBars chart) {
-  Json length = linear_channel("value", chart.length);
-  length["axis"] = {{"tickCount", 8}};
   Json colour = colour_channel("part", "", chart.parts, chart.colours);
   colour["legend"] = {{"columns", 5}};
-  Json spec = chart_spec(chart.bar_height * static_cast<int>(chart.bars.size()));
-  spec["data"] = inline_data(std::move(chart.rows));
-  spec["mark"] = {{"type", "bar"}, {"height", {{"band", 0.76}}}};
-  spec["encoding"] = {{"y",
-                       {{"field", "bar"},
-                        {"type", "nominal"},
-                        {"sort", chart.bars},
-                        {"title", nullptr},
-                        {"axis", {{"labelLimit", 260}, {"ticks", false}, {"domain", false}}}}},
-                      {"x", length},
-                      {"color", colour},
-                      {"order", {{"field", "order"}}},
-                      {"tooltip",
-                       {tooltip("bar", chart.bar),
-                        tooltip("part", "part"),
-                        tooltip("value", chart.length, ".3~f"),
-                        tooltip("share", "of the whole", ".1%")}}};
-  return spec;
+  const std::vector<std::string> bars = distinct(chart.rows, "bar");
+  return chart_spec(chart.bar_height * static_cast<int>(bars.size()),
+                    std::move(chart.rows),
+                    {{"type", "bar"}, {"height", {{"band", 0.76}}}},
+                    {{"y",
+                      {{"field", "bar"},
+                       {"type", "nominal"},
+                       {"sort", bars},
+                       {"title", nullptr},
+                       {"axis", {{"labelLimit", 260}, {"ticks", false}, {"domain", false}}}}},
+                     {"x", linear_channel("value", chart.length, {{"tickCount", 8}})},
+                     {"color", colour},
+                     {"order", {{"field", "order"}}},
+                     {"tooltip",
+                      {tooltip("bar", chart.bar),
+                       tooltip("part", "part"),
+                       tooltip("value", chart.length, ".3~f"),
+                       tooltip("share", "of the whole", ".1%")}}});
 }
 }  // namespace scaleworth::report

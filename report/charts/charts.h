@@ -11,11 +11,11 @@
 namespace scaleworth::report {
 struct Chart {
   std::string id;
-  std::string section;      // whose tables it stands beside
-  std::string title;        // states what the picture says
-  std::string how_to_read;  // axes and marks in one or two sentences
-  Json spec;                // null: no picture, `missing` says why
-  std::string missing;
+  std::string section;           // whose tables it stands beside
+  std::string title;             // states what the picture says
+  std::string how_to_read = {};  // axes and marks in one or two sentences
+  Json spec = nullptr;           // null: no picture, `missing` says why
+  std::string missing = {};
 };
 
 /// Soft roofs, ceilings of the memory levels, measured ladder, placed matrix products.
@@ -24,8 +24,6 @@ Chart roofline_chart(const model::Analysis& analysis);
 Chart gpu_roofline_chart(const model::GpuResult& gpu);
 /// From the datasheet's peak to the measured rate of the GPU's leading format, a bar per step.
 Chart waterfall_chart(const model::GpuResult& gpu);
-/// Soft roofs with ceilings, ladders and products as one chart; no picture without a soft roof.
-Chart chart_of(const model::RooflineResult& roofline, const std::string& section);
 /// Bus bandwidth against message size with the chosen fit, per collective at the largest count.
 Chart collectives_chart(const model::Analysis& analysis);
 /// Time against message size of each way that NCCL was forced to take, with its line, the curve of
@@ -46,8 +44,7 @@ std::vector<Chart> make_charts(const model::Analysis& analysis);
 // Horizontal bars split into parts that add up to their length.
 
 struct StackedBars {
-  std::vector<Json> rows;            // by `stacked_row`
-  std::vector<std::string> bars;     // from top to bottom
+  std::vector<Json> rows;            // by `stacked_row`, bars from top to bottom
   std::vector<std::string> parts;    // from left to right
   std::vector<std::string> colours;  // of the parts
   std::string length;                // what a bar's length is, with its unit

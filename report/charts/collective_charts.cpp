@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,13 +17,23 @@
 
 namespace scaleworth::report {
 namespace {
-using model::CollectiveResult;
+using namespace model;
+
+/// Those of the most ranks that fit.
+template <class T, class Fits>
+std::vector<const T*> of_most_ranks(const std::vector<T>& results, Fits fits) {
+  std::vector<const T*> shown;
+  for (const T& one : results) {
+    if (!fits(one) || (!shown.empty() && one.ranks < shown.front()->ranks)) continue;
+    if (!shown.empty() && one.ranks > shown.front()->ranks) shown.clear();
+    shown.push_back(&one);
+  }
+  return shown;
+}
 
 /// Time that the chosen fit gives for a message, in seconds; absent outside its segments.
 std::optional<double> fitted_time(const CollectiveResult& result, double bytes) {
-  if (result.chosen >= result.fits.size()) {
-    return std::nullopt;
-  }
+  if (result.chosen >= result.fits.size()) return std::nullopt;
   for (const auto& segment : result.fits[result.chosen].segments) {
     if (bytes >= segment.smallest.value() && bytes <= segment.largest.value()) {
       return segment.alpha.value.value() + segment.beta.value.value() * bytes +
@@ -76,19 +88,10 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
   return rows;
 }
 
-double largest_message(const std::vector<const CollectiveResult*>& shown) {
-  double largest = 8.0;
-  for (const auto* result : shown) {
-    for (const auto& point : result->points) {
-      largest = std::max(largest, point.message.value());
-    }
-  }
-  return largest;
-}
-
 Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
   std::vector<Json> rows = point_rows(shown);
   const Range range = range_of(rows, "busbw");
+  const double largest_message = std::max(8.0, range_of(rows, "bytes").high);
   const std::vector<std::string> order = distinct(rows, "collective");
   // A facet takes one data set, so fitted values are rows of their own kind.
   for (Json row : fit_rows(shown)) {
@@ -100,21 +103,16 @@ Json busbw_spec(const std::vector<const CollectiveResult*>& shown) {
                   tooltip("size", "message"),
                   tooltip("time", "time (us)", ".3~g"),
                   tooltip("busbw", "busbw (GB/s)", ".3~g")};
-  const auto only = [](const char* test, const Json& mark) {
-    return Json{{"transform", Json::array({{{"filter", test}}})}, {"mark", mark}};
-  };
-  Json intervals = only("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}});
-  intervals["encoding"] = interval_ends();
-  Json dots = only("!datum.fit", dot_mark(36));
-  dots["encoding"] = {{"tooltip", tips}};
   return facets(
       {{"values", rows}},
       order,
       {3, 285, 190},
-      {{"x", size_channel("bytes", "message", largest_message(shown))},
+      {{"x", size_channel("bytes", "message", largest_message)},
        {"y", log_channel("busbw", "bus bandwidth (GB/s)", range.low / 1.5, range.high * 1.5)},
        {"color", colour_channel("mode", "", {"isolated", "back to back"}, series_colours)}},
-      {only("datum.fit", line_mark(1.5)), intervals, dots});
+      {layer_where("datum.fit", line_mark(1.5)),
+       layer_where("!datum.fit", {{"type", "rule"}, {"strokeWidth", 1.5}}, interval_ends()),
+       layer_where("!datum.fit", dot_mark(36), {{"tooltip", tips}})});
 }
 
 /// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
@@ -139,38 +137,27 @@ std::string busbw_title(const CollectiveResult& result) {
 }
 }  // namespace
 
-Chart collectives_chart(const model::Analysis& analysis) {
-  Chart chart{"busbw", "collectives", "Bus bandwidth by message size", "", nullptr, ""};
-  int most = 0;
-  for (const auto& result : analysis.collectives) {
-    most = result.points.empty() ? most : std::max(most, result.ranks);
-  }
-  std::vector<const CollectiveResult*> shown;
-  for (const auto& result : analysis.collectives) {
-    if (result.ranks == most && !result.points.empty()) {
-      shown.push_back(&result);
-    }
-  }
+Chart collectives_chart(const Analysis& analysis) {
+  Chart chart{"busbw", "collectives", "Bus bandwidth by message size"};
+  const auto shown = of_most_ranks(
+      analysis.collectives, [](const CollectiveResult& result) { return !result.points.empty(); });
   if (shown.empty()) {
     chart.missing = "No bandwidth curves: no collective was measured in this run.";
     return chart;
   }
-  const auto named = std::find_if(shown.begin(), shown.end(), [](const auto* result) {
-    return result->collective == "all_reduce";
-  });
+  const auto named =
+      std::ranges::find(shown, "all_reduce", [](const auto* one) { return one->collective; });
   chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
   chart.how_to_read = fmt::format(
       "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "
       "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
       "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
-      most);
+      shown.front()->ranks);
   chart.spec = busbw_spec(shown);
   return chart;
 }
 
 namespace {
-using model::AlgorithmLine;
-using model::AlgorithmResult;
 using Shown = std::vector<const AlgorithmResult*>;
 
 // Kinds of rows: a facet takes one data set.
@@ -179,25 +166,14 @@ constexpr const char* curve_row = "curve";
 constexpr const char* forced_row = "forced";
 constexpr const char* choice_row = "choice";
 
-/// Collectives whose ways were forced, at the largest rank count.
+/// Each collective whose ways were forced, at the largest rank count.
 Shown with_lines(const std::vector<AlgorithmResult>& results) {
-  Shown shown;
-  int most = 0;
-  for (const AlgorithmResult& result : results) {
-    if (result.shared_gpu || result.lines.empty() || result.ranks < most) {
-      continue;
-    }
-    if (result.ranks > most) {
-      shown.clear();
-    }
-    const bool known = std::any_of(shown.begin(), shown.end(), [&](const auto* other) {
-      return other->collective == result.collective;
-    });
-    if (!known) {
-      shown.push_back(&result);
-    }
-    most = result.ranks;
-  }
+  Shown shown = of_most_ranks(results, [](const AlgorithmResult& result) {
+    return !result.shared_gpu && !result.lines.empty();
+  });
+  std::set<std::string> known;
+  std::erase_if(shown,
+                [&](const auto* result) { return !known.insert(result->collective).second; });
   // The one that training waits for gives the title.
   std::stable_partition(shown.begin(), shown.end(), [](const auto* result) {
     return result->collective == "all_reduce";
@@ -219,7 +195,7 @@ double bus_factor(const AlgorithmResult& result) {
 
 Json row_of(const AlgorithmResult& result,
             const char* kind,
-            const model::CollectivePoint& point,
+            const CollectivePoint& point,
             const std::string& algorithm,
             const std::string& protocol) {
   return {{"kind", kind},
@@ -233,8 +209,8 @@ Json row_of(const AlgorithmResult& result,
 }
 
 /// A fitted time as a point on the chart.
-model::CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds time) {
-  model::CollectivePoint point;
+CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds time) {
+  CollectivePoint point;
   point.message = message;
   point.time.value = time;
   point.algorithm_bandwidth = message / time;
@@ -245,18 +221,15 @@ model::CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seco
 /// Sizes between the least and the largest that was forced.
 std::vector<Bytes> sizes_of(const AlgorithmResult& result) {
   constexpr double per_octave = 2.0;
-  Bytes least{};
-  Bytes most{};
+  std::vector<Bytes> forced;
   for (const AlgorithmLine& line : result.lines) {
     for (const auto& point : line.points) {
-      least = least.value() > 0.0 ? std::min(least, point.message) : point.message;
-      most = std::max(most, point.message);
+      if (point.message.value() > 0.0) forced.push_back(point.message);
     }
   }
   std::vector<Bytes> sizes;
-  if (!(least.value() > 0.0)) {
-    return sizes;
-  }
+  if (forced.empty()) return sizes;
+  const auto [least, most] = std::ranges::minmax(forced);
   const double steps = std::ceil(per_octave * std::log2(most / least));
   for (double i = 0.0; i <= steps; i += 1.0) {
     sizes.push_back(std::min(most, std::exp2(i / per_octave) * least));
@@ -271,13 +244,13 @@ void add_fits(const AlgorithmResult& result, std::vector<Json>& rows) {
       if (segments.empty() || size < segments.front().smallest || size > segments.back().largest) {
         continue;
       }
-      const Seconds time = model::evaluate(line.fit, size);
+      const Seconds time = evaluate(line.fit, size);
       if (time.value() > 0.0) {
         rows.push_back(
             row_of(result, line_row, fitted(result, size, time), line.algorithm, line.protocol));
       }
     }
-    const auto least = model::system_time(result.lines, size);
+    const auto least = system_time(result.lines, size);
     if (least && least->value() > 0.0) {
       rows.push_back(row_of(result, curve_row, fitted(result, size, *least), "", ""));
     }
@@ -290,7 +263,7 @@ void add_measured(const AlgorithmResult& result, std::vector<Json>& rows) {
       rows.push_back(row_of(result, forced_row, point, line.algorithm, line.protocol));
     }
   }
-  for (const model::ChosenPoint& chosen : result.chosen) {
+  for (const ChosenPoint& chosen : result.chosen) {
     rows.push_back(row_of(result, choice_row, chosen.point, chosen.algorithm, chosen.protocol));
   }
 }
@@ -310,14 +283,12 @@ std::vector<std::string> names_of(const Shown& shown, std::string AlgorithmLine:
 
 /// Simple is solid; the shorter the messages that a protocol is for, the shorter its dashes.
 Json dash_channel(std::vector<std::string> protocols) {
-  const std::vector<std::string> known{"LL", "LL128", "Simple"};
-  const std::vector<Json> dashes{{2, 3}, {7, 3}, {1, 0}};
+  const std::map<std::string, Json> dashes{{"LL", {2, 3}}, {"LL128", {7, 3}}, {"Simple", {1, 0}}};
   std::vector<Json> range;
   std::sort(protocols.begin(), protocols.end());
   for (const std::string& protocol : protocols) {
-    const auto at = std::find(known.begin(), known.end(), protocol);
-    range.push_back(at == known.end() ? Json{10, 3, 2, 3}
-                                      : dashes[static_cast<std::size_t>(at - known.begin())]);
+    const auto known = dashes.find(protocol);
+    range.push_back(known == dashes.end() ? Json{10, 3, 2, 3} : known->second);
   }
   return {{"field", "protocol"},
           {"type", "nominal"},
@@ -327,15 +298,11 @@ Json dash_channel(std::vector<std::string> protocols) {
 }
 
 Json layer_of(const char* kind, const Json& mark, const Json& encoding) {
-  return {{"transform", Json::array({{{"filter", fmt::format("datum.kind == '{}'", kind)}}})},
-          {"mark", mark},
-          {"encoding", encoding}};
+  return layer_where(fmt::format("datum.kind == '{}'", kind), mark, encoding);
 }
 
 Grid grid_for(std::size_t charts) {
-  if (charts == 1) {
-    return {1, 930, 340};
-  }
+  if (charts == 1) return {1, 930, 340};
   return charts == 2 || charts == 4 ? Grid{2, 430, 280} : Grid{3, 282, 250};
 }
 
@@ -392,9 +359,9 @@ Json spec_of(const Shown& shown) {
 
 /// "NCCL's all reduce of 1 GiB: NVLS/Simple is the fastest of 6 ways, 472 GB/s bus bandwidth".
 std::string title_of(const AlgorithmResult& result) {
-  const model::AlgorithmRegime& last = result.regimes.back();
+  const AlgorithmRegime& last = result.regimes.back();
   const Bytes size = last.largest;
-  const auto time = model::system_time(result.lines, size);
+  const auto time = system_time(result.lines, size);
   std::string title = fmt::format("NCCL's {} of {} on {} ranks is fastest by {}/{}",
                                   words(result.collective),
                                   format_quantity(number(size), Unit::bytes),
@@ -410,25 +377,21 @@ std::string title_of(const AlgorithmResult& result) {
 }
 }  // namespace
 
-Chart nccl_chart(const model::Analysis& analysis) {
-  Chart chart{"nccl", "collectives", "NCCL's ways by message size", "", nullptr, ""};
+Chart nccl_chart(const Analysis& analysis) {
+  Chart chart{"nccl", "collectives", "NCCL's ways by message size"};
   const Shown shown = with_lines(analysis.algorithms);
   if (shown.empty()) {
     chart.missing = "No curves of NCCL's ways: it let none be forced, or ranks shared a GPU.";
     return chart;
   }
   const AlgorithmResult& first = *shown.front();
-  if (!first.regimes.empty()) {
-    chart.title = title_of(first);
-  }
+  if (!first.regimes.empty()) chart.title = title_of(first);
   chart.how_to_read = fmt::format(
       "Message size (right) against the time of one call (up), both logarithmic, on {} ranks. Thin "
       "lines: an alpha-beta line per algorithm (colour) and protocol (dashes), fitted to the dots, "
       "where it was forced; flat on the left is latency, the slope on the right is bandwidth. "
-      "Broad "
-      "band: the fastest way at each size. Rings: what NCCL did by itself; a ring above the band "
-      "is "
-      "a choice that costs time.",
+      "Broad band: the fastest way at each size. Rings: what NCCL did by itself; a ring above the "
+      "band is a choice that costs time.",
       first.ranks);
   chart.spec = spec_of(shown);
   return chart;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
 #include "report/charts/charts.h"
+#include "report/names.h"
 #include "report/quantity.h"
+#include "report/run/run_report.h"
 #include "src/model/gpu.h"
 
 #include <algorithm>
@@ -11,22 +13,14 @@
 
 namespace scaleworth::report {
 namespace {
-using model::RooflineResult;
-using model::SoftRoof;
+using namespace model;
 
 /// What the largest measured number of workers reaches.
 RooflineResult all_workers(const RooflineResult& whole) {
-  const auto fewer_than_most = [](const auto& results) {
-    int most = 0;
-    for (const auto& result : results) {
-      most = std::max(most, result.workers);
-    }
-    return [most](const auto& result) { return result.workers < most; };
-  };
   RooflineResult shown = whole;
-  std::erase_if(shown.soft_roofs, fewer_than_most(whole.soft_roofs));
-  std::erase_if(shown.gemms, fewer_than_most(whole.gemms));
-  std::erase_if(shown.memory_levels, fewer_than_most(whole.memory_levels));
+  std::erase_if(shown.soft_roofs, below_largest(whole.soft_roofs, &SoftRoof::workers));
+  std::erase_if(shown.gemms, below_largest(whole.gemms, &PlacedGemm::workers));
+  std::erase_if(shown.memory_levels, below_largest(whole.memory_levels, &MemoryLevel::workers));
   return shown;
 }
 
@@ -47,9 +41,7 @@ Range intensities(const RooflineResult& roofline) {
 
 double highest_peak(const RooflineResult& roofline) {
   double peak = 0.0;
-  for (const auto& roof : roofline.soft_roofs) {
-    peak = std::max(peak, roof.peak.value.value());
-  }
+  for (const auto& roof : roofline.soft_roofs) peak = std::max(peak, roof.peak.value.value());
   return peak;
 }
 
@@ -99,16 +91,12 @@ std::vector<Json> level_rows(const RooflineResult& roofline, Range range, bool l
       roofline.memory_levels.empty() ? "" : roofline.memory_levels.front().kernel;
   for (const auto& level : roofline.memory_levels) {
     const double rate = level.rate.value.value();
-    if (level.kernel != kernel || rate <= 0.0) {
-      continue;
-    }
+    if (level.kernel != kernel || rate <= 0.0) continue;
     const std::string label =
         fmt::format("{} {}", level.label, format_quantity(number(rate), Unit::bytes_per_second));
     for (const double x : {range.low, peak / rate}) {
       rows.push_back({{"level", label}, {"intensity", x}, {"rate", json_value(rate * x * 1e-9)}});
-      if (labels) {
-        break;
-      }
+      if (labels) break;
     }
   }
   return rows;
@@ -120,13 +108,7 @@ std::vector<Json> gemm_rows(const RooflineResult& roofline) {
     rows.push_back({{"precision", gemm.precision},
                     {"intensity", json_value(gemm.intensity)},
                     {"rate", json_value(gemm.rate.value.value() * 1e-9)},
-                    {"shape",
-                     fmt::format("{} {}x{}x{}{}",
-                                 gemm.family,
-                                 gemm.m,
-                                 gemm.n,
-                                 gemm.k,
-                                 gemm.batch > 1 ? fmt::format(" x {}", gemm.batch) : "")},
+                    {"shape", gemm.family + " " + shape_text({gemm.m, gemm.n, gemm.k, gemm.batch})},
                     {"fraction", json_value(gemm.fraction)}});
   }
   return rows;
@@ -171,19 +153,12 @@ std::string diagonal_angle(Range x, Range y) {
 Json roofline_spec(const RooflineResult& roofline) {
   const Range range = intensities(roofline);
   std::vector<std::string> precisions;
-  for (const auto& roof : roofline.soft_roofs) {
-    precisions.push_back(roof.precision);
-  }
-  Json spec = chart_spec(400);
+  for (const auto& roof : roofline.soft_roofs) precisions.push_back(roof.precision);
   // Room above the peak for points that beat it.
   const double lowest = std::min(range_of(roof_rows(roofline, range, true), "rate").low,
                                  range_of(level_rows(roofline, range, true), "rate").low) /
                         1.3;
   const double highest = highest_peak(roofline) * 1.5e-9;
-  spec["encoding"] = {
-      {"x", log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high)},
-      {"y", log_channel("rate", "rate (GFLOP/s)", lowest, highest)},
-      {"color", colour_channel("precision", "", precisions, series_colours)}};
   const Json grey{{"value", css("muted")}};
   Json levels = line_layer(level_rows(roofline, range, false), line_mark(1, {2, 3}));
   levels["encoding"] = {{"detail", {{"field", "level"}}}, {"color", grey}};
@@ -196,20 +171,21 @@ Json roofline_spec(const RooflineResult& roofline) {
                             {"fontSize", 11},
                             {"angle", {{"expr", diagonal_angle(range, {lowest, highest})}}}});
   labels["encoding"] = {{"text", {{"field", "level"}}}, {"color", grey}};
-  Json layers{levels,
-              labels,
-              line_layer(roof_rows(roofline, range, false), line_mark(1, {6, 4})),
-              line_layer(roof_rows(roofline, range, true), line_mark(2))};
-  for (const Json& more : {ladder_layers(roofline), gemm_layers(roofline)}) {
-    layers.insert(layers.end(), more.begin(), more.end());
-  }
-  spec["layer"] = layers;
-  return spec;
+  const Json roofs{levels,
+                   labels,
+                   line_layer(roof_rows(roofline, range, false), line_mark(1, {6, 4})),
+                   line_layer(roof_rows(roofline, range, true), line_mark(2))};
+  return layered_spec(
+      400,
+      log_channel("intensity", "arithmetic intensity (FLOP/B)", range.low, range.high),
+      log_channel("rate", "rate (GFLOP/s)", lowest, highest),
+      colour_channel("precision", "", precisions, series_colours),
+      {roofs, ladder_layers(roofline), gemm_layers(roofline)});
 }
-}  // namespace
 
+/// Soft roofs with ceilings, ladders and products; no picture without a soft roof.
 Chart chart_of(const RooflineResult& roofline, const std::string& section) {
-  Chart chart{"roofline", section, "", "", nullptr, ""};
+  Chart chart{"roofline", section, ""};
   if (roofline.soft_roofs.empty()) {
     chart.title = "Roofline";
     chart.missing = "No roofline: the intensity ladder was not measured in this run.";
@@ -226,37 +202,23 @@ Chart chart_of(const RooflineResult& roofline, const std::string& section) {
   chart.how_to_read =
       "Each kernel sits at its FLOPs per byte moved (right) and its rate (up), both logarithmic. "
       "Solid: the fitted soft roof; dashed: the ideal roof of the same peak and bandwidth; dots: "
-      "the "
-      "measured intensity ladder with 95 % intervals; diamonds: library matrix products; dotted: "
-      "bandwidth of each memory level. A point far below its roof leaves speed unused.";
+      "the measured intensity ladder with 95 % intervals; diamonds: library matrix products; "
+      "dotted: bandwidth of each memory level. A point far below its roof leaves speed unused.";
   chart.spec = roofline_spec(shown);
   return chart;
 }
+}  // namespace
 
-Chart roofline_chart(const model::Analysis& analysis) {
+Chart roofline_chart(const Analysis& analysis) {
   return chart_of(analysis.roofline.value_or(RooflineResult{}), "roofline");
 }
 
 namespace {
-using model::GpuFormat;
-using model::GpuResult;
-
 constexpr std::size_t most_roofs = 6;  // colours that can be distinguished
 constexpr double sharp = 64.0;
 
 std::string format_name(const GpuFormat& format) {
-  return model::format_text(format.precision, format.fast_accumulation);
-}
-
-/// bf16, else the first with a waterfall.
-const GpuFormat* leading(const GpuResult& gpu) {
-  const GpuFormat* first = nullptr;
-  for (const GpuFormat& format : gpu.formats) {
-    if (!format.waterfall) continue;
-    if (format.precision == "bf16") return &format;
-    if (first == nullptr) first = &format;
-  }
-  return first;
+  return format_text(format.precision, format.fast_accumulation);
 }
 
 Json bar(const std::string& step, FlopPerSecond from, FlopPerSecond to, const char* kind) {
@@ -267,14 +229,12 @@ Json bar(const std::string& step, FlopPerSecond from, FlopPerSecond to, const ch
           {"kind", kind}};
 }
 
-std::vector<Json> bars(const model::LossWaterfall& waterfall) {
+std::vector<Json> bars(const LossWaterfall& waterfall) {
   const FlopPerSecond zero(0.0);
   std::vector<Json> rows{bar("datasheet", zero, waterfall.spec, "rate")};
   FlopPerSecond rate = waterfall.spec;
   for (const auto& step : waterfall.steps) {
-    if (!step.change) {
-      continue;
-    }
+    if (!step.change) continue;
     const FlopPerSecond after = rate + *step.change;
     rows.push_back(bar(step.name, rate, after, after < rate ? "loss" : "gain"));
     rate = after;
@@ -283,41 +243,34 @@ std::vector<Json> bars(const model::LossWaterfall& waterfall) {
   return rows;
 }
 
-Json waterfall_spec(const model::LossWaterfall& waterfall) {
-  const std::vector<Json> rows = bars(waterfall);
-  Json spec = chart_spec(34 * static_cast<int>(rows.size()));
-  spec["data"] = inline_data(rows);
-  spec["mark"] = {{"type", "bar"}, {"height", 20}};
+Json waterfall_spec(const LossWaterfall& waterfall) {
+  std::vector<Json> rows = bars(waterfall);
+  const int height = 34 * static_cast<int>(rows.size());
   Json step{{"field", "step"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}};
   step["axis"] = {{"labelLimit", 220}};
-  spec["encoding"] = {{"y", step},
-                      {"x", linear_channel("from", "rate (TFLOP/s)")},
-                      {"x2", end_of("to")},
-                      {"color",
-                       colour_channel("kind",
-                                      "",
-                                      {"rate", "loss", "gain"},
-                                      {series_colours[0], series_colours[2], series_colours[1]})},
-                      {"tooltip",
-                       {tooltip("step", "step"),
-                        tooltip("change", "change (TFLOP/s)", "+.4~g"),
-                        tooltip("to", "up to (TFLOP/s)", ".4~g")}}};
-  return spec;
+  const std::vector<std::string> colours{series_colours[0], series_colours[2], series_colours[1]};
+  return chart_spec(height,
+                    std::move(rows),
+                    {{"type", "bar"}, {"height", 20}},
+                    {{"y", step},
+                     {"x", linear_channel("from", "rate (TFLOP/s)")},
+                     {"x2", end_of("to")},
+                     {"color", colour_channel("kind", "", {"rate", "loss", "gain"}, colours)},
+                     {"tooltip",
+                      {tooltip("step", "step"),
+                       tooltip("change", "change (TFLOP/s)", "+.4~g"),
+                       tooltip("to", "up to (TFLOP/s)", ".4~g")}}});
+}
+
+bool has_roof(const RooflineResult& shown, const std::string& precision) {
+  return std::ranges::count(shown.soft_roofs, precision, &SoftRoof::precision) > 0;
 }
 
 /// The format's roof: its fastest sustained product over the memory's read rate, with a corner.
 void add_roof(const GpuFormat& format, BytesPerSecond memory, RooflineResult& shown) {
-  const bool known =
-      std::any_of(shown.soft_roofs.begin(), shown.soft_roofs.end(), [&](const SoftRoof& roof) {
-        return roof.precision == format_name(format);
-      });
-  if (known || shown.soft_roofs.size() == most_roofs) {
-    return;
-  }
+  if (has_roof(shown, format_name(format)) || shown.soft_roofs.size() == most_roofs) return;
   const auto& gemm = format.best_shape ? format.best_shape : format.steady;
-  if (!gemm) {
-    return;
-  }
+  if (!gemm) return;
   SoftRoof roof;
   roof.precision = format_name(format);
   roof.peak = gemm->rate;
@@ -330,16 +283,12 @@ void add_roof(const GpuFormat& format, BytesPerSecond memory, RooflineResult& sh
 RooflineResult shown_roofline(const GpuResult& gpu) {
   RooflineResult shown = gpu.roofline;
   shown.soft_roofs.clear();
-  std::erase_if(shown.memory_levels, [](const model::MemoryLevel& level) {
+  std::erase_if(shown.memory_levels, [](const MemoryLevel& level) {
     return level.kernel != "read" || level.label == "shared";
   });
   for (const auto& level : shown.memory_levels) {
-    if (level.label != "memory") {
-      continue;
-    }
-    for (const GpuFormat& format : gpu.formats) {
-      add_roof(format, level.rate.value, shown);
-    }
+    if (level.label != "memory") continue;
+    for (const GpuFormat& format : gpu.formats) add_roof(format, level.rate.value, shown);
   }
   // The format that GPUs are compared by gives the title.
   std::stable_partition(shown.soft_roofs.begin(), shown.soft_roofs.end(), [](const SoftRoof& roof) {
@@ -350,11 +299,8 @@ RooflineResult shown_roofline(const GpuResult& gpu) {
                   [&](const SoftRoof& roof) { return roof.precision == ladder.precision; });
     shown.soft_roofs.push_back(ladder);
   }
-  std::erase_if(shown.gemms, [&](const model::PlacedGemm& gemm) {
-    return std::none_of(shown.soft_roofs.begin(),
-                        shown.soft_roofs.end(),
-                        [&](const SoftRoof& roof) { return roof.precision == gemm.precision; });
-  });
+  std::erase_if(shown.gemms,
+                [&](const PlacedGemm& gemm) { return !has_roof(shown, gemm.precision); });
   return shown;
 }
 }  // namespace
@@ -374,8 +320,8 @@ Chart gpu_roofline_chart(const GpuResult& gpu) {
 }
 
 Chart waterfall_chart(const GpuResult& gpu) {
-  Chart chart{fmt::format("waterfall-gpu-{}", gpu.identity.ordinal), "gpus", "", "", nullptr, ""};
-  const GpuFormat* format = leading(gpu);
+  Chart chart{fmt::format("waterfall-gpu-{}", gpu.identity.ordinal), "gpus", ""};
+  const GpuFormat* format = leading_format(gpu, &GpuFormat::waterfall);
   if (format == nullptr) {
     chart.title = "Loss waterfall";
     chart.missing =

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
@@ -17,23 +18,19 @@
 
 namespace scaleworth::report {
 namespace {
-using model::ScalingLaw;
-using model::ScalingResult;
+using namespace model;
 
-const ScalingResult* strong_result(const model::Analysis& analysis) {
-  const auto found =
-      std::find_if(analysis.scaling.begin(), analysis.scaling.end(), [](const auto& result) {
-        return result.mode == "strong" && !result.rows.empty();
-      });
+const ScalingResult* strong_result(const Analysis& analysis) {
+  const auto found = std::ranges::find_if(analysis.scaling, [](const auto& result) {
+    return result.mode == "strong" && !result.rows.empty();
+  });
   return found == analysis.scaling.end() ? nullptr : &*found;
 }
 
 int largest_count(const ScalingResult& result) {
   int most = result.rows.back().ranks;
   for (const ScalingLaw& law : result.laws) {
-    for (const auto& point : law.curve) {
-      most = std::max(most, point.ranks);
-    }
+    for (const auto& point : law.curve) most = std::max(most, point.ranks);
   }
   return most;
 }
@@ -42,30 +39,32 @@ std::string law_label(const ScalingLaw& law) {
   return law.prediction ? "predicted from measured parts" : "fitted law";
 }
 
-template <class MakeRow>
-std::vector<Json> rows_of_laws(const ScalingResult& result, MakeRow make_row) {
-  std::vector<Json> rows;
+Json speedup_axis() {
+  return {{"format", ".3~g"}, {"tickCount", 7}};
+}
+
+Json cost_axis() {
+  return {{"format", ".3~g"}};
+}
+
+void add_laws(CurveLayers& parts,
+              const ScalingResult& result,
+              const std::function<Number(const CurvePoint&)>& value) {
   for (const ScalingLaw& law : result.laws) {
-    for (Json& row : curve_rows(law.curve, law_label(law), make_row)) {
-      row["law"] = law.name;
-      rows.push_back(std::move(row));
-    }
+    add_curve(parts.curve, law.curve, law_label(law), value, {{"law", law.name}});
   }
-  return rows;
 }
 
 Json speedup_spec(const ScalingResult& strong) {
   const int first = strong.rows.front().ranks;
   const Seconds base = strong.rows.front().step.value;
   CurveLayers parts{{}, {}, "speed-up", ".3~g"};
-  parts.curve = rows_of_laws(strong, [base](const auto& point) {
-    return with_interval(
-        transform_decreasing(point.step, [base](Seconds time) { return base / time; }));
+  add_laws(parts, strong, [base](const auto& point) {
+    return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
   });
   for (const auto& row : strong.rows) {
-    Json point = with_interval(row.speedup.value_or(Number{base / row.step.value, {}, 0}));
-    point.update({{"series", "measured"}, {"ranks", row.ranks}});
-    parts.measured.push_back(std::move(point));
+    parts.measured.push_back(with_interval(row.speedup.value_or(number(base / row.step.value)),
+                                           {{"series", "measured"}, {"ranks", row.ranks}}));
   }
   const int most = largest_count(strong);
   const std::vector<Json> ideal{
@@ -73,45 +72,36 @@ Json speedup_spec(const ScalingResult& strong) {
       {{"series", "ideal"}, {"ranks", most}, {"value", static_cast<double>(most) / first}}};
   auto names = series_names(parts);
   names.insert(names.begin() + 1, "ideal");
-  std::vector<std::string> colours{css("ink"), css("muted"), css("series-1"), css("series-2")};
-  Json y = doubling_channel("value", fmt::format("speed-up over {}", ranks_phrase(first)));
-  y["axis"] = {{"format", ".3~g"}, {"tickCount", 7}};
-  Json spec = chart_spec(380);
-  spec["encoding"] = {{"x", rank_channel(doubled_counts(most))},
-                      {"y", y},
-                      {"color", colour_channel("series", "", names, colours)}};
-  Json layers{{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}}};
-  const Json more = curve_layers(parts);
-  layers.insert(layers.end(), more.begin(), more.end());
-  spec["layer"] = layers;
-  return spec;
+  const std::vector<std::string> colours{
+      css("ink"), css("muted"), css("series-1"), css("series-2")};
+  const Json ideal_line{{"data", inline_data(ideal)}, {"mark", line_mark(1.5, {2, 3})}};
+  return layered_spec(
+      380,
+      rank_channel(most),
+      doubling_channel(
+          "value", fmt::format("speed-up over {}", ranks_phrase(first)), speedup_axis()),
+      colour_channel("series", "", names, colours),
+      {Json::array({ideal_line}), curve_layers(parts)});
 }
 
 Json cost_spec(const ScalingResult& strong) {
   CurveLayers parts{{}, {}, "USD per million tokens", ".4~g"};
-  parts.curve = rows_of_laws(strong, [](const auto& point) {
+  add_laws(parts, strong, [](const auto& point) {
     const auto& cost = point.cost_per_million_tokens;
-    return cost ? with_interval(in_proportion(cost->value(), point.step))
-                : Json{{"value", nullptr}};
+    return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
   });
   for (const auto& row : strong.rows) {
-    if (row.cost_per_million_tokens) {
-      Json point = with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step));
-      point.update({{"series", "measured"}, {"ranks", row.ranks}});
-      parts.measured.push_back(std::move(point));
-    }
+    if (!row.cost_per_million_tokens) continue;
+    parts.measured.push_back(
+        with_interval(in_proportion(row.cost_per_million_tokens->value(), row.step),
+                      {{"series", "measured"}, {"ranks", row.ranks}}));
   }
-  Json spec = chart_spec(320);
-  Json y = linear_channel("value", "cost per million tokens (USD)");
-  y["axis"] = {{"format", ".3~g"}};
-  spec["encoding"] = {
-      {"x", rank_channel(doubled_counts(largest_count(strong)))},
-      {"y", y},
-      {"color",
-       colour_channel(
-           "series", "", series_names(parts), {css("ink"), css("series-1"), css("series-2")})}};
-  spec["layer"] = curve_layers(parts);
-  return spec;
+  const std::vector<std::string> colours{css("ink"), css("series-1"), css("series-2")};
+  return layered_spec(320,
+                      rank_channel(largest_count(strong)),
+                      linear_channel("value", "cost per million tokens (USD)", cost_axis()),
+                      colour_channel("series", "", series_names(parts), colours),
+                      {curve_layers(parts)});
 }
 
 std::string cost_title(const ScalingResult& strong) {
@@ -124,8 +114,8 @@ std::string cost_title(const ScalingResult& strong) {
 }
 }  // namespace
 
-Chart speedup_chart(const model::Analysis& analysis) {
-  Chart chart{"speedup", "decide", "Speed-up by rank count", "", nullptr, ""};
+Chart speedup_chart(const Analysis& analysis) {
+  Chart chart{"speedup", "decide", "Speed-up by rank count"};
   const ScalingResult* strong = strong_result(analysis);
   if (!strong) {
     chart.missing = "No scaling curve: strong scaling was not measured in this run.";
@@ -147,8 +137,8 @@ Chart speedup_chart(const model::Analysis& analysis) {
   return chart;
 }
 
-Chart cost_chart(const model::Analysis& analysis) {
-  Chart chart{"cost", "decide", "Cost per token by rank count", "", nullptr, ""};
+Chart cost_chart(const Analysis& analysis) {
+  Chart chart{"cost", "decide", "Cost per token by rank count"};
   const ScalingResult* strong = strong_result(analysis);
   if (!analysis.assumptions.price_per_rank) {
     chart.missing =
@@ -169,26 +159,18 @@ Chart cost_chart(const model::Analysis& analysis) {
 }
 
 namespace {
-using model::ScalingRow;
-
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
 
-struct PartColour {
-  const char* part;
-  const char* variable;
-};
-constexpr std::array part_colours{PartColour{"compute", "series-1"},
-                                  PartColour{"optimizer", "series-6"},
-                                  PartColour{"host", "series-5"},
-                                  PartColour{"progress", "series-4"},
-                                  PartColour{"exposed transfer", "series-2"},
-                                  PartColour{"exposed wait", "series-3"},
-                                  PartColour{"unattributed", "series-7"}};
+const std::map<std::string, std::string> part_colours{{"compute", "series-1"},
+                                                      {"optimizer", "series-6"},
+                                                      {"host", "series-5"},
+                                                      {"progress", "series-4"},
+                                                      {"exposed transfer", "series-2"},
+                                                      {"exposed wait", "series-3"},
+                                                      {"unattributed", "series-7"}};
 
-void add_bar(std::vector<Json>& rows,
-             const std::string& bar,
-             const std::vector<model::StepShare>& parts) {
+void add_bar(std::vector<Json>& rows, const std::string& bar, const std::vector<StepShare>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     rows.push_back(
         stacked_row(bar, words(parts[i].part), i, as_milliseconds(parts[i].time), parts[i].share));
@@ -216,29 +198,16 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
 std::vector<std::string> colours_of(const std::vector<std::string>& parts) {
   std::vector<std::string> colours;
   for (const std::string& part : parts) {
-    const auto* known = std::find_if(part_colours.begin(),
-                                     part_colours.end(),
-                                     [&](const PartColour& one) { return part == one.part; });
-    colours.push_back(known == part_colours.end() ? css("muted") : css(known->variable));
+    const auto known = part_colours.find(part);
+    colours.push_back(css(known == part_colours.end() ? "muted" : known->second));
   }
   return colours;
 }
 
-Json steps_spec(std::vector<Json> rows) {
-  StackedBars bars;
-  bars.bars = distinct(rows, "bar");
-  bars.parts = distinct(rows, "part");
-  bars.colours = colours_of(bars.parts);
-  bars.rows = std::move(rows);
-  bars.length = "time of one step (ms)";
-  bars.bar = "setting";
-  return stacked_bars(std::move(bars));
-}
-
 /// What the step at the largest count is made of, in one sentence.
 std::string steps_title(const ScalingRow& row) {
-  const model::StepShare* compute = nullptr;
-  const model::StepShare* largest_other = nullptr;
+  const StepShare* compute = nullptr;
+  const StepShare* largest_other = nullptr;
   for (const auto& share : row.shares) {
     if (share.part == "compute") {
       compute = &share;
@@ -246,9 +215,7 @@ std::string steps_title(const ScalingRow& row) {
       largest_other = &share;
     }
   }
-  if (!compute || !largest_other) {
-    return "Where each rank's step goes";
-  }
+  if (!compute || !largest_other) return "Where each rank's step goes";
   return fmt::format("At {} {} of the step is compute; {} takes {}",
                      ranks_phrase(row.ranks),
                      format_quantity(number(compute->share), Unit::percent),
@@ -257,8 +224,8 @@ std::string steps_title(const ScalingRow& row) {
 }
 }  // namespace
 
-Chart steps_chart(const model::Analysis& analysis) {
-  Chart chart{"steps", "training", "Where each rank's step goes", "", nullptr, ""};
+Chart steps_chart(const Analysis& analysis) {
+  Chart chart{"steps", "training", "Where each rank's step goes"};
   auto rows = bar_rows(analysis.scaling);
   if (rows.empty()) {
     chart.missing = "No step bars: no training step was attributed in this run.";
@@ -273,7 +240,13 @@ Chart steps_chart(const model::Analysis& analysis) {
       "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
       "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
       "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
-  chart.spec = steps_spec(std::move(rows));
+  StackedBars bars;
+  bars.parts = distinct(rows, "part");
+  bars.colours = colours_of(bars.parts);
+  bars.rows = std::move(rows);
+  bars.length = "time of one step (ms)";
+  bars.bar = "setting";
+  chart.spec = stacked_bars(std::move(bars));
   return chart;
 }
 
@@ -283,7 +256,7 @@ constexpr int height = 340;
 constexpr std::size_t most_points = 1000;
 constexpr const char* measured = "measured";
 constexpr const char* ideal = "ideal";
-constexpr const char* fitted = "fitted law";
+constexpr const char* fitted_law = "fitted law";
 constexpr const char* given = "given coefficients";
 constexpr const char* within = "within the measured counts";
 
@@ -300,12 +273,12 @@ std::vector<const DecisionRow*> drawn_rows(const Decision& decision) {
 }
 
 /// The law's points as far as the rows reach twice: what lies beyond says little.
-std::vector<model::CurvePoint> drawn_curve(const Decision& decision) {
-  std::vector<model::CurvePoint> points;
+std::vector<CurvePoint> drawn_curve(const Decision& decision) {
+  std::vector<CurvePoint> points;
   if (!decision.law) return points;
   const int first = decision.rows.front().count;
   const int last = 2 * decision.rows.back().count;
-  for (const model::CurvePoint& point : decision.law->curve) {
+  for (const CurvePoint& point : decision.law->curve) {
     if (point.ranks >= first && point.ranks <= last) points.push_back(point);
   }
   return points;
@@ -316,9 +289,8 @@ void add_rows(CurveLayers& layers,
               const Decision& decision,
               const std::function<Number(const DecisionRow&)>& value) {
   for (const DecisionRow* row : drawn_rows(decision)) {
-    Json point = with_interval(value(*row));
-    point["ranks"] = row->count;
-    point["series"] = decision.coefficients ? given : measured;
+    Json point = with_interval(
+        value(*row), {{"ranks", row->count}, {"series", decision.coefficients ? given : measured}});
     if (decision.coefficients) point["range"] = within;
     (decision.coefficients ? layers.curve : layers.measured).push_back(std::move(point));
   }
@@ -380,37 +352,33 @@ Json marks_layers(const Decision& decision, int last) {
 Json layered(const DecideView& view, const CurveLayers& layers, const Json& y) {
   const Decision& decision = view.decision;
   const int last = largest_drawn(decision, layers);
-  Json x = rank_channel(doubled_counts(last));
+  Json x = rank_channel(last);
   x["title"] = decision.axis == decide::Axis::load ? "load" : "count";
   const std::vector<std::string> names = series_names(layers);
   std::vector<std::string> colours;
   for (const std::string& name : names) {
     colours.push_back(css(name == measured ? "ink" : name == ideal ? "muted" : "series-1"));
   }
-  Json spec = chart_spec(height);
-  spec["encoding"] = {{"x", x}, {"y", y}, {"color", colour_channel("series", "", names, colours)}};
-  Json stack = curve_layers(layers);
-  for (const Json& mark : marks_layers(decision, last)) stack.push_back(mark);
-  spec["layer"] = std::move(stack);
-  return spec;
+  return layered_spec(height,
+                      x,
+                      y,
+                      colour_channel("series", "", names, colours),
+                      {curve_layers(layers), marks_layers(decision, last)});
 }
 
 /// The straight line of K times the baseline's speed.
 void add_ideal(CurveLayers& layers, const Decision& decision) {
-  const auto base = std::find_if(decision.rows.begin(), decision.rows.end(), [](const auto& row) {
-    return row.count_ratio == 1.0;
-  });
+  const auto base = std::ranges::find(decision.rows, 1.0, &DecisionRow::count_ratio);
   if (base == decision.rows.end()) return;
   for (const int count : {decision.rows.front().count, largest_drawn(decision, layers)}) {
-    Json point = with_interval(number(static_cast<double>(count) / base->count));
-    point.update({{"ranks", count}, {"series", ideal}, {"range", within}});
-    layers.curve.push_back(std::move(point));
+    layers.curve.push_back(with_interval(number(static_cast<double>(count) / base->count),
+                                         {{"ranks", count}, {"series", ideal}, {"range", within}}));
   }
 }
 
 Chart speeds_chart(const DecideView& view) {
   const Decision& decision = view.decision;
-  Chart chart{"speedup", "counts", "Speed-up against the count", "", nullptr, ""};
+  Chart chart{"speedup", "counts", "Speed-up against the count"};
   const DecisionRow& last = decision.rows.back();
   if (decision.axis != decide::Axis::load) {
     chart.title =
@@ -423,16 +391,11 @@ Chart speeds_chart(const DecideView& view) {
   add_rows(layers, decision, [](const DecisionRow& row) { return Number(row.speedup); });
   const Seconds baseline =
       decision.rows.front().same_work.value * decision.rows.front().speedup.value;
-  for (Json& point : curve_rows(drawn_curve(decision), fitted, [&](const model::CurvePoint& at) {
-         return with_interval(
-             transform_decreasing(at.step, [&](Seconds time) { return baseline / time; }));
-       })) {
-    layers.curve.push_back(std::move(point));
-  }
+  add_curve(layers.curve, drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+    return transform_decreasing(at.step, [&](Seconds time) { return baseline / time; });
+  });
   if (decision.axis != decide::Axis::load) add_ideal(layers, decision);
-  Json y = doubling_channel("value", "speed-up");
-  y["axis"] = {{"format", ".3~g"}, {"tickCount", 7}};
-  chart.spec = layered(view, layers, y);
+  chart.spec = layered(view, layers, doubling_channel("value", "speed-up", speedup_axis()));
   chart.how_to_read =
       "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "
       "straight grey line. Dots: the table's rows, with 95 % intervals where repeats give them; "
@@ -443,30 +406,27 @@ Chart speeds_chart(const DecideView& view) {
 
 Chart money_chart(const DecideView& view) {
   const Decision& decision = view.decision;
-  Chart chart{"cost", "counts", "Cost of the same work against the count", "", nullptr, ""};
+  const std::string& currency = view.options.currency;
+  Chart chart{"cost", "counts", "Cost of the same work against the count"};
   if (!decision.choice) {
-    chart.missing = "No costs: give --price in USD per rank and hour.";
+    chart.missing = fmt::format("No costs: give --price in {} per rank and hour.", currency);
     return chart;
   }
   const double scale = million_work_scale(decision).value_or(1.0);
-  const std::string title = scale == 1.0 ? "cost (USD)" : "cost of 10^6 work (USD)";
+  const std::string title =
+      fmt::format("{} ({})", scale == 1.0 ? "cost" : "cost of 10^6 work", currency);
   CurveLayers layers{{}, {}, title, ".4~g"};
   add_rows(layers, decision, [&](const DecisionRow& row) {
     return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));
   });
   if (decision.request.bill) {
-    for (Json& point : curve_rows(drawn_curve(decision), fitted, [&](const model::CurvePoint& at) {
-           return with_interval(transform(at.step, [&](Seconds time) {
-             return scale *
-                    model::bill_lines(*decision.request.bill, at.ranks, time).total().value();
-           }));
-         })) {
-      layers.curve.push_back(std::move(point));
-    }
+    add_curve(layers.curve, drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+      return transform(at.step, [&](Seconds time) {
+        return scale * bill_lines(*decision.request.bill, at.ranks, time).total().value();
+      });
+    });
   }
-  Json y = linear_channel("value", title);
-  y["axis"] = {{"format", ".3~g"}};
-  chart.spec = layered(view, layers, y);
+  chart.spec = layered(view, layers, linear_channel("value", title, cost_axis()));
   chart.how_to_read =
       "Count (right, doubling per step) against the bill of the same work (up). Where the curve is "
       "flat more ranks are free speed; where it rises, each is paid for with efficiency.";
@@ -488,9 +448,8 @@ std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
   for (std::size_t i = 0; i < decision.rows.size(); ++i) {
     const bool kept = decision.rows.size() <= most_bars || std::has_single_bit(i + 1) ||
                       i + 1 == decision.rows.size();
-    const bool parted = std::any_of(decision.rows[i].parts_s.begin(),
-                                    decision.rows[i].parts_s.end(),
-                                    [](const auto& part) { return part.has_value(); });
+    const bool parted =
+        std::ranges::any_of(decision.rows[i].parts_s, &std::optional<double>::has_value);
     if (kept && parted) rows.push_back(&decision.rows[i]);
   }
   return rows;
@@ -498,7 +457,7 @@ std::vector<const DecisionRow*> barred_rows(const Decision& decision) {
 }  // namespace
 
 Chart parts_chart(const DecideView& view) {
-  Chart chart{"parts-chart", "counts", "What the ranks' time is spent on", "", nullptr, ""};
+  Chart chart{"parts-chart", "counts", "What the ranks' time is spent on"};
   const auto rows = barred_rows(view.decision);
   if (rows.empty()) {
     chart.missing = "No parts: add compute_s, comm_s and idle_s to the table.";
@@ -519,13 +478,13 @@ Chart parts_chart(const DecideView& view) {
     bars.colours.push_back(series_colours[i % series_colours.size()]);
   }
   for (const DecisionRow* row : rows) {
-    bars.bars.push_back(fmt::format("{}", row->count));
+    const std::string bar = fmt::format("{}", row->count);
     const double growth = row->time.value / row->same_work.value;
     for (std::size_t place = 0; place < part_groups.size(); ++place) {
       const std::size_t i = index_of(part_groups[place].id);
       if (!row->parts_s[i]) continue;
       const double part = *row->parts_s[i];
-      bars.rows.push_back(stacked_row(bars.bars.back(),
+      bars.rows.push_back(stacked_row(bar,
                                       part_groups[place].name,
                                       place,
                                       row->count * part / growth * scale.factor,

@@ -3,9 +3,7 @@
 #include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -15,14 +13,6 @@ using decide::Cause;
 using decide::CauseLoss;
 using decide::Gap;
 using decide::Knee;
-
-constexpr std::array causes{Cause::serial,
-                            Cause::communication,
-                            Cause::overhead,
-                            Cause::idle,
-                            Cause::host,
-                            Cause::io,
-                            Cause::slowdown};
 
 const CauseLoss* loss_of(const Gap& gap, Cause cause) {
   const auto found = std::ranges::find(gap.losses, cause, &CauseLoss::cause);
@@ -39,17 +29,16 @@ Number share_of(const Gap& gap, Cause cause) {
 Table gaps_by_cause(const std::string& id, const std::string& title, const std::vector<Gap>& gaps) {
   std::vector<ColumnOf<Gap>> columns{{count_parameter(), &Gap::count},
                                      {measure("gap_s", "lost", Unit::seconds), &Gap::lost_s}};
-  for (const Cause cause : causes) {
+  for (int i = 0; i <= static_cast<int>(Cause::slowdown); ++i) {
+    const auto cause = static_cast<Cause>(i);
     const auto has_cause = [&](const Gap& gap) { return loss_of(gap, cause) != nullptr; };
     if (std::ranges::none_of(gaps, has_cause)) continue;
     const std::string name = decide::cause_name(cause);
-    columns.push_back({measure("gap_share_" + name, name, Unit::percent).with_decimals(1),
-                       [=](const Gap& gap) { return share_of(gap, cause); }});
+    columns.push_back(
+        {share("gap_share_" + name, name), [=](const Gap& gap) { return share_of(gap, cause); }});
   }
-  columns.push_back({measure("latency_share", "of communication: latency", Unit::percent)
-                         .with_decimals(1)
-                         .if_present(),
-                     &Gap::latency_share});
+  columns.push_back(
+      {share("latency_share", "of communication: latency").if_present(), &Gap::latency_share});
   Table table = first_rows(make_table(id, title, gaps, columns));
   const auto has_spread = [](const CauseLoss& loss) { return loss.spread.has_value(); };
   if (!gaps.empty() && std::ranges::any_of(gaps.back().losses, has_spread)) {
@@ -86,15 +75,12 @@ Table fits_table(const DecideView& view) {
       {{parameter("law", "fit"), &Reading::fit},
        {measure("fit_s", "s").with_decimals(4), &Reading::serial},
        {measure("serial_folds", "serial").with_decimals(2), &Reading::serial_folds},
-       {measure("serial_part", "serial", Unit::percent).with_decimals(1),
-        part(&Reading::serial_folds)},
+       {share("serial_part", "serial"), part(&Reading::serial_folds)},
        {measure("overhead_folds", "overhead").with_decimals(2), &Reading::overhead_folds},
-       {measure("overhead_part", "overhead", Unit::percent).with_decimals(1),
-        part(&Reading::overhead_folds)},
+       {share("overhead_part", "overhead"), part(&Reading::overhead_folds)},
        {measure("unexplained_folds", "rest").with_decimals(2), &Reading::unexplained_folds},
-       {measure("serial_seconds_part", "serial seconds", Unit::percent).with_decimals(1),
-        &Reading::serial_share},
-       {measure("fit_residual", "residual", Unit::percent).with_decimals(1), &Reading::residual},
+       {share("serial_seconds_part", "serial seconds"), &Reading::serial_share},
+       {share("fit_residual", "residual"), &Reading::residual},
        {measure("fit_holds", "holds"), &Reading::holds}},
       {"By least relative squares with T1 free, but for the plain one. Serial work is taken away "
        "first; what a law without an overhead leaves counts as overhead. "
@@ -139,11 +125,8 @@ Table remedies_table(const DecideView& view) {
       {parameter("parameter", "change"),
        [](const Remedy& remedy) { return decide::remedy_change(remedy.cause); }}};
   add_knee(columns, view.decision.knees, "remedy", "_at", &Remedy::after);
-  columns.push_back(
-      {measure(
-           "remedy_saves", cost ? "saves of the cost" : "saves of the time at it", Unit::percent)
-           .with_decimals(1),
-       &Remedy::saved});
+  columns.push_back({share("remedy_saves", cost ? "saves of the cost" : "saves of the time at it"),
+                     &Remedy::saved});
   columns.push_back({measure("remedy_moves", "moves it"), [](const Remedy& remedy) {
                        return !remedy.moves ? "not known" : *remedy.moves ? "yes" : "no";
                      }});
@@ -197,11 +180,9 @@ Table losses_table(const DecideView& view) {
       {measure("lost_speedup", "lost speed-up").with_decimals(3), &Loss::missing}};
   for (const GroupInfo& group : part_groups) {
     if (group.id == PartGroup::compute) continue;
-    Column share = measure(std::string("share_") + group.name, group.name, Unit::percent);
-    share.decimals = 1;
-    share.optional = group.id != PartGroup::communication && group.id != PartGroup::idle;
-    columns.push_back(
-        {share, [i = index_of(group.id)](const Loss& loss) { return loss.share[i]; }});
+    Column part = share(std::string("share_") + group.name, group.name);
+    part.optional = group.id != PartGroup::communication && group.id != PartGroup::idle;
+    columns.push_back({part, [i = index_of(group.id)](const Loss& loss) { return loss.share[i]; }});
   }
   columns.push_back(
       {measure("speedup_without_communication", "speed-up without communication").with_decimals(3),
@@ -214,14 +195,12 @@ Table losses_table(const DecideView& view) {
 
 Table growth_table(const DecideView& view) {
   using decide::PartGrowth;
-  return make_table<PartGrowth>(
-      "growth",
-      "How the parts grow with the count",
-      view.decision.growth,
-      {{parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
-       {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
-       {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
-       {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}});
+  const std::vector<ColumnOf<PartGrowth>> columns{
+      {parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
+      {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
+      {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
+      {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}};
+  return make_table("growth", "How the parts grow with the count", view.decision.growth, columns);
 }
 
 double useful_s(const attribution::Efficiency& one) {
@@ -230,30 +209,24 @@ double useful_s(const attribution::Efficiency& one) {
   return sum;
 }
 
-/// The POP factors of recordings.
 Table factors_table(const DecideView& view) {
   using attribution::Efficiency;
   using decide::LedgerFacts;
-  const auto of_factors = [](auto value) {
-    return [=](const LedgerFacts& ledger) {
-      return ledger.factors ? as_cell(std::invoke(value, *ledger.factors)) : Cell{};
-    };
-  };
-  const auto percent = [](const char* id, const char* header) {
-    return measure(id, header, Unit::percent).with_decimals(1);
+  const auto factor = [](const char* id, const char* header, double Efficiency::*member) {
+    return ColumnOf<LedgerFacts>{share(id, header), path(&LedgerFacts::factors, member)};
   };
   Table table = make_table<LedgerFacts>(
       "factors",
       "POP factors of each count; the last four multiply to the first",
       view.decision.ledgers,
       {{count_parameter(), &LedgerFacts::count},
-       {percent("pop_parallel", "parallel efficiency"), of_factors(&Efficiency::parallel)},
-       {percent("pop_load_balance", "load balance"), of_factors(&Efficiency::load_balance)},
-       {percent("pop_host", "host"), of_factors(&Efficiency::host)},
-       {percent("pop_dependency", "dependency"), of_factors(&Efficiency::dependency)},
-       {percent("pop_transfer", "transfer"), of_factors(&Efficiency::transfer)},
+       factor("pop_parallel", "parallel efficiency", &Efficiency::parallel),
+       factor("pop_load_balance", "load balance", &Efficiency::load_balance),
+       factor("pop_host", "host", &Efficiency::host),
+       factor("pop_dependency", "dependency", &Efficiency::dependency),
+       factor("pop_transfer", "transfer", &Efficiency::transfer),
        {measure("useful_rank_s", "useful time of a step, all ranks", Unit::seconds),
-        of_factors(useful_s)}});
+        path(&LedgerFacts::factors, useful_s)}});
   for (const LedgerFacts& ledger : view.decision.ledgers) {
     if (ledger.no_factors.empty()) continue;
     table.notes.push_back(fmt::format("None at {}: {}.", ledger.count, ledger.no_factors));

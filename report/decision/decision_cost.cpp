@@ -2,7 +2,6 @@
 #include "report/decision/decision_report.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -13,25 +12,15 @@ using decide::DecisionRow;
 constexpr double grams_per_kilogram = 1000.0;
 constexpr double million = 1e6;
 
-template <class Has>
-bool any_row(const DecideView& view, Has has) {
-  return std::ranges::any_of(view.decision.rows, has);
+bool any_energy(const DecideView& view) {
+  return decide::any_has(view.decision.rows, &DecisionRow::energy);
 }
 
-bool has_energy(const DecisionRow& row) {
-  return row.energy.has_value();
-}
-
-bool has_work(const DecisionRow& row) {
-  return row.energy_per_work.has_value();
-}
-
-bool is_rated(const DecisionRow& row) {
-  return row.energy && !row.energy->metered;
-}
-
-bool is_metered(const DecisionRow& row) {
-  return row.energy && row.energy->metered;
+/// Whether any row's energy is metered, or else rated.
+bool any_energy(const DecideView& view, bool metered) {
+  return std::ranges::any_of(view.decision.rows, [=](const DecisionRow& row) {
+    return row.energy && row.energy->metered == metered;
+  });
 }
 
 /// "0.58 kWh and 0.2 kg CO2e", or "2.1 J for a unit of work".
@@ -62,61 +51,29 @@ const char* origin_of(const DecisionRow& row) {
 std::string terms_note(const DecideView& view) {
   const model::PowerTerms& power = view.decision.request.metrics.power;
   std::string text;
-  if (any_row(view, is_rated)) {
+  if (any_energy(view, false)) {
     text = fmt::format(
         "Rated: {:g} W per rank that computes and {:g} % of it while it waits, which it does {}. ",
         power.watts_per_rank.value_or(0.0),
         100.0 * power.waiting_power,
-        any_row(view,
-                [](const DecisionRow& row) {
-                  return row.parts_s[index_of(PartGroup::compute)].has_value();
-                })
+        decide::any_has(
+            view.decision.rows,
+            [](const DecisionRow& row) { return row.parts_s[index_of(PartGroup::compute)]; })
             ? "outside the compute part"
             : "for 1 - efficiency of the time");
   }
-  if (!any_row(view, has_energy)) {
+  if (!any_energy(view)) {
     return "J of the machines for a unit of work, as the table says; --work for kWh of the whole.";
   }
   text += fmt::format("kWh are of the building, PUE {:g} (--pue)", power.power_usage_effectiveness);
   if (!power.grid.empty()) text += "; " + power.grid;
   return text + ". Making the machines, storage and what no meter saw are not in it.";
 }
-}  // namespace
 
-Table energy_table(const DecideView& view) {
-  if (!any_row(view, has_energy) && !any_row(view, has_work)) return {};
-  const auto of_energy = [](auto value) {
-    return [=](const DecisionRow& row) { return row.energy ? as_cell(value(row)) : Cell{}; };
-  };
-  const auto column = [](const char* id, const char* header) {
-    return measure(id, header).with_digits(4).if_present();
-  };
-  return limit_rows(make_table<DecisionRow>(
-      "energy",
-      "Energy and carbon of the same work",
-      view.decision.shown,
-      {{count_parameter().with_digits(4), &DecisionRow::count},
-       {column("energy_kwh", "kWh"),
-        of_energy([](const DecisionRow& row) { return row.energy->facility_kwh; })},
-       {column("mean_w", "W per rank").with_decimals(0), of_energy([](const DecisionRow& row) {
-          return row.energy->joules.value / (row.same_work.value.value() * row.count);
-        })},
-       {column("joules_per_work", "J per work"), &DecisionRow::energy_per_work},
-       {column("co2e_kg", "kg CO2e"), of_energy([](const DecisionRow& row) {
-          const auto& grams = row.energy->grams;
-          return grams ? as_cell(transform(*grams, [](double g) { return g / grams_per_kilogram; }))
-                       : Cell{};
-        })},
-       {column("co2e_g_per_million_work", "g CO2e per 10^6 work"), grams_per_million},
-       {column("origin", "by"), origin_of}},
-      {terms_note(view)}));
-}
-
-namespace {
 /// Energy and carbon of the chosen count, and of the one with the lowest energy; empty where it is
 /// known of none.
 std::string energy_line(const DecideView& view) {
-  const bool by_unit = !any_row(view, has_energy);
+  const bool by_unit = !any_energy(view);
   const auto joules = [&](const DecisionRow& row) {
     if (by_unit) return row.energy_per_work;
     return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
@@ -133,7 +90,7 @@ std::string energy_line(const DecideView& view) {
   const std::string line =
       fmt::format("Energy at {}: {}", chosen, energy_text(view.decision.row(chosen), by_unit));
   const std::string mixed =
-      any_row(view, is_rated) && any_row(view, is_metered)
+      any_energy(view, false) && any_energy(view, true)
           ? " Some are metered and some rated, which may differ by more than the counts do."
           : "";
   if (lowest->count == chosen) {
@@ -150,18 +107,20 @@ std::string energy_line(const DecideView& view) {
 
 constexpr std::size_t most_columns = 6;
 
-struct Words {
+struct TermsWords {
+  const std::string& currency;
+
   std::string operator()(const decide::PricePart& terms) const {
     return used(fmt::format("{:g} % of the price", 100.0 * terms.part), terms.utilisation);
   }
   std::string operator()(const decide::ListPrice& terms) const {
-    return used(fmt::format("{:g} USD per rank-hour", hourly_price(terms.per_rank)),
+    return used(fmt::format("{:g} {} per rank-hour", per_hour(terms.per_rank), currency),
                 terms.utilisation);
   }
   std::string operator()(const model::OwnedTerms& terms) const {
     return fmt::format(
-        "bought for {:g} USD, sold for {:g} after {:g} years, {:g} % a year; {:g} kW at PUE {:g} "
-        "and {:g} USD per kWh; {:g} USD a year to run; used {:g} % of the hours",
+        "bought for {0:g} {9}, sold for {1:g} after {2:g} years, {3:g} % a year; {4:g} kW at PUE "
+        "{5:g} and {6:g} {9} per kWh; {7:g} {9} a year to run; used {8:g} % of the hours",
         terms.capital.value(),
         terms.residual.value(),
         terms.lifetime_years,
@@ -170,14 +129,16 @@ struct Words {
         terms.power_usage_effectiveness,
         terms.usd_per_kwh,
         terms.operation_usd_per_year,
-        100.0 * terms.utilisation);
+        100.0 * terms.utilisation,
+        currency);
   }
   std::string operator()(const decide::SpotTerms& terms) const {
     const model::Preemption& at = terms.preemption;
     return fmt::format(
-        "{:g} USD per rank-hour, {:g} reclaims per rank and hour; checkpoint {:g} s, restart {:g} "
+        "{:g} {} per rank-hour, {:g} reclaims per rank and hour; checkpoint {:g} s, restart {:g} "
         "s, notice {:g} s; costs are expected ones",
-        hourly_price(terms.price_per_rank),
+        per_hour(terms.price_per_rank),
+        currency,
         at.per_hour,
         at.checkpoint.value(),
         at.restart.value(),
@@ -210,13 +171,7 @@ model::BillLines lines_of(const decide::Decision& decision, const decide::Decisi
   terms.per_rank = terms.per_rank * row.price_factor;
   return model::bill_lines(terms, row.count, row.same_work.value);
 }
-}  // namespace
 
-std::string regime_terms(const decide::Regime& regime) {
-  return std::visit(Words{}, regime.terms);
-}
-
-namespace {
 Table regimes_table(const DecideView& view) {
   using Result = decide::RegimeResult;
   const auto dollars = [](const std::string& id, const std::string& header) {
@@ -225,7 +180,7 @@ Table regimes_table(const DecideView& view) {
   std::vector<ColumnOf<Result>> columns{
       {parameter("regime", "regime"), [](const Result& one) { return one.regime.name; }},
       {dollars("price_per_used_hour_usd", "used rank-hour"),
-       [](const Result& one) { return hourly_price(one.per_rank); }},
+       [](const Result& one) { return per_hour(one.per_rank); }},
       {measure("cheapest", "cheapest count", Unit::count), cheapest_of},
       {dollars("cheapest_usd", "its cost"),
        [&](const Result& one) { return cost_at(view, one, cheapest_of(one)); }}};
@@ -236,9 +191,7 @@ Table regimes_table(const DecideView& view) {
                          return cost_at(view, one, one.cheapest_in_time);
                        }});
   }
-  columns.push_back(
-      {measure("break_even", "pays from a use of", Unit::percent).with_decimals(1).if_present(),
-       &Result::break_even});
+  columns.push_back({share("break_even", "pays from a use of").if_present(), &Result::break_even});
   const auto& rows = view.decision.rows;
   for (std::size_t i = 0; i < rows.size() && rows.size() <= most_columns; ++i) {
     columns.push_back(
@@ -247,7 +200,8 @@ Table regimes_table(const DecideView& view) {
   }
   std::vector<std::string> notes;
   for (const Result& one : view.decision.regimes) {
-    notes.push_back(fmt::format("{}: {}.", one.regime.name, regime_terms(one.regime)));
+    notes.push_back(
+        fmt::format("{}: {}.", one.regime.name, regime_terms(one.regime, view.options.currency)));
   }
   return make_table("regime",
                     "The same work under several ways to pay",
@@ -267,91 +221,85 @@ Table bill_table(const DecideView& view) {
   const auto dollars = [](const char* id, const char* header) {
     return measure(id, header, Unit::dollars).with_decimals(3);
   };
-  return limit_rows(make_table<DecisionRow>(
-      "bill",
-      "What the cost consists of",
-      decision.shown,
-      {{count_parameter(), &DecisionRow::count},
-       {dollars("ranks_usd", "ranks"), line(&model::BillLines::ranks)},
-       {dollars("fixed_usd", "per hour"), line(&model::BillLines::fixed)},
-       {dollars("storage_usd", "storage"), line(&model::BillLines::storage)},
-       {dollars("egress_usd", "egress"), line(&model::BillLines::egress)},
-       {dollars("waiting_usd", "waiting, no bill"), line(&model::BillLines::waiting)},
-       {dollars("total_usd", "cost"), line(&model::BillLines::total)}}));
+  const std::vector<ColumnOf<DecisionRow>> columns{
+      {count_parameter(), &DecisionRow::count},
+      {dollars("ranks_usd", "ranks"), line(&model::BillLines::ranks)},
+      {dollars("fixed_usd", "per hour"), line(&model::BillLines::fixed)},
+      {dollars("storage_usd", "storage"), line(&model::BillLines::storage)},
+      {dollars("egress_usd", "egress"), line(&model::BillLines::egress)},
+      {dollars("waiting_usd", "waiting, no bill"), line(&model::BillLines::waiting)},
+      {dollars("total_usd", "cost"), line(&model::BillLines::total)}};
+  return limit_rows(make_table("bill", "What the cost consists of", decision.shown, columns));
 }
 
 /// What the value of time is of the chosen count's cost; empty without one.
 std::string waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
+  const std::string& currency = view.options.currency;
   if (!decision.request.bill || !(decision.request.bill->value_of_time.value() > 0.0)) return "";
   const int count = decision.rubric.chosen.value_or(decision.named.fastest);
   const auto lines =
       model::bill_lines(*decision.request.bill, count, decision.row(count).same_work.value);
   return fmt::format(
-      "Waiting is valued at {:g} USD per hour: {} of the {} at {}. It acts exactly like a fixed "
+      "Waiting is valued at {:g} {} per hour: {} of the {} at {}. It acts exactly like a fixed "
       "price per hour, but is no bill, and a budget leaves it out.",
-      hourly_price(decision.request.bill->value_of_time),
-      decision_money(lines.waiting),
-      decision_money(lines.total()),
+      per_hour(decision.request.bill->value_of_time),
+      currency,
+      decision_money(lines.waiting, currency),
+      decision_money(lines.total(), currency),
       count);
 }
-
-/// An input and the count that is the cheapest at its value.
-struct CheapestBy {
-  const decide::Sensitivity* input;
-  std::optional<int> count;
-
-  std::string name() const {
-    return input->unit.empty() ? input->name : fmt::format("{} ({})", input->name, input->unit);
-  }
-  std::string value() const { return fmt::format("{:.4g}", input->value); }
-  std::string from() const { return bound(input->low, "0"); }
-  std::string to() const { return bound(input->high, "no end"); }
-  double elasticity() const { return input->elasticity; }
-
- private:
-  std::string bound(const std::optional<double>& at, const char* open) const {
-    if (!input->low && !input->high) return "any";
-    return at ? fmt::format("{:.4g}", *at) : open;
-  }
-};
 
 Table sensitivity_table(const DecideView& view) {
   const auto& decision = view.decision;
   if (!decision.choice) return {};
-  const auto spot = decision.spot ? decision.spot->cheapest : std::nullopt;
-  std::vector<CheapestBy> inputs;
-  for (const auto& input : decision.sensitivities) {
-    inputs.push_back({&input, decision.choice->cheapest});
+  // An input and the count that is the cheapest at its value.
+  using Cheapest = std::pair<const decide::Sensitivity*, std::optional<int>>;
+  std::vector<Cheapest> inputs;
+  for (const auto& one : decision.sensitivities)
+    inputs.emplace_back(&one, decision.choice->cheapest);
+  for (const auto& one : decision.spot_sensitivities) {
+    inputs.emplace_back(&one, decision.spot ? decision.spot->cheapest : std::nullopt);
   }
-  for (const auto& input : decision.spot_sensitivities) inputs.push_back({&input, spot});
-  return make_table(
+  const auto bound = [](std::optional<double> decide::Sensitivity::*end, const char* open) {
+    return [=](const decide::Sensitivity& input) -> std::string {
+      if (!input.low && !input.high) return "any";
+      return input.*end ? fmt::format("{:.4g}", *(input.*end)) : open;
+    };
+  };
+  const auto of = [](auto value) {
+    return [=](const Cheapest& one) { return as_cell(std::invoke(value, *one.first)); };
+  };
+  return make_table<Cheapest>(
       "sensitivity",
       "What the cheapest count hangs on",
       inputs,
-      {{parameter("input", "input"), &CheapestBy::name},
-       {measure("input_value", "value"), &CheapestBy::value},
-       {measure("stays_at", "the cheapest stays", Unit::count), &CheapestBy::count},
-       {measure("stays_from", "from"), &CheapestBy::from},
-       {measure("stays_to", "to"), &CheapestBy::to},
+      {{parameter("input", "input"), of([](const decide::Sensitivity& one) {
+          return one.unit.empty() ? one.name : fmt::format("{} ({})", one.name, one.unit);
+        })},
+       {measure("input_value", "value"),
+        of([](const decide::Sensitivity& one) { return fmt::format("{:.4g}", one.value); })},
+       {measure("stays_at", "the cheapest stays", Unit::count), &Cheapest::second},
+       {measure("stays_from", "from"), of(bound(&decide::Sensitivity::low, "0"))},
+       {measure("stays_to", "to"), of(bound(&decide::Sensitivity::high, "no end"))},
        {measure("elasticity", "least cost per input, % per %").with_decimals(3),
-        &CheapestBy::elasticity}},
-      {fmt::format(
-          "One input at a time, looked for between 1/{0:g} and {0:g} times its value.{1}",
-          decide::sensitivity_reach,
-          decision.choice->price_cancels
-              ? " Nothing is paid per hour of wall clock, so that the price per rank cancels: the "
-                "cheapest count does not depend on it at all."
-              : "")});
+        of(&decide::Sensitivity::elasticity)}},
+      {fmt::format("One input at a time, looked for between 1/{0:g} and {0:g} times its value.{1}",
+                   decide::sensitivity_reach,
+                   decision.choice->price_cancels
+                       ? " Nothing is paid per hour of wall clock, so that the price per rank "
+                         "cancels: the cheapest count does not depend on it at all."
+                       : "")});
 }
 
 const model::SpotCount& at_count(const DecideView& view, int count) {
   return *std::ranges::find(view.decision.spot->counts, count, &model::SpotCount::ranks);
 }
 
-std::string expected(const model::SpotCount& at) {
-  return fmt::format(
-      "expected {} and {:.3f} h", decision_money(*at.cost), hours(at.plan->expected));
+std::string expected(const DecideView& view, const model::SpotCount& at) {
+  return fmt::format("expected {} and {:.3f} h",
+                     decision_money(*at.cost, view.options.currency),
+                     hours(at.plan->expected));
 }
 
 std::string chance(const model::SpotCount& at) {
@@ -376,21 +324,20 @@ std::string in_time_line(const DecideView& view) {
       wanted,
       best.ranks,
       chance(best),
-      expected(best));
+      expected(view, best));
   if (best.ranks == *spot.cheapest) return text + ".";
   const auto& cheapest = at_count(view, *spot.cheapest);
   return fmt::format(
       "{}; the cheapest of all, {}, meets it with {}.", text, cheapest.ranks, chance(cheapest));
 }
 
-/// The cheapest count on spot and, with a deadline, the cheapest that meets it.
 std::string spot_line(const DecideView& view) {
   const auto& spot = view.decision.spot;
   if (!spot) return "";
   if (!spot->cheapest) return "On spot no count is expected to finish.";
   if (view.decision.request.rubric.deadline) return in_time_line(view);
   const auto& at = at_count(view, *spot->cheapest);
-  return fmt::format("On spot the cheapest is {}: {}.", at.ranks, expected(at));
+  return fmt::format("On spot the cheapest is {}: {}.", at.ranks, expected(view, at));
 }
 
 Table spot_table(const DecideView& view) {
@@ -399,43 +346,33 @@ Table spot_table(const DecideView& view) {
   if (!view.decision.spot || !view.decision.request.spot) return {};
   std::vector<SpotCount> counts;
   for (const auto& row : view.decision.shown) counts.push_back(at_count(view, row.count));
-  const auto of_plan = [](auto value) {
-    return [=](const SpotCount& at) {
-      return at.plan ? as_cell(std::invoke(value, *at.plan)) : Cell{};
-    };
-  };
   std::vector<ColumnOf<SpotCount>> columns{
       {count_parameter(), &SpotCount::ranks},
       {measure("expected_h", "expected", Unit::hours).with_decimals(3),
-       of_plan([](const SpotPlan& plan) { return hours(plan.expected); })},
-      {measure("overhead", "longer by", Unit::percent).with_decimals(1),
-       of_plan(&SpotPlan::overhead)},
+       path(&SpotCount::plan, [](const SpotPlan& plan) { return hours(plan.expected); })},
+      {share("overhead", "longer by"), path(&SpotCount::plan, &SpotPlan::overhead)},
       {measure("checkpoint_every_s", "work between checkpoints", Unit::seconds),
-       of_plan(&SpotPlan::interval)},
-      {measure("segments", "segments", Unit::count), of_plan(&SpotPlan::segments)},
+       path(&SpotCount::plan, &SpotPlan::interval)},
+      {measure("segments", "segments", Unit::count), path(&SpotCount::plan, &SpotPlan::segments)},
       {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3), &SpotCount::cost}};
   const bool deadline = view.decision.request.rubric.deadline.has_value();
-  if (deadline) {
-    columns.push_back(
-        {measure("in_time", "in time", Unit::percent).with_decimals(1), &SpotCount::in_time});
-  }
+  if (deadline) columns.push_back({share("in_time", "in time"), &SpotCount::in_time});
   const model::Preemption& terms = view.decision.request.spot->preemption;
   return limit_rows(make_table(
       "spot",
       "On machines that may be taken away",
       counts,
       columns,
-      {fmt::format(
-          "Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint {:g} s, "
-          "restart {:g} s, notice {:g} s (--checkpoint-s, --restart-s, --notice-s).{} n/a: does "
-          "not finish.",
-          terms.per_hour,
-          terms.checkpoint.value(),
-          terms.restart.value(),
-          terms.notice.value(),
-          deadline ? " In time: the chance of meeting the deadline, by "
-                     "numerical inversion of this process's transform (to 0.001)."
-                   : "")}));
+      {fmt::format("Poisson reclaims of {:g} per rank and hour, one ends the segment; checkpoint "
+                   "{:g} s, restart {:g} s, notice {:g} s (--checkpoint-s, --restart-s, "
+                   "--notice-s).{} n/a: does not finish.",
+                   terms.per_hour,
+                   terms.checkpoint.value(),
+                   terms.restart.value(),
+                   terms.notice.value(),
+                   deadline ? " In time: the chance of meeting the deadline, by "
+                              "numerical inversion of this process's transform (to 0.001)."
+                            : "")}));
 }
 
 using decide::DeadlineForecast;
@@ -456,13 +393,12 @@ std::string rarely(double part) {
 }
 
 /// "up to 3.2 h in 95 % of runs, the fit's uncertainty and 1.2 % of noise from run to run in it;
-/// expected 3 h and 12.4 USD".
+/// expected 3 h and 12.4 EUR".
 std::string expectation(const DecideView& view, const DeadlineForecast& forecast) {
   const PredictedCount& one = *forecast.cheapest;
   std::string text = fmt::format(
       "up to {} in {} of runs, the fit's uncertainty and {:.2g} % of noise from run to run in it; "
-      "expected "
-      "{}",
+      "expected {}",
       decision_time(view, one.upper),
       percent(forecast.deadline.probability),
       100.0 * forecast.noise.value_or(0.0),
@@ -528,8 +464,7 @@ std::string none_line(const DecideView& view, const DeadlineForecast& forecast) 
   }
   return fmt::format(
       "By the law none of {} to {} meets the deadline with {}: the fastest, {}, does in {} of "
-      "runs. "
-      "Larger counts are too far from the measured ones for a forecast.",
+      "runs. Larger counts are too far from the measured ones for a forecast.",
       forecast.from,
       forecast.to,
       percent(forecast.deadline.probability),
@@ -569,6 +504,39 @@ std::string forecast_line(const DecideView& view) {
   return predicted_line(view, *forecast);
 }
 }  // namespace
+
+Table energy_table(const DecideView& view) {
+  const auto& rows = view.decision.rows;
+  if (!any_energy(view) && !decide::any_has(rows, &DecisionRow::energy_per_work)) return {};
+  using model::JobEnergy;
+  const auto column = [](const char* id, const char* header) {
+    return measure(id, header).with_digits(4).if_present();
+  };
+  const auto mean_power = [](const DecisionRow& row) {
+    if (!row.energy) return Cell{};
+    return as_cell(row.energy->joules.value / (row.same_work.value.value() * row.count));
+  };
+  const auto kilograms = [](const JobEnergy& energy) {
+    if (!energy.grams) return Cell{};
+    return as_cell(transform(*energy.grams, [](double g) { return g / grams_per_kilogram; }));
+  };
+  return limit_rows(make_table<DecisionRow>(
+      "energy",
+      "Energy and carbon of the same work",
+      view.decision.shown,
+      {{count_parameter().with_digits(4), &DecisionRow::count},
+       {column("energy_kwh", "kWh"), path(&DecisionRow::energy, &JobEnergy::facility_kwh)},
+       {column("mean_w", "W per rank").with_decimals(0), mean_power},
+       {column("joules_per_work", "J per work"), &DecisionRow::energy_per_work},
+       {column("co2e_kg", "kg CO2e"), path(&DecisionRow::energy, kilograms)},
+       {column("co2e_g_per_million_work", "g CO2e per 10^6 work"), grams_per_million},
+       {column("origin", "by"), origin_of}},
+      {terms_note(view)}));
+}
+
+std::string regime_terms(const decide::Regime& regime, const std::string& currency) {
+  return std::visit(TermsWords{currency}, regime.terms);
+}
 
 std::vector<Table> money_tables(const DecideView& view) {
   const bool all = view.options.details;

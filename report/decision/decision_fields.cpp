@@ -3,6 +3,7 @@
 #include "report/render.h"
 #include "src/core/files/fields.h"
 
+#include <array>
 #include <chrono>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +18,7 @@ constexpr JsonHead head{
     "Which count to buy, and why. Units stand in the keys: _s seconds, _usd US dollars, _j joules, "
     "_w watts; shares and efficiencies are fractions of 1. An estimate is {value, low, high, "
     "samples}, with its 95 % interval. What does not exist or could not be had is null.",
-    decision_schema_version,
+    2,
     "scaleworth decision"};
 
 constexpr FieldOptions one_cause =
@@ -31,14 +32,12 @@ double seconds(attribution::Nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-void put_verdict(Fields& json, const Verdict& judged) {
-  const char* answer = judged.answer == Answer::yes  ? "recommended"
-                       : judged.answer == Answer::no ? "none"
-                                                     : "not attributed";
-  json("answer", answer, one_of("recommended|none|not attributed"));
-  json("headline", judged.headline);
-  json("lines", judged.lines);
-}
+constexpr VerdictWords verdict_words{.yes = "recommended",
+                                     .no = "none",
+                                     .unknown = "not attributed",
+                                     .answers = "recommended|none|not attributed",
+                                     .headline = "",
+                                     .sentence = "In words."};
 
 void put_exclusion(Fields& json, const decide::Exclusion& one) {
   json("reason", one.reason);
@@ -51,14 +50,12 @@ void put_rubric(Fields& json, const Decision& decision) {
   json("objective", decide::objective_name(rubric.objective));
   json("chosen", rubric.chosen);
   json("level", rubric.level, "Other counts that are not worse beyond the 95 % intervals.");
-  json("cheapest",
-       decision.named.cheapest,
-       "The count of least cost; without prices of least rank-seconds.");
+  json.sentence("The count of least cost; without prices of least rank-seconds.");
+  json("cheapest", decision.named.cheapest);
   json("balanced", decision.named.balanced, "The count of least cost x time.");
   json("fastest", decision.named.fastest);
-  json("largest_efficient",
-       rubric.largest_efficient,
-       "The largest count that reaches the efficiency threshold.");
+  json.sentence("The largest count that reaches the efficiency threshold.");
+  json("largest_efficient", rubric.largest_efficient);
   json.array("exclusions", rubric.exclusions, put_exclusion, "Counts that fail one gate.");
   json("unproven", rubric.unproven, "Counts without quality where the rubric asks for it.");
   json("quality_held", rubric.quality_held);
@@ -94,20 +91,16 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
        forecast.measured_in_time,
        "Probability that one more run there meets it, too, by run_noise and the uncertainty of the "
        "median; null where the noise is not known.");
-  json("unavailable",
-       forecast.unavailable,
-       "Why no law gives more: then the predictions below are null.",
-       or_null);
-  json("run_noise",
-       forecast.noise,
-       "Relative standard deviation of one run; null without repeats and law.");
+  json.sentence("Why no law gives more: then the predictions below are null.");
+  json("unavailable", forecast.unavailable, or_null);
+  json.sentence("Relative standard deviation of one run; null without repeats and law.");
+  json("run_noise", forecast.noise);
   json("noise_from",
        forecast.noise ? measured_noise : "",
        "residuals: together with what the law misses the rows by.",
        {.or_null = true, .one_of = "repeats|repeats and residuals"});
-  json("looked_from",
-       if_available(forecast.from),
-       "Smallest count that was looked at: the smallest measured one.");
+  json.sentence("Smallest count that was looked at: the smallest measured one.");
+  json("looked_from", if_available(forecast.from));
   json("looked_to", if_available(forecast.to), "Largest: 4 times the largest measured one.");
   json("looked_step",
        if_available(forecast.step),
@@ -119,9 +112,8 @@ void put_deadline_forecast(Fields& json, const decide::DeadlineForecast& forecas
        if_available(forecast.in_time_anywhere),
        "No count meets the deadline more probably, however large; below `probability` none does "
        "at any price.");
-  json("peak_count",
-       forecast.unavailable.empty() ? forecast.peak : std::nullopt,
-       "Where the law's time is the least; null: nowhere.");
+  json.sentence("Where the law's time is the least; null: nowhere.");
+  json("peak_count", forecast.unavailable.empty() ? forecast.peak : std::nullopt);
   json("least_expected_s", if_available(forecast.least), "The time there, or what time tends to.");
 }
 
@@ -130,35 +122,20 @@ void put_choice(Fields& json, const model::CostChoice& one) {
   json("cheapest", one.cheapest);
   json("plateau", one.plateau, "Counts within 1 % or within the intervals of the cheapest.");
   json("fastest", one.fastest);
-  json("price_of_speed_usd",
-       one.price_of_speed,
-       "Cost of the fastest less that of the cheapest.",
-       or_null);
-  json("price_cancels",
-       one.price_cancels,
-       "No wall-clock rate: the cheapest count is the same at every price per rank.");
+  json.sentence("Cost of the fastest less that of the cheapest.");
+  json("price_of_speed_usd", one.price_of_speed, or_null);
+  json.sentence("No wall-clock rate: the cheapest count is the same at every price per rank.");
+  json("price_cancels", one.price_cancels);
 }
 
-const char* kind_name(decide::KneeKind kind) {
-  switch (kind) {
-    case decide::KneeKind::efficiency:
-      return "efficiency threshold";
-    case decide::KneeKind::slope:
-      return "slope threshold";
-    case decide::KneeKind::speed_per_rank:
-      return "speed-up x efficiency";
-    case decide::KneeKind::cost:
-      return "cost";
-    case decide::KneeKind::peak:
-      break;
-  }
-  return "peak";
-}
+/// By decide::KneeKind.
+constexpr std::array knee_kinds{
+    "efficiency threshold", "slope threshold", "speed-up x efficiency", "cost", "peak"};
 
 void put_knee(Fields& json, const decide::Knee& one) {
   json.named("knee", "Where the curve bends, by one definition.");
   json("definition",
-       kind_name(one.kind),
+       knee_kinds[static_cast<std::size_t>(one.kind)],
        one_of("efficiency threshold|slope threshold|speed-up x efficiency|cost|peak"));
   json("count", one.count, "Whole; null where the curve never gets there.");
   json("position", one.position, "Continuous; null where rows alone do not show it.");
@@ -172,18 +149,16 @@ void put_knees(Fields& json, const decide::KneeSet& set) {
   json("threshold", set.request.threshold, "Of efficiency and of slope.");
   json("threshold_given", set.request.threshold_given, "false: the default.");
   json.array("definitions", set.knees, put_knee);
-  json.array(
-      "kneedle_for_comparison",
-      set.kneedle,
-      [](Fields& reading, const decide::KneedleReading& one) {
-        reading("from", one.from);
-        reading("to", one.to);
-        reading("count", one.knee);
-      },
-      "Its answer is that of the range it sees; it never decides.");
+  json.sentence("Its answer is that of the range it sees; it never decides.");
+  json.array("kneedle_for_comparison",
+             set.kneedle,
+             [](Fields& reading, const decide::KneedleReading& one) {
+               reading("from", one.from);
+               reading("to", one.to);
+               reading("count", one.knee);
+             });
 }
 
-/// One gap from ideal, by cause.
 void put_gap(Fields& json, const decide::Gap& one) {
   json.named("gap", "The gap from ideal at one count, by cause, the largest first.");
   json("count", one.count);
@@ -192,13 +167,11 @@ void put_gap(Fields& json, const decide::Gap& one) {
     cause("cause", decide::cause_name(each.cause), one_cause);
     cause("lost_s", each.lost_s, or_null);
     cause("share", each.share, or_null);
-    cause("share_by_fits",
-          ends(each.spread),
-          "Least and greatest over the fits that hold, where a fit decides it.");
+    cause.sentence("Least and greatest over the fits that hold, where a fit decides it.");
+    cause("share_by_fits", ends(each.spread));
   });
-  json("latency_share_of_communication",
-       one.latency_share,
-       "Of a ring, by --alpha-us, --beta-gbs and --message-mb.");
+  json.sentence("Of a ring, by --alpha-us, --beta-gbs and --message-mb.");
+  json("latency_share_of_communication", one.latency_share);
 }
 
 void put_law_spread(Fields& json, const decide::LawSpread& one) {
@@ -230,22 +203,15 @@ void put_diagnosis(Fields& json, const decide::Diagnosis& diagnosis) {
     each(
         "moves", one.moves, "null: not known, the knee is the table's largest count or beyond it.");
   };
-  json("by_law_alone",
-       diagnosis.by_law,
-       "The cause stands on fits of the totals, not on measured parts.");
-  json.array("gaps",
-             diagnosis.gaps,
-             put_gap,
-             "By parts or coefficients; empty where the table has only totals.");
-  json.object("fits",
-              diagnosis.spread,
-              put_law_spread,
-              "The missing speed-up at the largest count by the choice of fit; null below four "
-              "rows.");
-  json.array("remedies",
-             diagnosis.remedies,
-             remedy,
-             "The knee with one cause taken away; the most effective first.");
+  json.sentence("The cause stands on fits of the totals, not on measured parts.");
+  json("by_law_alone", diagnosis.by_law);
+  json.sentence("By parts or coefficients; empty where the table has only totals.");
+  json.array("gaps", diagnosis.gaps, put_gap);
+  json.sentence(
+      "The missing speed-up at the largest count by the choice of fit; null below four rows.");
+  json.object("fits", diagnosis.spread, put_law_spread);
+  json.sentence("The knee with one cause taken away; the most effective first.");
+  json.array("remedies", diagnosis.remedies, remedy);
 }
 
 void put_factors(Fields& json, const attribution::Efficiency& one) {
@@ -261,33 +227,25 @@ void put_factors(Fields& json, const attribution::Efficiency& one) {
   json("of", one.window, "Which time the factors are of.", or_null);
 }
 
-/// What recordings show.
 void put_ledgers(Fields& json, const Decision& decision) {
   json.array("counts", decision.ledgers, [](Fields& ledger, const decide::LedgerFacts& one) {
     ledger("count", one.count);
-    ledger.object("factors",
-                  one.factors,
-                  put_factors,
-                  "POP factors: parallel = load_balance * host * dependency * transfer; null for "
-                  "the reason in no_factors.");
+    ledger.sentence(
+        "POP factors: parallel = load_balance * host * dependency * transfer; null for the reason "
+        "in no_factors.");
+    ledger.object("factors", one.factors, put_factors);
     ledger("no_factors", one.no_factors, or_null);
-    ledger("straggler",
-           one.straggler,
-           "For whom the others wait, and why; null: no rank with 95 % confidence.",
-           or_null);
+    ledger.sentence("For whom the others wait, and why; null: no rank with 95 % confidence.");
+    ledger("straggler", one.straggler, or_null);
   });
-  json.array("gaps_by_factors",
-             decision.diagnosis.factor_gaps,
-             put_gap,
-             "Relative to the baseline's factors, s of one step.");
-  json("cause_by_factors",
-       decision.diagnosis.by_factors,
-       "`cause` is that of the last gap by factors, not of `diagnosis.gaps`.");
-  json("note",
-       decision.diagnosis.factor_note,
-       "Where the factors and the parts differ by more than 10 points, or why there are no "
-       "factors.",
-       or_null);
+  json.sentence("Relative to the baseline's factors, s of one step.");
+  json.array("gaps_by_factors", decision.diagnosis.factor_gaps, put_gap);
+  json.sentence("`cause` is that of the last gap by factors, not of `diagnosis.gaps`.");
+  json("cause_by_factors", decision.diagnosis.by_factors);
+  json.sentence(
+      "Where the factors and the parts differ by more than 10 points, or why there are no "
+      "factors.");
+  json("note", decision.diagnosis.factor_note, or_null);
 }
 
 void put_parts(Fields& json, const GroupTimes& times) {
@@ -296,9 +254,8 @@ void put_parts(Fields& json, const GroupTimes& times) {
   json("communication_s", times[index_of(PartGroup::communication)]);
   json("idle_s", times[index_of(PartGroup::idle)]);
   json("io_s", times[index_of(PartGroup::io)]);
-  json("host_s",
-       times[index_of(PartGroup::host)],
-       "Processors without work because their host was late.");
+  json.sentence("Processors without work because their host was late.");
+  json("host_s", times[index_of(PartGroup::host)]);
 }
 
 void put_layout(Fields& json, const decide::Layout& layout) {
@@ -340,16 +297,13 @@ void put_row(Fields& json, const decide::DecisionRow& row) {
   json("gustafson_serial",
        row.gustafson_serial,
        "(K - S) / (K - 1) of the scaled speed-up; null unless the work grows with the count.");
-  json.object("layout",
-              facts.layout.empty() ? std::nullopt : std::optional(facts.layout),
-              put_layout,
-              "Degrees of parallelism; null where the table has none.");
+  json.sentence("Degrees of parallelism; null where the table has none.");
+  json.object(
+      "layout", facts.layout.empty() ? std::nullopt : std::optional(facts.layout), put_layout);
   json("batch", facts.batch, "Of one step and all ranks, in the table's unit (sequences).");
   json("sequence_length", facts.sequence_length, "Tokens.");
   json("microbatches", facts.microbatches, "Of one step and data-parallel replica.");
-  json("rate_usd_per_hour",
-       facts.price ? std::optional(hourly_price(*facts.price)) : std::nullopt,
-       "The row's own price, USD per rank and hour.");
+  json("rate_usd_per_hour", per_hour(facts.price), "The row's own price, USD per rank and hour.");
   json("power_w", facts.power_w, "W per rank.");
   json("latencies_s", latencies, "Seconds by name, as ttft_p99.");
 }
@@ -363,31 +317,28 @@ void put_step(Fields& json, const decide::MarginalStep& one) {
   json("speedup_gain", one.speedup_gain, or_null);
   json("time_saved_s", one.time_saved, or_null);
   json("cost_added_usd", one.cost_added, or_null);
-  json("speedup_per_usd",
-       one.speedup_per_dollar,
-       "null where money is saved: no ratio ranks a free step.");
+  json.sentence("null where money is saved: no ratio ranks a free step.");
+  json("speedup_per_usd", one.speedup_per_dollar);
   json("usd_per_hour_saved", one.dollars_per_hour_saved, "null but for a paid step.");
 }
 
 void put_bill(Fields& json, const model::BillTerms& one) {
-  json("per_rank_hour_usd", hourly_price(one.per_rank));
-  json("fixed_per_hour_usd", hourly_price(one.fixed));
-  json("storage_per_hour_usd", hourly_price(one.storage));
-  json("value_of_time_per_hour_usd", hourly_price(one.value_of_time));
+  json("per_rank_hour_usd", per_hour(one.per_rank));
+  json("fixed_per_hour_usd", per_hour(one.fixed));
+  json("storage_per_hour_usd", per_hour(one.storage));
+  json("value_of_time_per_hour_usd", per_hour(one.value_of_time));
   json("egress_per_run_usd", one.egress);
 }
 
-void put_regime(Fields& json, const decide::RegimeResult& one) {
+void put_regime(Fields& json, const decide::RegimeResult& one, const std::string& currency) {
   const auto* part = std::get_if<decide::PricePart>(&one.regime.terms);
   json("name", one.regime.name);
-  json("terms", regime_terms(one.regime), "Its prices in words.");
-  json("price_part",
-       part ? std::optional(part->part) : std::nullopt,
-       "Of the given price; null for a price of its own.");
-  json("price_per_used_hour_usd", hourly_price(one.per_rank), "Of a rank.", or_null);
-  json("break_even_utilisation",
-       one.break_even,
-       "From which it is cheaper than the price; above 1: never.");
+  json("terms", regime_terms(one.regime, currency), "Its prices in words.");
+  json.sentence("Of the given price; null for a price of its own.");
+  json("price_part", part ? std::optional(part->part) : std::nullopt);
+  json("price_per_used_hour_usd", per_hour(one.per_rank), "Of a rank.", or_null);
+  json.sentence("From which it is cheaper than the price; above 1: never.");
+  json("break_even_utilisation", one.break_even);
   json("costs_usd", one.costs, "Row by row, of the same work; null: does not finish.");
   json.object("choice", one.choice, put_choice);
   json("cheapest_in_time", one.cheapest_in_time, "With a deadline: that meets it.");
@@ -511,9 +462,8 @@ void put_law_evidence(Fields& json, const decide::LawEvidence& evidence) {
   json.object(
       "next_measurement", evidence.next, [](Fields& next, const model::NextMeasurement& one) {
         next("count", one.count);
-        next("optimum_width_before",
-             one.width_before,
-             "Of the interval of the count of least cost; null without prices.");
+        next.sentence("Of the interval of the count of least cost; null without prices.");
+        next("optimum_width_before", one.width_before);
         next("optimum_width_after", one.width_after);
         next("cost_usd", one.cost, "Of that run.");
       });
@@ -580,135 +530,104 @@ void put_candidate(Fields& json, const model::CandidateLaw& law) {
 
 void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   const Decision& decision = view.decision;
-  const auto times_of = decision.basis == decide::TimeBasis::run    ? "run"
-                        : decision.basis == decide::TimeBasis::step ? "step"
-                                                                    : "units of work";
-  const auto counts_of = decision.axis == decide::Axis::ranks   ? "ranks"
-                         : decision.axis == decide::Axis::nodes ? "nodes"
-                                                                : "load";
-  json("tool_version", view.options.tool_version, or_null);
-  json("git_revision", view.options.git_revision, or_null);
-  json("input",
-       view.options.input,
-       "The table and how rows were chosen, as on the command line; null for coefficients.",
-       or_null);
+  // By decide::TimeBasis and by decide::Axis.
+  constexpr std::array bases{"run", "step", "units of work"};
+  constexpr std::array axes{"ranks", "nodes", "load"};
+  const char* times_of = bases[static_cast<std::size_t>(decision.basis)];
+  const char* counts_of = axes[static_cast<std::size_t>(decision.axis)];
+  put_versions(json, view.options);
+  json.sentence(
+      "The table and how rows were chosen, as on the command line; null for coefficients.");
+  json("input", view.options.input, or_null);
+  json.sentence("T(K) = T1 (s + (1-s)/K + c (K-1)); null for a table.");
   json.object(
-      "coefficients",
-      decision.coefficients,
-      [&](Fields& law, const decide::Coefficients& one) {
+      "coefficients", decision.coefficients, [&](Fields& law, const decide::Coefficients& one) {
         law("serial", one.serial, "s");
         law("communication", one.communication, "c");
         law("single_s", one.single, "T1");
-        law("continuous_optimum",
-            decision.continuous_optimum,
-            "Count of least cost, not rounded; null without prices.");
-      },
-      "T(K) = T1 (s + (1-s)/K + c (K-1)); null for a table.");
+        law.sentence("Count of least cost, not rounded; null without prices.");
+        law("continuous_optimum", decision.continuous_optimum);
+      });
   json("scaling",
        decide::scaling_name(decision.scaling),
        "How the work grows with the count.",
        one_of("strong scaling|weak scaling|work that grows otherwise"));
   json("times_of", times_of, "What one time of a row is of.", one_of("run|step|units of work"));
-  json("counts_of",
-       counts_of,
-       "What the counts count; prices are per one of these, but for a load.",
-       one_of("ranks|nodes|load"));
-  json("currency",
-       view.options.currency,
-       "Of every amount, whatever its key says: _usd is the label's default, and nothing is "
-       "converted.");
-  json.object("verdict", judged, put_verdict, "In words.");
+  json.sentence("What the counts count; prices are per one of these, but for a load.");
+  json("counts_of", counts_of, one_of("ranks|nodes|load"));
+  put_currency(json, view.options);
+  put_verdict(json, judged, verdict_words);
   json.object(
       "rubric", decision, put_rubric, "The gates, and the choice among the counts that pass.");
-  json.object("deadline_forecast",
-              decision.deadline_forecast,
-              put_deadline_forecast,
-              "What the fitted law says of counts that were not measured and would meet the "
-              "deadline: a reason to measure them, never the verdict. Null without a deadline, for "
-              "coefficients and for loads.");
+  json.sentence(
+      "What the fitted law says of counts that were not measured and would meet the deadline: a "
+      "reason to measure them, never the verdict. Null without a deadline, for coefficients and "
+      "for loads.");
+  json.object("deadline_forecast", decision.deadline_forecast, put_deadline_forecast);
   json.object("cost_choice", decision.choice, put_choice);
-  json.object("knees",
-              decision.knees,
-              put_knees,
-              "The knees by every definition, none of which depends on the range that was "
-              "measured.");
+  json.sentence(
+      "The knees by every definition, none of which depends on the range that was measured.");
+  json.object("knees", decision.knees, put_knees);
+  json.sentence(
+      "What causes the gap from ideal at `count`; null where nothing shows it, for `no_cause`.");
   json.object(
-      "cause",
-      decision.cause,
-      [&](Fields& cause, const model::ScalingCause& one) {
+      "cause", decision.diagnosis.cause, [&](Fields& cause, const model::ScalingCause& one) {
         cause("count", decision.cause_count);
         cause("owner", one.owner, "null: none explains 80 %.", or_null);
         cause("explained", one.explained, "Share of the largest.", or_null);
         cause("mixture", one.mixture, "Share by name.", or_null);
-      },
-      "What causes the gap from ideal at `count`; null where nothing shows it, for `no_cause`.");
-  json.object("diagnosis",
-              decision.diagnosis,
-              put_diagnosis,
-              "Why the curve bends and what would move it.");
-  json.object_if(
-      !decision.ledgers.empty(),
-      "ledgers",
-      [&](Fields& ledgers) { put_ledgers(ledgers, decision); },
-      "What recordings show of each count; null without recordings.");
-  json("no_cause", decision.no_cause, or_null);
-  json.array("rows",
-             decision.rows,
-             put_row,
-             "The counts of the table, or of the coefficients' curve. Times and money of "
-             "`same_work_s` and `cost_usd` are those of the baseline's work.");
+      });
+  json.sentence("Why the curve bends and what would move it.");
+  json.object("diagnosis", decision.diagnosis, put_diagnosis);
+  json.sentence("What recordings show of each count; null without recordings.");
+  json.object_if(!decision.ledgers.empty(), "ledgers", [&](Fields& ledgers) {
+    put_ledgers(ledgers, decision);
+  });
+  json("no_cause", decision.diagnosis.no_cause, or_null);
+  json.sentence(
+      "The counts of the table, or of the coefficients' curve. Times and money of `same_work_s` "
+      "and `cost_usd` are those of the baseline's work.");
+  json.array("rows", decision.rows, put_row);
   json.array("marginal", decision.steps, put_step, "From each count to the next.");
-  json.array(
-      "value_of_waiting",
-      decision.waiting,
-      [](Fields& waiting, const decide::ValueOfWaiting& one) {
-        waiting("count", one.count);
-        waiting("from_usd_per_hour",
-                hourly_price(one.from),
-                "The count is best from this value on, up to that of the next.");
-      },
+  json.sentence(
       "The counts that are best for some value of an hour of waiting (on top of the bill), by "
       "rising value, of those that pass every gate; empty without costs.");
+  json.array(
+      "value_of_waiting", decision.waiting, [](Fields& waiting, const decide::ValueOfWaiting& one) {
+        waiting("count", one.count);
+        waiting.sentence("The count is best from this value on, up to that of the next.");
+        waiting("from_usd_per_hour", per_hour(one.from));
+      });
   json.object(
       "bill", decision.request.bill, put_bill, "The prices; null where they are not known.");
-  json.array("regimes", decision.regimes, put_regime, "The same work under several price lists.");
-  json.object("spot",
-              decision.spot,
-              put_spot,
-              "On machines that may be taken away; null unless asked for.");
-  json("grid",
-       view.decision.request.metrics.power.grid,
-       "Where the carbon intensity comes from.",
-       or_null);
-  json.array("sensitivities",
-             decision.sensitivities,
-             put_sensitivity,
-             "How far each input may change until another count is the cheapest.");
-  json.array("spot_sensitivities",
-             decision.spot_sensitivities,
-             put_sensitivity,
-             "The same of the cheapest on spot.");
-  json.array("losses",
-             decision.losses,
-             put_loss,
-             "What each row beyond the baseline lost against the ideal, where the table has "
-             "parts.");
+  json.sentence("The same work under several price lists.");
+  json.array("regimes", decision.regimes, [&](Fields& regime, const auto& one) {
+    put_regime(regime, one, view.options.currency);
+  });
+  json.sentence("On machines that may be taken away; null unless asked for.");
+  json.object("spot", decision.spot, put_spot);
+  json.sentence("Where the carbon intensity comes from.");
+  json("grid", view.decision.request.metrics.power.grid, or_null);
+  json.sentence("How far each input may change until another count is the cheapest.");
+  json.array("sensitivities", decision.sensitivities, put_sensitivity);
+  json.sentence("The same of the cheapest on spot.");
+  json.array("spot_sensitivities", decision.spot_sensitivities, put_sensitivity);
+  json.sentence(
+      "What each row beyond the baseline lost against the ideal, where the table has parts.");
+  json.array("losses", decision.losses, put_loss);
   json.array("laws", fitted_laws(decision), put_law, "Fitted laws with their parameters.");
-  json.object("law_evidence",
-              decision.evidence,
-              put_law_evidence,
-              "The contention-coherency law row by row, its counts of least time and cost, the "
-              "count to measure next, the fit to throughputs.");
-  json.object("further_laws",
-              decision.further,
-              put_further_laws,
-              "Gustafson, micro-batches, measured communication, work and depth; null or empty "
-              "where the table has no such input.");
-  json.object("forecast",
-              decision.law_forecast,
-              put_forecast,
-              "What the law that predicts best says of 2, 4 and 8 times the largest count. Null "
-              "for one row.");
+  json.sentence(
+      "The contention-coherency law row by row, its counts of least time and cost, the count to "
+      "measure next, the fit to throughputs.");
+  json.object("law_evidence", decision.evidence, put_law_evidence);
+  json.sentence(
+      "Gustafson, micro-batches, measured communication, work and depth; null or empty where the "
+      "table has no such input.");
+  json.object("further_laws", decision.further, put_further_laws);
+  json.sentence(
+      "What the law that predicts best says of 2, 4 and 8 times the largest count. Null for one "
+      "row.");
+  json.object("forecast", decision.law_forecast, put_forecast);
   json.array(
       "model_selection",
       decision.model_selection ? std::optional(decision.model_selection->laws) : std::nullopt,
@@ -720,9 +639,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
 }  // namespace
 
 std::string decision_json(const DecideView& view) {
-  Fields json(Fields::Make::document, head);
-  put_decision(json, view, judge_decision(view));
-  return json_text(json.take(), view.options.currency);
+  return json_of(head, [&](Fields& json) { put_decision(json, view, judge_decision(view)); });
 }
 
 std::string decision_schema() {

@@ -97,17 +97,19 @@ void add_further(Parameters& all, const decide::FurtherLaws& laws) {
 }
 
 /// The widths are linearised and mean little where the interval is wide; their ratio still ranks.
-std::string next_note(const model::NextMeasurement& next) {
+std::string next_note(const model::NextMeasurement& next, const std::string& currency) {
   std::string text = fmt::format("Measure {} next: ", next.count);
   if (!next.width_before) return text + "it separates the parameters best (D-optimal).";
   return text + fmt::format(
                     "for {} it narrows the interval of the count of least cost by {:.0f} "
-                    "%, the most per USD.",
-                    decision_money(*next.cost),
-                    100.0 * (1.0 - *next.width_after / *next.width_before));
+                    "%, the most per {}.",
+                    decision_money(*next.cost, currency),
+                    100.0 * (1.0 - *next.width_after / *next.width_before),
+                    currency);
 }
 
-std::vector<std::string> law_notes(const decide::Decision& decision) {
+std::vector<std::string> law_notes(const DecideView& view) {
+  const decide::Decision& decision = view.decision;
   std::vector<std::string> notes;
   if (const auto& fit = decision.evidence.throughput) {
     notes.push_back(fmt::format(
@@ -124,7 +126,7 @@ std::vector<std::string> law_notes(const decide::Decision& decision) {
     if (!law->not_identifiable.empty()) {
       notes.push_back("Not identifiable: " + law->not_identifiable + ".");
     } else if (decision.evidence.next) {
-      notes.push_back(next_note(*decision.evidence.next));
+      notes.push_back(next_note(*decision.evidence.next, view.options.currency));
     }
   }
   notes.push_back(
@@ -133,7 +135,8 @@ std::vector<std::string> law_notes(const decide::Decision& decision) {
   return notes;
 }
 
-Table laws_table(const decide::Decision& decision) {
+Table laws_table(const DecideView& view) {
+  const decide::Decision& decision = view.decision;
   Parameters all;
   add_contention(all, decision);
   if (const auto& fit = decision.evidence.throughput) add_throughput(all, *fit);
@@ -145,27 +148,24 @@ Table laws_table(const decide::Decision& decision) {
          {"ceiling", as_cell(amdahl->ceiling)},
          {"speed-up at the largest count", as_cell(amdahl->predicted_at_largest)}});
   }
-  return make_table("law",
-                    "Laws fitted to the rows",
-                    all,
-                    {{parameter("law", "law"), &LawParameter::law},
-                     {parameter("parameter", "parameter"), &LawParameter::name},
-                     {measure("value", "value").with_digits(4), &LawParameter::value}},
-                    law_notes(decision));
+  const std::vector<ColumnOf<LawParameter>> columns{
+      {parameter("law", "law"), &LawParameter::law},
+      {parameter("parameter", "parameter"), &LawParameter::name},
+      {measure("value", "value").with_digits(4), &LawParameter::value}};
+  return make_table("law", "Laws fitted to the rows", all, columns, law_notes(view));
 }
 
 Table law_rows_table(const decide::Decision& decision) {
   using decide::LawRow;
+  const std::vector<ColumnOf<LawRow>> columns{
+      {count_parameter(), &LawRow::count},
+      {measure("measured_s", "measured", Unit::seconds).with_digits(4), &LawRow::measured},
+      {measure("fitted_s", "fitted", Unit::seconds).with_digits(4), &LawRow::fitted},
+      {measure("residual", "off by", Unit::percent).with_decimals(2), &LawRow::residual},
+      {measure("left_out_error", "off by when left out", Unit::percent).with_decimals(2),
+       &LawRow::left_out}};
   return first_rows(make_table(
-      "law_row",
-      "The contention-coherency law row by row",
-      decision.evidence.rows,
-      {{count_parameter(), &LawRow::count},
-       {measure("measured_s", "measured", Unit::seconds).with_digits(4), &LawRow::measured},
-       {measure("fitted_s", "fitted", Unit::seconds).with_digits(4), &LawRow::fitted},
-       {measure("residual", "off by", Unit::percent).with_decimals(2), &LawRow::residual},
-       {measure("left_out_error", "off by when left out", Unit::percent).with_decimals(2),
-        &LawRow::left_out}}));
+      "law_row", "The contention-coherency law row by row", decision.evidence.rows, columns));
 }
 
 Table model_selection_table(const decide::Decision& decision) {
@@ -177,11 +177,9 @@ Table model_selection_table(const decide::Decision& decision) {
       "Laws held against counts that they were not fitted to",
       selection->laws,
       {{parameter("law", "law"), &CandidateLaw::name},
-       {measure("held_out_error", "mean error one count ahead", Unit::percent).with_decimals(1),
-        &CandidateLaw::held_out},
-       {measure("worst_error", "worst", Unit::percent).with_decimals(1), &CandidateLaw::worst},
-       {measure("residual", "residual of the fit", Unit::percent).with_decimals(1),
-        &CandidateLaw::residual}},
+       {share("held_out_error", "mean error one count ahead"), &CandidateLaw::held_out},
+       {share("worst_error", "worst"), &CandidateLaw::worst},
+       {share("residual", "residual of the fit"), &CandidateLaw::residual}},
       {fmt::format(
           "Each count from the fourth on is predicted from the smaller ones ({} in all). The first "
           "law is chosen: {}. A law of more than two terms needs more counts than twice its terms, "
@@ -204,8 +202,7 @@ Table forecast_table(const decide::Decision& decision) {
       {{count_parameter(), &ForecastPoint::count},
        {measure("time_s", "time", Unit::seconds).with_digits(4), &ForecastPoint::time},
        {measure("speedup", "speed-up").with_decimals(2), &ForecastPoint::speedup},
-       {measure("efficiency", "efficiency", Unit::percent).with_decimals(1),
-        &ForecastPoint::efficiency},
+       {share("efficiency", "efficiency"), &ForecastPoint::efficiency},
        {measure("trust", "to be trusted"),
         [](const ForecastPoint& point) {
           return point.far ? "no: beyond 4 times the largest measured" : "as far as the law";
@@ -231,7 +228,7 @@ Table ring_table(const decide::Decision& decision) {
         [](const RingRow& row) { return row.communication.latency; }},
        {measure("bandwidth_s", "bandwidth", Unit::seconds),
         [](const RingRow& row) { return row.communication.bandwidth; }},
-       {measure("share_of_time", "of the time", Unit::percent).with_decimals(1), &RingRow::share}},
+       {share("share_of_time", "of the time"), &RingRow::share}},
       {"A ring all-reduce, nothing of it hidden: 2 (K-1) latencies, 2 (K-1)/K messages."}));
 }
 
@@ -247,7 +244,7 @@ Table bounds_table(const decide::Decision& decision) {
         [](const BoundRow& row) { return row.bounds.low; }},
        {measure("most_s", "at most", Unit::seconds),
         [](const BoundRow& row) { return row.bounds.high; }},
-       {measure("above", "above that", Unit::percent).with_decimals(1), &BoundRow::above}},
+       {share("above", "above that"), &BoundRow::above}},
       {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is overhead, which no "
        "dependency of the work explains."}));
 }
@@ -255,7 +252,7 @@ Table bounds_table(const decide::Decision& decision) {
 
 std::vector<Table> law_tables(const DecideView& view) {
   const decide::Decision& decision = view.decision;
-  return {laws_table(decision),
+  return {laws_table(view),
           law_rows_table(decision),
           forecast_table(decision),
           ring_table(decision),

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include "report/document.h"
 #include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
-#include "report/table.h"
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,37 +59,17 @@ Document compose_decision(const DecideView& view) {
   document.subtitle = subtitle(view);
   document.verdict = judge_decision(view);
   document.next = next_commands(view);
-  Section sections[] = {
-      {"counts", "Counts", {}, {}, counts_tables(view)},
-      {"money", "Ways to pay", {}, {}, money_tables(view)},
-      {"energy", "Energy", {}, {}, {energy_table(view)}},
-      {"knees", "Knees", {}, {}, knee_tables(view)},
-      {"causes", "Causes", {}, {}, cause_tables(view)},
-      {"excluded", "Excluded", {}, {}, {view.options.details ? exclusions_table(view) : Table{}}},
-      {"remarks", "Remarks", {}, view.decision.remarks, {}}};
-  for (Section& section : sections) {
-    drop_empty_tables(section);
-    if (has_content(section)) document.sections.push_back(std::move(section));
-  }
+  document.sections = with_content(
+      {{"counts", "Counts", {}, {}, counts_tables(view)},
+       {"money", "Ways to pay", {}, {}, money_tables(view)},
+       {"energy", "Energy", {}, {}, {energy_table(view)}},
+       {"knees", "Knees", {}, {}, knee_tables(view)},
+       {"causes", "Causes", {}, {}, cause_tables(view)},
+       {"excluded", "Excluded", {}, {}, {view.options.details ? exclusions_table(view) : Table{}}},
+       {"remarks", "Remarks", {}, view.decision.remarks, {}}});
   return document;
 }
-}  // namespace
 
-std::string render_decision(const decide::Decision& decision, const RenderOptions& options) {
-  RenderOptions complete = options;
-  complete.details = true;
-  const DecideView whole{decision, complete};
-  const DecideView asked{decision, options};
-  return render_document({[&] { return compose_decision(asked); },
-                          [&] { return compose_decision(whole); },
-                          [&] { return decision_json(whole); },
-                          [&] { return decision_charts(whole); },
-                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"},
-                          true},
-                         options);
-}
-
-namespace {
 using model::CurvePoint;
 using model::ScalingLaw;
 using model::ScalingResult;
@@ -184,20 +161,19 @@ Table causes(const Scaling& scaling) {
   };
   std::vector<Part> parts;
   for (const auto& result : scaling) {
-    if (!result.decision || !result.decision->cause) continue;
-    for (const auto& [part, share] : result.decision->cause->mixture) {
+    if (!result.decision || !result.decision->diagnosis.cause) continue;
+    for (const auto& [part, share] : result.decision->diagnosis.cause->mixture) {
       parts.push_back({result.mode, words(part), share});
     }
   }
-  return make_table(
-      "loss_causes",
-      "What the gap from ideal is made of, at the largest count",
-      parts,
-      {{parameter("mode", "scaling"), &Part::mode},
-       {parameter("part", "part"), &Part::name},
-       {measure("share_of_loss", "share of the loss", Unit::percent), &Part::share}},
-      {"A cause is named only when one part explains at least 80 % of the loss. Shares of "
-       "medians, without interval."});
+  return make_table("loss_causes",
+                    "What the gap from ideal is made of, at the largest count",
+                    parts,
+                    {{parameter("mode", "scaling"), &Part::mode},
+                     {parameter("part", "part"), &Part::name},
+                     {measure("share_of_loss", "share of the loss", Unit::percent), &Part::share}},
+                    {"A cause is named only when one part explains at least 80 % of the loss. "
+                     "Shares of medians, without interval."});
 }
 
 Table costs(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
@@ -212,20 +188,28 @@ Table costs(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
        {measure("cost_per_run", "per run", Unit::dollars),
         [](const ScalingRow& row) { return cost_cell(row.cost_per_run, row.step); }},
        {measure("cheapest", "within 1 % of the cheapest"), &ScalingRow::cost_plateau}},
-      {fmt::format(
-          "At {:g} USD per rank-hour and {:g} USD per hour fixed, both given by the user; a "
-          "run is {:g} million tokens. The interval is the step's.",
-          hourly_price(*assumptions.price_per_rank),
-          hourly_price(assumptions.fixed_price),
-          assumptions.tokens_per_run / 1e6)});
+      {fmt::format("At {:g} USD per rank-hour and {:g} USD per hour fixed, both given by the user; "
+                   "a run is {:g} million tokens. The interval is the step's.",
+                   per_hour(*assumptions.price_per_rank),
+                   per_hour(assumptions.fixed_price),
+                   assumptions.tokens_per_run / 1e6)});
 }
 }  // namespace
 
+std::string render_decision(const decide::Decision& decision, const RenderOptions& options) {
+  const auto document = [&](const RenderOptions& as) { return compose_decision({decision, as}); };
+  const auto json = [&](const RenderOptions& as) { return decision_json({decision, as}); };
+  const auto charts = [&] { return decision_charts({decision, options}); };
+  return render_document({document,
+                          json,
+                          charts,
+                          {"count", "from", "to", "regime", "part", "law", "parameter", "input"}},
+                         options);
+}
+
 Section decide_section(const Scaling& scaling, const model::AnalysisOptions& assumptions) {
   Section section{"decide", "Decide: how far scaling pays", {}, {}, {}};
-  if (scaling.empty()) {
-    return section;
-  }
+  if (scaling.empty()) return section;
   const bool priced = assumptions.price_per_rank.has_value();
   section.tables = {laws(scaling), curve(scaling, priced), causes(scaling)};
   if (priced) {

@@ -4,7 +4,6 @@
 
 #include "report/charts/charts.h"
 #include "report/document.h"
-#include "report/render_options.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/sensitivity.h"
 
@@ -14,9 +13,6 @@
 
 namespace scaleworth::report {
 // A decision on a count, rendered in one of the report's formats.
-
-/// Version of the JSON format's layout.
-inline constexpr int decision_schema_version = 2;
 
 /// The report. Text and Markdown are a summary unless details are asked for; CSV, HTML and JSON
 /// hold everything.
@@ -29,7 +25,8 @@ struct DecideView {
   const RenderOptions& options;
 };
 
-Verdict judge_decision(const DecideView& view);
+/// `brief`: the counts, the rule and the cause, without what would change them.
+Verdict judge_decision(const DecideView& view, bool brief = false);
 /// Numbers in base units, null for what is absent.
 std::string decision_json(const DecideView& view);
 /// docs/decision.schema.json.
@@ -56,6 +53,8 @@ std::vector<std::string> cost_lines(const DecideView& view);
 
 /// The column that names a row by a count.
 Column count_parameter(const std::string& id = "count");
+/// A column of shares, with one place after the point.
+Column share(const std::string& id, const std::string& header);
 /// Of a table beyond 32 rows the short formats have the 1st, 2nd, 4th, 8th ... and the last row.
 Table limit_rows(Table table);
 /// Of a table beyond 32 rows the short formats have the first 32.
@@ -63,21 +62,17 @@ Table first_rows(Table table);
 inline double hours(Seconds time) {
   return time.value() / 3600.0;
 }
-/// USD per hour.
-inline double hourly_price(DollarsPerSecond price) {
-  return price.value() * 3600.0;
-}
 /// "0.162 h" on a curve in hours, "206 s" elsewhere.
 std::string decision_time(const DecideView& view, Seconds time);
-/// Three decimals, "4.173 USD"; below a cent three digits, "0.000618 USD".
-std::string decision_money(Dollars money);
+/// Three decimals, "4.173 EUR"; below a cent three digits, "0.000618 EUR".
+std::string decision_money(Dollars money, const std::string& currency);
 /// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
 /// for the work of the rows into one for 10^6 units of it.
 std::optional<double> million_work_scale(const decide::Decision& decision);
-/// An amount for the work of the rows, or "0.965 USD per 10^6 work" where `million_work_scale`.
+/// An amount for the work of the rows, or "0.965 EUR per 10^6 work" where `million_work_scale`.
 std::string decision_money(const DecideView& view, Dollars money);
 /// "60 % of the price, used 80 % of the hours".
-std::string regime_terms(const decide::Regime& regime);
+std::string regime_terms(const decide::Regime& regime, const std::string& currency);
 /// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
 std::string judged_knee(const decide::KneeSet& knees);
 }  // namespace scaleworth::report

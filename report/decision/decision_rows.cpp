@@ -24,9 +24,13 @@ std::size_t thin_out(Table& table) {
   return left_out;
 }
 
-std::optional<double> share_of_time(const DecisionRow& row, PartGroup part) {
-  const auto& time = row.parts_s[index_of(part)];
-  return time ? std::optional(*time / row.time.value.value()) : std::nullopt;
+ColumnOf<DecisionRow> share_of_time(const std::string& id,
+                                    const std::string& header,
+                                    PartGroup part) {
+  return {share(id, header).if_present(), [i = index_of(part)](const DecisionRow& row) {
+            const auto& time = row.parts_s[i];
+            return time ? as_cell(*time / row.time.value.value()) : Cell{};
+          }};
 }
 
 Cell cost_of_million(const DecisionRow& row, const std::optional<double>& scale) {
@@ -46,7 +50,8 @@ std::string gate_mark(const decide::RubricResult& rubric, int count) {
   return holds(rubric.unproven) ? "unproven" : "passes";
 }
 
-void add_economy(Columns& columns, const decide::Decision& decision) {
+void add_economy(Columns& columns, const DecideView& view) {
+  const decide::Decision& decision = view.decision;
   const auto scale = million_work_scale(decision);
   // Beside costs with intervals the rates of the same money would not fit on a page.
   const bool wide = std::ranges::any_of(
@@ -56,7 +61,8 @@ void add_economy(Columns& columns, const decide::Decision& decision) {
   Column rate = measure("cost_per_million_work", "cost of 10^6 work", Unit::dollars).if_present();
   rate.detail = wide && !scale;
   if (!scale) rate.decimals = 4;
-  Column bought = measure("work_per_usd", "work per USD", Unit::count).if_present();
+  Column bought =
+      measure("work_per_usd", "work per " + view.options.currency, Unit::count).if_present();
   bought.detail = wide;
   columns.push_back({cost, &DecisionRow::cost});
   columns.push_back({rate, [=](const DecisionRow& row) { return cost_of_million(row, scale); }});
@@ -84,12 +90,11 @@ Table rows_table(const DecideView& view) {
                        [](const DecisionRow& row) { return 1.0 / row.efficiency.value; }});
   }
   columns.push_back({measure("quality", "quality").if_present(), &DecisionRow::quality});
-  add_economy(columns, decision);
+  add_economy(columns, view);
   for (const GroupInfo& group : part_groups) {
     if (group.id == PartGroup::compute) continue;
     const std::string name = group.name;
-    columns.push_back({measure("share_" + name, name, Unit::percent).with_decimals(1).if_present(),
-                       [id = group.id](const DecisionRow& row) { return share_of_time(row, id); }});
+    columns.push_back(share_of_time("share_" + name, name, group.id));
   }
   columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
                      &DecisionRow::gustafson_serial});
@@ -108,7 +113,7 @@ Table marginal_table(const DecideView& view) {
   using Step = decide::MarginalStep;
   const bool in_hours = view.decision.coefficients.has_value();
   Column added = measure("cost_added_usd", "adds", Unit::dollars);
-  Column gain = measure("speedup_per_usd", "speed-up per USD");
+  Column gain = measure("speedup_per_usd", "speed-up per " + view.options.currency);
   if (!million_work_scale(view.decision)) {
     added.decimals = 3;
     gain.decimals = 2;
@@ -127,7 +132,7 @@ Table marginal_table(const DecideView& view) {
         }},
        {added, &Step::cost_added},
        {gain, &Step::speedup_per_dollar},
-       {measure("usd_per_hour_saved", "USD per hour saved").with_decimals(2),
+       {measure("usd_per_hour_saved", view.options.currency + " per hour saved").with_decimals(2),
         &Step::dollars_per_hour_saved},
        {measure("kind", "so it is"), [](const Step& step) { return step_kind_name(step.kind); }}},
       {"A free step saves time and money and comes before any other; no ratio ranks it."}));
@@ -144,8 +149,8 @@ Table by_count(const std::string& id,
   return table;
 }
 
-/// Throughput, latencies, layout, batch and price, where the table has them.
 Table facts_table(const DecideView& view) {
+  using decide::RowFacts;
   Columns columns{
       {count_parameter(), &DecisionRow::count},
       {measure("work_per_s", "work per second").if_present(), &DecisionRow::throughput}};
@@ -159,23 +164,21 @@ Table facts_table(const DecideView& view) {
     columns.push_back({measure("latency_" + name + "_s", name, Unit::seconds).if_present(),
                        [name](const DecisionRow& row) { return row.facts.latency_s(name); }});
   }
-  columns.push_back({measure("layout", "layout").if_present(), [](const DecisionRow& row) {
-                       const std::string text = decide::layout_text(row.facts.layout);
-                       return text.empty() ? Cell{} : Cell{text};
-                     }});
-  columns.push_back({measure("batch", "batch", Unit::count).if_present(),
-                     [](const DecisionRow& row) { return row.facts.batch; }});
-  columns.push_back({measure("microbatches", "microbatches", Unit::count).if_present(),
-                     [](const DecisionRow& row) { return row.facts.microbatches; }});
-  columns.push_back(
-      {measure("rate_usd_per_hour", "USD per rank and hour").with_decimals(2).if_present(),
-       [](const DecisionRow& row) {
-         return row.facts.price ? as_cell(hourly_price(*row.facts.price)) : Cell{};
-       }});
+  const auto of_facts = [&](Column column, auto value) {
+    columns.push_back({column.if_present(), path(&DecisionRow::facts, value)});
+  };
+  of_facts(measure("layout", "layout"), [](const RowFacts& facts) {
+    const std::string text = decide::layout_text(facts.layout);
+    return text.empty() ? Cell{} : Cell{text};
+  });
+  of_facts(measure("batch", "batch", Unit::count), &RowFacts::batch);
+  of_facts(measure("microbatches", "microbatches", Unit::count), &RowFacts::microbatches);
+  of_facts(
+      measure("rate_usd_per_hour", view.options.currency + " per rank and hour").with_decimals(2),
+      [](const RowFacts& facts) { return per_hour(facts.price); });
   return by_count("facts", "What the table says of each count", view, columns);
 }
 
-/// Seconds and shares of the parts.
 Table parts_table(const DecideView& view) {
   Columns columns{{count_parameter(), &DecisionRow::count}};
   for (const GroupInfo& group : part_groups) {
@@ -183,9 +186,7 @@ Table parts_table(const DecideView& view) {
     columns.push_back(
         {measure("part_" + name + "_s", name, Unit::seconds).if_present(),
          [i = index_of(group.id)](const DecisionRow& row) { return row.parts_s[i]; }});
-    columns.push_back(
-        {measure("part_" + name, "of the time", Unit::percent).with_decimals(1).if_present(),
-         [id = group.id](const DecisionRow& row) { return share_of_time(row, id); }});
+    columns.push_back(share_of_time("part_" + name, "of the time", group.id));
   }
   return by_count("parts", "Where the time of each count goes", view, columns);
 }
@@ -200,6 +201,10 @@ bool facts_matter(const decide::Decision& decision) {
 
 Column count_parameter(const std::string& id) {
   return parameter(id, id, Unit::count);
+}
+
+Column share(const std::string& id, const std::string& header) {
+  return measure(id, header, Unit::percent).with_decimals(1);
 }
 
 Table limit_rows(Table table) {

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/document.h"
 #include "report/names.h"
-#include "report/quantity.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cmath>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,42 +14,7 @@ namespace scaleworth::report {
 namespace {
 /// Amounts below are printed by their digits, and those of rows by their work.
 constexpr double cent = 0.01;
-}  // namespace
 
-std::string decision_time(const DecideView& view, Seconds time) {
-  if (view.decision.coefficients) return fmt::format("{:.3f} h", hours(time));
-  return format_quantity(number(time), Unit::seconds, 4);
-}
-
-std::string decision_money(Dollars money) {
-  const double usd = money.value();
-  if (usd == 0.0 || std::abs(usd) >= cent) return fmt::format("{:.3f} USD", usd);
-  return format_number(number(usd), Unit::dollars, {}) + " USD";
-}
-
-std::optional<double> million_work_scale(const decide::Decision& decision) {
-  constexpr double million = 1e6;
-  std::optional<double> scale;
-  for (const decide::DecisionRow& row : decision.rows) {
-    const double cost = row.cost ? row.cost->value.value() : 0.0;
-    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
-    scale = million * (*row.cost_per_work / row.cost->value);
-  }
-  return scale;
-}
-
-std::string decision_money(const DecideView& view, Dollars money) {
-  const auto scale = million_work_scale(view.decision);
-  return scale ? decision_money(money * *scale) + " per 10^6 work" : decision_money(money);
-}
-
-std::string judged_knee(const decide::KneeSet& knees) {
-  const decide::KneeKind kind = decide::judged_by(knees.request);
-  if (kind == decide::KneeKind::cost) return "cost optimum";
-  return "knee at " + decide::knee_name(kind, knees.request);
-}
-
-namespace {
 using decide::Decision;
 using decide::DecisionRow;
 
@@ -75,28 +34,16 @@ std::string count_ranges(const std::vector<int>& counts) {
 
 /// "communication 54.7 %, idle 45.3 %".
 std::string mixture_text(const model::ScalingCause& cause) {
-  std::string text;
-  for (const auto& [name, share] : cause.mixture) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {:.1f} %", name, 100.0 * share);
-  }
-  return text;
+  return listed(cause.mixture, [](const auto& part) {
+    return fmt::format("{} {:.1f} %", part.first, 100.0 * part.second);
+  });
 }
 
-/// The chosen count, with what it has least of.
-const char* objective_words(decide::Objective objective) {
-  switch (objective) {
-    case decide::Objective::cost:
-      return "the cheapest";
-    case decide::Objective::balanced:
-      return "the balanced count (least cost x time)";
-    case decide::Objective::energy:
-      return "the count with the lowest energy";
-    case decide::Objective::time:
-      break;
-  }
-  return "the fastest";
-}
+/// The chosen count by decide::Objective, with what it has least of.
+constexpr std::array objective_words{"the cheapest",
+                                     "the balanced count (least cost x time)",
+                                     "the fastest",
+                                     "the count with the lowest energy"};
 
 std::string figures(const DecideView& view, const DecisionRow& row) {
   std::string text = row.cost ? decision_money(view, row.cost->value) + ", " : "";
@@ -109,7 +56,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
 
 /// "the cheapest of the 2 counts that pass every gate".
 std::string chosen_as(const decide::RubricResult& rubric) {
-  const std::string best = objective_words(rubric.objective);
+  const std::string best = objective_words[static_cast<std::size_t>(rubric.objective)];
   if (rubric.exclusions.empty()) return best;
   if (rubric.passing == 1) return "the only count that passes every gate";
   return fmt::format("{} of the {} counts that pass every gate", best, rubric.passing);
@@ -128,24 +75,25 @@ std::string headline(const DecideView& view, const DecisionRow& chosen) {
 }
 
 std::string cause_line(const Decision& decision) {
-  if (decision.diagnosis.no_loss) return fmt::format("No cause to name: {}.", decision.no_cause);
-  if (!decision.cause || decision.cause->mixture.empty()) return "";
+  if (decision.diagnosis.no_loss)
+    return fmt::format("No cause to name: {}.", decision.diagnosis.no_cause);
+  if (!decision.diagnosis.cause || decision.diagnosis.cause->mixture.empty()) return "";
   const std::string origin =
       decision.coefficients           ? "by the coefficients given"
       : decision.diagnosis.by_law     ? "by every fit that the totals allow, not "
                                         "by a measurement of the parts"
       : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
                                       : "from the parts of the table";
-  if (!decision.cause->owner.empty()) {
+  if (!decision.diagnosis.cause->owner.empty()) {
     return fmt::format("The gap from ideal at {} is {}, {:.1f} % of it ({}).",
                        decision.cause_count,
-                       decision.cause->owner,
-                       100.0 * decision.cause->explained,
+                       decision.diagnosis.cause->owner,
+                       100.0 * decision.diagnosis.cause->explained,
                        origin);
   }
   return fmt::format("The gap from ideal at {} has no single owner (none explains 80 %): {} ({}).",
                      decision.cause_count,
-                     mixture_text(*decision.cause),
+                     mixture_text(*decision.diagnosis.cause),
                      origin);
 }
 
@@ -157,7 +105,7 @@ std::string plateau_line(const Decision& decision) {
 }
 
 /// The three counts that are always named, with figures where the headline has none of them:
-/// "Cheapest 1 (2.000 USD, 3600 s), balanced and fastest 16".
+/// "Cheapest 1 (2.000 EUR, 3600 s), balanced and fastest 16".
 std::string counts_line(const DecideView& view) {
   const Decision& decision = view.decision;
   if (decision.rows.size() < 2) return "";
@@ -236,7 +184,7 @@ std::string value_of_waiting_line(const DecideView& view) {
     text += fmt::format("{}{} from {} an hour",
                         i == 1 ? "" : ", ",
                         worth[i].count,
-                        decision_money(Dollars(hourly_price(worth[i].from))));
+                        decision_money(Dollars(per_hour(worth[i].from)), view.options.currency));
   }
   if (balanced) {
     return fmt::format("With a price of waiting (--value-of-time) the choice would be {}, {}.",
@@ -255,14 +203,13 @@ std::string deadline_line(const DecideView& view) {
   const auto& deadline = view.decision.request.rubric.deadline;
   if (decision.rubric.chosen || !deadline) return "";
   const DecisionRow& fastest = decision.row(decision.named.fastest);
-  const auto& interval = fastest.same_work.interval;
-  const Seconds latest = interval ? interval->high : fastest.same_work.value;
+  const Seconds latest = fastest.same_work.high();
   if (latest <= *deadline) return "";
   return fmt::format("No {}count meets the deadline of {}: the fastest, {}, takes {}{}.",
                      decision.coefficients ? "" : "measured ",
                      decision_time(view, *deadline),
                      fastest.count,
-                     interval ? "up to " : "",
+                     fastest.same_work.interval ? "up to " : "",
                      decision_time(view, latest));
 }
 
@@ -313,7 +260,6 @@ std::string open_line(const DecideView& view) {
              ? text
              : fmt::format("{} At {}: {}.", text, *remedies.front().before.count, joined(savings));
 }
-/// What would move the knee and what would not; empty where nothing is known of it.
 std::string remedy_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   if (diagnosis.remedies.empty()) return "";
@@ -348,13 +294,12 @@ std::string remedy_line(const DecideView& view) {
                                  with_range(best.after, by_draws),
                                  saving(best),
                                  decide::remedy_means(best.cause, latency));
-  if (by.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  if (by.empty()) text = capitalised(text);
   if (!others.empty()) text += fmt::format(" Next: {}.", joined(others));
   if (!useless.empty()) text += fmt::format(" Would not: {}.", joined(useless));
   return text;
 }
 
-/// How the communication divides.
 std::string latency_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
   if (!diagnosis.message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
@@ -369,7 +314,6 @@ std::string latency_line(const DecideView& view) {
       balanced.value() / 1e6);
 }
 
-/// The rank that the others wait for at the largest count; empty where none is named.
 std::string straggler_line(const DecideView& view) {
   if (const auto& straggler = view.decision.straggler) {
     return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
@@ -382,67 +326,10 @@ std::string straggler_line(const DecideView& view) {
   return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
 }
 
-/// Where the factors and the parts of recordings differ.
 std::string factor_line(const DecideView& view) {
-  std::string text = view.decision.diagnosis.factor_note;
-  if (text.empty()) return "";
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text + ".";
+  const std::string& note = view.decision.diagnosis.factor_note;
+  return note.empty() ? "" : capitalised(note) + ".";
 }
-
-void append(std::vector<std::string>& lines, const std::vector<std::string>& more) {
-  lines.insert(lines.end(), more.begin(), more.end());
-}
-
-/// `brief`: the counts, the rule and the cause, without what would change them.
-Verdict verdict_of(const DecideView& view, bool brief) {
-  const Decision& decision = view.decision;
-  Verdict verdict;
-  std::vector<std::string>& lines = verdict.lines;
-  if (decision.rubric.chosen) {
-    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
-    verdict.headline = headline(view, chosen);
-    verdict.answer = decision.attributed() ? Answer::yes : Answer::unknown;
-    if (!decision.attributed()) {
-      lines.push_back(fmt::format("Not recommended: {}.", decision.no_cause));
-    }
-    lines.push_back(counts_line(view));
-    lines.push_back(rule_line(view));
-    lines.push_back(level_line(decision));
-  } else {
-    verdict.answer = Answer::no;
-    verdict.headline = "No count passes every gate.";
-    lines.push_back(counts_line(view));
-    lines.push_back(deadline_line(view));
-  }
-  append(lines, deadline_lines(view));
-  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
-    lines.push_back(
-        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
-  }
-  lines.push_back(cause_line(decision));
-  lines.push_back(straggler_line(view));
-  lines.push_back(factor_line(view));
-  if (!brief) {
-    lines.push_back(latency_line(view));
-    lines.push_back(remedy_line(view));
-    lines.push_back(plateau_line(decision));
-    lines.push_back(value_of_waiting_line(view));
-  }
-  lines.push_back(quality_line(decision));
-  append(lines, cost_lines(view));
-  std::erase(lines, "");
-  return verdict;
-}
-}  // namespace
-
-Verdict judge_decision(const DecideView& view) {
-  return verdict_of(view, false);
-}
-
-namespace {
-using model::ScalingResult;
-using model::ScalingRow;
 
 bool comparable(const Estimate<Seconds>& step) {
   return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
@@ -452,21 +339,15 @@ bool comparable(const Estimate<Seconds>& step) {
 /// the whole interval. 1 when the first doubling is not.
 int doubling_pays_up_to(const model::ScalingLaw& law, bool whole_band) {
   const auto at = [&law](int ranks) {
-    return std::find_if(law.curve.begin(), law.curve.end(), [ranks](const auto& point) {
-      return point.ranks == ranks;
-    });
+    return std::ranges::find(law.curve, ranks, &model::CurvePoint::ranks);
   };
   int ranks = 1;
   for (auto from = at(1), to = at(2); from != law.curve.end() && to != law.curve.end();
        from = to, to = at(2 * ranks)) {
-    if (!comparable(from->step) || !comparable(to->step)) {
-      break;
-    }
+    if (!comparable(from->step) || !comparable(to->step)) break;
     const Number step_gain = ratio(number(from->step), number(to->step));
     const double at_least = step_gain.interval ? step_gain.interval->low : 0.0;
-    if ((whole_band ? at_least : step_gain.value) <= std::sqrt(2.0)) {
-      break;
-    }
+    if ((whole_band ? at_least : step_gain.value) <= std::sqrt(2.0)) break;
     ranks = to->ranks;
   }
   return ranks;
@@ -501,80 +382,137 @@ Answer worth_it(const decide::Decision& decision) {
   const auto& rubric = decision.rubric;
   if (!rubric.chosen || !decision.attributed()) return Answer::unknown;
   const int fewest = decision.rows.front().count;
-  const bool intervals = std::all_of(decision.rows.begin(),
-                                     decision.rows.end(),
-                                     [](const auto& row) { return row.time.interval.has_value(); });
-  if (!intervals) return Answer::unknown;
+  const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
+  if (std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
   if (*rubric.chosen == fewest) return rubric.level.empty() ? Answer::no : Answer::unknown;
-  return std::count(rubric.level.begin(), rubric.level.end(), fewest) == 0 ? Answer::yes
-                                                                           : Answer::unknown;
+  return std::ranges::count(rubric.level, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
 Verdict judge_scaling(const model::Analysis& analysis) {
   Verdict verdict;
-  if (analysis.scaling.empty()) {
-    verdict.headline =
-        "No answer: without a training step at two counts this run shows what the machine can do, "
-        "not whether more of it is worth the money.";
+  const auto unanswered = [&](const std::string& why) {
+    verdict.headline = why;
     return verdict;
+  };
+  if (analysis.scaling.empty()) {
+    return unanswered(
+        "No answer: without a training step at two counts this run shows what the machine can do, "
+        "not whether more of it is worth the money.");
   }
-  const auto strong = std::find_if(
-      analysis.scaling.begin(), analysis.scaling.end(), [](const ScalingResult& result) {
-        return result.mode == "strong";
-      });
+  const auto strong = std::ranges::find(analysis.scaling, "strong", &model::ScalingResult::mode);
   if (strong == analysis.scaling.end() || !strong->decision || strong->decision->rows.size() < 2) {
-    verdict.headline =
-        "Not known: not enough data, the training step was not measured at two rank counts with "
-        "the same total work and without a rank slowed on purpose.";
     if (strong != analysis.scaling.end() && strong->decision) {
       verdict.lines.push_back(straggler_line({*strong->decision, {}}));
       std::erase(verdict.lines, "");
     }
-    return verdict;
+    return unanswered(
+        "Not known: not enough data, the training step was not measured at two rank counts with "
+        "the same total work and without a rank slowed on purpose.");
   }
-  if (!std::all_of(strong->rows.begin(), strong->rows.end(), [](const ScalingRow& row) {
-        return comparable(row.step);
-      })) {
-    verdict.headline = "Not known: a step time is not a positive number.";
-    return verdict;
+  if (!std::ranges::all_of(strong->rows, comparable, &model::ScalingRow::step)) {
+    return unanswered("Not known: a step time is not a positive number.");
   }
   if (!strong->quality_held) {
-    verdict.headline = "Not known: the counts did not do the same work";
-    verdict.headline += strong->quality_note.empty() ? "." : " (" + strong->quality_note + ").";
-    return verdict;
+    const std::string& note = strong->quality_note;
+    return unanswered("Not known: the counts did not do the same work" +
+                      (note.empty() ? "." : " (" + note + ")."));
   }
   const RenderOptions options;
-  verdict = verdict_of({*strong->decision, options}, true);
+  verdict = judge_decision({*strong->decision, options}, true);
   verdict.answer = worth_it(*strong->decision);
   const char* answer = verdict.answer == Answer::yes  ? "Yes"
                        : verdict.answer == Answer::no ? "No"
                                                       : "Not known";
   verdict.headline = fmt::format("{}. {}", answer, verdict.headline);
   for (const auto& law : strong->laws) {
-    if (!law.curve.empty()) {
-      verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
-    }
+    if (law.curve.empty()) continue;
+    verdict.lines.push_back(optimum_line(law, strong->rows.back().ranks));
   }
   if (!strong->decision->choice) {
     verdict.lines.push_back("Cost: add --price USD_PER_RANK_HOUR to turn rank-seconds into money.");
   }
   return verdict;
 }
-
-/// How many warnings there are; absent for none.
-std::optional<std::string> warnings_line(std::size_t warnings) {
-  if (warnings == 0) return std::nullopt;
-  return fmt::format(
-      "{} about this measurement: read {} under Warnings before you rely on it "
-      "(--details).",
-      warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
-      warnings == 1 ? "it" : "them");
-}
 }  // namespace
+
+std::string decision_time(const DecideView& view, Seconds time) {
+  if (view.decision.coefficients) return fmt::format("{:.3f} h", hours(time));
+  return format_quantity(number(time), Unit::seconds, 4);
+}
+
+std::string decision_money(Dollars money, const std::string& currency) {
+  const double amount = money.value();
+  if (amount == 0.0 || std::abs(amount) >= cent) return fmt::format("{:.3f} {}", amount, currency);
+  return format_money(number(amount), currency);
+}
+
+std::optional<double> million_work_scale(const decide::Decision& decision) {
+  constexpr double million = 1e6;
+  std::optional<double> scale;
+  for (const decide::DecisionRow& row : decision.rows) {
+    const double cost = row.cost ? row.cost->value.value() : 0.0;
+    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
+    scale = million * (*row.cost_per_work / row.cost->value);
+  }
+  return scale;
+}
+
+std::string decision_money(const DecideView& view, Dollars money) {
+  const std::string& currency = view.options.currency;
+  const auto scale = million_work_scale(view.decision);
+  return scale ? decision_money(money * *scale, currency) + " per 10^6 work"
+               : decision_money(money, currency);
+}
+
+std::string judged_knee(const decide::KneeSet& knees) {
+  const decide::KneeKind kind = decide::judged_by(knees.request);
+  if (kind == decide::KneeKind::cost) return "cost optimum";
+  return "knee at " + decide::knee_name(kind, knees.request);
+}
+
+Verdict judge_decision(const DecideView& view, bool brief) {
+  const Decision& decision = view.decision;
+  Verdict verdict;
+  std::vector<std::string>& lines = verdict.lines;
+  if (decision.rubric.chosen) {
+    verdict.headline = headline(view, decision.row(*decision.rubric.chosen));
+    verdict.answer = decision.attributed() ? Answer::yes : Answer::unknown;
+    if (!decision.attributed()) {
+      lines.push_back(fmt::format("Not recommended: {}.", decision.diagnosis.no_cause));
+    }
+    lines.insert(lines.end(), {counts_line(view), rule_line(view), level_line(decision)});
+  } else {
+    verdict.answer = Answer::no;
+    verdict.headline = "No count passes every gate.";
+    lines = {counts_line(view), deadline_line(view)};
+  }
+  std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
+  for (const decide::Exclusion& exclusion : decision.rubric.exclusions) {
+    lines.push_back(
+        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
+  }
+  lines.insert(lines.end(), {cause_line(decision), straggler_line(view), factor_line(view)});
+  if (!brief) {
+    lines.insert(lines.end(),
+                 {latency_line(view),
+                  remedy_line(view),
+                  plateau_line(decision),
+                  value_of_waiting_line(view)});
+  }
+  lines.push_back(quality_line(decision));
+  std::ranges::copy(cost_lines(view), std::back_inserter(lines));
+  std::erase(lines, "");
+  return verdict;
+}
 
 Verdict judge(const model::Analysis& analysis, std::size_t warnings) {
   Verdict verdict = judge_scaling(analysis);
-  if (auto line = warnings_line(warnings)) verdict.lines.push_back(std::move(*line));
+  if (warnings > 0) {
+    verdict.lines.push_back(fmt::format(
+        "{} about this measurement: read {} under Warnings before you rely on it (--details).",
+        warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
+        warnings == 1 ? "it" : "them"));
+  }
   return verdict;
 }
 }  // namespace scaleworth::report

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/document.h"
 #include "report/mfu/mfu_report.h"
 #include "report/render.h"
 
@@ -23,32 +22,29 @@ std::vector<NextCommand> next_commands(const BudgetView& view) {
   next.push_back({command + " --format json", "every number"});
   return next;
 }
-}  // namespace
 
 Table pairs_table(const BudgetView& view) {
   using Pair = model::OptimalPair;
-  Table table =
-      make_table<Pair>("pairs",
-                       "The best pair by each law",
-                       view.plan.pairs,
-                       {{parameter("law", "law"), &Pair::approach},
-                        {measure("parameters_1e9", "parameters (10^9)").with_digits(4),
-                         [](const Pair& pair) { return pair.parameters * 1e-9; }},
-                        {measure("tokens_1e9", "tokens (10^9)").with_digits(4),
-                         [](const Pair& pair) { return pair.tokens * 1e-9; }},
-                        {measure("tokens_per_parameter", "tokens per parameter"),
-                         [](const Pair& pair) { return pair.tokens / pair.parameters; }},
-                        {measure("loss", "loss (nats per token)").with_digits(4), &Pair::loss}});
-  for (const model::OptimalPair& pair : view.plan.pairs) {
-    table.notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
+  std::vector<std::string> notes;
+  for (const Pair& pair : view.plan.pairs) {
+    notes.push_back(fmt::format("{}: {}.", pair.approach, pair.source));
   }
-  table.notes.push_back(
+  notes.emplace_back(
       "FLOPs = 6 x parameters x tokens: attention is left out, parameters are the active ones. "
       "Losses of different laws are not comparable, nor with those of other data and tokenizers.");
-  return table;
+  const std::vector<ColumnOf<Pair>> columns{
+      {parameter("law", "law"), &Pair::approach},
+      {measure("parameters_1e9", "parameters (10^9)").with_digits(4),
+       [](const Pair& pair) { return pair.parameters * 1e-9; }},
+      {measure("tokens_1e9", "tokens (10^9)").with_digits(4),
+       [](const Pair& pair) { return pair.tokens * 1e-9; }},
+      {measure("tokens_per_parameter", "tokens per parameter"),
+       [](const Pair& pair) { return pair.tokens / pair.parameters; }},
+      {measure("loss", "loss (nats per token)").with_digits(4), &Pair::loss}};
+  return make_table(
+      "pairs", "The best pair by each law", view.plan.pairs, columns, std::move(notes));
 }
 
-namespace {
 /// Beyond this the laws are extrapolated further than they were ever held against data.
 constexpr double far_beyond = 4.0;
 
@@ -87,9 +83,7 @@ std::string money_line(const BudgetView& view) {
                                  100.0 * means->mfu,
                                  format_quantity(number(means->peak), Unit::flop_per_second),
                                  view.names.peak_basis);
-  if (plan.cost) {
-    text += fmt::format(", {} {}", people(plan.cost->value()), view.options.currency);
-  }
+  if (plan.cost) text += fmt::format(", {} {}", people(plan.cost->value()), view.options.currency);
   if (plan.days) text += fmt::format(", {:.3g} days on {} of them", *plan.days, *means->gpus);
   return text + ".";
 }
@@ -99,15 +93,14 @@ std::string range_line(const model::TrainingPlan& plan) {
     return "The budget is within those at which sizes were compared (up to 3e21 FLOPs).";
   }
   return fmt::format(
-      "{}: the budget is {:.3g} times the largest at which sizes were compared "
-      "(3e21 FLOPs).",
+      "{}: the budget is {:.3g} times the largest at which sizes were compared (3e21 FLOPs).",
       plan.extrapolation > far_beyond ? "Extrapolated far" : "Extrapolated",
       plan.extrapolation);
 }
 
-void add_own_size(std::vector<std::string>& lines, const BudgetView& view) {
+std::string own_size_line(const BudgetView& view) {
   const auto& plan = view.plan;
-  if (!plan.own_tokens) return;
+  if (!plan.own_tokens) return "";
   std::string text = fmt::format("{}, {} parameters in each token: {} tokens, {} per parameter.",
                                  view.names.model,
                                  people(*view.question.parameters),
@@ -120,17 +113,15 @@ void add_own_size(std::vector<std::string>& lines, const BudgetView& view) {
         one.loss,
         100.0 * one.needed_part);
   }
-  lines.push_back(text);
+  return text;
 }
-}  // namespace
 
 Verdict judge_budget(const BudgetView& view) {
   const auto& plan = view.plan;
   Verdict verdict;
   verdict.answer = plan.extrapolation > far_beyond ? Answer::unknown : Answer::yes;
   verdict.headline = fmt::format(
-      "{} FLOPs are best spent on {} parameters and {} tokens, by "
-      "three published laws.",
+      "{} FLOPs are best spent on {} parameters and {} tokens, by three published laws.",
       flops_text(plan.budget),
       from_to(plan.parameters),
       from_to(plan.tokens));
@@ -138,16 +129,14 @@ Verdict judge_budget(const BudgetView& view) {
       money_line(view),
       "The spread of the laws is the error bar: the source of the refit gives standard "
       "errors but not how they hang together, which an interval would need.",
-      range_line(plan)};
-  add_own_size(verdict.lines, view);
-  verdict.lines.push_back(
+      range_line(plan),
+      own_size_line(view),
       "For the least loss of the training budget alone: a model that is to serve many requests is "
-      "better chosen smaller and trained longer.");
+      "better chosen smaller and trained longer."};
   std::erase(verdict.lines, "");
   return verdict;
 }
 
-namespace {
 Document compose_budget(const BudgetView& view) {
   Document document;
   document.title =
@@ -162,17 +151,12 @@ Document compose_budget(const BudgetView& view) {
 }
 }  // namespace
 
-std::string render_budget(const model::TrainingQuestion& question,
-                          const model::TrainingPlan& plan,
-                          const MfuNames& names,
-                          const RenderOptions& options) {
-  const BudgetView view{question, plan, names, options};
-  const auto document = [&] { return compose_budget(view); };
-  return render_document({document,
-                          document,
-                          [&] { return budget_json(view); },
-                          [] { return std::vector<Chart>{}; },
-                          {"law"}},
-                         options);
+std::string render_budget(const BudgetView& view) {
+  return render_document(
+      {[&](const RenderOptions&) { return compose_budget(view); },
+       [&](const RenderOptions&) { return budget_json(view, compose_budget(view)); },
+       [] { return std::vector<Chart>{}; },
+       {"law"}},
+      view.options);
 }
 }  // namespace scaleworth::report

@@ -2,13 +2,11 @@
 #include "report/mfu/mfu_report.h"
 
 #include "report/charts/chart_grammar.h"
-#include "report/document.h"
 #include "report/render.h"
 #include "src/model/transformer/transformer.h"
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,8 +34,7 @@ std::string large_money(Dollars money, const std::string& currency) {
 
 /// "2.5 USD per GPU and hour".
 std::string rate_text(const MfuView& view) {
-  return fmt::format(
-      "{:g} {} per GPU and hour", view.run.price->value() * 3600.0, view.options.currency);
+  return fmt::format("{:g} {} per GPU and hour", *per_hour(view.run.price), view.options.currency);
 }
 
 std::string subtitle(const MfuView& view) {
@@ -50,7 +47,7 @@ std::string subtitle(const MfuView& view) {
   }
   text += fmt::format(", {} layers, {} attention, sequence {}; {} x {}, {}",
                       model.layers,
-                      attention_kind_name(model::attention_kind(model)),
+                      model::attention_kind(model),
                       view.use.sequence,
                       view.run.gpus,
                       view.names.gpu,
@@ -73,40 +70,32 @@ std::vector<NextCommand> next_commands(const MfuView& view) {
   return next;
 }
 
-Section section_of(std::string id, std::string title, std::vector<Table> tables) {
-  return {std::move(id), std::move(title), {}, {}, std::move(tables)};
-}
-
-Section sources(const MfuView& view) {
-  Section section{"sources", "Sources", {}, {}, {}};
-  section.lead.push_back(
-      fmt::format("{}: {}; {}.", view.run.model.name, view.run.model.source, view.run.model.date));
+std::vector<std::string> sources(const MfuView& view) {
+  const TransformerModel& model = view.run.model;
+  std::vector<std::string> lines{fmt::format("{}: {}; {}.", model.name, model.source, model.date)};
   if (!view.names.gpu_source.empty()) {
-    section.lead.push_back(fmt::format("{}: {}.", view.names.gpu, view.names.gpu_source));
+    lines.push_back(fmt::format("{}: {}.", view.names.gpu, view.names.gpu_source));
   }
-  return section;
+  return lines;
 }
 
 constexpr double seconds_per_day = 86400.0;
-}  // namespace
 
 Table peaks_table(const MfuView& view) {
   using Use = model::Utilisation;
-  Table table =
-      make_table<Use>("utilisation",
-                      "Each GPU against its peak",
-                      view.use.against,
-                      {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
-                       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
-                        [](const Use& one) { return one.peak.rate; }},
-                       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
-                       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}});
-  table.notes.push_back(
-      fmt::format("MFU: model FLOPs by the convention {}, over peak and time. HFU: with what is "
-                  "computed again ({}).",
-                  model::words_of(view.run.convention).name,
-                  model::recomputation_name(view.use.recomputation)));
-  return table;
+  return make_table<Use>(
+      "utilisation",
+      "Each GPU against its peak",
+      view.use.against,
+      {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
+       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
+        [](const Use& one) { return one.peak.rate; }},
+       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
+       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
+      {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
+                   "HFU: with what is computed again ({}).",
+                   model::words_of(view.run.convention).name,
+                   model::recomputation_name(view.use.recomputation))});
 }
 
 Table conventions_table(const MfuView& view) {
@@ -114,7 +103,7 @@ Table conventions_table(const MfuView& view) {
   const auto text_of = [](const char* model::ConventionWords::*text) {
     return [text](const Counted& row) { return model::words_of(row.convention).*text; };
   };
-  Table table = make_table<Counted>(
+  return make_table<Counted>(
       "conventions",
       "The same run by each convention",
       view.use.conventions,
@@ -123,34 +112,30 @@ Table conventions_table(const MfuView& view) {
        {measure("attention", "attention"), text_of(&model::ConventionWords::attention)},
        {measure("flop_per_token", "per token", Unit::flop).with_digits(4), &Counted::quoted},
        {measure("ratio", "of chosen").with_decimals(3), &Counted::ratio},
-       {measure("convention_mfu", "reads", Unit::percent).with_decimals(2),
-        &Counted::utilisation}});
-  table.notes.push_back(fmt::format(
-      "Chosen: {} (--convention). N: all parameters, of experts those that a token takes; 6nd: the "
-      "published number. L layers, h hidden, s sequence, H heads of Q, V vocabulary. narayanan "
-      "counts "
-      "full recomputation, so that it reads an HFU.",
-      model::words_of(view.run.convention).name));
-  return table;
+       {measure("convention_mfu", "reads", Unit::percent).with_decimals(2), &Counted::utilisation}},
+      {fmt::format("Chosen: {} (--convention). N: all parameters, of experts those that a token "
+                   "takes; 6nd: the published number. L layers, h hidden, s sequence, H heads of "
+                   "Q, V vocabulary. narayanan counts full recomputation, so that it reads an HFU.",
+                   model::words_of(view.run.convention).name)});
 }
 
+/// The chosen convention's FLOPs of a token, part by part; the parts sum to the hardware FLOPs.
 Table flop_parts_table(const MfuView& view) {
+  using Part = std::pair<const char*, double>;
   const model::ForwardFlops& forward = view.use.forward;
   const double model = view.use.model_flops.value();
-  Table table{"flops",
-              "FLOPs of a trained token, part by part",
-              {parameter("part", "part"),
-               measure("flop", "per token", Unit::flop).with_digits(4),
-               measure("of_model", "of the model FLOPs", Unit::percent).with_decimals(2)}};
-  const auto add = [&](const char* part, double flops) {
-    table.rows.push_back({{std::string(part), number(flops), number(flops / model)}});
-  };
-  add("products of the layers, forward", forward.layers);
-  add("attention, forward", forward.attention);
-  add("head, forward", forward.head);
-  add("backward, twice the forward", 2.0 * forward.total());
-  add("computed again", view.use.hardware_flops.value() - model);
-  return table;
+  return make_table<Part>(
+      "flops",
+      "FLOPs of a trained token, part by part",
+      {{"products of the layers, forward", forward.layers},
+       {"attention, forward", forward.attention},
+       {"head, forward", forward.head},
+       {"backward, twice the forward", 2.0 * forward.total()},
+       {"computed again", view.use.hardware_flops.value() - model}},
+      {{parameter("part", "part"), &Part::first},
+       {measure("flop", "per token", Unit::flop).with_digits(4), &Part::second},
+       {measure("of_model", "of the model FLOPs", Unit::percent).with_decimals(2),
+        [=](const Part& part) { return part.second / model; }}});
 }
 
 Table training_cost_table(const MfuView& view) {
@@ -161,22 +146,19 @@ Table training_cost_table(const MfuView& view) {
                                    view.use.gpu_hours_per_million_tokens,
                                    view.use.per_million_tokens}};
   if (view.use.campaign) campaigns.push_back(*view.use.campaign);
-  Table table = make_table<Campaign>(
-      "training",
-      "What training takes at this rate",
-      campaigns,
-      {{parameter("tokens", "tokens"), [](const Campaign& one) { return large_count(one.tokens); }},
-       {measure("days", "days").with_digits(4),
-        [](const Campaign& one) { return one.time.value() / seconds_per_day; }},
-       {measure("gpu_hours", "GPU-hours").with_digits(6), &Campaign::gpu_hours},
-       {measure("cost_usd", "cost", Unit::dollars).with_digits(6).if_present(), &Campaign::cost}});
+  std::vector<std::string> notes;
   if (view.run.price) {
-    table.notes.push_back(fmt::format("At {}, without restarts or idle time.", rate_text(view)));
+    notes.push_back(fmt::format("At {}, without restarts or idle time.", rate_text(view)));
   }
-  return table;
+  const std::vector<ColumnOf<Campaign>> columns{
+      {parameter("tokens", "tokens"), [](const Campaign& one) { return large_count(one.tokens); }},
+      {measure("days", "days").with_digits(4),
+       [](const Campaign& one) { return one.time.value() / seconds_per_day; }},
+      {measure("gpu_hours", "GPU-hours").with_digits(6), &Campaign::gpu_hours},
+      {measure("cost_usd", "cost", Unit::dollars).with_digits(6).if_present(), &Campaign::cost}};
+  return make_table("training", "What training takes at this rate", campaigns, columns, notes);
 }
 
-namespace {
 constexpr double tera = 1e12;
 
 std::string of_peak(const model::Utilisation& one) {
@@ -215,13 +197,6 @@ std::string hardware_line(const MfuView& view) {
                      model::recomputation_name(view.use.recomputation));
 }
 
-void add_other_peaks(const MfuView& view, std::vector<std::string>& lines) {
-  for (std::size_t at = 1; at < view.use.against.size(); ++at) {
-    const model::Utilisation& one = view.use.against[at];
-    lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * one.mfu, of_peak(one)));
-  }
-}
-
 std::string conventions_line(const MfuView& view) {
   if (!view.use.conventions_differ) return "All conventions agree within 1 %.";
   const auto [low, high] = std::ranges::minmax(
@@ -252,7 +227,6 @@ std::string million_line(const MfuView& view) {
                      large_money(*view.use.per_million_tokens, view.options.currency),
                      rate_text(view));
 }
-}  // namespace
 
 Verdict judge_mfu(const MfuView& view) {
   Verdict verdict;
@@ -260,7 +234,10 @@ Verdict judge_mfu(const MfuView& view) {
   const model::Utilisation& first = view.use.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
   verdict.lines = {throughput_line(view), hardware_line(view)};
-  add_other_peaks(view, verdict.lines);
+  for (std::size_t at = 1; at < view.use.against.size(); ++at) {
+    const model::Utilisation& other = view.use.against[at];
+    verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
+  }
   verdict.lines.push_back(conventions_line(view));
   verdict.lines.push_back(campaign_line(view));
   verdict.lines.push_back(million_line(view));
@@ -268,27 +245,25 @@ Verdict judge_mfu(const MfuView& view) {
   return verdict;
 }
 
-namespace {
 Document compose_mfu(const MfuView& view) {
+  const bool all = view.options.details;
   Document document;
   document.title = document_title(view.options.tool_version, "what do the GPUs do for the model?");
   document.subtitle = subtitle(view);
   document.intervals = false;
   document.verdict = judge_mfu(view);
+  document.sections = with_content(
+      {{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
+       {"conventions",
+        "Conventions",
+        {},
+        {},
+        {view.use.conventions_differ || all ? conventions_table(view) : Table{}}},
+       {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
+       {"training", "Training", {}, {}, {training_cost_table(view)}},
+       {"remarks", "Remarks", {}, view.use.remarks, {}},
+       {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}});
   document.next = next_commands(view);
-  document.sections.push_back(section_of("utilisation", "Utilisation", {peaks_table(view)}));
-  if (view.use.conventions_differ || view.options.details) {
-    document.sections.push_back(
-        section_of("conventions", "Conventions", {conventions_table(view)}));
-  }
-  if (view.options.details) {
-    document.sections.push_back(section_of("flops", "FLOPs", {flop_parts_table(view)}));
-  }
-  document.sections.push_back(section_of("training", "Training", {training_cost_table(view)}));
-  if (!view.use.remarks.empty()) {
-    document.sections.push_back({"remarks", "Remarks", {}, view.use.remarks, {}});
-  }
-  if (view.options.details) document.sections.push_back(sources(view));
   return document;
 }
 
@@ -297,9 +272,7 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
   Chart chart{"conventions-chart",
               "conventions",
               "The same run, read by each convention",
-              "A bar is the utilisation that the convention prints, against the first peak.",
-              nullptr,
-              ""};
+              "A bar is the utilisation that the convention prints, against the first peak."};
   std::vector<Json> rows;
   for (const model::ConventionRow& row : view.use.conventions) {
     rows.push_back({{"convention", model::words_of(row.convention).name},
@@ -318,19 +291,15 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
 }
 }  // namespace
 
-std::string render_mfu(const model::TrainingRun& run,
-                       const model::TrainingUse& use,
-                       const MfuNames& names,
-                       const RenderOptions& options) {
-  RenderOptions complete = options;
-  complete.details = true;
-  const MfuView whole{run, use, names, complete};
-  const MfuView asked{run, use, names, options};
-  return render_document({[&] { return compose_mfu(asked); },
-                          [&] { return compose_mfu(whole); },
-                          [&] { return mfu_json(whole); },
-                          [&] { return mfu_charts(whole); },
-                          {"peak", "convention", "part", "tokens"}},
-                         options);
+std::string render_mfu(const MfuView& view) {
+  const auto with = [&](const RenderOptions& options) {
+    return MfuView{view.run, view.use, view.names, options};
+  };
+  return render_document(
+      {[&](const RenderOptions& as) { return compose_mfu(with(as)); },
+       [&](const RenderOptions& as) { return mfu_json(with(as), compose_mfu(with(as))); },
+       [&] { return mfu_charts(view); },
+       {"peak", "convention", "part", "tokens"}},
+      view.options);
 }
 }  // namespace scaleworth::report

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "report/document.h"
-#include "report/render_options.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/training_budget.h"
 #include "src/model/transformer/utilisation.h"
@@ -25,76 +24,30 @@ struct MfuNames {
   std::vector<std::string> remarks = {};
 };
 
-/// Version of the JSON format's layout.
-inline constexpr int mfu_schema_version = 1;
-
-/// The report; `use` is what follows from `run`. CSV, HTML and JSON hold everything.
-std::string render_mfu(const model::TrainingRun& run,
-                       const model::TrainingUse& use,
-                       const MfuNames& names,
-                       const RenderOptions& options);
-
-// What the parts of a utilisation's report are made from.
+// In each of the report's formats: what a training run makes of its GPUs, what a training budget is
+// best spent on, and what serving a model costs. CSV, HTML and JSON hold everything.
 
 struct MfuView {
   const model::TrainingRun& run;
-  const model::TrainingUse& use;
+  const model::TrainingUse& use;  // what follows from `run`
   const MfuNames& names;
   const RenderOptions& options;
 };
-
-Verdict judge_mfu(const MfuView& view);
-/// Numbers in base units, null for what is absent.
-std::string mfu_json(const MfuView& view);
+std::string render_mfu(const MfuView& view);
+/// Numbers in base units, null for what is absent; the words are those of the whole report.
+std::string mfu_json(const MfuView& view, const Document& whole);
 std::string mfu_schema();
 
-/// The run against each peak.
-Table peaks_table(const MfuView& view);
-/// FLOPs of a token and utilisation by each convention.
-Table conventions_table(const MfuView& view);
-/// The chosen convention's FLOPs of a token, part by part; the parts sum to the hardware FLOPs.
-Table flop_parts_table(const MfuView& view);
-/// Time and money of a million tokens, and of those to train on.
-Table training_cost_table(const MfuView& view);
-
-// What a training budget is best spent on, in one of the report's formats.
-
-/// Version of the JSON format's layout.
-inline constexpr int budget_schema_version = 1;
-
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
-std::string render_budget(const model::TrainingQuestion& question,
-                          const model::TrainingPlan& plan,
-                          const MfuNames& names,
-                          const RenderOptions& options);
-
-// What the parts of a budget's report are made from.
-
 struct BudgetView {
   const model::TrainingQuestion& question;
   const model::TrainingPlan& plan;
   const MfuNames& names;
   const RenderOptions& options;
 };
-
-Verdict judge_budget(const BudgetView& view);
-std::string budget_json(const BudgetView& view);
+std::string render_budget(const BudgetView& view);
+std::string budget_json(const BudgetView& view, const Document& whole);
 std::string budget_schema();
-
-/// The best pair by each law.
-Table pairs_table(const BudgetView& view);
-
-// What serving a model costs, in one of the report's formats.
-
-/// Version of the JSON format's layout.
-inline constexpr int serving_schema_version = 1;
-
-std::string render_serving(const inference::ServingQuestion& question,
-                           const inference::ServingAnswer& answer,
-                           const MfuNames& names,
-                           const RenderOptions& options);
-
-// What the parts of a serving report are made from.
 
 struct ServingView {
   const inference::ServingQuestion& question;
@@ -102,13 +55,10 @@ struct ServingView {
   const MfuNames& names;
   const RenderOptions& options;
 };
-
-Verdict judge_serving(const ServingView& view);
-std::string serving_json(const ServingView& view);
+std::string render_serving(const ServingView& view);
+std::string serving_json(const ServingView& view, const Document& whole);
 std::string serving_schema();
-
-Table batches_table(const ServingView& view);
-Table serving_memory_table(const ServingView& view);
+Verdict judge_serving(const ServingView& view);
 
 /// Published maxima over the ceilings of this model: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in
 /// fp8 and fp4 on H100, H200 and B200, ten lengths each (tests/unit/model/inference).

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
-#include "report/document.h"
 #include "report/mfu/mfu_report.h"
 #include "report/render.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,8 +17,7 @@ std::string subtitle(const ServingView& view) {
   const auto& request = question.request;
   return fmt::format(
       "{} in {} with a cache in {}, on {} x {} ({}: {}; memory {}: {}{}){}; requests of {:g} "
-      "tokens "
-      "in{} and {:g} out",
+      "tokens in{} and {:g} out",
       view.names.model,
       question.server.formats.weights,
       question.server.formats.cache,
@@ -65,43 +60,33 @@ Column dollars(const std::string& id, const std::string& header) {
   return measure(id, header, Unit::dollars).with_decimals(4);
 }
 
-/// One part of the work of prompts or of a step.
 struct PhasePart {
   double batch;
-  std::string phase;
-  std::string part;
-  std::optional<inference::PhaseWork> work;  // absent: all-reduces
-  Seconds compute;
-  Seconds memory;
+  const char* phase;
+  const char* part;
+  const Phase& of;
+  const inference::PhaseWork* work;  // null: all-reduces
 };
 
-PhasePart part_of(double batch,
-                  const std::string& phase,
-                  const std::string& part,
-                  const inference::PhaseWork& work,
-                  const Phase& of) {
-  const Flops flops = of.products.flops + of.attention.flops;
-  const Bytes bytes = of.products.bytes + of.attention.bytes;
-  return {batch,
-          phase,
-          part,
-          work,
-          of.compute * (work.flops / flops),
-          of.memory * (work.bytes / bytes)};
-}
-
-void add_phase(std::vector<PhasePart>& parts,
-               double batch,
-               const std::string& name,
-               const Phase& phase) {
-  parts.push_back(part_of(batch, name, "products", phase.products, phase));
-  parts.push_back(part_of(batch, name, "attention", phase.attention, phase));
+void add_phase(std::vector<PhasePart>& parts, double batch, const char* name, const Phase& phase) {
+  parts.push_back({batch, name, "products", phase, &phase.products});
+  parts.push_back({batch, name, "attention", phase, &phase.attention});
   if (phase.communication.value() > 0.0) {
-    parts.push_back({batch, name, "all-reduces", std::nullopt, {}, phase.communication});
+    parts.push_back({batch, name, "all-reduces", phase, nullptr});
   }
 }
 
-/// FLOPs, bytes and least times of the prompt and of a step at each batch, part by part.
+Cell compute_time(const PhasePart& one) {
+  if (!one.work) return {};
+  const Flops all = one.of.products.flops + one.of.attention.flops;
+  return as_cell(one.of.compute * (one.work->flops / all));
+}
+
+Seconds memory_time(const PhasePart& one) {
+  if (!one.work) return one.of.communication;
+  return one.of.memory * (one.work->bytes / (one.of.products.bytes + one.of.attention.bytes));
+}
+
 Table phases_table(const ServingView& view) {
   std::vector<PhasePart> parts;
   double group = 0.0;
@@ -110,25 +95,20 @@ Table phases_table(const ServingView& view) {
     group = one.point.group;
     add_phase(parts, one.point.batch, "step", one.point.step);
   }
-  return make_table<PhasePart>(
-      "phases",
-      "What prompts and steps are made of",
-      parts,
-      {{parameter("batch", "batch", Unit::count), &PhasePart::batch},
-       {parameter("phase", "phase"), &PhasePart::phase},
-       {parameter("part", "part"), &PhasePart::part},
-       {measure("gflop", "GFLOP").with_digits(4),
-        [](const PhasePart& one) {
-          return one.work ? Cell{number(one.work->flops.value() * 1e-9)} : Cell{};
-        }},
-       {measure("bytes", "reads", Unit::bytes).in_own_scale(),
-        [](const PhasePart& one) { return one.work ? Cell{number(one.work->bytes)} : Cell{}; }},
-       {measure("compute_s", "computing", Unit::seconds).in_own_scale(),
-        [](const PhasePart& one) { return one.work ? Cell{number(one.compute)} : Cell{}; }},
-       {measure("memory_s", "reading or moving", Unit::seconds).in_own_scale(),
-        &PhasePart::memory}});
+  const std::vector<ColumnOf<PhasePart>> columns{
+      {parameter("batch", "batch", Unit::count), &PhasePart::batch},
+      {parameter("phase", "phase"), &PhasePart::phase},
+      {parameter("part", "part"), &PhasePart::part},
+      {measure("gflop", "GFLOP").with_digits(4),
+       [](const PhasePart& one) {
+         return one.work ? as_cell(one.work->flops.value() * 1e-9) : Cell{};
+       }},
+      {measure("bytes", "reads", Unit::bytes).in_own_scale(),
+       [](const PhasePart& one) { return one.work ? as_cell(one.work->bytes) : Cell{}; }},
+      {measure("compute_s", "computing", Unit::seconds).in_own_scale(), compute_time},
+      {measure("memory_s", "reading or moving", Unit::seconds).in_own_scale(), memory_time}};
+  return make_table("phases", "What prompts and steps are made of", parts, columns);
 }
-}  // namespace
 
 Table batches_table(const ServingView& view) {
   using Batch = ServedBatch;
@@ -163,8 +143,7 @@ Table batches_table(const ServingView& view) {
   }
   notes.emplace_back(
       "step: one decode step at the mean context. per token: as a client sees it, with the prompts "
-      "of "
-      "others in between. at most: prompts mixed into steps so that all FLOPs overlap with all "
+      "of others in between. at most: prompts mixed into steps so that all FLOPs overlap with all "
       "bytes.");
   notes.emplace_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "
@@ -172,39 +151,36 @@ Table batches_table(const ServingView& view) {
   return make_table("batches", "Each batch", view.answer.batches, columns, notes);
 }
 
-Table serving_memory_table(const ServingView& view) {
+Table memory_table(const ServingView& view) {
   using Memory = inference::ServingMemory;
   const auto bytes = [](const char* id, const char* header) {
     return measure(id, header, Unit::bytes).in_own_scale();
   };
-  Table table = make_table<Memory>(
-      "memory",
-      "Memory of the group",
-      {view.answer.memory},
-      {{bytes("weights_bytes", "weights"), &Memory::weights},
-       {bytes("read_per_token_bytes", "of one token"),
-        [&](const Memory&) { return view.answer.read_per_token; }},
-       {bytes("cache_per_token_bytes", "cache of a token"), &Memory::cache_per_token},
-       {bytes("cache_per_request_bytes", "of a request"), &Memory::cache_per_request},
-       {bytes("available_bytes", "available"), &Memory::available},
-       {measure("full_length_batch", "requests at full length", Unit::count),
-        &Memory::full_length_batch},
-       {measure("mean_length_batch", "at mean length", Unit::count), &Memory::mean_length_batch}});
+  std::vector<std::string> notes;
   const auto& server = view.question.server;
   if (server.group.gpus > server.model.cache_shards) {
-    table.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "Caches divide among all GPUs here, as data-parallel attention does; plain tensor "
         "parallelism keeps them {:g} times.",
         static_cast<double>(server.group.gpus) / static_cast<double>(server.model.cache_shards)));
   }
-  table.notes.push_back(
+  notes.emplace_back(
       "at full length: every request may grow to its end; at mean length: a paged cache, requests "
-      "of "
-      "all ages.");
-  return table;
+      "of all ages.");
+  const std::vector<ColumnOf<Memory>> columns{
+      {bytes("weights_bytes", "weights"), &Memory::weights},
+      {bytes("read_per_token_bytes", "of one token"),
+       [&](const Memory&) { return view.answer.read_per_token; }},
+      {bytes("cache_per_token_bytes", "cache of a token"), &Memory::cache_per_token},
+      {bytes("cache_per_request_bytes", "of a request"), &Memory::cache_per_request},
+      {bytes("available_bytes", "available"), &Memory::available},
+      {measure("full_length_batch", "requests at full length", Unit::count),
+       &Memory::full_length_batch},
+      {measure("mean_length_batch", "at mean length", Unit::count), &Memory::mean_length_batch}};
+  return make_table<Memory>(
+      "memory", "Memory of the group", {view.answer.memory}, columns, std::move(notes));
 }
 
-namespace {
 constexpr int height = 300;
 
 struct Series {
@@ -259,9 +235,7 @@ std::vector<Chart> serving_charts(const ServingView& view) {
              "batches",
              "Output tokens per second against the batch",
              "Where the line bends, a larger batch mostly makes each request slower. At most: what "
-             "no server exceeds at the batch.",
-             nullptr,
-             ""};
+             "no server exceeds at the batch."};
   rate.spec = lines_spec(
       view,
       {{"prompts and steps in turn",
@@ -272,9 +246,7 @@ std::vector<Chart> serving_charts(const ServingView& view) {
   Chart cost{"cost",
              "batches",
              "Cost of a million output tokens against the batch",
-             "At full load; divide by the utilisation for the load there is.",
-             nullptr,
-             ""};
+             "At full load; divide by the utilisation for the load there is."};
   if (view.question.rate) {
     cost.spec = cost_spec(view);
   } else {
@@ -290,32 +262,25 @@ Document compose_serving(const ServingView& view) {
   document.subtitle = subtitle(view);
   document.intervals = false;
   document.verdict = judge_serving(view);
-  document.sections.push_back({"batches", "Batches", {}, {}, {batches_table(view)}});
-  document.sections.push_back({"memory", "Memory", {}, {}, {serving_memory_table(view)}});
-  if (view.options.details) {
-    document.sections.push_back({"phases", "Phases", {}, {}, {phases_table(view)}});
-  }
-  if (!view.names.remarks.empty()) {
-    document.sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
-  }
+  document.sections = with_content(
+      {{"batches", "Batches", {}, {}, {batches_table(view)}},
+       {"memory", "Memory", {}, {}, {memory_table(view)}},
+       {"phases", "Phases", {}, {}, {view.options.details ? phases_table(view) : Table{}}},
+       {"remarks", "Remarks", {}, view.names.remarks, {}}});
   document.next = next_commands(view);
   return document;
 }
 }  // namespace
 
-std::string render_serving(const inference::ServingQuestion& question,
-                           const inference::ServingAnswer& answer,
-                           const MfuNames& names,
-                           const RenderOptions& options) {
-  RenderOptions complete = options;
-  complete.details = true;
-  const ServingView asked{question, answer, names, options};
-  const ServingView whole{question, answer, names, complete};
-  return render_document({[&] { return compose_serving(asked); },
-                          [&] { return compose_serving(whole); },
-                          [&] { return serving_json(whole); },
-                          [&] { return serving_charts(whole); },
-                          {"batch", "phase", "part"}},
-                         options);
+std::string render_serving(const ServingView& view) {
+  const auto with = [&](const RenderOptions& options) {
+    return ServingView{view.question, view.answer, view.names, options};
+  };
+  return render_document(
+      {[&](const RenderOptions& as) { return compose_serving(with(as)); },
+       [&](const RenderOptions& as) { return serving_json(with(as), compose_serving(with(as))); },
+       [&] { return serving_charts(view); },
+       {"batch", "phase", "part"}},
+      view.options);
 }
 }  // namespace scaleworth::report

@@ -7,7 +7,6 @@
 
 namespace scaleworth::report {
 namespace {
-using inference::OperatingPoint;
 using inference::ServedBatch;
 using inference::ServingAnswer;
 using inference::ServingQuestion;
@@ -36,7 +35,7 @@ bool at_the_roof(const ServingQuestion& question) {
 }
 
 /// "1,234 output tokens/s, 12.3 ms for each token".
-std::string batch_figures(const OperatingPoint& point) {
+std::string batch_figures(const inference::OperatingPoint& point) {
   std::string text = rate_text(point.output_tokens_per_s) + " output tokens/s";
   if (point.time_per_output_token) {
     text += fmt::format(", {} for each token of a request",
@@ -78,8 +77,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   const ServingQuestion& question = view.question;
   if (measured(question)) {
     return fmt::format(
-        "By your measurements: {} of the most that any server could do at this "
-        "batch.",
+        "By your measurements: {} of the most that any server could do at this batch.",
         percent(chosen.point.output_tokens_per_s / chosen.point.ceiling_output_tokens_per_s));
   }
   if (reduced(question)) {
@@ -90,8 +88,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   return fmt::format(
       "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
       "they would give at most {} tokens/s. Published maxima of TensorRT-LLM for 8B and 70B models "
-      "on "
-      "H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
+      "on H100, H200 and B200 are {:.0f} to {:.0f} % of such ceilings.",
       rate_text(chosen.point.ceiling_output_tokens_per_s),
       100.0 * published_part_of_ceiling.low,
       100.0 * published_part_of_ceiling.high);
@@ -127,8 +124,7 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
   const double needed = *chosen.break_even;
   if (needed > 1.0) {
     return fmt::format(
-        "The API is cheaper at any load: even a full server costs {:.3g} times what "
-        "it asks.",
+        "The API is cheaper at any load: even a full server costs {:.3g} times what it asks.",
         needed);
   }
   const bool cheaper = view.answer.utilisation > needed;
@@ -149,8 +145,7 @@ Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
   const double utilisation = view.answer.utilisation;
   if (utilisation <= *chosen.break_even) return Answer::no;
   const auto real = real_break_even(view.question, chosen);
-  const bool sure = !real || utilisation > real->high;
-  return sure ? Answer::yes : Answer::unknown;
+  return !real || utilisation > real->high ? Answer::yes : Answer::unknown;
 }
 
 std::string ridge_line(const ServingView& view) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json_values.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
 #include "report/table.h"
+#include "src/core/files/fields.h"
 #include "src/model/analysis.h"
 
 #include <algorithm>
@@ -12,20 +12,15 @@
 
 namespace scaleworth::report {
 namespace {
+using namespace model;
+
 /// 1/beta; absent where beta is not positive, without interval where its interval reaches zero.
-Cell asymptotic_bandwidth(const model::CommunicationSegment& segment) {
+Cell asymptotic_bandwidth(const CommunicationSegment& segment) {
   Number beta = number(segment.beta);
-  if (beta.value <= 0.0) {
-    return {};
-  }
-  if (beta.interval && beta.interval->low <= 0.0) {
-    beta.interval.reset();
-  }
+  if (beta.value <= 0.0) return {};
+  if (beta.interval && beta.interval->low <= 0.0) beta.interval.reset();
   return transform_decreasing(beta, [](double b) { return 1.0 / b; });
 }
-
-using model::CollectivePoint;
-using model::CollectiveResult;
 
 /// A bandwidth is an amount over the time: it carries the time's interval.
 Number bandwidth(BytesPerSecond rate, const Estimate<Seconds>& time) {
@@ -43,33 +38,19 @@ Number bus_bandwidth(const CollectivePoint& point) {
 
 using Collectives = std::vector<CollectiveResult>;
 
-int most_ranks(const Collectives& collectives) {
-  int most = 0;
-  for (const auto& result : collectives) {
-    most = std::max(most, result.ranks);
-  }
-  return most;
+/// Absent without segments.
+std::optional<CommunicationFit> chosen_fit(const CollectiveResult& result) {
+  const bool any = result.chosen < result.fits.size();
+  if (!any || result.fits[result.chosen].segments.empty()) return std::nullopt;
+  return result.fits[result.chosen];
 }
 
-const model::CommunicationFit* chosen_fit(const CollectiveResult& result) {
-  return result.chosen < result.fits.size() && !result.fits[result.chosen].segments.empty()
-             ? &result.fits[result.chosen]
-             : nullptr;
+Cell alpha_of(const CommunicationFit& fit) {
+  return number(fit.segments.front().alpha);
 }
 
-Cell alpha_of(const CollectiveResult& result) {
-  const auto* fit = chosen_fit(result);
-  return fit ? Cell{number(fit->segments.front().alpha)} : Cell{};
-}
-
-Cell inverse_beta_of(const CollectiveResult& result) {
-  const auto* fit = chosen_fit(result);
-  return fit ? asymptotic_bandwidth(fit->segments.back()) : Cell{};
-}
-
-Cell held_out_error_of(const CollectiveResult& result) {
-  const auto* fit = chosen_fit(result);
-  return fit ? as_cell(fit->held_out_error) : Cell{};
+Cell inverse_beta_of(const CommunicationFit& fit) {
+  return asymptotic_bandwidth(fit.segments.back());
 }
 
 Table fits(const Collectives& collectives) {
@@ -82,18 +63,18 @@ Table fits(const Collectives& collectives) {
        {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
        {measure("form", "form"),
         [](const CollectiveResult& result) {
-          const auto* fit = chosen_fit(result);
+          const auto fit = chosen_fit(result);
           return fit ? fit->form : "none fitted";
         }},
-       {measure("alpha", "alpha", Unit::seconds), alpha_of},
-       {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta_of},
-       {measure("held_out_error", "held-out error", Unit::percent), held_out_error_of}},
+       {measure("alpha", "alpha", Unit::seconds), path(chosen_fit, alpha_of)},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second),
+        path(chosen_fit, inverse_beta_of)},
+       {measure("held_out_error", "held-out error", Unit::percent),
+        path(chosen_fit, &CommunicationFit::held_out_error)}},
       {"Alpha is of the smallest sizes, 1/beta of the largest (in message bytes, not bus "
        "bytes). Held-out error: mean error on sizes left out of the fit, a plain mean "
        "without interval. The form with the least held-out error is chosen."},
-      [most = most_ranks(collectives)](const CollectiveResult& result) {
-        return result.ranks < most;
-      });
+      below_largest(collectives, &CollectiveResult::ranks));
 }
 
 /// The two modes of one collective at one rank count.
@@ -106,15 +87,11 @@ struct Pair {
 std::vector<Pair> pairs(const Collectives& collectives) {
   std::vector<Pair> result;
   for (const auto& one : collectives) {
-    if (one.points.empty()) {
-      continue;
-    }
+    if (one.points.empty()) continue;
     auto found = std::find_if(result.begin(), result.end(), [&](const Pair& pair) {
       return pair.any->collective == one.collective && pair.any->ranks == one.ranks;
     });
-    if (found == result.end()) {
-      found = result.insert(result.end(), {&one});
-    }
+    if (found == result.end()) found = result.insert(result.end(), {&one});
     (one.mode == "isolated" ? found->isolated : found->back_to_back) = &one;
   }
   return result;
@@ -128,29 +105,21 @@ std::optional<std::string> common_size(const std::vector<Bytes>& sizes) {
 }
 
 Table ends(const Collectives& collectives) {
-  const auto time = [](const CollectiveResult* Pair::*mode) {
-    return [mode](const Pair& pair) {
-      return pair.*mode ? Cell{number((pair.*mode)->points.front().time)} : Cell{};
-    };
+  const auto of = [](const CollectiveResult* Pair::*mode, auto cell) {
+    return [=](const Pair& pair) { return pair.*mode ? Cell{cell(*(pair.*mode))} : Cell{}; };
   };
-  const auto busbw = [](const CollectiveResult* Pair::*mode) {
-    return [mode](const Pair& pair) {
-      return pair.*mode ? Cell{bus_bandwidth((pair.*mode)->points.back())} : Cell{};
-    };
-  };
-  const auto fit = [](Cell (*of)(const CollectiveResult&)) {
-    return [of](const Pair& pair) { return pair.isolated ? of(*pair.isolated) : Cell{}; };
-  };
+  const auto time = [](const CollectiveResult& one) { return number(one.points.front().time); };
+  const auto busbw = [](const CollectiveResult& one) { return bus_bandwidth(one.points.back()); };
   const auto all = pairs(collectives);
-  std::vector<Bytes> smallest;
-  std::vector<Bytes> largest;
+  std::vector<Bytes> first;
+  std::vector<Bytes> last;
   for (const Pair& pair : all) {
-    smallest.push_back(pair.any->points.front().message);
-    largest.push_back(pair.any->points.back().message);
+    first.push_back(pair.any->points.front().message);
+    last.push_back(pair.any->points.back().message);
   }
-  const auto from = common_size(smallest);
-  const auto to = common_size(largest);
-  const int most = most_ranks(collectives);
+  const auto from = common_size(first);
+  const auto to = common_size(last);
+  const int most = largest(collectives, &CollectiveResult::ranks);
   Column from_column = parameter("smallest_bytes", "smallest", Unit::bytes);
   Column to_column = parameter("largest_bytes", "largest", Unit::bytes);
   // Sizes that all collectives share are stated once, below the table.
@@ -165,22 +134,23 @@ Table ends(const Collectives& collectives) {
        {from_column, [](const Pair& pair) { return pair.any->points.front().message; }},
        {measure("latency_isolated", "time isolated", Unit::seconds)
             .in_summary(from.value_or("smallest size") + " isolated"),
-        time(&Pair::isolated)},
-       {measure("latency_back_to_back", "back to back", Unit::seconds), time(&Pair::back_to_back)},
+        of(&Pair::isolated, time)},
+       {measure("latency_back_to_back", "back to back", Unit::seconds),
+        of(&Pair::back_to_back, time)},
        {to_column, [](const Pair& pair) { return pair.any->points.back().message; }},
        {measure("busbw_isolated", "busbw isolated", Unit::bytes_per_second),
-        busbw(&Pair::isolated)},
+        of(&Pair::isolated, busbw)},
        {measure("busbw_back_to_back", "back to back", Unit::bytes_per_second)
             .in_summary("back-to-back busbw, " + to.value_or("largest size")),
-        busbw(&Pair::back_to_back)},
-       {measure("alpha", "alpha", Unit::seconds).only_in_summary(), fit(alpha_of)},
+        of(&Pair::back_to_back, busbw)},
+       {measure("alpha", "alpha", Unit::seconds).only_in_summary(),
+        of(&Pair::isolated, path(chosen_fit, alpha_of))},
        {measure("inverse_beta", "1/beta", Unit::bytes_per_second).only_in_summary(),
-        fit(inverse_beta_of)},
+        of(&Pair::isolated, path(chosen_fit, inverse_beta_of))},
        {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
-        fit(held_out_error_of)}},
-      {"Isolated: one operation between barriers, the latency a program sees. Back to back: "
-       "many operations in a row, divided; calls overlap across ranks. Two different "
-       "numbers."},
+        of(&Pair::isolated, path(chosen_fit, &CommunicationFit::held_out_error))}},
+      {"Isolated: one operation between barriers, the latency a program sees. Back to back: many "
+       "operations in a row, divided; calls overlap across ranks. Two different numbers."},
       [most](const Pair& pair) { return pair.any->ranks < most; });
   if (from && to) {
     table.notes.push_back(fmt::format("Time of {}, bus bandwidth (busbw) of {}.", *from, *to));
@@ -189,8 +159,6 @@ Table ends(const Collectives& collectives) {
 }
 
 Table segments(const Collectives& collectives) {
-  using model::CommunicationFit;
-  using model::CommunicationSegment;
   return all_detail(make_table(
       "collective_segments",
       "Every fitted form and segment",
@@ -225,19 +193,10 @@ Table points(const Collectives& collectives) {
 }
 // NCCL's collectives: its own choice, the fastest way at each size, and whose predictions hold.
 
-using model::AlgorithmLine;
-using model::AlgorithmRegime;
-using model::AlgorithmResult;
-using model::ChosenPoint;
 using Results = std::vector<AlgorithmResult>;
 
 constexpr const char* shared_note =
     "Ranks that share a GPU: plumbing only, no figure is one of an interconnect.";
-
-bool any_shared(const Results& results) {
-  return std::any_of(
-      results.begin(), results.end(), [](const auto& result) { return result.shared_gpu; });
-}
 
 /// Isolated calls out of place with plain buffers: what the others are compared with.
 bool is_plain(const AlgorithmResult& result) {
@@ -257,14 +216,8 @@ std::string way_name(const std::string& algorithm, const std::string& protocol) 
 }
 
 std::string call_name(const AlgorithmResult& result) {
-  std::string name = words(result.mode);
-  if (result.in_place) {
-    name += ", in place";
-  }
-  if (result.registered) {
-    name += ", registered";
-  }
-  return name;
+  return words(result.mode) + (result.in_place ? ", in place" : "") +
+         (result.registered ? ", registered" : "");
 }
 
 /// A table of rows of a result: the columns that name it, then `columns`.
@@ -329,40 +282,36 @@ Table choices(const Results& results) {
     columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
                        &AlgorithmResult::library_error});
   }
-  Table table = nccl_table(
-      "nccl_choice",
-      "NCCL's own choice, isolated calls",
-      rows,
-      columns,
-      {"busbw counts bytes as a ring would send them; a switch that reduces (NVLS) sends "
-       "fewer, so busbw can exceed the link. Through a port: the bytes that the algorithm "
-       "which ran really sends, over the same time."},
-      false);
+  Table table = nccl_table("nccl_choice",
+                           "NCCL's own choice, isolated calls",
+                           rows,
+                           columns,
+                           {"busbw counts bytes as a ring would send them; a switch that reduces "
+                            "(NVLS) sends fewer, so busbw can exceed the link. Through a port: the "
+                            "bytes that the algorithm which ran really sends, over the same time."},
+                           false);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.rows[i].in_summary = is_whole(*std::get<0>(rows[i].levels));
   }
-  if (any_shared(results)) {
+  if (std::ranges::any_of(results, &AlgorithmResult::shared_gpu))
     table.notes.push_back(shared_note);
-  }
   return table;
 }
 
 /// The one segment of a forced way that was fitted.
-const model::CommunicationSegment* segment_of(const AlgorithmLine& line) {
+const CommunicationSegment* segment_of(const AlgorithmLine& line) {
   return line.fit.segments.empty() ? nullptr : &line.fit.segments.front();
 }
 
-const model::CommunicationSegment* segment_of(const AlgorithmResult& result,
-                                              const AlgorithmRegime& regime) {
-  const auto found =
-      std::find_if(result.lines.begin(), result.lines.end(), [&](const AlgorithmLine& line) {
-        return line.algorithm == regime.algorithm && line.protocol == regime.protocol;
-      });
+const CommunicationSegment* segment_of(const AlgorithmResult& result,
+                                       const AlgorithmRegime& regime) {
+  const auto found = std::ranges::find_if(result.lines, [&](const AlgorithmLine& line) {
+    return line.algorithm == regime.algorithm && line.protocol == regime.protocol;
+  });
   return found == result.lines.end() ? nullptr : segment_of(*found);
 }
 
 Table regimes(const Results& results) {
-  using model::CommunicationSegment;
   std::vector<Nested<AlgorithmResult, AlgorithmRegime, CommunicationSegment>> rows;
   for (const auto& row : nested(results, &AlgorithmResult::regimes)) {
     const auto* segment = segment_of(*std::get<0>(row.levels), *std::get<1>(row.levels));
@@ -388,22 +337,20 @@ Table predictions(const Results& results) {
   for (const AlgorithmResult& result : results) {
     if (has_errors(result)) rows.push_back({{&result}});
   }
-  return nccl_table(
-      "nccl_predictions",
-      "Whose prediction holds",
-      rows,
-      {{measure("held_out_error", "system curve's error", Unit::percent),
-        &AlgorithmResult::held_out_error},
-       {measure("library_error", "NCCL's own error", Unit::percent),
-        &AlgorithmResult::library_error}},
-      {"Mean |predicted / measured - 1| of NCCL's own choice at sizes at which no way was "
-       "forced: plain means without interval. NCCL's prediction is the one by which it "
-       "chooses, recorded by a tuner plugin."},
-      true);
+  return nccl_table("nccl_predictions",
+                    "Whose prediction holds",
+                    rows,
+                    {{measure("held_out_error", "system curve's error", Unit::percent),
+                      &AlgorithmResult::held_out_error},
+                     {measure("library_error", "NCCL's own error", Unit::percent),
+                      &AlgorithmResult::library_error}},
+                    {"Mean |predicted / measured - 1| of NCCL's own choice at sizes at which no "
+                     "way was forced: plain means without interval. NCCL's prediction is the one "
+                     "by which it chooses, recorded by a tuner plugin."},
+                    true);
 }
 
 Table lines(const Results& results) {
-  using model::CommunicationFit;
   auto rows = nested(results, &AlgorithmResult::lines);
   std::erase_if(rows,
                 [](const auto& row) { return segment_of(*std::get<1>(row.levels)) == nullptr; });
@@ -464,88 +411,85 @@ Section collectives_section(const Collectives& collectives, const Results& algor
 }
 
 namespace {
-Json way(const std::string& algorithm, const std::string& protocol) {
-  return {{"algorithm", json_note(algorithm)}, {"protocol", json_note(protocol)}};
+void put_point(Fields& json, const CollectivePoint& one) {
+  json("message_bytes", one.message);
+  json("time_s", one.time);
+  json("algbw_bytes_per_s", one.algorithm_bandwidth);
+  json("busbw_bytes_per_s", one.bus_bandwidth);
 }
 
-Json chosen(const model::ChosenPoint& value) {
-  return {{"message_bytes", json_value(value.point.message)},
-          {"time_s", json_value(value.point.time)},
-          {"algbw_bytes_per_s", json_value(value.point.algorithm_bandwidth)},
-          {"busbw_bytes_per_s", json_value(value.point.bus_bandwidth)},
-          {"wire_bytes_per_s", json_value(value.wire_bandwidth)},
-          {"ran", way(value.algorithm, value.protocol)},
-          {"library_prediction_s", json_value(value.library_prediction)},
-          {"fastest_line_s", json_value(value.fastest_line)}};
+/// Of a line, a regime or what was chosen.
+template <class T>
+void put_way(Fields& json, const T& one) {
+  json("algorithm", one.algorithm, or_null);
+  json("protocol", one.protocol, or_null);
 }
 
-Json line(const model::AlgorithmLine& value) {
-  Json json = way(value.algorithm, value.protocol);
-  const bool fitted = !value.fit.segments.empty();
-  json["alpha_s"] = fitted ? json_value(value.fit.segments.front().alpha) : Json(nullptr);
-  json["beta_s_per_byte"] = fitted ? json_value(value.fit.segments.front().beta) : Json(nullptr);
-  json["held_out_error"] = json_value(value.fit.held_out_error);
-  json["library_error"] = json_value(value.library_error);
-  json["points"] = json_array(value.points, [](const model::CollectivePoint& point) {
-    return Json{{"message_bytes", json_value(point.message)}, {"time_s", json_value(point.time)}};
+void put_chosen(Fields& json, const ChosenPoint& one) {
+  put_point(json, one.point);
+  json("wire_bytes_per_s", one.wire_bandwidth);
+  json.object("ran", one, put_way<ChosenPoint>);
+  json("library_prediction_s", one.library_prediction);
+  json("fastest_line_s", one.fastest_line);
+}
+
+void put_line(Fields& json, const AlgorithmLine& one) {
+  const auto* segment = segment_of(one);
+  put_way(json, one);
+  json("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
+  json("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
+  json("held_out_error", one.fit.held_out_error);
+  json("library_error", one.library_error);
+  json.array("points", one.points, [](Fields& of, const CollectivePoint& point) {
+    of("message_bytes", point.message);
+    of("time_s", point.time);
   });
-  return json;
 }
 
-Json regime(const model::AlgorithmRegime& value) {
-  Json json = way(value.algorithm, value.protocol);
-  json["smallest_bytes"] = json_value(value.smallest);
-  json["largest_bytes"] = json_value(value.largest);
-  return json;
-}
-}  // namespace
-
-Json json_algorithms(const model::AlgorithmResult& result) {
-  return {{"topology", result.topology},
-          {"collective", result.collective},
-          {"mode", result.mode},
-          {"ranks", result.ranks},
-          {"in_place", result.in_place},
-          {"registered", result.registered},
-          {"shared_gpu", result.shared_gpu},
-          {"held_out_error", json_value(result.held_out_error)},
-          {"library_error", json_value(result.library_error)},
-          {"regimes", json_array(result.regimes, regime)},
-          {"lines", json_array(result.lines, line)},
-          {"chosen", json_array(result.chosen, chosen)}};
+void put_regime(Fields& json, const AlgorithmRegime& one) {
+  put_way(json, one);
+  json("smallest_bytes", one.smallest);
+  json("largest_bytes", one.largest);
 }
 
-namespace {
-Json point(const model::CollectivePoint& value) {
-  return {{"message_bytes", json_value(value.message)},
-          {"time_s", json_value(value.time)},
-          {"algbw_bytes_per_s", json_value(value.algorithm_bandwidth)},
-          {"busbw_bytes_per_s", json_value(value.bus_bandwidth)}};
+void put_segment(Fields& json, const CommunicationSegment& one) {
+  json("smallest_bytes", one.smallest);
+  json("largest_bytes", one.largest);
+  json("alpha_s", one.alpha);
+  json("beta_s_per_byte", one.beta);
+  json("sqrt_coefficient_s_per_sqrt_byte", one.sqrt_coefficient);
 }
 
-Json segment(const model::CommunicationSegment& value) {
-  return {{"smallest_bytes", json_value(value.smallest)},
-          {"largest_bytes", json_value(value.largest)},
-          {"alpha_s", json_value(value.alpha)},
-          {"beta_s_per_byte", json_value(value.beta)},
-          {"sqrt_coefficient_s_per_sqrt_byte", json_value(value.sqrt_coefficient)}};
-}
-
-Json fit(const model::CommunicationFit& value) {
-  return {{"form", value.form},
-          {"segments", json_array(value.segments, segment)},
-          {"held_out_error", json_value(value.held_out_error)},
-          {"median_residual", json_value(value.median_residual)}};
+void put_fit(Fields& json, const CommunicationFit& one) {
+  json("form", one.form);
+  json.array("segments", one.segments, put_segment);
+  json("held_out_error", one.held_out_error);
+  json("median_residual", one.median_residual);
 }
 }  // namespace
 
-Json json_collective(const model::CollectiveResult& collective) {
-  const bool any = collective.chosen < collective.fits.size();
-  return {{"collective", collective.collective},
-          {"mode", collective.mode},
-          {"ranks", collective.ranks},
-          {"chosen_form", any ? Json(collective.fits[collective.chosen].form) : Json(nullptr)},
-          {"fits", json_array(collective.fits, fit)},
-          {"points", json_array(collective.points, point)}};
+void put_algorithms(Fields& json, const AlgorithmResult& result) {
+  json("topology", result.topology);
+  json("collective", result.collective);
+  json("mode", result.mode);
+  json("ranks", result.ranks);
+  json("in_place", result.in_place);
+  json("registered", result.registered);
+  json("shared_gpu", result.shared_gpu);
+  json("held_out_error", result.held_out_error);
+  json("library_error", result.library_error);
+  json.array("regimes", result.regimes, put_regime);
+  json.array("lines", result.lines, put_line);
+  json.array("chosen", result.chosen, put_chosen);
+}
+
+void put_collective(Fields& json, const CollectiveResult& result) {
+  const bool any = result.chosen < result.fits.size();
+  json("collective", result.collective);
+  json("mode", result.mode);
+  json("ranks", result.ranks);
+  json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
+  json.array("fits", result.fits, put_fit);
+  json.array("points", result.points, put_point);
 }
 }  // namespace scaleworth::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json_values.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
+#include "src/core/files/fields.h"
 #include "src/model/gpu.h"
 
 #include <functional>
@@ -11,45 +11,30 @@
 
 namespace scaleworth::report {
 namespace {
-using model::AgainstPeak;
-using model::ContentionPoint;
-using model::GpuConditions;
-using model::GpuFormat;
-using model::GpuGemm;
-using model::GpuPlacement;
-using model::GpuResult;
-using model::PlacedGemm;
-using model::RidgeBatch;
+using namespace model;
 
 std::string format_of(const GpuFormat& format) {
-  return model::format_text(format.precision, format.fast_accumulation);
+  return format_text(format.precision, format.fast_accumulation);
 }
 
+/// Each peak once.
 std::string basis_note(const GpuResult& gpu) {
-  std::string bases;
+  std::vector<std::string> bases;
   for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady || !format.steady->against) {
-      continue;
-    }
-    const auto& against = *format.steady->against;
-    const std::string basis =
-        format_quantity(number(against.peak.value()), Unit::flop_per_second, 4) + " (" +
-        against.basis + ")";
-    if (bases.find(basis) == std::string::npos) {
-      bases += (bases.empty() ? "" : "; ") + basis;
-    }
+    if (!format.steady || !format.steady->against) continue;
+    const AgainstPeak& against = *format.steady->against;
+    const std::string peak = format_quantity(number(against.peak), Unit::flop_per_second, 4);
+    bases.push_back(peak + " (" + against.basis + ")");
+    if (std::ranges::count(bases, bases.back()) > 1) bases.pop_back();
   }
-  return bases;
+  return fmt::format("{}", fmt::join(bases, "; "));
 }
 
 /// "power cap 40 %, heat 3 %".
 std::string slowdown_text(const GpuGemm& gemm) {
-  std::string reasons;
-  for (const auto& [reason, share] : gemm.conditions.slowdown_reasons) {
-    reasons += (reasons.empty() ? "" : ", ") + reason + " " +
-               format_quantity(number(share), Unit::percent);
-  }
-  return reasons;
+  return listed(gemm.conditions.slowdown_reasons, [](const auto& reason) {
+    return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
+  });
 }
 
 using FormatGemm = Nested<GpuResult, GpuFormat, GpuGemm>;
@@ -65,9 +50,7 @@ std::vector<FormatGemm> measured_products(const Gpus& gpus) {
   }
   return rows;
 }
-}  // namespace
-
-Table gpu_format_table(const Gpus& gpus) {
+Table format_table(const Gpus& gpus) {
   const auto headroom = [](const GpuFormat& format) {
     return format.tuning_headroom
                ? Cell{transform(*format.tuning_headroom, [](double ratio) { return ratio - 1.0; })}
@@ -95,7 +78,7 @@ Table gpu_format_table(const Gpus& gpus) {
        "algorithm over the library's first proposal."});
 }
 
-Table gpu_condition_table(const Gpus& gpus) {
+Table condition_table(const Gpus& gpus) {
   Table table = make_table(
       "gpu_conditions",
       "Clock, power and share of the datasheet of these products",
@@ -124,14 +107,11 @@ Table gpu_condition_table(const Gpus& gpus) {
        "and more, else the median reading."});
   for (const GpuResult& gpu : gpus) {
     const std::string bases = basis_note(gpu);
-    if (!bases.empty() && table.notes.size() == 1) {
-      table.notes.push_back("Peaks: " + bases + ".");
-    }
+    if (!bases.empty() && table.notes.size() == 1) table.notes.push_back("Peaks: " + bases + ".");
   }
   return table;
 }
 
-namespace {
 /// The datasheet's rate or a step from it, and what that leaves.
 struct WaterfallRow {
   int gpu = 0;
@@ -165,9 +145,7 @@ std::vector<WaterfallRow> waterfall_rows(const Gpus& gpus) {
   }
   return rows;
 }
-}  // namespace
-
-Table gpu_waterfall_table(const Gpus& gpus) {
+Table waterfall_table(const Gpus& gpus) {
   return make_table(
       "gpu_waterfall",
       "Loss waterfall: from the datasheet to the steady rate",
@@ -183,16 +161,15 @@ Table gpu_waterfall_table(const Gpus& gpus) {
       std::mem_fn(&WaterfallRow::detail));
 }
 
-namespace {
-std::string bound_of(const GpuPlacement& placement) {
-  return bound_name(placement.gemm.bound);
+std::string bound_of(const PlacedGemm& gemm) {
+  return bound_name(gemm.bound);
 }
-}  // namespace
-
-Table gpu_placement_table(const Gpus& gpus) {
-  const auto of = [](auto member) { return path(&GpuPlacement::gemm, member); };
-  const auto name = [](const GpuPlacement& placement) {
-    return placement.name.empty() ? placement.gemm.family : placement.name;
+Table placement_table(const Gpus& gpus) {
+  const auto products = [](const GpuResult& gpu) -> const std::vector<PlacedGemm>& {
+    return gpu.roofline.gemms;
+  };
+  const auto name = [](const PlacedGemm& gemm) {
+    return gemm.name.empty() ? gemm.family : gemm.name;
   };
   const auto shape = [](const PlacedGemm& gemm) {
     return shape_text({gemm.m, gemm.n, gemm.k, gemm.batch});
@@ -200,36 +177,35 @@ Table gpu_placement_table(const Gpus& gpus) {
   return make_table(
       "gpu_placements",
       "Products under the measured roof",
-      nested(gpus, &GpuResult::placements),
+      nested(gpus, products),
       {{gpu_column(), gpu_ordinal},
        {parameter("layer", "product"), name},
-       {parameter("precision", "format"), of(&PlacedGemm::precision)},
-       {parameter("shape", "shape"), of(shape)},
-       {measure("intensity", "intensity", Unit::flop_per_byte), of(&PlacedGemm::intensity)},
-       {measure("rate", "rate", Unit::flop_per_second), of(&PlacedGemm::rate)},
-       {measure("roof", "roof", Unit::flop_per_second).as_detail(), of(&PlacedGemm::roof)},
-       {measure("fraction", "of roof", Unit::percent), of(&PlacedGemm::fraction)},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &GpuPlacement::of_datasheet},
+       {parameter("precision", "format"), &PlacedGemm::precision},
+       {parameter("shape", "shape"), shape},
+       {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
+       {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
+       {measure("roof", "roof", Unit::flop_per_second).as_detail(), &PlacedGemm::roof},
+       {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
+       {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
        {measure("bound", "bound"), bound_of}},
       {"Roof: the highest measured rate of the format, or the memory's rate over as many "
        "bytes as the operands times the intensity. Bound: neither means below 80 % of it."});
 }
 
-Table gpu_ridge_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_ridge_batches",
-      "Tokens at the ridge: with fewer, memory is the bound",
-      nested(gpus, &GpuResult::ridge_batches),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &RidgeBatch::precision},
-       {parameter("layer", "products"), &RidgeBatch::layer},
-       {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
-       {measure("tokens", "tokens"), &RidgeBatch::tokens}},
-      {"Ridge: highest measured rate of the format over the memory's read rate. n/a: the "
-       "products stay below it at any number of tokens."});
+Table ridge_table(const Gpus& gpus) {
+  return make_table("gpu_ridge_batches",
+                    "Tokens at the ridge: with fewer, memory is the bound",
+                    nested(gpus, &GpuResult::ridge_batches),
+                    {{gpu_column(), gpu_ordinal},
+                     {parameter("precision", "format"), &RidgeBatch::precision},
+                     {parameter("layer", "products"), &RidgeBatch::layer},
+                     {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
+                     {measure("tokens", "tokens"), &RidgeBatch::tokens}},
+                    {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
+                     "the products stay below it at any number of tokens."});
 }
 
-Table gpu_contention_table(const Gpus& gpus) {
+Table contention_table(const Gpus& gpus) {
   return make_table(
       "gpu_contention",
       "A product beside a collective that holds multiprocessors",
@@ -244,16 +220,13 @@ Table gpu_contention_table(const Gpus& gpus) {
         &ContentionPoint::of_multiprocessors}});
 }
 
-namespace {
 std::string peak_note(const GpuResult& gpu) {
   std::string note;
   if (!gpu.identity.datasheet) {
     note = "No datasheet of this GPU is known: give its dense bf16 peak with --peak.";
   }
   for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady || !format.steady->against) {
-      continue;
-    }
+    if (!format.steady || !format.steady->against) continue;
     const auto& against = *format.steady->against;
     note = fmt::format(
         "Steady: products gap-free at a settled clock; best shape: with pauses. Shares are of "
@@ -262,15 +235,11 @@ std::string peak_note(const GpuResult& gpu) {
         format.precision + " " + format_quantity(number(against.peak), Unit::flop_per_second, 4),
         against.clock_hz ? " at " + format_quantity(number(*against.clock_hz), Unit::hertz, 4)
                          : "");
-    if (format.precision == "bf16") {
-      break;
-    }
+    if (format.precision == "bf16") break;
   }
   return note;
 }
-}  // namespace
-
-Table summary_products(const GpuResult& gpu) {
+Table format_summary(const GpuResult& gpu) {
   const auto steady = [](auto... members) { return path(&GpuFormat::steady, members...); };
   Table table = make_table(
       "gpu_products",
@@ -290,241 +259,228 @@ Table summary_products(const GpuResult& gpu) {
         steady(&GpuGemm::conditions, &GpuConditions::power_w)},
        {measure("energy", "energy", Unit::flop_per_joule), steady(&GpuGemm::flop_per_joule)}});
   const std::string note = peak_note(gpu);
-  if (!note.empty() && !table.rows.empty()) {
-    table.notes.push_back(note);
-  }
+  if (!note.empty() && !table.rows.empty()) table.notes.push_back(note);
   return table;
 }
 
-Table summary_own_products(const GpuResult& gpu) {
-  const auto of = [](auto member) { return path(&GpuPlacement::gemm, member); };
+Table own_products_summary(const GpuResult& gpu) {
   const auto shape = [](const PlacedGemm& gemm) {
     return fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
   };
-  std::vector<GpuPlacement> own = gpu.placements;
-  std::erase_if(own, [](const GpuPlacement& placement) { return placement.name.empty(); });
+  std::vector<PlacedGemm> own = gpu.roofline.gemms;
+  std::erase_if(own, [](const PlacedGemm& gemm) { return gemm.name.empty(); });
   return make_table(
       "gpu_own_products",
       "",
       own,
-      {{parameter("layer", fmt::format("GPU {} own", gpu.identity.ordinal)), &GpuPlacement::name},
-       {parameter("precision", "format"), of(&PlacedGemm::precision)},
-       {parameter("shape", "shape"), of(shape)},
-       {measure("intensity", "intensity", Unit::flop_per_byte), of(&PlacedGemm::intensity)},
-       {measure("rate", "rate", Unit::flop_per_second), of(&PlacedGemm::rate)},
-       {measure("fraction", "of its roof", Unit::percent), of(&PlacedGemm::fraction)},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &GpuPlacement::of_datasheet},
+      {{parameter("layer", fmt::format("GPU {} own", gpu.identity.ordinal)), &PlacedGemm::name},
+       {parameter("precision", "format"), &PlacedGemm::precision},
+       {parameter("shape", "shape"), shape},
+       {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
+       {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
+       {measure("fraction", "of its roof", Unit::percent), &PlacedGemm::fraction},
+       {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
        {measure("bound", "bound"), bound_of}});
-}
-
-namespace {
-Json conditions(const model::GpuConditions& value) {
-  Json reasons = Json::object();
-  for (const auto& [reason, share] : value.slowdown_reasons) {
-    reasons[reason] = json_value(share);
-  }
-  return {{"clock_hz", json_value(value.clock_hz)},
-          {"power_w", json_value(value.power_w)},
-          {"power_from_energy", value.power_from_energy},
-          {"temperature_c", json_value(value.temperature_c)},
-          {"slowdown_reasons", reasons}};
-}
-
-Json against(const std::optional<model::AgainstPeak>& value) {
-  if (!value) {
-    return nullptr;
-  }
-  return {{"peak_flop_per_s", json_value(value->peak)},
-          {"basis", value->basis},
-          {"peak_clock_hz", json_value(value->clock_hz)},
-          {"fraction", json_value(value->fraction)},
-          {"clock_ratio", json_value(value->clock_ratio)},
-          {"fraction_at_clock", json_value(value->fraction_at_clock)}};
-}
-
-Json identity(const model::GpuIdentity& value) {
-  const auto whole = [](const std::optional<int>& number) {
-    return number ? Json(*number) : Json(nullptr);
-  };
-  Json sheet = nullptr;
-  if (value.datasheet) {
-    sheet = {{"id", value.datasheet->id},
-             {"name", value.datasheet->name},
-             {"source", value.datasheet->source},
-             {"date", value.datasheet->date}};
-  }
-  return {{"ordinal", value.ordinal},
-          {"name", value.name},
-          {"uuid", json_note(value.uuid)},
-          {"pci_device_id", whole(value.pci_device_id)},
-          {"multiprocessors", whole(value.multiprocessors)},
-          {"memory_bytes", json_value(value.memory)},
-          {"l2_bytes", json_value(value.l2_cache)},
-          {"maximum_clock_hz", json_value(value.maximum_clock_hz)},
-          {"power_limit_w", json_value(value.power_limit_w)},
-          {"power_limit_default_w", json_value(value.default_power_limit_w)},
-          {"pcie_bytes_per_s", json_value(value.pcie_bandwidth)},
-          {"mig", value.mig},
-          {"datasheet", sheet}};
-}
-
-Json shape(const model::GemmShape& value) {
-  return {{"m", value.m}, {"n", value.n}, {"k", value.k}, {"batch", value.batch}};
-}
-
-Json product(const std::optional<model::GpuGemm>& value) {
-  if (!value) {
-    return nullptr;
-  }
-  return {{"pass", value->pass},
-          {"regime", json_note(value->regime)},
-          {"shape", shape(value->shape)},
-          {"library", value->library},
-          {"algorithm", value->algorithm},
-          {"heuristic_rank", value->heuristic_rank},
-          {"workspace_bytes", json_value(value->workspace)},
-          {"rate_flop_per_s", json_value(value->rate)},
-          {"conditions", conditions(value->conditions)},
-          {"against_peak", against(value->against)},
-          {"flop_per_joule", json_value(value->flop_per_joule)}};
-}
-
-Json waterfall(const std::optional<model::LossWaterfall>& value) {
-  if (!value) {
-    return nullptr;
-  }
-  return {{"spec_flop_per_s", json_value(value->spec)},
-          {"basis", value->basis},
-          {"steps",
-           json_array(value->steps,
-                      [](const model::WaterfallStep& step) -> Json {
-                        return {{"name", step.name},
-                                {"factor", json_value(step.factor)},
-                                {"change_flop_per_s", json_value(step.change)},
-                                {"evidence", step.evidence}};
-                      })},
-          {"measured_flop_per_s", json_value(value->measured)}};
-}
-
-Json format(const model::GpuFormat& value) {
-  return {{"precision", value.precision},
-          {"fast_accumulation", value.fast_accumulation},
-          {"steady", product(value.steady)},
-          {"burst", product(value.burst)},
-          {"best_shape", product(value.best_shape)},
-          {"tuning_headroom", json_value(value.tuning_headroom)},
-          {"tuned_shape", value.tuned_shape ? shape(*value.tuned_shape) : Json(nullptr)},
-          {"waterfall", waterfall(value.waterfall)}};
-}
-
-Json ceiling(const model::GpuCeiling& value) {
-  return {{"unit", value.ceiling.isa},
-          {"precision", value.ceiling.precision},
-          {"rate_flop_per_s", json_value(value.ceiling.wall_rate)},
-          {"conditions", conditions(value.conditions)},
-          {"against_peak", against(value.against)}};
-}
-
-Json memory_level(const model::GpuMemoryLevel& value) {
-  return {{"label", value.level.label},
-          {"scope", value.scope},
-          {"kernel", value.level.kernel},
-          {"smallest_bytes", json_value(value.level.smallest)},
-          {"largest_bytes", json_value(value.level.largest)},
-          {"rate_bytes_per_s", json_value(value.level.rate)},
-          {"of_datasheet", json_value(value.of_datasheet)},
-          {"variant", json_note(value.variant)}};
-}
-
-Json latency_level(const model::GpuLatencyLevel& value) {
-  return {{"label", value.level.label},
-          {"smallest_bytes", json_value(value.level.smallest)},
-          {"largest_bytes", json_value(value.level.largest)},
-          {"latency_s", json_value(value.level.latency)},
-          {"cycles", json_value(value.cycles)}};
-}
-
-Json placement(const model::GpuPlacement& value) {
-  return {{"name", json_note(value.name)},
-          {"product", json_placed_gemm(value.gemm)},
-          {"of_datasheet", json_value(value.of_datasheet)}};
-}
-
-Json ridge_batch(const model::RidgeBatch& value) {
-  return {{"precision", value.precision},
-          {"layer", value.layer},
-          {"ridge_flop_per_byte", json_value(value.ridge)},
-          {"tokens", json_value(value.tokens)}};
-}
-
-Json transfer(const model::GpuTransfer& value) {
-  return {
-      {"source", value.source},
-      {"target", value.target},
-      {"engine", value.engine},
-      {"both_directions", value.both_directions},
-      {"all_gpus_at_once", value.together},
-      {"plateau_bytes_per_s", json_value(value.plateau)},
-      {"alpha_s", json_value(value.alpha)},
-      {"beta_s_per_byte", json_value(value.beta)},
-      {"half_size_bytes", json_value(value.half_size)},
-      {"link", json_note(value.link)},
-      {"of_link", json_value(value.of_link)},
-      {"points", json_array(value.points, [](const model::TransferPoint& point) -> Json {
-         return {{"bytes", json_value(point.size)}, {"rate_bytes_per_s", json_value(point.rate)}};
-       })}};
-}
-
-Json contention(const model::ContentionPoint& value) {
-  return {{"precision", value.precision},
-          {"multiprocessors", value.multiprocessors},
-          {"rate_flop_per_s", json_value(value.rate)},
-          {"of_all", json_value(value.of_all)}};
-}
-
-Json cost(const std::optional<model::GpuCost>& value) {
-  if (!value) {
-    return nullptr;
-  }
-  return {{"precision", json_note(value->precision)},
-          {"usd_per_exaflop", json_value(value->per_exaflop)},
-          {"usd_per_terabyte", json_value(value->per_terabyte)}};
 }
 }  // namespace
 
-Json json_gpu(const model::GpuResult& gpu) {
-  return {{"identity", identity(gpu.identity)},
-          {"formats", json_array(gpu.formats, format)},
-          {"ceilings", json_array(gpu.ceilings, ceiling)},
-          {"memory_levels", json_array(gpu.memory_levels, memory_level)},
-          {"latency_levels", json_array(gpu.latency_levels, latency_level)},
-          {"placements", json_array(gpu.placements, placement)},
-          {"ridge_batches", json_array(gpu.ridge_batches, ridge_batch)},
-          {"transfers", json_array(gpu.transfers, transfer)},
-          {"launches",
-           json_array(gpu.launches,
-                      [](const model::GpuLaunch& launch) -> Json {
-                        return {{"kind", launch.kind}, {"time_s", json_value(launch.time)}};
-                      })},
-          {"contention", json_array(gpu.contention, contention)},
-          {"cost", cost(gpu.cost)},
-          {"roofline", json_roofline(gpu.roofline)},
-          {"warnings", gpu.warnings}};
+std::vector<Table> gpu_product_tables(const Gpus& gpus) {
+  return {format_table(gpus),
+          condition_table(gpus),
+          waterfall_table(gpus),
+          placement_table(gpus),
+          ridge_table(gpus),
+          contention_table(gpus)};
 }
 
-Json json_gpus_together(const model::GpusTogether& together) {
-  return {{"precision", together.precision},
-          {"spread", json_value(together.spread)},
-          {"slowest", together.slowest},
-          {"gpus", json_array(together.paces, [](const model::GpuPace& pace) -> Json {
-             return {{"ordinal", pace.ordinal},
-                     {"together_flop_per_s", json_value(pace.together)},
-                     {"alone_flop_per_s", json_value(pace.alone)},
-                     {"of_alone", json_value(pace.of_alone)},
-                     {"of_others", json_value(pace.of_others)},
-                     {"conditions", conditions(pace.conditions)},
-                     {"slow", pace.slow},
-                     {"cause", json_note(pace.cause)}};
-           })}};
+std::vector<Table> summary_products(const GpuResult& gpu) {
+  return {format_summary(gpu), own_products_summary(gpu)};
+}
+
+namespace {
+void put_conditions(Fields& json, const GpuConditions& one) {
+  json("clock_hz", one.clock_hz);
+  json("power_w", one.power_w);
+  json("power_from_energy", one.power_from_energy);
+  json("temperature_c", one.temperature_c);
+  json("slowdown_reasons", one.slowdown_reasons);
+}
+
+void put_against(Fields& json, const AgainstPeak& one) {
+  json("peak_flop_per_s", one.peak);
+  json("basis", one.basis);
+  json("peak_clock_hz", one.clock_hz);
+  json("fraction", one.fraction);
+  json("clock_ratio", one.clock_ratio);
+  json("fraction_at_clock", one.fraction_at_clock);
+}
+
+void put_identity(Fields& json, const GpuIdentity& one) {
+  json("ordinal", one.ordinal);
+  json("name", one.name);
+  json("uuid", one.uuid, or_null);
+  json("pci_device_id", one.pci_device_id);
+  json("multiprocessors", one.multiprocessors);
+  json("memory_bytes", one.memory);
+  json("l2_bytes", one.l2_cache);
+  json("maximum_clock_hz", one.maximum_clock_hz);
+  json("power_limit_w", one.power_limit_w);
+  json("power_limit_default_w", one.default_power_limit_w);
+  json("pcie_bytes_per_s", one.pcie_bandwidth);
+  json("mig", one.mig);
+  json.object("datasheet", one.datasheet, [](Fields& of, const GpuDatasheet& sheet) {
+    of("id", sheet.id);
+    of("name", sheet.name);
+    of("source", sheet.source);
+    of("date", sheet.date);
+  });
+}
+
+void put_shape(Fields& json, const GemmShape& one) {
+  json("m", one.m);
+  json("n", one.n);
+  json("k", one.k);
+  json("batch", one.batch);
+}
+
+void put_product(Fields& json, const GpuGemm& one) {
+  json("pass", one.pass);
+  json("regime", one.regime, or_null);
+  json.object("shape", one.shape, put_shape);
+  json("library", one.library);
+  json("algorithm", one.algorithm);
+  json("heuristic_rank", one.heuristic_rank);
+  json("workspace_bytes", one.workspace);
+  json("rate_flop_per_s", one.rate);
+  json.object("conditions", one.conditions, put_conditions);
+  json.object("against_peak", one.against, put_against);
+  json("flop_per_joule", one.flop_per_joule);
+}
+
+void put_waterfall(Fields& json, const LossWaterfall& one) {
+  json("spec_flop_per_s", one.spec);
+  json("basis", one.basis);
+  json.array("steps", one.steps, [](Fields& of, const WaterfallStep& step) {
+    of("name", step.name);
+    of("factor", step.factor);
+    of("change_flop_per_s", step.change);
+    of("evidence", step.evidence);
+  });
+  json("measured_flop_per_s", one.measured);
+}
+
+void put_format(Fields& json, const GpuFormat& one) {
+  json("precision", one.precision);
+  json("fast_accumulation", one.fast_accumulation);
+  json.object("steady", one.steady, put_product);
+  json.object("burst", one.burst, put_product);
+  json.object("best_shape", one.best_shape, put_product);
+  json("tuning_headroom", one.tuning_headroom);
+  json.object("tuned_shape", one.tuned_shape, put_shape);
+  json.object("waterfall", one.waterfall, put_waterfall);
+}
+
+void put_ceiling(Fields& json, const model::ComputeCeiling& one) {
+  json("unit", one.isa);
+  json("precision", one.precision);
+  json("rate_flop_per_s", one.wall_rate);
+  json.object("conditions", one.conditions, put_conditions);
+  json.object("against_peak", one.against, put_against);
+}
+
+void put_memory_level(Fields& json, const model::MemoryLevel& one) {
+  json("label", one.label);
+  json("scope", one.scope);
+  json("kernel", one.kernel);
+  json("smallest_bytes", one.smallest);
+  json("largest_bytes", one.largest);
+  json("rate_bytes_per_s", one.rate);
+  json("of_datasheet", one.of_datasheet);
+  json("variant", one.variant, or_null);
+}
+
+void put_placement(Fields& json, const PlacedGemm& one) {
+  json("name", one.name, or_null);
+  json.object("product", one, put_placed_gemm);
+  json("of_datasheet", one.of_datasheet);
+}
+
+void put_ridge_batch(Fields& json, const RidgeBatch& one) {
+  json("precision", one.precision);
+  json("layer", one.layer);
+  json("ridge_flop_per_byte", one.ridge);
+  json("tokens", one.tokens);
+}
+
+void put_transfer(Fields& json, const GpuTransfer& one) {
+  json("source", one.source);
+  json("target", one.target);
+  json("engine", one.engine);
+  json("both_directions", one.both_directions);
+  json("all_gpus_at_once", one.together);
+  json("plateau_bytes_per_s", one.plateau);
+  json("alpha_s", one.alpha);
+  json("beta_s_per_byte", one.beta);
+  json("half_size_bytes", one.half_size);
+  json("link", one.link, or_null);
+  json("of_link", one.of_link);
+  json.array("points", one.points, [](Fields& of, const TransferPoint& point) {
+    of("bytes", point.size);
+    of("rate_bytes_per_s", point.rate);
+  });
+}
+
+void put_contention(Fields& json, const ContentionPoint& one) {
+  json("precision", one.precision);
+  json("multiprocessors", one.multiprocessors);
+  json("rate_flop_per_s", one.rate);
+  json("of_all", one.of_all);
+}
+
+void put_cost(Fields& json, const GpuCost& one) {
+  json("precision", one.precision, or_null);
+  json("usd_per_exaflop", one.per_exaflop);
+  json("usd_per_terabyte", one.per_terabyte);
+}
+}  // namespace
+
+void put_gpu(Fields& json, const GpuResult& gpu) {
+  json.object("identity", gpu.identity, put_identity);
+  json.array("formats", gpu.formats, put_format);
+  json.array("ceilings", gpu.roofline.ceilings, put_ceiling);
+  json.array("memory_levels", gpu.roofline.memory_levels, put_memory_level);
+  json.array("latency_levels",
+             gpu.roofline.latency_levels,
+             [](Fields& of, const model::LatencyLevel& one) {
+               put_latency_level(of, one);
+               of("cycles", one.cycles);
+             });
+  json.array("placements", gpu.roofline.gemms, put_placement);
+  json.array("ridge_batches", gpu.ridge_batches, put_ridge_batch);
+  json.array("transfers", gpu.transfers, put_transfer);
+  json.array("launches", gpu.launches, [](Fields& of, const GpuLaunch& launch) {
+    of("kind", launch.kind);
+    of("time_s", launch.time);
+  });
+  json.array("contention", gpu.contention, put_contention);
+  json.object("cost", gpu.cost, put_cost);
+  json.object("roofline", gpu.roofline, put_roofline);
+  json("warnings", gpu.warnings);
+}
+
+void put_gpus_together(Fields& json, const GpusTogether& together) {
+  json("precision", together.precision);
+  json("spread", together.spread);
+  json("slowest", together.slowest);
+  json.array("gpus", together.paces, [](Fields& of, const GpuPace& pace) {
+    of("ordinal", pace.ordinal);
+    of("together_flop_per_s", pace.together);
+    of("alone_flop_per_s", pace.alone);
+    of("of_alone", pace.of_alone);
+    of("of_others", pace.of_others);
+    of.object("conditions", pace.conditions, put_conditions);
+    of("slow", pace.slow);
+    of("cause", pace.cause, or_null);
+  });
 }
 }  // namespace scaleworth::report

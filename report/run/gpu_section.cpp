@@ -11,25 +11,11 @@
 #include <fmt/format.h>
 
 namespace scaleworth::report {
-using model::AgainstPeak;
-using model::GpuCeiling;
-using model::GpuConditions;
-using model::GpuCost;
-using model::GpuIdentity;
-using model::GpuLatencyLevel;
-using model::GpuMemoryLevel;
-using model::GpuPace;
-using model::GpuResult;
-using model::GpuTransfer;
-using model::LatencyLevel;
-using model::LatencyPoint;
-using model::MemoryLevel;
-
 Column gpu_column() {
   return parameter("gpu", "GPU", Unit::count);
 }
 
-int gpu_ordinal(const GpuResult& gpu) {
+int gpu_ordinal(const model::GpuResult& gpu) {
   return gpu.identity.ordinal;
 }
 
@@ -39,73 +25,66 @@ std::string shape_text(const model::GemmShape& shape) {
 }
 
 namespace {
-const std::vector<model::SoftRoof>& soft_roofs(const GpuResult& gpu) {
-  return gpu.roofline.soft_roofs;
+using namespace model;
+
+/// A list of the GPU's roofline.
+template <class T>
+auto of_roofline(std::vector<T> model::RooflineResult::*list) {
+  return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };
 }
 
 Table gpu_ceiling_table(const Gpus& gpus) {
-  using model::ComputeCeiling;
-  return make_table(
-      "gpu_ceilings",
-      "Compute ceilings (multiply-adds on registers)",
-      nested(gpus, &GpuResult::ceilings),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("isa", "unit"), path(&GpuCeiling::ceiling, &ComputeCeiling::isa)},
-       {parameter("precision", "format"), path(&GpuCeiling::ceiling, &ComputeCeiling::precision)},
-       {measure("rate", "rate", Unit::flop_per_second),
-        path(&GpuCeiling::ceiling, &ComputeCeiling::wall_rate)},
-       {measure("of_datasheet", "of datasheet", Unit::percent),
-        path(&GpuCeiling::against, &AgainstPeak::fraction)},
-       {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
-        path(&GpuCeiling::against, &AgainstPeak::fraction_at_clock)},
-       {measure("clock", "clock", Unit::hertz).with_digits(4),
-        path(&GpuCeiling::conditions, &GpuConditions::clock_hz)}});
+  return make_table("gpu_ceilings",
+                    "Compute ceilings (multiply-adds on registers)",
+                    nested(gpus, of_roofline(&model::RooflineResult::ceilings)),
+                    {{gpu_column(), gpu_ordinal},
+                     {parameter("isa", "unit"), &ComputeCeiling::isa},
+                     {parameter("precision", "format"), &ComputeCeiling::precision},
+                     {measure("rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
+                     {measure("of_datasheet", "of datasheet", Unit::percent),
+                      path(&ComputeCeiling::against, &AgainstPeak::fraction)},
+                     {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
+                      path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)},
+                     {measure("clock", "clock", Unit::hertz).with_digits(4),
+                      path(&ComputeCeiling::conditions, &GpuConditions::clock_hz)}});
 }
 
 Table gpu_memory_table(const Gpus& gpus) {
   return make_table(
       "gpu_memory_levels",
       "Memory levels (plateaus found in the sweep)",
-      nested(gpus, &GpuResult::memory_levels),
+      nested(gpus, of_roofline(&model::RooflineResult::memory_levels)),
       {{gpu_column(), gpu_ordinal},
-       {parameter("level", "level"), path(&GpuMemoryLevel::level, &MemoryLevel::label)},
-       {parameter("scope", "scope").as_detail(), &GpuMemoryLevel::scope},
-       {parameter("kernel", "kernel"), path(&GpuMemoryLevel::level, &MemoryLevel::kernel)},
-       {parameter("smallest_bytes", "from", Unit::bytes),
-        path(&GpuMemoryLevel::level, &MemoryLevel::smallest)},
-       {parameter("largest_bytes", "to", Unit::bytes),
-        path(&GpuMemoryLevel::level, &MemoryLevel::largest)},
-       {measure("rate", "rate", Unit::bytes_per_second),
-        path(&GpuMemoryLevel::level, &MemoryLevel::rate)},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &GpuMemoryLevel::of_datasheet},
-       {measure("variant", "fastest variant").as_detail(), &GpuMemoryLevel::variant}},
+       {parameter("level", "level"), &MemoryLevel::label},
+       {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
+       {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+       {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
+       {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
+       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate},
+       {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
+       {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}},
       {"From and to are working sets: for L1 and shared of one multiprocessor, else of all "
        "together. The rate counts explicit loads and stores."});
 }
 
 Table gpu_latency_table(const Gpus& gpus) {
-  return make_table(
-      "gpu_latency_levels",
-      "Memory latency (one dependent load after another)",
-      nested(gpus, &GpuResult::latency_levels),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("level", "level"), path(&GpuLatencyLevel::level, &LatencyLevel::label)},
-       {parameter("smallest_bytes", "from", Unit::bytes),
-        path(&GpuLatencyLevel::level, &LatencyLevel::smallest)},
-       {parameter("largest_bytes", "to", Unit::bytes),
-        path(&GpuLatencyLevel::level, &LatencyLevel::largest)},
-       {measure("latency", "latency", Unit::seconds),
-        path(&GpuLatencyLevel::level, &LatencyLevel::latency)},
-       {measure("cycles", "cycles"), &GpuLatencyLevel::cycles}},
-      {"Cycles: of the clock counted beside the loads."});
+  return make_table("gpu_latency_levels",
+                    "Memory latency (one dependent load after another)",
+                    nested(gpus, of_roofline(&model::RooflineResult::latency_levels)),
+                    {{gpu_column(), gpu_ordinal},
+                     {parameter("level", "level"), &LatencyLevel::label},
+                     {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
+                     {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
+                     {measure("latency", "latency", Unit::seconds), &LatencyLevel::latency},
+                     {measure("cycles", "cycles"), &LatencyLevel::cycles}},
+                    {"Cycles: of the clock counted beside the loads."});
 }
 
 Table gpu_soft_roof_table(const Gpus& gpus) {
-  using model::SoftRoof;
   return make_table(
       "gpu_soft_roofs",
       "Soft roof of the CUDA cores, fitted to the intensity ladder",
-      nested(gpus, soft_roofs),
+      nested(gpus, of_roofline(&model::RooflineResult::soft_roofs)),
       {{gpu_column(), gpu_ordinal},
        {parameter("precision", "format"), &SoftRoof::precision},
        {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
@@ -119,13 +98,10 @@ Table gpu_soft_roof_table(const Gpus& gpus) {
 
 Table gpu_memory_point_table(const Gpus& gpus) {
   using model::MemoryPoint;
-  const auto points = [](const GpuResult& gpu) -> const auto& {
-    return gpu.roofline.memory;
-  };
   return all_detail(make_table(
       "gpu_memory_points",
       "Memory sweep of the device, every size",
-      nested(gpus, points),
+      nested(gpus, of_roofline(&model::RooflineResult::memory)),
       {{gpu_column(), gpu_ordinal},
        {parameter("kernel", "kernel"), &MemoryPoint::kernel},
        {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
@@ -145,10 +121,9 @@ Table latency_points(const char* id,
 }
 
 Table gpu_latency_point_table(const Gpus& gpus) {
-  const auto points = [](const GpuResult& gpu) -> const auto& {
-    return gpu.roofline.latency;
-  };
-  return latency_points("gpu_latency_points", "Latency sweep, every size", nested(gpus, points));
+  return latency_points("gpu_latency_points",
+                        "Latency sweep, every size",
+                        nested(gpus, of_roofline(&model::RooflineResult::latency)));
 }
 
 Table gpu_translation_table(const Gpus& gpus) {
@@ -158,12 +133,10 @@ Table gpu_translation_table(const Gpus& gpus) {
 }
 
 Table gpu_intensity_point_table(const Gpus& gpus) {
-  using model::IntensityPoint;
-  using model::SoftRoof;
   return all_detail(make_table(
       "gpu_intensity_points",
       "Intensity ladder, every point",
-      nested(nested(gpus, soft_roofs), &SoftRoof::points),
+      nested(nested(gpus, of_roofline(&model::RooflineResult::soft_roofs)), &SoftRoof::points),
       {{gpu_column(), gpu_ordinal},
        {parameter("precision", "format"), &SoftRoof::precision},
        {parameter("intensity", "intensity", Unit::flop_per_byte), &IntensityPoint::intensity},
@@ -195,7 +168,7 @@ Table gpu_identity_table(const Gpus& gpus) {
        {measure("datasheet_source", "source of the datasheet").as_detail(), of(source)}});
 }
 
-Table gpus_together_table(const std::optional<model::GpusTogether>& together) {
+Table gpus_together_table(const std::optional<GpusTogether>& together) {
   const auto verdict = [](const GpuPace& pace) -> std::string {
     if (!pace.slow) return "normal";
     return "slow: " + (pace.cause.empty() ? "unexplained" : pace.cause);
@@ -217,12 +190,11 @@ Table gpus_together_table(const std::optional<model::GpusTogether>& together) {
        {measure("temperature", "heat", Unit::celsius),
         path(&GpuPace::conditions, &GpuConditions::temperature_c)},
        {measure("verdict", "verdict"), verdict}},
-      {"Of the others: of the median of the other GPUs. Slow: with 95 % confidence more "
-       "than 5 % below; "
-       "less is normal between equal GPUs. The slowest sets the pace of a common step."});
+      {"Of the others: of the median of the other GPUs. Slow: with 95 % confidence more than 5 % "
+       "below; less is normal between equal GPUs. The slowest sets the pace of a common step."});
 }
 
-Table gpu_cost_table(const Gpus& gpus, const model::AnalysisOptions& assumptions) {
+Table gpu_cost_table(const Gpus& gpus, const AnalysisOptions& assumptions) {
   Table table =
       make_table("gpu_costs",
                  "Cost of work",
@@ -269,13 +241,11 @@ Table gpu_transfer_table(const Gpus& gpus) {
            {measure("link", "link").as_detail(), &GpuTransfer::link},
            {measure("alpha", "alpha", Unit::seconds), &GpuTransfer::alpha},
            {measure("half_size", "half at", Unit::bytes).in_own_scale(), &GpuTransfer::half_size}}),
-      {"Rate at the largest size, all directions together. Half at: the size that reaches "
-       "half of it. Of link: of the raw rate of the slowest link on the way, where it is "
-       "known."});
+      {"Rate at the largest size, all directions together. Half at: the size that reaches half of "
+       "it. Of link: of the raw rate of the slowest link on the way, where it is known."});
 }
 
 Table gpu_transfer_point_table(const Gpus& gpus) {
-  using model::TransferPoint;
   return all_detail(
       make_table("gpu_transfer_points",
                  "Transfers, every size",
@@ -285,6 +255,11 @@ Table gpu_transfer_point_table(const Gpus& gpus) {
                       {measure("rate", "rate", Unit::bytes_per_second), &TransferPoint::rate}})));
 }
 
+/// By the copy engine while no other GPU does the same.
+bool is_copied_alone(const GpuTransfer& transfer) {
+  return !transfer.together && transfer.engine == "copy engine";
+}
+
 /// One way, copy engine, alone, pinned memory, not within one GPU: the rate from source to target.
 std::map<std::pair<std::string, std::string>, Cell> matrix_entries(const Gpus& gpus) {
   std::map<std::pair<std::string, std::string>, Cell> entries;
@@ -292,10 +267,8 @@ std::map<std::pair<std::string, std::string>, Cell> matrix_entries(const Gpus& g
     for (const GpuTransfer& transfer : gpu.transfers) {
       const bool pageable =
           (transfer.source + transfer.target).find("pageable") != std::string::npos;
-      if (transfer.both_directions || transfer.together || transfer.engine != "copy engine" ||
-          pageable || transfer.source == transfer.target) {
-        continue;
-      }
+      const bool one_way = !transfer.both_directions && transfer.source != transfer.target;
+      if (pageable || !one_way || !is_copied_alone(transfer)) continue;
       entries.try_emplace({transfer.source, transfer.target}, number(transfer.plateau));
     }
   }
@@ -332,7 +305,6 @@ Table gpu_matrix_table(const Gpus& gpus) {
 }
 
 Table gpu_launch_table(const Gpus& gpus) {
-  using model::GpuLaunch;
   return make_table("gpu_launches",
                     "Launches",
                     nested(gpus, &GpuResult::launches),
@@ -350,24 +322,21 @@ struct Kind {
 };
 
 std::size_t figures(const GpuResult& gpu) {
-  return gpu.formats.size() + gpu.memory_levels.size() + gpu.latency_levels.size() +
-         gpu.transfers.size();
+  return gpu.formats.size() + gpu.roofline.memory_levels.size() +
+         gpu.roofline.latency_levels.size() + gpu.transfers.size();
 }
 
 std::vector<Kind> kinds_of(const Gpus& gpus) {
   std::vector<Kind> kinds;
   for (const GpuResult& gpu : gpus) {
-    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
-      return kind.shown->identity.name == gpu.identity.name;
-    });
+    const auto known = std::ranges::find(
+        kinds, gpu.identity.name, [](const Kind& kind) { return kind.shown->identity.name; });
     if (known == kinds.end()) {
       kinds.push_back({&gpu, 1});
       continue;
     }
     ++known->count;
-    if (figures(gpu) > figures(*known->shown)) {
-      known->shown = &gpu;
-    }
+    if (figures(gpu) > figures(*known->shown)) known->shown = &gpu;
   }
   return kinds;
 }
@@ -376,21 +345,15 @@ std::vector<Kind> kinds_of(const Gpus& gpus) {
 std::string kind_line(const Kind& kind) {
   const auto& gpu = kind.shown->identity;
   std::string line = fmt::format("{} x {}", kind.count, gpu.name.empty() ? "GPU" : gpu.name);
-  if (kind.count > 1) {
-    line += fmt::format(" (figures of GPU {})", gpu.ordinal);
-  }
-  if (gpu.multiprocessors) {
-    line += fmt::format(", {} multiprocessors", *gpu.multiprocessors);
-  }
+  if (kind.count > 1) line += fmt::format(" (figures of GPU {})", gpu.ordinal);
+  if (gpu.multiprocessors) line += fmt::format(", {} multiprocessors", *gpu.multiprocessors);
   if (gpu.maximum_clock_hz) {
     line += ", up to " + format_quantity(number(*gpu.maximum_clock_hz), Unit::hertz, 4);
   }
   if (gpu.power_limit_w) {
     line += ", limit " + format_quantity(number(*gpu.power_limit_w), Unit::watts);
   }
-  if (gpu.memory) {
-    line += ", " + format_quantity(number(*gpu.memory), Unit::bytes);
-  }
+  if (gpu.memory) line += ", " + format_quantity(number(*gpu.memory), Unit::bytes);
   return line;
 }
 
@@ -405,7 +368,7 @@ Values by_level(const std::vector<Level>& found, const Figure& figure) {
   for (const std::string label : levels) {
     std::optional<Number> value;
     for (const Level& one : found) {
-      const std::optional<Number> here = one.level.label == label ? figure(one) : std::nullopt;
+      const std::optional<Number> here = one.label == label ? figure(one) : std::nullopt;
       if (here) value = here;
     }
     values.push_back(value);
@@ -416,27 +379,24 @@ Values by_level(const std::vector<Level>& found, const Figure& figure) {
 Table summary_memory(const GpuResult& gpu) {
   Table table{"gpu_levels", "", {}, {}, {}};
   table.columns.push_back(parameter("what", fmt::format("GPU {} memory", gpu.identity.ordinal)));
-  for (const char* label : levels) {
-    table.columns.push_back(measure(label, label));
-  }
+  for (const char* label : levels) table.columns.push_back(measure(label, label));
   const auto add = [&](const char* name, const Values& values, Unit unit) {
     const bool any = std::ranges::any_of(values, &std::optional<Number>::has_value);
     if (any) table.rows.push_back(row_of(name, values, unit));
   };
   for (const char* kernel : {"read", "write", "copy", "triad"}) {
-    const auto rate = [&](const GpuMemoryLevel& found) {
-      return found.level.kernel == kernel ? std::optional(number(found.level.rate)) : std::nullopt;
+    const auto rate = [&](const MemoryLevel& level) {
+      return level.kernel == kernel ? std::optional(number(level.rate)) : std::nullopt;
     };
-    add(kernel, by_level(gpu.memory_levels, rate), Unit::bytes_per_second);
+    add(kernel, by_level(gpu.roofline.memory_levels, rate), Unit::bytes_per_second);
   }
-  const auto time = [](const GpuLatencyLevel& found) {
-    return std::optional(number(found.level.latency));
-  };
-  const auto cycles = [](const GpuLatencyLevel& found) { return found.cycles; };
-  add("latency", by_level(gpu.latency_levels, time), Unit::seconds);
-  add("latency (cycles)", by_level(gpu.latency_levels, cycles), Unit::plain);
-  for (const auto& found : gpu.memory_levels) {
-    if (found.of_datasheet && found.level.kernel == "read") {
+  const auto& latencies = gpu.roofline.latency_levels;
+  const auto time = [](const LatencyLevel& level) { return std::optional(number(level.latency)); };
+  const auto cycles = [](const LatencyLevel& level) { return level.cycles; };
+  add("latency", by_level(latencies, time), Unit::seconds);
+  add("latency (cycles)", by_level(latencies, cycles), Unit::plain);
+  for (const MemoryLevel& found : gpu.roofline.memory_levels) {
+    if (found.of_datasheet && found.kernel == "read") {
       table.notes.push_back(fmt::format(
           "Memory reads are {} % of the datasheet's {}.",
           format_number(number(*found.of_datasheet), Unit::percent, scale_for(Unit::percent, 1.0)),
@@ -455,10 +415,8 @@ struct NamedTransfer {
 const GpuTransfer* host_transfer(const GpuResult& gpu, bool to_gpu, bool both) {
   for (const GpuTransfer& transfer : gpu.transfers) {
     const std::string& host = to_gpu ? transfer.source : transfer.target;
-    if (host == "host (pinned)" && transfer.both_directions == both && !transfer.together &&
-        transfer.engine == "copy engine") {
-      return &transfer;
-    }
+    const bool wanted = host == "host (pinned)" && transfer.both_directions == both;
+    if (wanted && is_copied_alone(transfer)) return &transfer;
   }
   return nullptr;
 }
@@ -471,10 +429,7 @@ void add_peers(const Gpus& gpus, std::vector<NamedTransfer>& rows) {
     for (const GpuTransfer& transfer : gpu.transfers) {
       const bool peers = transfer.source.starts_with("gpu") && transfer.target.starts_with("gpu") &&
                          transfer.source != transfer.target;
-      if (!peers || transfer.both_directions || transfer.together ||
-          transfer.engine != "copy engine") {
-        continue;
-      }
+      if (!peers || transfer.both_directions || !is_copied_alone(transfer)) continue;
       const auto rate = transfer.plateau.value;
       slowest = slowest == nullptr || rate < slowest->plateau.value ? &transfer : slowest;
       fastest = fastest == nullptr || rate > fastest->plateau.value ? &transfer : fastest;
@@ -494,10 +449,7 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
                                   {"both directions", host_transfer(gpu, true, true)}};
   std::erase_if(rows, [](const NamedTransfer& row) { return row.transfer == nullptr; });
   add_peers(gpus, rows);
-  const auto of = [](auto member) {
-    return
-        [member](const NamedTransfer& row) { return as_cell(std::invoke(member, *row.transfer)); };
-  };
+  const auto of = [](auto member) { return path(&NamedTransfer::transfer, member); };
   return make_table("gpu_links",
                     "",
                     rows,
@@ -511,37 +463,37 @@ Table summary_transfers(const GpuResult& gpu, const Gpus& gpus) {
 }
 }  // namespace
 
-Section gpu_section(const model::Analysis& analysis) {
-  Section section{gpu_section_id, "GPUs: what each can do, and what it loses", {}, {}, {}};
+Section gpu_section(const Analysis& analysis) {
   const Gpus& gpus = analysis.gpus;
-  if (gpus.empty()) {
-    return section;
-  }
-  section.tables = {gpu_identity_table(gpus),      gpus_together_table(analysis.gpus_together),
-                    gpu_format_table(gpus),        gpu_condition_table(gpus),
-                    gpu_waterfall_table(gpus),     gpu_placement_table(gpus),
-                    gpu_ridge_table(gpus),         gpu_contention_table(gpus),
-                    gpu_ceiling_table(gpus),       gpu_memory_table(gpus),
-                    gpu_latency_table(gpus),       gpu_soft_roof_table(gpus),
-                    gpu_transfer_table(gpus),      gpu_matrix_table(gpus),
-                    gpu_launch_table(gpus),        gpu_cost_table(gpus, analysis.assumptions),
-                    gpu_memory_point_table(gpus),  gpu_latency_point_table(gpus),
-                    gpu_translation_table(gpus),   gpu_intensity_point_table(gpus),
-                    gpu_transfer_point_table(gpus)};
-  drop_empty_tables(section);
-  return section;
+  if (gpus.empty()) return {gpu_section_id, ""};
+  std::vector<Table> tables = gpu_product_tables(gpus);
+  tables.insert(tables.begin(),
+                {gpu_identity_table(gpus), gpus_together_table(analysis.gpus_together)});
+  tables.insert(tables.end(),
+                {gpu_ceiling_table(gpus),
+                 gpu_memory_table(gpus),
+                 gpu_latency_table(gpus),
+                 gpu_soft_roof_table(gpus),
+                 gpu_transfer_table(gpus),
+                 gpu_matrix_table(gpus),
+                 gpu_launch_table(gpus),
+                 gpu_cost_table(gpus, analysis.assumptions),
+                 gpu_memory_point_table(gpus),
+                 gpu_latency_point_table(gpus),
+                 gpu_translation_table(gpus),
+                 gpu_intensity_point_table(gpus),
+                 gpu_transfer_point_table(gpus)});
+  return section_of(gpu_section_id, "GPUs: what each can do, and what it loses", std::move(tables));
 }
 
-Section gpu_summary(const model::Analysis& analysis) {
-  Section section{"gpus", "", {}, {}, {}};
+Section gpu_summary(const Analysis& analysis) {
+  Section section{gpu_section_id, ""};
   for (const Kind& kind : kinds_of(analysis.gpus)) {
     section.lead.push_back(kind_line(kind));
-    for (Table& table : std::vector<Table>{summary_products(*kind.shown),
-                                           summary_own_products(*kind.shown),
-                                           summary_memory(*kind.shown),
-                                           summary_transfers(*kind.shown, analysis.gpus)}) {
-      section.tables.push_back(std::move(table));
-    }
+    std::vector<Table> tables = summary_products(*kind.shown);
+    tables.insert(tables.end(),
+                  {summary_memory(*kind.shown), summary_transfers(*kind.shown, analysis.gpus)});
+    std::move(tables.begin(), tables.end(), std::back_inserter(section.tables));
   }
   drop_empty_tables(section);
   return section;

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json_values.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
+#include "src/core/files/fields.h"
 
 #include <algorithm>
 #include <tuple>
 
 namespace scaleworth::report {
 namespace {
-using model::ComputeCeiling;
-using model::IntensityPoint;
-using model::LatencyLevel;
-using model::LatencyPoint;
-using model::MemoryLevel;
-using model::MemoryPoint;
-using model::PlacedGemm;
-using model::RooflineResult;
-using model::SoftRoof;
-
-/// The short formats show what all workers together reach.
-template <class T>
-auto with_fewer_workers(const std::vector<T>& results) {
-  int most = 0;
-  for (const T& result : results) most = std::max(most, result.workers);
-  return [most](const T& result) { return result.workers < most; };
-}
+using namespace model;
 
 Table ceilings(const RooflineResult& roofline) {
   return make_table(
@@ -43,19 +27,18 @@ Table ceilings(const RooflineResult& roofline) {
 }
 
 Table memory_levels(const RooflineResult& roofline) {
-  return make_table(
-      "memory_levels",
-      "Memory levels (plateaus found in the sweep)",
-      roofline.memory_levels,
-      {{parameter("level", "level"), &MemoryLevel::label},
-       {parameter("kernel", "kernel"), &MemoryLevel::kernel},
-       {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
-       {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
-       {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-       {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate}},
-      {"From and to are working sets per worker; the rate counts explicit loads and stores "
-       "of all workers."},
-      with_fewer_workers(roofline.memory_levels));
+  return make_table("memory_levels",
+                    "Memory levels (plateaus found in the sweep)",
+                    roofline.memory_levels,
+                    {{parameter("level", "level"), &MemoryLevel::label},
+                     {parameter("kernel", "kernel"), &MemoryLevel::kernel},
+                     {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
+                     {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
+                     {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
+                     {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::rate}},
+                    {"From and to are working sets per worker; the rate counts explicit loads and "
+                     "stores of all workers."},
+                    below_largest(roofline.memory_levels, &MemoryLevel::workers));
 }
 
 Table latency_levels(const RooflineResult& roofline) {
@@ -92,7 +75,7 @@ Table soft_roofs(const RooflineResult& roofline) {
 }
 
 /// Products of one family together, small ones first; they are measured in random order.
-std::vector<model::PlacedGemm> by_shape(std::vector<model::PlacedGemm> gemms) {
+std::vector<PlacedGemm> by_shape(std::vector<PlacedGemm> gemms) {
   std::sort(gemms.begin(), gemms.end(), [](const auto& a, const auto& b) {
     return std::tie(a.family, a.precision, a.workers, a.m, a.n, a.k, a.batch) <
            std::tie(b.family, b.precision, b.workers, b.m, b.n, b.k, b.batch);
@@ -120,7 +103,7 @@ Table gemms(const RooflineResult& roofline) {
        {measure("bound", "bound"), [](const PlacedGemm& gemm) { return bound_name(gemm.bound); }}},
       {"Intensity counts each matrix moved once. Bound: neither means below 80 % of its "
        "roof. Intensity is exact; roof and fraction take the ceilings' central values."},
-      with_fewer_workers(roofline.gemms));
+      below_largest(roofline.gemms, &PlacedGemm::workers));
 }
 
 Table memory_points(const RooflineResult& roofline) {
@@ -159,103 +142,102 @@ Table intensity_points(const RooflineResult& roofline) {
 }  // namespace
 
 Section roofline_section(const RooflineResult& roofline) {
-  Section section{"roofline", "Roofline: what this machine can do", {}, {}, {}};
-  section.tables = {ceilings(roofline),
-                    memory_levels(roofline),
-                    latency_levels(roofline),
-                    soft_roofs(roofline),
-                    gemms(roofline),
-                    memory_points(roofline),
-                    latency_points(roofline),
-                    intensity_points(roofline)};
-  drop_empty_tables(section);
-  return section;
+  return section_of("roofline",
+                    "Roofline: what this machine can do",
+                    {ceilings(roofline),
+                     memory_levels(roofline),
+                     latency_levels(roofline),
+                     soft_roofs(roofline),
+                     gemms(roofline),
+                     memory_points(roofline),
+                     latency_points(roofline),
+                     intensity_points(roofline)});
 }
 
 namespace {
-Json ceiling(const model::ComputeCeiling& value) {
-  return {{"isa", value.isa},
-          {"precision", value.precision},
-          {"workers", value.workers},
-          {"wall_rate_flop_per_s", json_value(value.wall_rate)},
-          {"cpu_rate_flop_per_s", json_value(value.cpu_rate)},
-          {"cpu_share", json_value(value.cpu_share)},
-          {"contended", value.contended}};
+void put_ceiling(Fields& json, const ComputeCeiling& one) {
+  json("isa", one.isa);
+  json("precision", one.precision);
+  json("workers", one.workers);
+  json("wall_rate_flop_per_s", one.wall_rate);
+  json("cpu_rate_flop_per_s", one.cpu_rate);
+  json("cpu_share", one.cpu_share);
+  json("contended", one.contended);
 }
 
-Json memory_point(const model::MemoryPoint& value) {
-  return {{"kernel", value.kernel},
-          {"nontemporal", value.nontemporal},
-          {"workers", value.workers},
-          {"working_set_bytes", json_value(value.working_set)},
-          {"rate_bytes_per_s", json_value(value.rate)},
-          {"real_rate_bytes_per_s", json_value(value.real_rate)}};
+void put_memory_point(Fields& json, const MemoryPoint& one) {
+  json("kernel", one.kernel);
+  json("nontemporal", one.nontemporal);
+  json("workers", one.workers);
+  json("working_set_bytes", one.working_set);
+  json("rate_bytes_per_s", one.rate);
+  json("real_rate_bytes_per_s", one.real_rate);
 }
 
-Json memory_level(const model::MemoryLevel& value) {
-  return {{"label", value.label},
-          {"kernel", value.kernel},
-          {"workers", value.workers},
-          {"smallest_bytes", json_value(value.smallest)},
-          {"largest_bytes", json_value(value.largest)},
-          {"rate_bytes_per_s", json_value(value.rate)}};
+void put_memory_level(Fields& json, const MemoryLevel& one) {
+  json("label", one.label);
+  json("kernel", one.kernel);
+  json("workers", one.workers);
+  json("smallest_bytes", one.smallest);
+  json("largest_bytes", one.largest);
+  json("rate_bytes_per_s", one.rate);
 }
 
-Json latency_point(const model::LatencyPoint& value) {
-  return {{"working_set_bytes", json_value(value.working_set)},
-          {"latency_s", json_value(value.latency)}};
+void put_latency_point(Fields& json, const LatencyPoint& one) {
+  json("working_set_bytes", one.working_set);
+  json("latency_s", one.latency);
 }
 
-Json latency_level(const model::LatencyLevel& value) {
-  return {{"label", value.label},
-          {"smallest_bytes", json_value(value.smallest)},
-          {"largest_bytes", json_value(value.largest)},
-          {"latency_s", json_value(value.latency)}};
+void put_intensity_point(Fields& json, const IntensityPoint& one) {
+  json("intensity_flop_per_byte", one.intensity);
+  json("rate_flop_per_s", one.rate);
 }
 
-Json intensity_point(const model::IntensityPoint& value) {
-  return {{"intensity_flop_per_byte", json_value(value.intensity)},
-          {"rate_flop_per_s", json_value(value.rate)}};
-}
-
-Json soft_roof(const model::SoftRoof& value) {
-  return {{"precision", value.precision},
-          {"workers", value.workers},
-          {"peak_flop_per_s", json_value(value.peak)},
-          {"bandwidth_bytes_per_s", json_value(value.bandwidth)},
-          {"sharpness", json_value(value.sharpness)},
-          {"sharpness_note", json_note(value.sharpness_note)},
-          {"ridge_flop_per_byte", json_value(value.ridge)},
-          {"median_residual", json_value(value.median_residual)},
-          {"points", json_array(value.points, intensity_point)}};
+void put_soft_roof(Fields& json, const SoftRoof& one) {
+  json("precision", one.precision);
+  json("workers", one.workers);
+  json("peak_flop_per_s", one.peak);
+  json("bandwidth_bytes_per_s", one.bandwidth);
+  json("sharpness", one.sharpness);
+  json("sharpness_note", one.sharpness_note, or_null);
+  json("ridge_flop_per_byte", one.ridge);
+  json("median_residual", one.median_residual);
+  json.array("points", one.points, put_intensity_point);
 }
 }  // namespace
 
-Json json_placed_gemm(const model::PlacedGemm& value) {
-  return {{"family", value.family},
-          {"precision", value.precision},
-          {"library", value.library},
-          {"m", value.m},
-          {"n", value.n},
-          {"k", value.k},
-          {"batch", value.batch},
-          {"workers", value.workers},
-          {"intensity_flop_per_byte", json_value(value.intensity)},
-          {"rate_flop_per_s", json_value(value.rate)},
-          {"roof_flop_per_s", json_value(value.roof)},
-          {"bandwidth_bytes_per_s", json_value(value.bandwidth)},
-          {"fraction", json_value(value.fraction)},
-          {"bound", bound_name(value.bound)}};
+void put_latency_level(Fields& json, const LatencyLevel& one) {
+  json("label", one.label);
+  json("smallest_bytes", one.smallest);
+  json("largest_bytes", one.largest);
+  json("latency_s", one.latency);
 }
 
-Json json_roofline(const model::RooflineResult& roofline) {
-  return {{"ceilings", json_array(roofline.ceilings, ceiling)},
-          {"memory_levels", json_array(roofline.memory_levels, memory_level)},
-          {"latency_levels", json_array(roofline.latency_levels, latency_level)},
-          {"soft_roofs", json_array(roofline.soft_roofs, soft_roof)},
-          {"gemms", json_array(roofline.gemms, json_placed_gemm)},
-          {"memory", json_array(roofline.memory, memory_point)},
-          {"latency", json_array(roofline.latency, latency_point)},
-          {"warnings", roofline.warnings}};
+void put_placed_gemm(Fields& json, const PlacedGemm& one) {
+  json("family", one.family);
+  json("precision", one.precision);
+  json("library", one.library);
+  json("m", one.m);
+  json("n", one.n);
+  json("k", one.k);
+  json("batch", one.batch);
+  json("workers", one.workers);
+  json("intensity_flop_per_byte", one.intensity);
+  json("rate_flop_per_s", one.rate);
+  json("roof_flop_per_s", one.roof);
+  json("bandwidth_bytes_per_s", one.bandwidth);
+  json("fraction", one.fraction);
+  json("bound", bound_name(one.bound));
+}
+
+void put_roofline(Fields& json, const RooflineResult& roofline) {
+  json.array("ceilings", roofline.ceilings, put_ceiling);
+  json.array("memory_levels", roofline.memory_levels, put_memory_level);
+  json.array("latency_levels", roofline.latency_levels, put_latency_level);
+  json.array("soft_roofs", roofline.soft_roofs, put_soft_roof);
+  json.array("gemms", roofline.gemms, put_placed_gemm);
+  json.array("memory", roofline.memory, put_memory_point);
+  json.array("latency", roofline.latency, put_latency_point);
+  json("warnings", roofline.warnings);
 }
 }  // namespace scaleworth::report

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/run_report.h"
 
-#include "report/document.h"
 #include "report/names.h"
 #include "src/core/statistics/sample_statistics.h"
 
@@ -14,6 +13,8 @@
 
 namespace scaleworth::report {
 namespace {
+using namespace model;
+
 /// Warnings of single points, each text once with how often it was raised. The findings count them
 /// in a sentence, so they are detail.
 Table sample_warnings(const Run& run) {
@@ -50,63 +51,41 @@ Table losses(const Run& run) {
 }
 
 std::string status_name(ProbeStatus status) {
-  switch (status) {
-    case ProbeStatus::pending:
-      return "not reached";
-    case ProbeStatus::skipped:
-      return "skipped";
-    case ProbeStatus::failed:
-      return "failed";
-    case ProbeStatus::measured:
-      break;
+  return status == ProbeStatus::pending ? "not reached" : probe_status_name(status);
+}
+
+std::vector<std::string> texts_of(const std::vector<Finding>& findings, bool warnings) {
+  std::vector<std::string> texts;
+  for (const Finding& finding : findings) {
+    if (finding.warning == warnings) texts.push_back(finding.text);
   }
-  return "measured";
+  return texts;
 }
 }  // namespace
 
 Section findings_section(const std::vector<Finding>& findings) {
-  Section section{"findings", "Findings", {}, {}, {}};
-  for (const Finding& finding : findings) {
-    if (!finding.warning) {
-      section.list.push_back(finding.text);
-    }
-  }
-  return section;
+  return {"findings", "Findings", {}, texts_of(findings, false)};
 }
 
 Section warnings_section(const Run& run,
-                         const model::Analysis& analysis,
+                         const Analysis& analysis,
                          const std::vector<Finding>& findings) {
-  Section section{"warnings", "Warnings and losses", {}, {}, {}};
-  for (const Finding& finding : findings) {
-    if (finding.warning) {
-      section.list.push_back(finding.text);
-    }
-  }
-  if (analysis.roofline) {
-    const auto& warnings = analysis.roofline->warnings;
-    section.list.insert(section.list.end(), warnings.begin(), warnings.end());
-  }
+  Section section =
+      section_of("warnings", "Warnings and losses", {losses(run), sample_warnings(run)});
+  section.list = texts_of(findings, true);
+  const auto add = [&](const std::string& of, const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) section.list.push_back(of + warning);
+  };
+  if (analysis.roofline) add("", analysis.roofline->warnings);
   for (const auto& gpu : analysis.gpus) {
-    for (const std::string& warning : gpu.roofline.warnings) {
-      section.list.push_back(fmt::format("GPU {}: {}", gpu.identity.ordinal, warning));
-    }
+    add(fmt::format("GPU {}: ", gpu.identity.ordinal), gpu.roofline.warnings);
   }
-  for (const std::string& warning : run.warnings) {
-    section.list.push_back(warning);
-  }
-  for (const ProbeRecord& probe : run.probes) {
-    for (const std::string& warning : probe.warnings) {
-      section.list.push_back(probe.name + ": " + warning);
-    }
-  }
-  section.tables = {losses(run), sample_warnings(run)};
-  drop_empty_tables(section);
+  add("", run.warnings);
+  for (const ProbeRecord& probe : run.probes) add(probe.name + ": ", probe.warnings);
   return section;
 }
 
 Section unmeasured_section(const Run& run) {
-  Section section{"unmeasured", "Not measured", {}, {}, {}};
   std::vector<const ProbeRecord*> probes;
   for (const ProbeRecord& probe : run.probes) {
     if (probe.status != ProbeStatus::measured) probes.push_back(&probe);
@@ -115,15 +94,15 @@ Section unmeasured_section(const Run& run) {
     const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
     return reasoned ? probe->reason : "the run ended before: " + run.interruption;
   };
-  section.tables = {
-      make_table("unmeasured",
-                 "",
-                 probes,
-                 {{parameter("probe", "probe"), &ProbeRecord::name},
-                  {measure("status", "status"), path(&ProbeRecord::status, status_name)},
-                  {measure("reason", "reason"), reason}})};
-  drop_empty_tables(section);
-  return section;
+  return section_of(
+      "unmeasured",
+      "Not measured",
+      {make_table("unmeasured",
+                  "",
+                  probes,
+                  {{parameter("probe", "probe"), &ProbeRecord::name},
+                   {measure("status", "status"), path(&ProbeRecord::status, status_name)},
+                   {measure("reason", "reason"), reason}})});
 }
 
 namespace {
@@ -146,9 +125,7 @@ std::string caches(const FactSection& section) {
   std::string text;
   for (const Fact& fact : section.facts) {
     const std::string cache = cache_of(fact.name);
-    if (cache.empty() || !fact.value) {
-      continue;
-    }
+    if (cache.empty() || !fact.value) continue;
     if (fact.name.ends_with("_cache_bytes")) {
       text += (text.empty() ? "" : ", ") + cache_name(cache) + " " + printed_fact(fact).value;
     } else if (fact.name.ends_with("_shared_by_cpus")) {
@@ -174,9 +151,7 @@ Table overview(const Run& run) {
     for (const Fact& fact : section.facts) {
       const NamedValue named = printed_fact(fact);
       const bool cache = !cache_of(fact.name).empty();
-      if (cache && caches_reported) {
-        continue;
-      }
+      if (cache && caches_reported) continue;
       caches_reported = caches_reported || cache;
       table.rows.push_back(
           {{part, cache ? "caches" : named.name, cache ? caches(section) : named.value},
@@ -203,52 +178,34 @@ Table facts_with_sources(const Run& run) {
 }  // namespace
 
 Section machine_section(const Run& run) {
-  Section section{"machine", "Machine", {}, {}, {}};
-  if (!run.environment.empty()) {
-    section.tables = {overview(run), facts_with_sources(run)};
-  }
-  return section;
+  if (run.environment.empty()) return {"machine", "Machine"};
+  return {"machine", "Machine", {}, {}, {overview(run), facts_with_sources(run)}};
 }
 
 namespace {
-/// A fact's printed value; empty when it could not be had.
-std::string fact(const Run& run, const std::string& section, const std::string& name) {
+/// A fact's printed value with what stands beside it; empty when it could not be had.
+std::string fact(const Run& run,
+                 const std::string& section,
+                 const std::string& name,
+                 const std::string& before = "",
+                 const std::string& after = "") {
   const Fact* fact = find_fact(run, section, name);
-  return fact && fact->value ? printed_fact(*fact).value : "";
+  const std::string value = fact && fact->value ? printed_fact(*fact).value : "";
+  return value.empty() ? "" : before + value + after;
 }
 
 /// The widest vector instructions of a list of features, and matrix tiles where there are any.
 std::string widest(const std::string& features) {
-  struct Known {
-    const char* feature;
-    const char* name;
-  };
-  constexpr std::array known{Known{"avx512f", "avx512"},
-                             Known{"avx2", "avx2"},
-                             Known{"sse2", "sse2"},
-                             Known{"sve", "sve"},
-                             Known{"neon", "neon"}};
+  constexpr std::array known{std::pair("avx512f", "avx512"),
+                             std::pair("avx2", "avx2"),
+                             std::pair("sse2", "sse2"),
+                             std::pair("sve", "sve"),
+                             std::pair("neon", "neon")};
   const std::string tiles = features.find("amx") == std::string::npos ? "" : " and amx";
-  for (const Known& one : known) {
-    if (features.find(one.feature) != std::string::npos) {
-      return one.name + tiles;
-    }
+  for (const auto& [feature, name] : known) {
+    if (features.find(feature) != std::string::npos) return name + tiles;
   }
   return "";
-}
-
-void append(std::string& line, const std::string& piece) {
-  if (!piece.empty()) {
-    line += (line.empty() ? "" : ", ") + piece;
-  }
-}
-
-std::string with(const std::string& value, const std::string& what) {
-  return value.empty() ? "" : value + " " + what;
-}
-
-std::string after(const std::string& what, const std::string& value) {
-  return value.empty() ? "" : what + " " + value;
 }
 
 std::string without_trademarks(std::string name) {
@@ -259,18 +216,18 @@ std::string without_trademarks(std::string name) {
   }
   return name;
 }
+
 /// Processor, cores, memory, hypervisor and what else the host did, in one sentence.
 std::string machine_line(const Run& run) {
-  std::string line;
-  append(line, without_trademarks(fact(run, "cpu", "model")));
-  append(line, with(fact(run, "cpu", "cores"), "cores"));
-  append(line, widest(fact(run, "cpu", "isa")));
-  append(line, fact(run, "memory", "total_bytes"));
-  append(line, fact(run, "virtualisation", "hypervisor"));
-  std::string load;
-  append(load, after("other load", fact(run, "load_during_run", "other_cpu_fraction")));
-  append(load, after("steal", fact(run, "load_during_run", "steal_fraction")));
-  return line + (load.empty() ? "" : "; " + load);
+  const std::array hardware{without_trademarks(fact(run, "cpu", "model")),
+                            fact(run, "cpu", "cores", "", " cores"),
+                            widest(fact(run, "cpu", "isa")),
+                            fact(run, "memory", "total_bytes"),
+                            fact(run, "virtualisation", "hypervisor")};
+  const std::array load{fact(run, "load_during_run", "other_cpu_fraction", "other load "),
+                        fact(run, "load_during_run", "steal_fraction", "steal ")};
+  const std::string others = listed(load, std::identity{});
+  return listed(hardware, std::identity{}) + (others.empty() ? "" : "; " + others);
 }
 }  // namespace
 
@@ -280,11 +237,8 @@ std::string workers_phrase(int workers) {
 
 Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit) {
   std::vector<double> magnitudes;
-  for (const auto& value : values) {
-    if (value) {
-      magnitudes.push_back(value->value);
-    }
-  }
+  for (const auto& value : values)
+    if (value) magnitudes.push_back(value->value);
   const Scale scale = scale_for(unit, median(magnitudes).value_or(0.0));
   Row row{{scale.symbol.empty() ? name : name + " (" + scale.symbol + ")"}, false};
   for (const auto& value : values) {
@@ -294,18 +248,18 @@ Row row_of(const std::string& name, const std::vector<std::optional<Number>>& va
 }
 
 namespace {
-using model::ComputeCeiling;
-using model::RooflineResult;
+/// Of a ceiling, a roof or a product.
+auto is_of(const std::string& precision, int workers) {
+  return [=](const auto& one) { return one.precision == precision && one.workers == workers; };
+}
 
 const ComputeCeiling* best(const RooflineResult& roofline,
                            const std::string& precision,
                            int workers) {
   const ComputeCeiling* found = nullptr;
   for (const ComputeCeiling& one : roofline.ceilings) {
-    const bool fits = one.precision == precision && one.workers == workers;
-    if (fits && (!found || one.ceiling().value > found->ceiling().value)) {
-      found = &one;
-    }
+    const bool better = !found || one.ceiling().value > found->ceiling().value;
+    if (better && is_of(precision, workers)(one)) found = &one;
   }
   return found;
 }
@@ -313,10 +267,8 @@ const ComputeCeiling* best(const RooflineResult& roofline,
 std::optional<Estimate<FlopPerByte>> ridge(const RooflineResult& roofline,
                                            const std::string& precision,
                                            int workers) {
-  for (const auto& roof : roofline.soft_roofs) {
-    if (roof.precision == precision && roof.workers == workers) return roof.ridge;
-  }
-  return std::nullopt;
+  const auto roof = std::ranges::find_if(roofline.soft_roofs, is_of(precision, workers));
+  return roof == roofline.soft_roofs.end() ? std::nullopt : std::optional(roof->ridge);
 }
 
 /// The best share of its roof that a library product reached.
@@ -325,21 +277,15 @@ std::optional<double> best_product(const RooflineResult& roofline,
                                    int workers) {
   std::optional<double> share;
   for (const auto& one : roofline.gemms) {
-    if (one.precision == precision && one.workers == workers) {
-      share = std::max(share.value_or(0.0), one.fraction);
-    }
+    if (is_of(precision, workers)(one)) share = std::max(share.value_or(0.0), one.fraction);
   }
   return share;
 }
 
 /// Ceilings and ridge points of one worker and of the most.
 Table compute(const RooflineResult& roofline) {
-  int most = 1;
-  for (const auto& ceiling : roofline.ceilings) {
-    most = std::max(most, ceiling.workers);
-  }
-  std::vector<int> counts{1, most};
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  const int most = largest(roofline.ceilings, &ComputeCeiling::workers);
+  const std::vector<int> counts = most > 1 ? std::vector{1, most} : std::vector{1};
   const auto rate = [&](const char* precision) {
     // The instructions of the fastest kernel with the most workers.
     const ComputeCeiling* fastest = best(roofline, precision, most);
@@ -364,57 +310,47 @@ Table compute(const RooflineResult& roofline) {
                    [&](int workers) { return ridge(roofline, "fp64", workers); }},
                   {measure("product", "best fp32 BLAS of roof", Unit::percent),
                    [&](int workers) { return best_product(roofline, "fp32", workers); }}});
-  std::string contended;
+  std::vector<std::string> contended;
   for (const int workers : counts) {
     for (const char* precision : {"fp32", "fp64"}) {
       const ComputeCeiling* ceiling = best(roofline, precision, workers);
       if (!ceiling || !ceiling->contended) continue;
-      append(contended, fmt::format("{} of {}", precision, workers_phrase(workers)));
+      contended.push_back(fmt::format("{} of {}", precision, workers_phrase(workers)));
     }
   }
   if (!contended.empty()) {
-    table.notes.push_back("Other work held the cores, so per second of CPU time: " + contended +
-                          ".");
+    table.notes.push_back(fmt::format("Other work held the cores, so per second of CPU time: {}.",
+                                      fmt::join(contended, ", ")));
   }
   return table;
 }
 
 /// The plateaus of one kernel with the most workers.
-std::vector<model::MemoryLevel> plateaus(const RooflineResult& roofline) {
-  std::vector<model::MemoryLevel> levels;
-  int most = 0;
-  for (const auto& level : roofline.memory_levels) {
-    most = std::max(most, level.workers);
-  }
+std::vector<MemoryLevel> plateaus(const RooflineResult& roofline) {
+  const int most = largest(roofline.memory_levels, &MemoryLevel::workers);
+  std::vector<MemoryLevel> levels;
   for (const char* kernel : {"read", "triad", "copy", "write"}) {
-    for (const auto& level : roofline.memory_levels) {
-      if (level.workers == most && level.kernel == kernel) {
-        levels.push_back(level);
-      }
-    }
-    if (!levels.empty()) {
-      break;
-    }
+    if (!levels.empty()) break;
+    std::ranges::copy_if(
+        roofline.memory_levels, std::back_inserter(levels), [&](const auto& level) {
+          return level.workers == most && level.kernel == kernel;
+        });
   }
   return levels;
 }
 
 /// The plateau of this name over the largest working sets.
-const model::LatencyLevel* latency_at(const RooflineResult& roofline, const std::string& label) {
-  const model::LatencyLevel* found = nullptr;
-  for (const auto& level : roofline.latency_levels) {
-    found = level.label == label ? &level : found;
-  }
+const LatencyLevel* latency_at(const RooflineResult& roofline, const std::string& label) {
+  const LatencyLevel* found = nullptr;
+  for (const auto& level : roofline.latency_levels) found = level.label == label ? &level : found;
   return found;
 }
 
 /// Bandwidth and latency differ in unit, so their rows are text.
 Table memory(const RooflineResult& roofline) {
   const auto levels = plateaus(roofline);
-  Table table{"levels", "", {}, {}, {}};
-  if (levels.empty()) {
-    return table;
-  }
+  Table table{"levels", "", {}};
+  if (levels.empty()) return table;
   const std::string kernel = levels.front().kernel;
   const int workers = levels.front().workers;
   table.columns.push_back(parameter("what", "Memory by level"));
@@ -432,16 +368,14 @@ Table memory(const RooflineResult& roofline) {
 }
 }  // namespace
 
-Section capability_summary(const Run& run, const model::Analysis& analysis) {
-  Section section{"capability", "", {}, {}, {}};
-  const std::string machine = machine_line(run);
-  if (!machine.empty()) {
-    section.lead = {machine};
-  }
+Section capability_summary(const Run& run, const Analysis& analysis) {
+  Section section{"capability", ""};
   if (analysis.roofline) {
-    section.tables = {compute(*analysis.roofline), memory(*analysis.roofline)};
-    drop_empty_tables(section);
+    section =
+        section_of("capability", "", {compute(*analysis.roofline), memory(*analysis.roofline)});
   }
+  const std::string machine = machine_line(run);
+  if (!machine.empty()) section.lead = {machine};
   return section;
 }
 }  // namespace scaleworth::report

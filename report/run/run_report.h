@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+namespace scaleworth {
+class Fields;
+}
+
 namespace scaleworth::report {
 // The report's sections, one function each; an empty section (no tables, no text) is not shown.
 
@@ -68,23 +72,43 @@ using Gpus = std::vector<model::GpuResult>;
 
 inline constexpr const char* gpu_section_id = "gpus";
 
+/// "4 ranks [2, 8]", the law's count of least cost with its range, where that is one.
+std::string cost_optimal_text(const model::ScalingLaw& law);
+
+// The members of each result's JSON: base units with the unit in the key, null for absent.
+
+void put_roofline(Fields& json, const model::RooflineResult& roofline);
+void put_latency_level(Fields& json, const model::LatencyLevel& level);
+void put_placed_gemm(Fields& json, const model::PlacedGemm& gemm);
+void put_gpu(Fields& json, const model::GpuResult& gpu);
+void put_gpus_together(Fields& json, const model::GpusTogether& together);
+void put_collective(Fields& json, const model::CollectiveResult& collective);
+void put_algorithms(Fields& json, const model::AlgorithmResult& result);
+void put_scaling(Fields& json, const model::ScalingResult& scaling);
+
+/// bf16, else the first, of the formats that have the part.
+template <class T>
+const model::GpuFormat* leading_format(const model::GpuResult& gpu,
+                                       std::optional<T> model::GpuFormat::*part) {
+  const model::GpuFormat* first = nullptr;
+  for (const model::GpuFormat& format : gpu.formats) {
+    if (!(format.*part)) continue;
+    if (format.precision == "bf16") return &format;
+    if (first == nullptr) first = &format;
+  }
+  return first;
+}
+
 /// Column and value that name a GPU.
 Column gpu_column();
 int gpu_ordinal(const model::GpuResult& gpu);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 
-Table gpu_format_table(const Gpus& gpus);
-Table gpu_condition_table(const Gpus& gpus);
-Table gpu_waterfall_table(const Gpus& gpus);
-Table gpu_placement_table(const Gpus& gpus);
-Table gpu_ridge_table(const Gpus& gpus);
-Table gpu_contention_table(const Gpus& gpus);
-
-// The summary's tables of one GPU, each without rows when the run has nothing for it.
-
-/// One row per number format: steady and best rate, shares of the peak, clock, power, energy.
-Table summary_products(const model::GpuResult& gpu);
-/// The user's own products and a model's layers.
-Table summary_own_products(const model::GpuResult& gpu);
+/// Of products: by format, their conditions and losses, under the roof, beside a collective.
+std::vector<Table> gpu_product_tables(const Gpus& gpus);
+/// The summary's tables of one GPU, without rows when the run has nothing for them: by number
+/// format steady and best rate, shares of the peak, clock, power, energy; the user's own products
+/// and a model's layers.
+std::vector<Table> summary_products(const model::GpuResult& gpu);
 }  // namespace scaleworth::report

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -55,14 +56,8 @@ std::string time_text(Seconds time) {
 }
 
 std::string size_text(Bytes size) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB"};
-  double amount = size.value();
-  std::size_t unit = 0;
-  while (amount >= 1024.0 && unit + 1 < units.size()) {
-    amount /= 1024.0;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", amount, units[unit]);
+  const Scale scale = scale_for(Unit::bytes, size.value());
+  return fmt::format("{:.3g} {}", size.value() * scale.factor, scale.symbol);
 }
 
 /// As estimate_text, without an interval that the printed digits do not show.
@@ -73,32 +68,20 @@ std::string short_text(const Estimate<double>& estimate, double scale) {
   return shown ? estimate_text(estimate, scale) : digits(estimate.value);
 }
 
-std::string rate_text(const Estimate<FlopPerSecond>& rate) {
-  return short_text(transform(rate, [](FlopPerSecond value) { return value.value(); }), 1e-12) +
-         " TFLOP/s";
-}
-
-/// The format that the node is compared by: bf16, else the first.
-const GpuFormat* leading(const GpuResult& gpu) {
-  const GpuFormat* first = nullptr;
-  for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady) continue;
-    if (format.precision == "bf16") return &format;
-    if (first == nullptr) first = &format;
-  }
-  return first;
+std::string text_of(const GpuFormat& format) {
+  return format_text(format.precision, format.fast_accumulation);
 }
 
 void add_together(const GpusTogether& together, Findings& findings) {
   const auto slowest = std::ranges::find(together.paces, together.slowest, &GpuPace::ordinal);
   findings.result(
-      "{} at once: {} products spread by {:.1f} %{}; GPU {} sets the pace with {}.",
+      "{} at once: {} products spread by {:.1f} %{}; GPU {} sets the pace with {} TFLOP/s.",
       together.paces.size() == 2 ? "Both GPUs" : fmt::format("All {} GPUs", together.paces.size()),
       together.precision,
       100.0 * together.spread,
       std::ranges::none_of(together.paces, &GpuPace::slow) ? ", up to 5 % is normal" : "",
       together.slowest,
-      rate_text(slowest->together));
+      short_text(number(slowest->together), 1e-12));
   for (const GpuPace& pace : together.paces) {
     if (!pace.slow) continue;
     findings.result(
@@ -111,26 +94,20 @@ void add_together(const GpusTogether& together, Findings& findings) {
 
 /// The steps that take or give at least one per cent, or a share unknown, in their order.
 std::string losses_text(const LossWaterfall& waterfall) {
-  std::string text;
-  for (const WaterfallStep& step : waterfall.steps) {
-    const auto share =
-        step.change ? std::optional(*step.change / waterfall.spec) : std::optional<double>();
-    if (share && std::abs(*share) < 0.01) continue;
-    text += fmt::format("{}{} {}",
-                        text.empty() ? "" : ", ",
-                        step.name,
-                        share ? fmt::format("{:+.0f} %", 100.0 * *share) : "n/a");
-  }
-  return text;
+  return listed(waterfall.steps, [&](const WaterfallStep& step) -> std::string {
+    if (!step.change) return step.name + " n/a";
+    const double share = *step.change / waterfall.spec;
+    return std::abs(share) < 0.01 ? "" : fmt::format("{} {:+.0f} %", step.name, 100.0 * share);
+  });
 }
 
 void add_losses(const GpuResult& gpu, Findings& findings) {
-  const GpuFormat* format = leading(gpu);
+  const GpuFormat* format = leading_format(gpu, &GpuFormat::steady);
   if (format == nullptr || !format->waterfall) return;
   const LossWaterfall& waterfall = *format->waterfall;
   findings.result("GPU {}: {} products reach {:.0f} of {:.0f} TFLOP/s ({}): {}.",
                   gpu.identity.ordinal,
-                  format_text(format->precision, format->fast_accumulation),
+                  text_of(*format),
                   waterfall.measured.value() * 1e-12,
                   waterfall.spec.value() * 1e-12,
                   waterfall.basis,
@@ -140,22 +117,20 @@ void add_losses(const GpuResult& gpu, Findings& findings) {
 /// What is kept when about as many multiprocessors are taken as a collective takes.
 void add_contention(const GpuResult& gpu, Findings& findings) {
   constexpr int usual_collective = 16;
-  const ContentionPoint* nearest = nullptr;
-  for (const ContentionPoint& point : gpu.contention) {
-    const auto distance = [&](const ContentionPoint& other) {
-      const int held = gpu.contention.front().multiprocessors - other.multiprocessors;
-      return std::abs(held - usual_collective);
-    };
-    if (point.multiprocessors == gpu.contention.front().multiprocessors) continue;
-    if (nearest == nullptr || distance(point) < distance(*nearest)) nearest = &point;
-  }
-  if (nearest == nullptr) return;
+  if (gpu.contention.empty()) return;
+  const int all = gpu.contention.front().multiprocessors;
+  const auto distance = [&](const ContentionPoint& point) {
+    const int held = all - point.multiprocessors;
+    return held == 0 ? std::numeric_limits<int>::max() : std::abs(held - usual_collective);
+  };
+  const auto nearest = std::ranges::min_element(gpu.contention, {}, distance);
+  if (nearest->multiprocessors == all) return;
   findings.result(
       "GPU {}: while a collective holds {} of {} multiprocessors, {} products keep {} "
       "% of their rate.",
       gpu.identity.ordinal,
-      gpu.contention.front().multiprocessors - nearest->multiprocessors,
-      gpu.contention.front().multiprocessors,
+      all - nearest->multiprocessors,
+      all,
       nearest->precision,
       short_text(nearest->of_all, 100.0));
 }
@@ -167,63 +142,38 @@ void add_ridge(const GpuResult& gpu, Findings& findings) {
     if (batch.precision == "bf16" && whole) shown = &batch;
   }
   if (shown == nullptr) return;
-  const int gpu_number = gpu.identity.ordinal;
-  if (shown->tokens) {
-    findings.result("GPU {}: in bf16, {} are bound by memory below {:.0f} tokens.",
-                    gpu_number,
-                    shown->layer,
-                    *shown->tokens);
-  } else {
-    findings.result("GPU {}: in bf16, {} stay bound by memory at any number of tokens.",
-                    gpu_number,
-                    shown->layer);
-  }
+  findings.result("GPU {}: in bf16, {} {}.",
+                  gpu.identity.ordinal,
+                  shown->layer,
+                  shown->tokens
+                      ? fmt::format("are bound by memory below {:.0f} tokens", *shown->tokens)
+                      : "stay bound by memory at any number of tokens");
 }
 
 void add_cost(const GpuResult& gpu, Findings& findings) {
   if (!gpu.cost) return;
-  std::string text;
-  if (gpu.cost->per_exaflop) {
-    text += fmt::format(
-        "${:.3g} per EFLOP ({}, steady)", gpu.cost->per_exaflop->value(), gpu.cost->precision);
+  const GpuCost& cost = *gpu.cost;
+  std::vector<std::string> amounts;
+  if (cost.per_exaflop) {
+    amounts.push_back(
+        fmt::format("${:.3g} per EFLOP ({}, steady)", cost.per_exaflop->value(), cost.precision));
   }
-  if (gpu.cost->per_terabyte) {
-    text += fmt::format("{}${:.3g} per TB read from memory",
-                        text.empty() ? "" : ", ",
-                        gpu.cost->per_terabyte->value());
+  if (cost.per_terabyte) {
+    amounts.push_back(fmt::format("${:.3g} per TB read from memory", cost.per_terabyte->value()));
   }
-  findings.restated("GPU {} costs {}.", gpu.identity.ordinal, text);
-}
-
-/// How evenly all GPUs run and why one is slow; what the leading format reaches and loses; what a
-/// collective costs a product; the batch at the ridge; the cost of a FLOP.
-void add_gpu_results(const Analysis& analysis, Findings& findings) {
-  if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
-  for (const GpuResult& gpu : analysis.gpus) {
-    add_losses(gpu, findings);
-    add_contention(gpu, findings);
-    add_ridge(gpu, findings);
-    add_cost(gpu, findings);
-  }
+  findings.restated("GPU {} costs {}.", gpu.identity.ordinal, fmt::join(amounts, ", "));
 }
 
 /// With the most workers, and of those the fastest; of those that are `wanted`.
 template <class T, class Wanted, class Rate>
 const T* fastest_of_most(const std::vector<T>& results, Wanted wanted, Rate rate) {
+  const auto place = [&](const T& one) {
+    return std::pair(one.workers, std::invoke(rate, one).value);
+  };
   const T* best = nullptr;
-  for (const T& one : results) {
-    if (!wanted(one)) continue;
-    const bool better = best == nullptr || one.workers > best->workers ||
-                        (one.workers == best->workers &&
-                         std::invoke(rate, one).value > std::invoke(rate, *best).value);
-    if (better) best = &one;
-  }
+  for (const T& one : results)
+    if (wanted(one) && (!best || place(*best) < place(one))) best = &one;
   return best;
-}
-
-template <class T>
-Estimate<double> plain(const Estimate<T>& estimate) {
-  return transform(estimate, [](T value) { return value.value(); });
 }
 
 std::string ceilings_text(const RooflineResult& roofline) {
@@ -237,7 +187,7 @@ std::string ceilings_text(const RooflineResult& roofline) {
     const auto& rate = ceiling->ceiling();
     text += fmt::format("{}{} GFLOP/s {} ({} FMA{})",
                         text.empty() ? workers_phrase(ceiling->workers) + " reach " : ", ",
-                        estimate_text(plain(rate), 1e-9),
+                        estimate_text(number(rate), 1e-9),
                         precision,
                         ceiling->isa,
                         ceiling->contended ? ", per second of CPU time" : "");
@@ -255,22 +205,21 @@ void add_rates(const RooflineResult& roofline, Findings& findings) {
     text += text.empty() ? "" : "; ";
     text += fmt::format("memory gives {} {} GB/s ({})",
                         workers_phrase(memory->workers),
-                        estimate_text(plain(memory->rate), 1e-9),
+                        estimate_text(number(memory->rate), 1e-9),
                         memory->kernel);
   }
   if (!text.empty()) findings.restated("{}", text + ".");
 }
 
 void add_ridges(const RooflineResult& roofline, Findings& findings) {
-  std::string text;
-  for (const SoftRoof& roof : roofline.soft_roofs) {
-    text += fmt::format("{}{} {} with {}",
-                        text.empty() ? "Ridge points in FLOP/B, memory-bound below: " : ", ",
-                        roof.precision,
-                        estimate_text(plain(roof.ridge), 1.0),
-                        workers_phrase(roof.workers));
-  }
-  if (!text.empty()) findings.restated("{}", text + ".");
+  const std::string text = listed(roofline.soft_roofs, [](const SoftRoof& roof) {
+    return fmt::format("{} {} with {}",
+                       roof.precision,
+                       estimate_text(number(roof.ridge), 1.0),
+                       workers_phrase(roof.workers));
+  });
+  if (text.empty()) return;
+  findings.restated("Ridge points in FLOP/B, memory-bound below: {}.", text);
 }
 
 /// The isolated all-reduce among the most ranks; absent without a fit whose time grows with size.
@@ -304,15 +253,6 @@ void add_communication(const std::vector<CollectiveResult>& collectives, Finding
   findings.restated("{}", text + ".");
 }
 
-/// Ceilings, memory bandwidth, ridge points and the cost of an all-reduce.
-void add_machine_results(const Analysis& analysis, Findings& findings) {
-  if (analysis.roofline) {
-    add_rates(*analysis.roofline, findings);
-    add_ridges(*analysis.roofline, findings);
-  }
-  add_communication(analysis.collectives, findings);
-}
-
 std::string dollars_text(Dollars amount) {
   // Three digits as a person writes money, without an exponent.
   const double size = std::abs(amount.value());
@@ -322,18 +262,15 @@ std::string dollars_text(Dollars amount) {
 }
 
 std::string mixture_text(const ScalingCause& cause) {
-  std::string text;
-  for (const auto& [part, share] : cause.mixture) {
+  return listed(cause.mixture, [](const auto& part) {
     // Below half a per cent a part would be printed as 0 %.
-    if (share < 0.005) continue;
-    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", part, 100.0 * share);
-  }
-  return text;
+    return part.second < 0.005 ? "" : fmt::format("{} {:.0f} %", part.first, 100.0 * part.second);
+  });
 }
 
 void add_cause(const ScalingResult& scaling, Findings& findings) {
   const decide::Decision& decision = *scaling.decision;
-  const ScalingCause& cause = *decision.cause;
+  const ScalingCause& cause = *decision.diagnosis.cause;
   if (cause.owner.empty()) {
     findings.result("No single part explains 80 % of the {} loss at {} ranks: {}.",
                     scaling.mode,
@@ -348,15 +285,11 @@ void add_cause(const ScalingResult& scaling, Findings& findings) {
   }
 }
 
-/// Per million tokens: the fastest count's cost above the cheapest's.
-Dollars price_of_speed(const ScalingResult& scaling) {
-  const decide::Decision& decision = *scaling.decision;
-  const auto cost = [&](int count) { return *decision.row(count).cost_per_work * 1e6; };
-  return cost(decision.choice->fastest) - cost(decision.choice->cheapest);
-}
-
 std::string cost_sentence(const ScalingResult& scaling) {
   const CostChoice& cost = *scaling.decision->choice;
+  const auto per_million = [&](int count) {
+    return *scaling.decision->row(count).cost_per_work * 1e6;
+  };
   std::string text = fmt::format(
       "Cheapest measured count ({} scaling): {}", scaling.mode, ranks_phrase(cost.cheapest));
   for (const ScalingRow& row : scaling.rows) {
@@ -368,10 +301,11 @@ std::string cost_sentence(const ScalingResult& scaling) {
     text += fmt::format(" (no more expensive within 1 % or the error: {})",
                         fmt::join(cost.plateau, ", "));
   }
-  text += cost.fastest == cost.cheapest ? ", which is also the fastest."
-                                        : fmt::format("; the fastest, {}, costs {} more.",
-                                                      ranks_phrase(cost.fastest),
-                                                      dollars_text(price_of_speed(scaling)));
+  text += cost.fastest == cost.cheapest
+              ? ", which is also the fastest."
+              : fmt::format("; the fastest, {}, costs {} more.",
+                            ranks_phrase(cost.fastest),
+                            dollars_text(per_million(cost.fastest) - per_million(cost.cheapest)));
   if (cost.price_cancels) {
     text += " Without a price per hour of wall clock this choice is the same at every price.";
   }
@@ -390,12 +324,7 @@ std::string predicted_sentence(const ScalingResult& scaling, const ScalingLaw& l
   const int most = scaling.rows.back().ranks;
   std::string text = fmt::format(
       "Predicted from the measured parts ({} scaling): {}", scaling.mode, fastest_text(law));
-  if (law.cost_optimal) {
-    text += fmt::format(", cheapest at {}", ranks_phrase(*law.cost_optimal));
-    if (law.cost_optimal_range && law.cost_optimal_range->low < law.cost_optimal_range->high) {
-      text += fmt::format(" [{}, {}]", law.cost_optimal_range->low, law.cost_optimal_range->high);
-    }
-  }
+  if (law.cost_optimal) text += ", cheapest at " + cost_optimal_text(law);
   text += *law.fastest > most || law.cost_optimal.value_or(0) > most
               ? fmt::format("; beyond {} is extrapolated.", ranks_phrase(most))
               : ".";
@@ -446,10 +375,10 @@ void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
           time_text(last.step.value),
           time_text(first.step.value));
     }
-    if (decision && decision->cause) {
+    if (decision && decision->diagnosis.cause) {
       add_cause(scaling, findings);
-    } else if (decision && !decision->no_cause.empty()) {
-      findings.result("No cause of the {} loss: {}.", scaling.mode, decision->no_cause);
+    } else if (decision && !decision->diagnosis.no_cause.empty()) {
+      findings.result("No cause of the {} loss: {}.", scaling.mode, decision->diagnosis.no_cause);
     }
     if (decision && decision->straggler) {
       findings.result("At {} the others wait for rank {}, {} per step in all.",
@@ -476,9 +405,7 @@ void add_utilisation(const Analysis& analysis, Findings& findings) {
                         ranks_phrase(last.ranks));
     basis = last.mfu_basis;
   }
-  if (!text.empty()) {
-    findings.restated("{}", text + " of the measured ceiling: " + basis + ".");
-  }
+  if (!text.empty()) findings.restated("{}", text + " of the measured ceiling: " + basis + ".");
 }
 
 const Point* variant_point(const ProbeRecord& probe, const std::string& variant) {
@@ -489,34 +416,26 @@ const Point* variant_point(const ProbeRecord& probe, const std::string& variant)
   return nullptr;
 }
 
-std::optional<std::string> ratio_text(const ProbeRecord& probe, const std::string& variant) {
-  const Point* plain = variant_point(probe, "launched");
-  const Point* other = variant_point(probe, variant);
-  if (plain == nullptr || other == nullptr) return std::nullopt;
-  const Estimate<double> times = ratio(median_estimate(series(*other, fields::step_s)),
-                                       median_estimate(series(*plain, fields::step_s)));
-  if (!times.interval) return fmt::format("{:.4f}", times.value);
-  return fmt::format(
-      "{:.4f} [{:.4f}, {:.4f}]", times.value, times.interval->low, times.interval->high);
-}
-
 /// How long a replayed and a traced training step takes, of one that is neither; medians with the
 /// interval of their ratio. Throws UserError for malformed points.
 void add_step_variants(const Run& run, Findings& findings) {
+  constexpr std::array variants{
+      std::pair("graphs",
+                "A step replayed from CUDA graphs takes {} times as long as one launched kernel by "
+                "kernel."),
+      std::pair("traced", "Tracing by CUPTI makes a step {} times as long.")};
   const ProbeRecord* probe = find_probe(run, fields::step_variants);
-  if (probe == nullptr) return;
-  if (const auto graphs = ratio_text(*probe, "graphs")) {
-    findings.result(
-        "A step replayed from CUDA graphs takes {} times as long as one launched kernel by kernel.",
-        *graphs);
+  const Point* plain = probe ? variant_point(*probe, "launched") : nullptr;
+  for (const auto& [variant, sentence] : variants) {
+    const Point* other = plain ? variant_point(*probe, variant) : nullptr;
+    if (!other) continue;
+    const Estimate<double> times = ratio(median_estimate(series(*other, fields::step_s)),
+                                         median_estimate(series(*plain, fields::step_s)));
+    const auto& range = times.interval;
+    findings.result(fmt::runtime(sentence),
+                    fmt::format("{:.4f}", times.value) +
+                        (range ? fmt::format(" [{:.4f}, {:.4f}]", range->low, range->high) : ""));
   }
-  if (const auto traced = ratio_text(*probe, "traced")) {
-    findings.result("Tracing by CUPTI makes a step {} times as long.", *traced);
-  }
-}
-
-std::string because(const std::string& reason) {
-  return reason.empty() ? "no reason recorded" : reason;
 }
 
 void add_run_warnings(const Run& run, Findings& findings) {
@@ -526,10 +445,11 @@ void add_run_warnings(const Run& run, Findings& findings) {
         run.interruption.empty() ? "it ended before the last probe" : run.interruption);
   }
   for (const ProbeRecord& probe : run.probes) {
+    const std::string reason = probe.reason.empty() ? "no reason recorded" : probe.reason;
     if (probe.status == ProbeStatus::failed) {
-      findings.warning("{} failed: {}.", probe.name, because(probe.reason));
+      findings.warning("{} failed: {}.", probe.name, reason);
     } else if (probe.status == ProbeStatus::skipped) {
-      findings.warning("{} was skipped: {}.", probe.name, because(probe.reason));
+      findings.warning("{} was skipped: {}.", probe.name, reason);
     } else if (probe.status == ProbeStatus::pending) {
       findings.warning("{} was not reached.", probe.name);
     }
@@ -537,12 +457,10 @@ void add_run_warnings(const Run& run, Findings& findings) {
 }
 
 void add_contention(const RooflineResult& roofline, Findings& findings) {
-  std::size_t contended = 0;
+  const auto contended = std::ranges::count_if(roofline.ceilings, &ComputeCeiling::contended);
   double least_share = 1.0;
   for (const ComputeCeiling& ceiling : roofline.ceilings) {
-    if (!ceiling.contended) continue;
-    ++contended;
-    least_share = std::min(least_share, ceiling.cpu_share.value_or(1.0));
+    if (ceiling.contended) least_share = std::min(least_share, ceiling.cpu_share.value_or(1.0));
   }
   if (contended == 0) return;
   findings.warning(
@@ -553,25 +471,13 @@ void add_contention(const RooflineResult& roofline, Findings& findings) {
       100.0 * least_share);
 }
 
-/// Most workers that the compute probe ran at once: what the machine can do in parallel.
-int parallel_workers(const Analysis& analysis) {
-  int workers = 0;
-  if (!analysis.roofline) return workers;
-  for (const ComputeCeiling& ceiling : analysis.roofline->ceilings) {
-    workers = std::max(workers, ceiling.workers);
-  }
-  return workers;
-}
-
 void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& findings) {
   const ScalingRow& last = scaling.rows.back();
   const bool comparable = scaling.mode == "strong" && scaling.rows.size() > 1;
   if (comparable && !scaling.quality_held) {
     findings.warning("Quality is not shown to be equal: {}.", scaling.quality_note);
   }
-  if (!scaling.slowed.empty()) {
-    findings.warning("In {} scaling {}.", scaling.mode, scaling.slowed);
-  }
+  if (!scaling.slowed.empty()) findings.warning("In {} scaling {}.", scaling.mode, scaling.slowed);
   if (workers > 0 && last.ranks > workers) {
     findings.warning(
         "{} ranks share {} workers: the {} loss at that count is the machine's size, "
@@ -591,8 +497,7 @@ void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& find
     }
     if (row.mfu_measured.value_or(0.0) > 1.0 || row.mfu_peak.value_or(0.0) > 1.0) {
       findings.warning(
-          "The {} step at {} is above its peak: the peak is too low or was measured "
-          "under load.",
+          "The {} step at {} is above its peak: the peak is too low or was measured under load.",
           scaling.mode,
           ranks_phrase(row.ranks));
     }
@@ -601,32 +506,22 @@ void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& find
 
 void add_sample_warnings(const Run& run, Findings& findings) {
   std::size_t all = 0;
-  std::size_t unsteady = 0;
-  std::string by_probe;
-  for (const ProbeRecord& probe : run.probes) {
-    const auto here = std::count_if(probe.points.begin(),
-                                    probe.points.end(),
-                                    [](const Point& point) { return !point.warnings.empty(); });
+  std::ptrdiff_t unsteady = 0;
+  const auto unsteady_of = [&](const ProbeRecord& probe) -> std::string {
+    const auto steady =
+        std::ranges::count_if(probe.points, &std::vector<std::string>::empty, &Point::warnings);
+    const auto here = std::ssize(probe.points) - steady;
     all += probe.points.size();
-    unsteady += static_cast<std::size_t>(here);
-    if (here == 0) continue;
-    by_probe += fmt::format(
-        "{}{} {} of {}", by_probe.empty() ? "" : ", ", probe.name, here, probe.points.size());
-  }
+    unsteady += here;
+    if (here == 0) return "";
+    return fmt::format("{} {} of {}", probe.name, here, probe.points.size());
+  };
+  const std::string by_probe = listed(run.probes, unsteady_of);
   if (unsteady == 0) return;
   findings.warning("{} of {} settings have unsteady samples (drift, two modes or contention): {}.",
                    unsteady,
                    all,
                    by_probe);
-}
-
-void add_warnings(const Run& run, const Analysis& analysis, Findings& findings) {
-  add_run_warnings(run, findings);
-  for (const ScalingResult& scaling : analysis.scaling) {
-    if (!scaling.rows.empty()) add_mode_warnings(scaling, parallel_workers(analysis), findings);
-  }
-  if (analysis.roofline) add_contention(*analysis.roofline, findings);
-  add_sample_warnings(run, findings);
 }
 
 void add_limits(const GpuIdentity& gpu, Findings& findings) {
@@ -656,61 +551,39 @@ void add_throttling(const GpuResult& gpu, Findings& findings) {
     for (const auto& [reason, share] : format.steady->conditions.slowdown_reasons) {
       if (reason == "power cap" || share < notable || !seen.insert(reason).second) continue;
       findings.warning(
-          "GPU {}: {} held its clock down in {:.0f} % of the readings of the steady {} "
-          "product.",
+          "GPU {}: {} held its clock down in {:.0f} % of the readings of the steady {} product.",
           gpu.identity.ordinal,
           reason,
           100.0 * share,
-          format_text(format.precision, format.fast_accumulation));
+          text_of(format));
     }
   }
 }
 
-/// The formats whose steady product is `lacking`, joined.
-template <class Lacking>
-std::string formats_text(const GpuResult& gpu, Lacking lacking) {
-  std::vector<std::string> formats;
-  for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady || !lacking(*format.steady)) continue;
-    formats.push_back(format_text(format.precision, format.fast_accumulation));
-  }
-  return fmt::format("{}", fmt::join(formats, ", "));
-}
-
-void add_missing_telemetry(const GpuResult& gpu, Findings& findings) {
-  const int ordinal = gpu.identity.ordinal;
-  const auto without_clock =
-      formats_text(gpu, [](const GpuGemm& gemm) { return !gemm.conditions.clock_hz; });
-  const auto without_power =
-      formats_text(gpu, [](const GpuGemm& gemm) { return !gemm.conditions.power_w; });
-  if (!without_clock.empty()) {
-    findings.warning(
-        "GPU {}: no clock was recorded with the steady {} products: their loss cannot be divided.",
-        ordinal,
-        without_clock);
-  }
-  if (!without_power.empty()) {
-    findings.warning(
-        "GPU {}: no power was recorded with the steady {} products: whether a cap held the clock "
-        "down is not known.",
-        ordinal,
-        without_power);
-  }
-}
-
-void add_unknown_peaks(const GpuResult& gpu, Findings& findings) {
-  const auto formats = formats_text(gpu, [](const GpuGemm& gemm) { return !gemm.against; });
-  if (formats.empty()) return;
-  const int ordinal = gpu.identity.ordinal;
+/// What the steady products of some formats lack.
+void add_lacks(const GpuResult& gpu, Findings& findings) {
+  struct Lack {
+    bool (*lacks)(const GpuGemm&);
+    const char* sentence;  // of the GPU's number, the formats and the GPU's name
+  };
+  const std::array lacks{
+      Lack{[](const GpuGemm& gemm) { return !gemm.conditions.clock_hz; },
+           "GPU {0}: no clock was recorded with the steady {1} products: their loss cannot be "
+           "divided."},
+      Lack{[](const GpuGemm& gemm) { return !gemm.conditions.power_w; },
+           "GPU {0}: no power was recorded with the steady {1} products: whether a cap held the "
+           "clock down is not known."},
+      Lack{[](const GpuGemm& gemm) { return !gemm.against; },
+           gpu.identity.datasheet ? "GPU {0}: the datasheet of {2} has no peak for {1}."
+                                  : "GPU {0}: no datasheet of {2} is known, so no percentage of a "
+                                    "peak is printed; give its dense bf16 peak with --peak."}};
   const std::string name = gpu.identity.name.empty() ? "this GPU" : gpu.identity.name;
-  if (gpu.identity.datasheet) {
-    findings.warning("GPU {}: the datasheet of {} has no peak for {}.", ordinal, name, formats);
-  } else {
-    findings.warning(
-        "GPU {}: no datasheet of {} is known, so no percentage of a peak is printed; give its "
-        "dense bf16 peak with --peak.",
-        ordinal,
-        name);
+  for (const Lack& lack : lacks) {
+    const std::string formats = listed(gpu.formats, [&](const GpuFormat& format) {
+      return format.steady && lack.lacks(*format.steady) ? text_of(format) : "";
+    });
+    if (formats.empty()) continue;
+    findings.warning(fmt::runtime(lack.sentence), gpu.identity.ordinal, formats, name);
   }
 }
 
@@ -722,33 +595,44 @@ void add_mixed_models(const std::vector<GpuResult>& gpus, Findings& findings) {
                    names.size(),
                    fmt::join(names, ", "));
 }
-
-/// Clocks held down, lowered limits, slices, mixed models, missing telemetry, unknown peaks, and
-/// the warnings of each GPU.
-void add_gpu_warnings(const Analysis& analysis, Findings& findings) {
-  add_mixed_models(analysis.gpus, findings);
-  for (const GpuResult& gpu : analysis.gpus) {
-    add_limits(gpu.identity, findings);
-    add_throttling(gpu, findings);
-    add_missing_telemetry(gpu, findings);
-    add_unknown_peaks(gpu, findings);
-    for (const std::string& warning : gpu.warnings) {
-      findings.warning("GPU {}: {}.", gpu.identity.ordinal, warning);
-    }
-  }
-}
 }  // namespace
 
 std::vector<Finding> findings_of(const Run& run, const Analysis& analysis) {
   Findings findings;
   // A slow GPU sets the pace of all that follows.
-  add_gpu_results(analysis, findings);
+  if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
+  for (const GpuResult& gpu : analysis.gpus) {
+    add_losses(gpu, findings);
+    add_contention(gpu, findings);
+    add_ridge(gpu, findings);
+    add_cost(gpu, findings);
+  }
   for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
   add_utilisation(analysis, findings);
   add_step_variants(run, findings);
-  add_machine_results(analysis, findings);
-  add_warnings(run, analysis, findings);
-  add_gpu_warnings(analysis, findings);
+  if (analysis.roofline) {
+    add_rates(*analysis.roofline, findings);
+    add_ridges(*analysis.roofline, findings);
+  }
+  add_communication(analysis.collectives, findings);
+  add_run_warnings(run, findings);
+  // What the machine can do in parallel: as many workers as the compute probe ran at once.
+  const int workers =
+      analysis.roofline ? largest(analysis.roofline->ceilings, &ComputeCeiling::workers) : 0;
+  for (const ScalingResult& scaling : analysis.scaling) {
+    if (!scaling.rows.empty()) add_mode_warnings(scaling, workers, findings);
+  }
+  if (analysis.roofline) add_contention(*analysis.roofline, findings);
+  add_sample_warnings(run, findings);
+  add_mixed_models(analysis.gpus, findings);
+  for (const GpuResult& gpu : analysis.gpus) {
+    add_limits(gpu.identity, findings);
+    add_throttling(gpu, findings);
+    add_lacks(gpu, findings);
+    for (const std::string& warning : gpu.warnings) {
+      findings.warning("GPU {}: {}.", gpu.identity.ordinal, warning);
+    }
+  }
   return std::move(findings.list);
 }
 }  // namespace scaleworth::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json_values.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
+#include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 
 #include <algorithm>
@@ -11,11 +11,8 @@
 
 namespace scaleworth::report {
 namespace {
-using model::CurvePoint;
-using model::ScalingLaw;
-using model::ScalingResult;
-using model::ScalingRow;
-using model::StepShare;
+using namespace model;
+
 using Scaling = std::vector<ScalingResult>;
 
 /// A utilisation with the interval of the step.
@@ -61,14 +58,9 @@ Table steps(const Scaling& scaling) {
 /// Part names in the order of first appearance, so that all counts share the columns.
 std::vector<std::string> part_names(const Scaling& scaling) {
   std::vector<std::string> names;
-  for (const auto& result : scaling) {
-    for (const auto& row : result.rows) {
-      for (const auto& share : row.shares) {
-        if (std::find(names.begin(), names.end(), share.part) == names.end()) {
-          names.push_back(share.part);
-        }
-      }
-    }
+  for (const auto& row : nested(nested(scaling, &ScalingResult::rows), &ScalingRow::shares)) {
+    const std::string& part = std::get<2>(row.levels)->part;
+    if (std::ranges::find(names, part) == names.end()) names.push_back(part);
   }
   return names;
 }
@@ -97,17 +89,15 @@ Table shares(const Scaling& scaling) {
                        for (const auto& name : names) sum += share_of(row, name).value_or(0.0);
                        return sum;
                      }});
-  return make_table(
-      "step_shares",
-      "Where the step goes (% of the step, mean over ranks)",
-      rows,
-      columns,
-      {"Shares are of medians over the steps and add up to the step; no interval is kept "
-       "for a single share."});
+  return make_table("step_shares",
+                    "Where the step goes (% of the step, mean over ranks)",
+                    rows,
+                    columns,
+                    {"Shares are of medians over the steps and add up to the step; no interval is "
+                     "kept for a single share."});
 }
 
 Table per_rank(const Scaling& scaling) {
-  using model::RankShare;
   const auto ranks = nested(nested(scaling, &ScalingResult::rows), &ScalingRow::per_rank);
   return all_detail(make_table("rank_shares",
                                "Where the step goes, rank by rank",
@@ -152,10 +142,9 @@ Table utilisation(const Scaling& scaling) {
 }  // namespace
 
 Section training_section(const Scaling& scaling) {
-  Section section{"training", "Training step: what scaling gives", {}, {}, {}};
-  section.tables = {steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)};
-  drop_empty_tables(section);
-  return section;
+  return section_of("training",
+                    "Training step: what scaling gives",
+                    {steps(scaling), shares(scaling), utilisation(scaling), per_rank(scaling)});
 }
 
 namespace {
@@ -163,17 +152,13 @@ namespace {
 const ScalingLaw* shown_law(const ScalingResult& result) {
   const ScalingLaw* shown = nullptr;
   for (const ScalingLaw& law : result.laws) {
-    if (!law.curve.empty() && (!shown || law.prediction)) {
-      shown = &law;
-    }
+    if (!law.curve.empty() && (!shown || law.prediction)) shown = &law;
   }
   return shown;
 }
 
 const CurvePoint* point_at(const ScalingLaw& law, int ranks) {
-  const auto found = std::find_if(law.curve.begin(), law.curve.end(), [ranks](const auto& point) {
-    return point.ranks == ranks;
-  });
+  const auto found = std::ranges::find(law.curve, ranks, &CurvePoint::ranks);
   return found == law.curve.end() ? nullptr : &*found;
 }
 
@@ -187,12 +172,8 @@ std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
   std::vector<int> counts;
   const int end = law.fastest.value_or(law.curve.back().ranks);
   const int start = result.rows.empty() ? 1 : result.rows.back().ranks;
-  for (int ranks = start; ranks <= std::max(end, start); ranks *= 2) {
-    counts.push_back(ranks);
-  }
-  if (end > counts.back()) {
-    counts.push_back(end);
-  }
+  for (int ranks = start; ranks <= std::max(end, start); ranks *= 2) counts.push_back(ranks);
+  if (end > counts.back()) counts.push_back(end);
   return counts;
 }
 
@@ -223,21 +204,25 @@ std::string law_note(const ScalingResult& result) {
     if (law.serial && law.coherency) {
       note += fmt::format(" Fitted {} law: s = {}, c = {}.",
                           result.mode,
-                          quantity_or_absent(law.serial, Unit::plain),
-                          quantity_or_absent(law.coherency, Unit::plain));
+                          format_quantity(*law.serial, Unit::plain),
+                          format_quantity(*law.coherency, Unit::plain));
     }
     if (law.cost_optimal && law.prediction) {
-      note += fmt::format(" K* ({}): {}", result.mode, ranks_phrase(*law.cost_optimal));
-      const auto& range = law.cost_optimal_range;
-      note += range && range->low < range->high ? fmt::format(" [{}, {}].", range->low, range->high)
-                                                : std::string(".");
+      note += fmt::format(" K* ({}): {}.", result.mode, cost_optimal_text(law));
     }
   }
   return note;
 }
 }  // namespace
 
-Section worth_summary(const model::Analysis& analysis) {
+std::string cost_optimal_text(const ScalingLaw& law) {
+  const auto& range = law.cost_optimal_range;
+  return ranks_phrase(*law.cost_optimal) + (range && range->low < range->high
+                                                ? fmt::format(" [{}, {}]", range->low, range->high)
+                                                : "");
+}
+
+Section worth_summary(const Analysis& analysis) {
   Section section{"worth", "", {}, {}, {}};
   std::vector<int> counts;
   std::vector<ColumnOf<int>> columns;
@@ -258,134 +243,121 @@ Section worth_summary(const model::Analysis& analysis) {
     add_columns(columns, result.mode, *law);
   }
   if (counts.empty()) return section;
-  for (const ScalingResult& result : analysis.scaling) {
-    note += law_note(result);
-  }
+  for (const ScalingResult& result : analysis.scaling) note += law_note(result);
   section.tables = {make_table("worth", "", counts, columns, {note})};
   return section;
 }
 
 namespace {
-Json share(const model::StepShare& value) {
-  return {
-      {"part", value.part}, {"time_s", json_value(value.time)}, {"share", json_value(value.share)}};
+void put_share(Fields& json, const StepShare& one) {
+  json("part", one.part);
+  json("time_s", one.time);
+  json("share", one.share);
 }
 
-Json rank_share(const model::RankShare& value) {
-  return {{"rank", value.rank}, {"parts", json_array(value.parts, share)}};
+void put_row(Fields& json, const ScalingRow& one) {
+  json("ranks", one.ranks);
+  json("global_batch_sequences", one.global_batch);
+  json("tokens_per_step", one.tokens);
+  json("step_time_s", one.step);
+  json("speedup", one.speedup);
+  json("efficiency", one.efficiency);
+  json("karp_flatt", one.karp_flatt);
+  json("tokens_per_second", one.tokens_per_second);
+  json("final_loss", one.final_loss);
+  json("mfu_measured", one.mfu_measured);
+  json("mfu_basis", one.mfu_basis, or_null);
+  json("mfu_peak", one.mfu_peak);
+  json("cost_per_million_tokens_usd", one.cost_per_million_tokens);
+  json("cost_per_run_usd", one.cost_per_run);
+  json("cost_plateau", one.cost_plateau);
+  json.array("shares", one.shares, put_share);
+  json.array("per_rank", one.per_rank, [](Fields& of, const RankShare& rank) {
+    of("rank", rank.rank);
+    of.array("parts", rank.parts, put_share);
+  });
 }
 
-Json row(const model::ScalingRow& value) {
-  return {{"ranks", value.ranks},
-          {"global_batch_sequences", value.global_batch},
-          {"tokens_per_step", json_value(value.tokens)},
-          {"step_time_s", json_value(value.step)},
-          {"speedup", json_value(value.speedup)},
-          {"efficiency", json_value(value.efficiency)},
-          {"karp_flatt", json_value(value.karp_flatt)},
-          {"tokens_per_second", json_value(value.tokens_per_second)},
-          {"final_loss", json_value(value.final_loss)},
-          {"mfu_measured", json_value(value.mfu_measured)},
-          {"mfu_basis", json_note(value.mfu_basis)},
-          {"mfu_peak", json_value(value.mfu_peak)},
-          {"cost_per_million_tokens_usd", json_value(value.cost_per_million_tokens)},
-          {"cost_per_run_usd", json_value(value.cost_per_run)},
-          {"cost_plateau", value.cost_plateau},
-          {"shares", json_array(value.shares, share)},
-          {"per_rank", json_array(value.per_rank, rank_share)}};
+void put_curve_point(Fields& json, const CurvePoint& one) {
+  json("ranks", one.ranks);
+  json("step_time_s", one.step);
+  json("efficiency", one.efficiency);
+  json("cost_per_million_tokens_usd", one.cost_per_million_tokens);
+  json("extrapolated", one.extrapolated);
 }
 
-Json curve_point(const CurvePoint& value) {
-  return {{"ranks", value.ranks},
-          {"step_time_s", json_value(value.step)},
-          {"efficiency", json_value(value.efficiency)},
-          {"cost_per_million_tokens_usd", json_value(value.cost_per_million_tokens)},
-          {"extrapolated", value.extrapolated}};
-}
-
-Json law(const model::ScalingLaw& value) {
-  Json json{{"name", value.name},
-            {"prediction", value.prediction},
-            {"basis", value.basis},
-            {"serial", json_value(value.serial)},
-            {"coherency", json_value(value.coherency)},
-            {"not_identifiable", json_note(value.not_identifiable)},
-            {"correlation", json_value(value.correlation)},
-            {"next_count", json_value(value.next_count)},
-            {"single_rank_step_time_s", json_value(value.single)},
-            {"residual", json_value(value.residual)},
-            {"reproduces_measured", value.reproduces_measured},
-            {"fastest_ranks", json_value(value.fastest)},
-            {"cost_optimal_ranks", json_value(value.cost_optimal)},
-            {"cost_optimal_ranks_low", nullptr},
-            {"cost_optimal_ranks_high", nullptr},
-            {"curve", json_array(value.curve, curve_point)}};
-  if (value.cost_optimal_range) {
-    json["cost_optimal_ranks_low"] = value.cost_optimal_range->low;
-    json["cost_optimal_ranks_high"] = value.cost_optimal_range->high;
-  }
-  return json;
+void put_law(Fields& json, const ScalingLaw& one) {
+  const auto& range = one.cost_optimal_range;
+  json("name", one.name);
+  json("prediction", one.prediction);
+  json("basis", one.basis);
+  json("serial", one.serial);
+  json("coherency", one.coherency);
+  json("not_identifiable", one.not_identifiable, or_null);
+  json("correlation", one.correlation);
+  json("next_count", one.next_count);
+  json("single_rank_step_time_s", one.single);
+  json("residual", one.residual);
+  json("reproduces_measured", one.reproduces_measured);
+  json("fastest_ranks", one.fastest);
+  json("cost_optimal_ranks", one.cost_optimal);
+  json("cost_optimal_ranks_low", range ? std::optional(range->low) : std::nullopt);
+  json("cost_optimal_ranks_high", range ? std::optional(range->high) : std::nullopt);
+  json.array("curve", one.curve, put_curve_point);
 }
 
 /// The choice among the counts of the decision; costs are per million tokens.
-Json cost(const decide::Decision& decision) {
-  if (!decision.choice) {
-    return nullptr;
-  }
+void put_cost(Fields& json, const decide::Decision& decision) {
   const auto& choice = *decision.choice;
   const auto per_token = [&](int count) { return *decision.row(count).cost_per_work; };
-  return {{"cheapest_ranks", choice.cheapest},
-          {"plateau_ranks", choice.plateau},
-          {"fastest_ranks", choice.fastest},
-          {"price_of_speed_usd_per_million_tokens",
-           json_value((per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6)},
-          {"price_cancels", choice.price_cancels}};
+  json("cheapest_ranks", choice.cheapest);
+  json("plateau_ranks", choice.plateau);
+  json("fastest_ranks", choice.fastest);
+  json("price_of_speed_usd_per_million_tokens",
+       (per_token(choice.fastest) - per_token(choice.cheapest)) * 1e6);
+  json("price_cancels", choice.price_cancels);
 }
 
-Json cause(const decide::Decision& decision) {
-  if (!decision.cause) {
-    return nullptr;
-  }
-  const auto& cause = *decision.cause;
-  Json mixture = Json::array();
-  for (const auto& [part, part_share] : cause.mixture) {
-    mixture.push_back({{"part", part}, {"share_of_loss", json_value(part_share)}});
-  }
-  return {{"owner", json_note(cause.owner)},
-          {"explained", json_value(cause.explained)},
-          {"mixture", mixture}};
+void put_cause(Fields& json, const ScalingCause& cause) {
+  json("owner", cause.owner, or_null);
+  json("explained", cause.explained);
+  json.array("mixture", cause.mixture, [](Fields& of, const std::pair<std::string, double>& part) {
+    of("part", part.first);
+    of("share_of_loss", part.second);
+  });
 }
 
-Json counts(const decide::Decision& decision) {
-  return {
-      {"recommended", decision.attributed() ? json_value(decision.rubric.chosen) : Json(nullptr)},
-      {"by_figures", json_value(decision.rubric.chosen)},
-      {"objective", decide::objective_name(decision.rubric.objective)},
-      {"cheapest", decision.named.cheapest},
-      {"balanced", decision.named.balanced},
-      {"fastest", decision.named.fastest}};
+void put_counts(Fields& json, const decide::Decision& decision) {
+  json("recommended", decision.attributed() ? decision.rubric.chosen : std::nullopt);
+  json("by_figures", decision.rubric.chosen);
+  json("objective", decide::objective_name(decision.rubric.objective));
+  json("cheapest", decision.named.cheapest);
+  json("balanced", decision.named.balanced);
+  json("fastest", decision.named.fastest);
 }
 
-Json straggler(const std::optional<decide::Straggler>& value) {
-  if (!value) {
-    return nullptr;
-  }
-  return {{"ranks", value->count}, {"rank", value->rank}, {"cost_s", json_value(value->cost)}};
+void put_straggler(Fields& json, const decide::Straggler& one) {
+  json("ranks", one.count);
+  json("rank", one.rank);
+  json("cost_s", one.cost);
 }
 }  // namespace
 
-Json json_scaling(const model::ScalingResult& scaling) {
-  const decide::Decision* decision = scaling.decision.get();
-  return {{"mode", scaling.mode},
-          {"rows", json_array(scaling.rows, row)},
-          {"laws", json_array(scaling.laws, law)},
-          {"counts", decision ? counts(*decision) : Json(nullptr)},
-          {"cost", decision ? cost(*decision) : Json(nullptr)},
-          {"cause", decision ? cause(*decision) : Json(nullptr)},
-          {"no_cause", decision ? json_note(decision->no_cause) : Json(nullptr)},
-          {"straggler", decision ? straggler(decision->straggler) : Json(nullptr)},
-          {"slowed", json_note(scaling.slowed)},
-          {"quality_held", scaling.quality_held},
-          {"quality_note", scaling.quality_note}};
+void put_scaling(Fields& json, const ScalingResult& scaling) {
+  // Without a decision the keys stay and have no values.
+  const decide::Decision none{};
+  const decide::Decision& decision = scaling.decision ? *scaling.decision : none;
+  json("mode", scaling.mode);
+  json.array("rows", scaling.rows, put_row);
+  json.array("laws", scaling.laws, put_law);
+  json.object_if(
+      scaling.decision != nullptr, "counts", [&](Fields& of) { put_counts(of, decision); });
+  json.object_if(decision.choice.has_value(), "cost", [&](Fields& of) { put_cost(of, decision); });
+  json.object("cause", decision.diagnosis.cause, put_cause);
+  json("no_cause", decision.diagnosis.no_cause, or_null);
+  json.object("straggler", decision.straggler, put_straggler);
+  json("slowed", scaling.slowed, or_null);
+  json("quality_held", scaling.quality_held);
+  json("quality_note", scaling.quality_note);
 }
 }  // namespace scaleworth::report

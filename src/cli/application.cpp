@@ -7,8 +7,6 @@
 
 #include <exception>
 #include <new>
-#include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -15,8 +15,6 @@ class App;
 namespace scaleworth::cli {
 int run_application(int argc, char** argv);
 
-// Exit codes.
-
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;   // a probe or a check failed
 inline constexpr int exit_usage = 2;    // wrong usage or unreadable input
@@ -40,13 +38,9 @@ struct Command {
 
 /// bench, roofline, comm and step: the same measurement with different probes chosen.
 std::vector<Command> add_measure_commands(CLI::App& app);
-/// Records a program of anybody's.
 Command add_trace_command(CLI::App& app);
-/// From recordings of any program, ours or other tools', to an account of their time.
 Command add_attribute_command(CLI::App& app);
-/// From a scaling table or coefficients to the count to buy, and why.
 Command add_decide_command(CLI::App& app);
-/// From an architecture and a throughput to MFU, HFU and what training costs.
 Command add_mfu_command(CLI::App& app);
 Command add_report_command(CLI::App& app);
 Command add_list_command(CLI::App& app);

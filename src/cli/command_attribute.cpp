@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "src/cli/application.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
@@ -11,13 +11,11 @@
 #include "trace/formats/read_job.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <set>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
@@ -33,36 +31,73 @@ struct AttributeOptions {
   std::string export_ranks;  // "0,3-5"; empty: all
 };
 
-trace::RuleTable rule_table(const AttributeOptions& options) {
-  if (options.rules.empty()) return trace::RuleTable::built_in();
-  return trace::RuleTable::with_own(toml_file::read_small_file(options.rules), options.rules);
-}
-
 constexpr double longest_window_s = 1e9;
 
 std::chrono::nanoseconds parse_seconds(std::string_view text,
                                        std::chrono::nanoseconds otherwise,
                                        const std::string& window) {
   if (text.empty()) return otherwise;
-  double seconds = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0.0) ||
-      seconds > longest_window_s)
+  const auto seconds = parse_number<double>(text);
+  if (!seconds || !(*seconds >= 0.0) || *seconds > longest_window_s)
     throw UserError(fmt::format(
         "--window {} is no range of seconds: give FROM:TO, such as --window 1.5:2", window));
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
 }
 
 /// A range beyond this is a slip of the keyboard.
 constexpr int largest_rank = 1 << 22;
 
 int parse_rank(std::string_view text, const std::string& all) {
-  int rank = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (error != std::errc() || end != text.data() + text.size() || rank < 0 || rank > largest_rank)
-    throw UserError(fmt::format(
-        "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
-  return rank;
+  const auto rank = parse_number<int>(text);
+  if (rank && *rank >= 0 && *rank <= largest_rank) return *rank;
+  throw UserError(fmt::format(
+      "--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5", all));
+}
+
+/// `scaleworth attribute --export`: the timeline as a file for Perfetto's UI. Writes
+/// `options.export_path` and says on stderr what is in it; nothing without a path. Throws
+/// UserError.
+void export_file(const trace::Job& job,
+                 const trace::Attributed& attributed,
+                 const AttributeOptions& options) {
+  if (options.export_path.empty()) return;
+  trace::ExportOptions wanted;
+  wanted.window = parse_window(options.window);
+  wanted.slowest_step = options.slowest_step;
+  wanted.ranks = parse_ranks(options.export_ranks);
+  const trace::ExportCounts counts =
+      trace::export_timeline(job, attributed, options.export_path, wanted);
+  fmt::print(stderr,
+             "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
+             options.export_path,
+             counts.slices,
+             counts.arrows,
+             counts.counters,
+             static_cast<double>(counts.bytes) / 1e6);
+  if (!counts.narrowed.empty()) fmt::print(stderr, "{}\n", counts.narrowed);
+  if (counts.left_out > 0)
+    fmt::print(stderr,
+               "{} slices were left out, because too many overlap on one stream or thread\n",
+               counts.left_out);
+}
+
+/// Recordings in, an account of their time out. Prints the report to stdout; returns the exit code.
+/// Throws UserError.
+int attribute_recordings(const AttributeOptions& options) {
+  const std::string& own = options.rules;
+  const trace::RuleTable rules =
+      own.empty() ? trace::RuleTable::built_in()
+                  : trace::RuleTable::with_own(toml_file::read_small_file(own), own);
+  trace::Job job = trace::read_job(options.inputs, rules);
+  for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
+  const trace::Attributed attributed = trace::attribute(job);
+  export_file(job, attributed, options);
+  std::optional<DollarsPerSecond> price;
+  if (options.price_usd_per_gpu_hour) price = dollars_per_hour(*options.price_usd_per_gpu_hour);
+  report::RenderOptions rendered = options.render;
+  rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
+  fmt::print("{}", report::render_attribution(attributed.result, price, rendered));
+  return exit_done;
 }
 }  // namespace
 
@@ -99,51 +134,6 @@ std::optional<trace::TimeInterval> parse_window(const std::string& text) {
     throw UserError(fmt::format("--window {} is empty: give FROM:TO with FROM before TO", text));
   return window;
 }
-
-namespace {
-/// `scaleworth attribute --export`: the timeline as a file for Perfetto's UI. Writes
-/// `options.export_path` and says on stderr what is in it; nothing without a path. Throws
-/// UserError.
-void export_file(const trace::Job& job,
-                 const trace::Attributed& attributed,
-                 const AttributeOptions& options) {
-  if (options.export_path.empty()) return;
-  trace::ExportOptions wanted;
-  wanted.window = parse_window(options.window);
-  wanted.slowest_step = options.slowest_step;
-  wanted.ranks = parse_ranks(options.export_ranks);
-  const trace::ExportCounts counts =
-      trace::export_timeline(job, attributed, options.export_path, wanted);
-  fmt::print(stderr,
-             "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
-             options.export_path,
-             counts.slices,
-             counts.arrows,
-             counts.counters,
-             static_cast<double>(counts.bytes) / 1e6);
-  if (!counts.narrowed.empty()) fmt::print(stderr, "{}\n", counts.narrowed);
-  if (counts.left_out > 0)
-    fmt::print(stderr,
-               "{} slices were left out, because too many overlap on one stream or thread\n",
-               counts.left_out);
-}
-
-/// Recordings in, an account of their time out. Prints the report to stdout; returns the exit code.
-/// Throws UserError.
-int attribute_recordings(const AttributeOptions& options) {
-  const trace::RuleTable rules = rule_table(options);
-  trace::Job job = trace::read_job(options.inputs, {&rules, 0});
-  for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
-  const trace::Attributed attributed = trace::attribute(job);
-  export_file(job, attributed, options);
-  std::optional<DollarsPerSecond> price;
-  if (options.price_usd_per_gpu_hour) price = dollars_per_hour(*options.price_usd_per_gpu_hour);
-  report::RenderOptions rendered = options.render;
-  rendered.input = fmt::format("{}", fmt::join(options.inputs, " "));
-  fmt::print("{}", report::render_attribution(attributed.result, price, rendered));
-  return exit_done;
-}
-}  // namespace
 
 Command add_attribute_command(CLI::App& app) {
   auto options = std::make_shared<AttributeOptions>();

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "src/cli/application.h"
-#include "src/cli/decide_flags.h"
-#include "src/cli/flags.h"
+#include "src/cli/commands.h"
 #include "src/cli/input/decision_input.h"
-#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
-#include "src/model/decision/decision.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/law_evidence.h"
 
@@ -36,8 +32,8 @@ void add_prices(DecideOptions& options, const decide::ScalingTable* table) {
   }
   if (model::prices_of(bill).fixed.value() > 0.0 || bill.egress.value() > 0.0) {
     throw UserError(
-        "--fixed, --value-of-time, storage and egress come on top of a price; give --price in "
-        "USD per rank and hour");
+        "--fixed, --value-of-time, storage and egress come on top of a price; give --price in " +
+        options.render.currency + " per rank and hour");
   }
   request.bill.reset();
 }

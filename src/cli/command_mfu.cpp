@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/mfu/mfu_report.h"
-#include "src/cli/application.h"
+#include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
-#include "src/model/transformer/utilisation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
-constexpr double tera = 1e12;
+constexpr auto teraflops = [](double number) { return FlopPerSecond(number * 1e12); };
 
 double tokens_per_second(const MfuOptions& options) {
   const bool by_step = options.step_seconds || options.batch_tokens;
@@ -49,7 +43,7 @@ model::PeakChoice stated_peaks(const MfuOptions& options, const std::optional<Gp
   model::PeakRequest request;
   request.gpu = gpu ? &*gpu : nullptr;
   request.number_format = options.number_format;
-  if (options.peak_tflops) request.given = FlopPerSecond(*options.peak_tflops * tera);
+  request.given = options.peak;
   return model::choose_peaks(request);
 }
 
@@ -71,7 +65,7 @@ model::TrainingRun run_of(const MfuOptions& options, const model::PeakChoice& pe
 /// An architecture and a throughput in, utilisation and cost out. Prints the report to stdout;
 /// returns the exit code. Throws UserError.
 int print_utilisation(const MfuOptions& options) {
-  if (options.model.empty() && options.gpu.empty() && !options.peak_tflops) {
+  if (options.model.empty() && options.gpu.empty() && !options.peak) {
     throw UserError(
         "nothing to compute: give --model, --gpu and --tokens-per-second of a run, or --inference "
         "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
@@ -86,7 +80,7 @@ int print_utilisation(const MfuOptions& options) {
   use.remarks.insert(use.remarks.end(), peaks.remarks.begin(), peaks.remarks.end());
   report::MfuNames names = gpu_names(options, gpu);
   names.number_format = peaks.number_format;
-  fmt::print("{}", report::render_mfu(run, use, names, options.render));
+  fmt::print("{}", report::render_mfu({run, use, names, options.render}));
   return exit_done;
 }
 
@@ -99,7 +93,12 @@ struct BudgetOptions {
 
   bool asked() const { return usd || flops; }
   /// --budget and its companions, in a group of the help.
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command) {
+    const Flags flags(command, "Compute-optimal training");
+    flags.add("--budget", usd, "USD: the size of model and the tokens that it is best for");
+    flags.add("--budget-flops", flops, "the same for a budget in FLOPs, as 1e24");
+    flags.add("--mfu", mfu, "MFU to count on, as 0.4");
+  }
 };
 
 /// With the names of the GPU; no means where neither money nor a GPU is asked for.
@@ -108,7 +107,7 @@ void add_means(model::TrainingQuestion& question,
                const MfuOptions& options,
                const BudgetOptions& budget) {
   const bool dollars = budget.usd.has_value();
-  if (!dollars && options.gpu.empty() && !options.peak_tflops) return;
+  if (!dollars && options.gpu.empty() && !options.peak) return;
   if (dollars && !options.price_usd_per_hour) {
     throw UserError(fmt::format("a budget in money needs --price, in {} for one GPU for one hour",
                                 options.render.currency));
@@ -128,15 +127,6 @@ void add_means(model::TrainingQuestion& question,
   names.peak_basis = peak.basis;
 }
 
-void BudgetOptions::add_to(CLI::App& command) {
-  const char* group = "Compute-optimal training";
-  command.add_option("--budget", usd, "USD: the size of model and the tokens that it is best for")
-      ->group(group);
-  command.add_option("--budget-flops", flops, "the same for a budget in FLOPs, as 1e24")
-      ->group(group);
-  command.add_option("--mfu", mfu, "MFU to count on, as 0.4")->group(group);
-}
-
 /// Prints the report to stdout; returns the exit code. Throws UserError.
 int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   model::TrainingQuestion question;
@@ -150,131 +140,51 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
     question.parameters = model::active_parameter_count(model);
   }
   const model::TrainingPlan plan = model::plan_training(question);
-  fmt::print("{}", report::render_budget(question, plan, names, options.render));
+  fmt::print("{}", report::render_budget({question, plan, names, options.render}));
   return exit_done;
 }
 
-std::optional<double> whole_number(const std::string& text) {
-  double value = 0.0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || rest != end) return std::nullopt;
-  return value;
-}
-
 std::optional<BytesPerSecond> memory_rate(const model::GpuResult& gpu) {
-  for (const model::GpuMemoryLevel& level : gpu.memory_levels) {
-    if (level.scope == "device" && level.level.label == "memory") return level.level.rate.value;
+  for (const model::MemoryLevel& level : gpu.roofline.memory_levels) {
+    if (level.scope == "device" && level.label == "memory") return level.rate.value;
   }
   return std::nullopt;
 }
-}  // namespace
 
-TransformerModel model_of(const MfuOptions& options) {
-  if (options.model.empty()) {
-    throw UserError("no model: give --model ID; those known here: scaleworth list --known");
-  }
-  return options.model_file.empty()
-             ? find_model(model_catalogue(), options.model)
-             : find_model(load_model_catalogue(options.model_file), options.model);
-}
-
-std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
-  if (options.gpu.empty()) return std::nullopt;
-  const std::vector<GpuDatasheet> known =
-      options.datasheets.empty() ? gpu_catalogue() : load_gpu_catalogue(options.datasheets);
-  try {
-    return find_gpu(known, options.gpu);
-  } catch (const UserError& error) {
-    if (options.peak_tflops) return std::nullopt;
-    throw UserError(fmt::format("{}; or give its dense --peak in TFLOP/s", error.what()));
-  }
-}
-
-report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
-  report::MfuNames names;
-  names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
-  if (gpu) names.gpu_source = gpu->source + "; " + gpu->date;
-  return names;
-}
-
-std::optional<model::Denominator> measured_peak(const std::string& text,
-                                                const std::string& number_format) {
-  if (text.empty()) return std::nullopt;
-  if (const auto number = whole_number(text)) {
-    return model::Denominator{FlopPerSecond(*number * tera), "measured, as given"};
-  }
-  const model::Analysis analysis = model::analyse(read_run(text), {});
-  const model::GpuGemm* slowest = model::slowest_steady(analysis.gpus, number_format).product;
-  if (slowest == nullptr) {
-    throw UserError(fmt::format(
-        "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format));
-  }
-  return model::Denominator{slowest->rate.value,
-                            fmt::format("measured: steady {} products in {}", number_format, text)};
-}
-
-std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
-  if (text.empty() || whole_number(text)) return std::nullopt;
-  const model::Analysis analysis = model::analyse(read_run(text), {});
-  std::optional<BytesPerSecond> slowest;
-  for (const model::GpuResult& gpu : analysis.gpus) {
-    const auto rate = memory_rate(gpu);
-    if (rate) slowest = slowest ? std::min(*slowest, *rate) : *rate;
-  }
-  if (!slowest) {
-    throw UserError(
-        fmt::format("--measured-peak {}: no memory bandwidth of a GPU in this run; give "
-                    "--memory-gb-per-s",
-                    text));
-  }
-  return MeasuredBandwidth{*slowest, fmt::format("measured: streams in {}", text)};
-}
-
-namespace {
-void add_run(CLI::App& command, MfuOptions& options) {
-  command.add_option(
-      "--model", options.model, "architecture by its id; all: scaleworth list --known");
-  command.add_option("--model-file",
-                     options.model_file,
-                     "TOML with [[model]] tables in place of the models built in");
-  command.add_option("--gpu", options.gpu, "GPU by its id or alias; unknown here: with --peak");
-  command.add_option(
+void add_flags(const Flags& flags, MfuOptions& options) {
+  flags.add("--model", options.model, "architecture by its id; all: scaleworth list --known");
+  flags.add("--model-file",
+            options.model_file,
+            "TOML with [[model]] tables in place of the models built in");
+  flags.add("--gpu", options.gpu, "GPU by its id or alias; unknown here: with --peak");
+  flags.add(
       "--datasheets", options.datasheets, "TOML with [[gpu]] tables in place of the GPUs built in");
-  command.add_option("--gpus", options.gpus, "how many work on the step")->capture_default_str();
-  command.add_option(
-      "--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs");
-  command.add_option("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
-  command.add_option(
-      "--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
-  command.add_option("--sequence", options.sequence, "tokens of one sequence (the model's own)");
-}
-
-void add_counting(CLI::App& command, MfuOptions& options) {
-  command.add_option("--dtype",
-                     options.number_format,
-                     "number format of the products: bf16, fp16, fp8, tf32, fp32 ... (bf16)");
-  command
-      .add_option("--convention",
-                  options.convention,
-                  "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
-                  "torchtitan, llm-foundry, megatron")
+  flags.add("--gpus", options.gpus, "how many work on the step")->capture_default_str();
+  flags.add("--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs");
+  flags.add("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
+  flags.add("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
+  flags.add("--sequence", options.sequence, "tokens of one sequence (the model's own)");
+  flags.add("--dtype",
+            options.number_format,
+            "number format of the products: bf16, fp16, fp8, tf32, fp32 ... (bf16)");
+  flags
+      .add("--convention",
+           options.convention,
+           "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
+           "torchtitan, llm-foundry, megatron")
       ->capture_default_str();
-  command
-      .add_option("--recompute",
-                  options.recomputation,
-                  "what the backward pass computes again: none, selective (attention) or full")
+  flags
+      .add("--recompute",
+           options.recomputation,
+           "what the backward pass computes again: none, selective (attention) or full")
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
-  command.add_option("--peak", options.peak_tflops, "dense peak of one GPU, TFLOP/s");
-  command.add_option("--measured-peak",
-                     options.measured_peak,
-                     "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
-}
-
-void add_money(CLI::App& command, MfuOptions& options) {
-  command.add_option("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
-  command.add_option("--tokens", options.tokens, "tokens to train on, as 300e9: days and cost");
+  flags.add("--peak", options.peak, teraflops, "dense peak of one GPU, TFLOP/s");
+  flags.add("--measured-peak",
+            options.measured_peak,
+            "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
+  flags.add("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
+  flags.add("--tokens", options.tokens, "tokens to train on, as 300e9: days and cost");
 }
 
 constexpr const char* examples =
@@ -319,6 +229,67 @@ int run_mfu(const CLI::App& command,
 }
 }  // namespace
 
+TransformerModel model_of(const MfuOptions& options) {
+  if (options.model.empty()) {
+    throw UserError("no model: give --model ID; those known here: scaleworth list --known");
+  }
+  return options.model_file.empty()
+             ? find_model(model_catalogue(), options.model)
+             : find_model(load_model_catalogue(options.model_file), options.model);
+}
+
+std::optional<GpuDatasheet> datasheet_of(const MfuOptions& options) {
+  if (options.gpu.empty()) return std::nullopt;
+  const std::vector<GpuDatasheet> known =
+      options.datasheets.empty() ? gpu_catalogue() : load_gpu_catalogue(options.datasheets);
+  try {
+    return find_gpu(known, options.gpu);
+  } catch (const UserError& error) {
+    if (options.peak) return std::nullopt;
+    throw UserError(fmt::format("{}; or give its dense --peak in TFLOP/s", error.what()));
+  }
+}
+
+report::MfuNames gpu_names(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
+  report::MfuNames names;
+  names.gpu = gpu ? gpu->name : options.gpu.empty() ? "GPU" : options.gpu;
+  if (gpu) names.gpu_source = gpu->source + "; " + gpu->date;
+  return names;
+}
+
+std::optional<model::Denominator> measured_peak(const std::string& text,
+                                                const std::string& number_format) {
+  if (text.empty()) return std::nullopt;
+  if (const auto number = parse_number<double>(text)) {
+    return model::Denominator{teraflops(*number), "measured, as given"};
+  }
+  const model::Analysis analysis = model::analyse(read_run(text), {});
+  const model::GpuGemm* slowest = model::slowest_steady(analysis.gpus, number_format).product;
+  if (slowest == nullptr) {
+    throw UserError(fmt::format(
+        "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format));
+  }
+  return model::Denominator{slowest->rate.value,
+                            fmt::format("measured: steady {} products in {}", number_format, text)};
+}
+
+std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
+  if (text.empty() || parse_number<double>(text)) return std::nullopt;
+  const model::Analysis analysis = model::analyse(read_run(text), {});
+  std::optional<BytesPerSecond> slowest;
+  for (const model::GpuResult& gpu : analysis.gpus) {
+    const auto rate = memory_rate(gpu);
+    if (rate) slowest = slowest ? std::min(*slowest, *rate) : *rate;
+  }
+  if (!slowest) {
+    throw UserError(
+        fmt::format("--measured-peak {}: no memory bandwidth of a GPU in this run; give "
+                    "--memory-gb-per-s",
+                    text));
+  }
+  return MeasuredBandwidth{*slowest, fmt::format("measured: streams in {}", text)};
+}
+
 Command add_mfu_command(CLI::App& app) {
   auto options = std::make_shared<MfuOptions>();
   auto serving = std::make_shared<ServingOptions>();
@@ -326,9 +297,7 @@ Command add_mfu_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "mfu",
       "model FLOPs, MFU, HFU and the cost of training or serving, from a model and its GPUs");
-  add_run(*command, *options);
-  add_counting(*command, *options);
-  add_money(*command, *options);
+  add_flags(Flags(*command), *options);
   budget->add_to(*command);
   serving->add_to(*command);
   add_currency(*command, options->render.currency);

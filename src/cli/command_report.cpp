@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/gpu/registry.h"
 #include "probes/host/host_machine.h"
 #include "probes/registry.h"
-#include "src/cli/application.h"
 #include "src/cli/flags.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
@@ -12,7 +10,6 @@
 #include <memory>
 #include <span>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
@@ -33,18 +30,7 @@ int report_runs(const ReportedRuns& options) {
     fmt::print("{}", render_run(read_run(path), options.report, path));
   return exit_done;
 }
-}  // namespace
 
-Command add_report_command(CLI::App& app) {
-  auto options = std::make_shared<ReportedRuns>();
-  CLI::App* command =
-      app.add_subcommand("report", "print a run again, in any format, on any machine");
-  command->add_option("run", options->runs, "run directories or run.json files")->required();
-  options->report.add_to(*command);
-  return {command, [options](const Arguments&) { return report_runs(*options); }};
-}
-
-namespace {
 struct ListOptions {
   std::string mpi_module;
   std::string blas_library;
@@ -113,6 +99,15 @@ int list(const ListOptions& options) {
   return exit_done;
 }
 }  // namespace
+
+Command add_report_command(CLI::App& app) {
+  auto options = std::make_shared<ReportedRuns>();
+  CLI::App* command =
+      app.add_subcommand("report", "print a run again, in any format, on any machine");
+  command->add_option("run", options->runs, "run directories or run.json files")->required();
+  options->report.add_to(*command);
+  return {command, [options](const Arguments&) { return report_runs(*options); }};
+}
 
 Command add_list_command(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
-#include "src/cli/commands.h"
 #include "src/cli/traced_process.h"
 #include "src/core/error.h"
 #include "trace/formats/swtrace/swtrace.h"
@@ -9,13 +8,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <random>
 #include <set>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
@@ -70,7 +66,7 @@ Recorded look_at_recorded(const fs::path& directory, const std::string& invocati
        entry.increment(error)) {
     if (entry->path().extension() == ".swtrace") files.push_back(entry->path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   for (const fs::path& file : files) {
     try {
       const auto source = trace::open_byte_source(file.string());
@@ -113,8 +109,7 @@ std::string why_nothing(const Recorded& recorded, const std::string& library) {
   }
   return fmt::format(
       "nothing was recorded: no process opened the CUDA driver (no CUDA program, or none that saw "
-      "a "
-      "driver), or it could not load {} (LD_DEBUG=libs shows why), or it cleared its environment",
+      "a driver), or it could not load {} (LD_DEBUG=libs shows why), or it cleared its environment",
       library);
 }
 
@@ -122,12 +117,6 @@ fs::path directory_of(const TraceOptions& options) {
   if (!options.out.empty()) return fs::absolute(options.out);
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   return fs::absolute(fmt::format("scaleworth-trace-{:%Y%m%d-%H%M%S}", fmt::localtime(now)));
-}
-
-/// Different for each run of the command, on all nodes.
-std::string new_invocation() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 void create(const fs::path& directory) {
@@ -145,18 +134,14 @@ int print_plan(const TracedEnvironment& environment, const std::vector<std::stri
   return exit_done;
 }
 
-/// For the next command: as it was typed where that is possible.
-std::string shown(const TraceOptions& options, const fs::path& directory) {
-  return options.out.empty() ? directory.filename().string() : options.out;
-}
-
 /// Runs the command and returns its exit code, 128 + n when signal n ended it. When it succeeded
 /// but nothing was recorded: exit_failed, with the reason on stderr. Throws UserError for options
 /// that say nothing and for a command that cannot be run.
 int trace_program(const TraceOptions& options) {
   const fs::path directory = directory_of(options);
   const fs::path library = find_capture_library(options.library);
-  const std::string invocation = new_invocation();
+  std::random_device random;  // different for each run of the command, on all nodes
+  const std::string invocation = fmt::format("{:08x}{:08x}", random(), random());
   const TracedEnvironment environment = traced_environment(
       options, directory, library, invocation, [](const char* name) -> const char* {
         return std::getenv(name);
@@ -165,20 +150,21 @@ int trace_program(const TraceOptions& options) {
     fmt::print(stderr, "scaleworth trace: {}\n", warning);
   if (options.dry_run) return print_plan(environment, options.command);
   create(directory);
-  const ChildEnd end = run_child(options.command, environment.variables);
+  const int code = run_child(options.command, environment.variables);
   const Recorded recorded = look_at_recorded(directory, invocation);
   if (recorded.files == 0) {
     fmt::print(stderr, "scaleworth trace: {}\n", why_nothing(recorded, library.string()));
     std::error_code ignored;
     fs::remove(directory, ignored);  // only if it is empty
-    return end.code != 0 ? end.code : exit_failed;
+    return code != 0 ? code : exit_failed;
   }
-  const std::string where = shown(options, directory);
+  // For the next command: as it was typed where that is possible.
+  const std::string where = options.out.empty() ? directory.filename().string() : options.out;
   fmt::print(stderr, "scaleworth trace: {}\n", summary_line(recorded, where));
   for (const std::string& remark : recorded.remarks)
     fmt::print(stderr, "scaleworth trace: {}\n", remark);
   fmt::print(stderr, "next: scaleworth attribute {}\n", where);
-  return end.code;
+  return code;
 }
 }  // namespace
 
@@ -197,11 +183,10 @@ Command add_trace_command(CLI::App& app) {
                       options->capture_range,
                       "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
                       "cudaProfilerStart and cudaProfilerStop");
-  command->add_flag(
-      "--nccl-channels",
-      options->nccl_channels,
-      "also when each channel of NCCL's kernels ends; costs each collective a round of "
-      "NCCL's network thread");
+  command->add_flag("--nccl-channels",
+                    options->nccl_channels,
+                    "also when each channel of NCCL's kernels ends; costs each collective a round "
+                    "of NCCL's network thread");
   command->add_option(
       "--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
   command->add_option(
@@ -211,10 +196,9 @@ Command add_trace_command(CLI::App& app) {
   command->add_option("command", options->command, "the program and its arguments, after --")
       ->required();
   command->footer(
-      "The exit code is the program's; 1 when it succeeded and nothing was recorded.\n"
-      "Under a launcher either order works: trace -- torchrun ..., or mpirun scaleworth trace "
-      "--out "
-      "DIR -- ...");
+      "The exit code is the program's; 1 when it succeeded and nothing was recorded.\nUnder a "
+      "launcher either order works: trace -- torchrun ..., or mpirun scaleworth trace --out DIR -- "
+      "...");
   return {command, [options](const Arguments&) { return trace_program(*options); }};
 }
 }  // namespace scaleworth::cli

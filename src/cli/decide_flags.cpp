@@ -1,32 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/decide_flags.h"
-
-#include "src/cli/application.h"
+#include "src/cli/bind_flags.h"
+#include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/decision_input.h"
-#include "src/core/catalogue.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace scaleworth::cli {
 namespace {
-// What several flags describe together, once all of them are read.
-
 /// Whether the flags are given, which mean something together only. Throws UserError with the
 /// message where some of them are missing.
-bool given(const CLI::App& command, std::initializer_list<const char*> flags, const char* message) {
+bool given(const CLI::App& command,
+           std::initializer_list<const char*> flags,
+           const std::string& message) {
   const auto there =
       std::ranges::count_if(flags, [&](const char* flag) { return command.count(flag) > 0; });
   if (there == 0) return false;
@@ -35,13 +30,9 @@ bool given(const CLI::App& command, std::initializer_list<const char*> flags, co
 }
 
 double number_of(const std::string& regime, std::string_view text) {
-  double value = 0.0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || rest != text.data() + text.size()) {
-    throw UserError("--regime " + regime +
-                    ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
-  }
-  return value;
+  if (const auto value = parse_number<double>(text)) return *value;
+  throw UserError("--regime " + regime +
+                  ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
 }
 
 decide::PricePart part_of(const std::string& regime, std::string_view text) {
@@ -178,7 +169,9 @@ void complete(const CLI::App& command, DecideOptions& options) {
   complete_power(request.metrics.power);
   if (!given(command,
              {"--spot-price", "--preemption-per-hour"},
-             "spot needs both --spot-price (USD per hour) and --preemption-per-hour (per rank)")) {
+             fmt::format("spot needs both --spot-price ({} per hour) and --preemption-per-hour "
+                         "(per rank)",
+                         options.render.currency))) {
     request.spot.reset();
   }
   request.regimes = regimes_of(command, options);
@@ -187,48 +180,6 @@ void complete(const CLI::App& command, DecideOptions& options) {
 }
 
 // The flags, bound to the members of the options.
-
-/// Adds flags to one group of the command's help.
-class Flags {
- public:
-  explicit Flags(CLI::App& command)
-      : command_(command), group_(command.option_defaults()->get_group()) {}
-  Flags(CLI::App& command, std::string group) : command_(command), group_(std::move(group)) {}
-
-  template <class Member>
-  CLI::Option* add(const char* name, Member& member, const std::string& help) const {
-    return command_.add_option(name, member, help)->group(group_);
-  }
-  /// `take` is called with the value.
-  template <class Value, class Take>
-  CLI::Option* call(const char* name, Take take, const char* help) const {
-    return command_.add_option_function<Value>(name, take, help)->group(group_);
-  }
-  /// A number that `convert` brings into the unit of `member`.
-  template <class Member, class Convert>
-  CLI::Option* add(const char* name, Member& member, Convert convert, const char* help) const {
-    return call<double>(
-        name, [&member, convert](const double& number) { member = convert(number); }, help);
-  }
-
- private:
-  CLI::App& command_;
-  std::string group_;
-};
-
-constexpr double seconds_per_hour = 3600.0;
-
-Seconds hours(double number) {
-  return Seconds(number * seconds_per_hour);
-}
-
-Seconds seconds(double number) {
-  return Seconds(number);
-}
-
-Dollars dollars(double number) {
-  return Dollars(number);
-}
 
 void add_input(CLI::App& command, DecideOptions& options) {
   decide::DecisionRequest& request = options.request;
@@ -271,26 +222,23 @@ void add_input(CLI::App& command, DecideOptions& options) {
 
 void add_bill(CLI::App& command, DecideOptions& options) {
   model::BillTerms& bill = options.request.bill.emplace();
-  const Flags flags(command, "Bill");
-  for (CLI::Option* option :
-       {flags.add("--price,--rate-per-worker",
-                  options.price,
-                  dollars_per_hour,
-                  "USD for one rank for one hour"),
-        flags.add("--fixed", bill.fixed, dollars_per_hour, "USD for each hour of wall clock"),
-        flags.add("--value-of-time",
-                  bill.value_of_time,
-                  dollars_per_hour,
-                  "USD that an hour of waiting is worth: acts exactly like --fixed, but is no "
-                  "bill, so that --budget leaves it out"),
-        flags.add("--storage-gb", options.storage_gb, "GB kept while it runs"),
-        flags.add("--storage-usd-per-gb-month",
-                  options.storage_usd_per_gb_month,
-                  "their price; a month has 730 h"),
-        flags.add("--egress-gb", options.egress_gb, "GB that leave, once per run"),
-        flags.add("--egress-usd-per-gb", options.egress_usd_per_gb, "their price")}) {
-    option->check(CLI::NonNegativeNumber);
-  }
+  const Flags flags(command, "Bill", nullptr, CLI::NonNegativeNumber);
+  flags.add("--price,--rate-per-worker",
+            options.price,
+            dollars_per_hour,
+            "USD for one rank for one hour");
+  flags.add("--fixed", bill.fixed, dollars_per_hour, "USD for each hour of wall clock");
+  flags.add("--value-of-time",
+            bill.value_of_time,
+            dollars_per_hour,
+            "USD that an hour of waiting is worth: acts exactly like --fixed, but is no "
+            "bill, so that --budget leaves it out");
+  flags.add("--storage-gb", options.storage_gb, "GB kept while it runs");
+  flags.add("--storage-usd-per-gb-month",
+            options.storage_usd_per_gb_month,
+            "their price; a month has 730 h");
+  flags.add("--egress-gb", options.egress_gb, "GB that leave, once per run");
+  flags.add("--egress-usd-per-gb", options.egress_usd_per_gb, "their price");
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
@@ -307,11 +255,10 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
       ->allow_extra_args(false);
   flags.add("--regimes",
             options.regimes_file,
-            "TOML with [[regime]] tables: name, and price_part or price_usd_per_hour (each "
-            "with utilisation), or capex_usd (with residual_usd, lifetime_years, "
-            "discount_rate, power_kw, pue, electricity_usd_per_kwh, opex_usd_per_year, "
-            "utilisation), or price_usd_per_hour with preemption_per_hour (and checkpoint_s, "
-            "restart_s, notice_s)");
+            "TOML with [[regime]] tables: name, and price_part or price_usd_per_hour (each with "
+            "utilisation), or capex_usd (with residual_usd, lifetime_years, discount_rate, "
+            "power_kw, pue, electricity_usd_per_kwh, opex_usd_per_year, utilisation), or "
+            "price_usd_per_hour with preemption_per_hour (and checkpoint_s, restart_s, notice_s)");
   flags.add("--spot-price", spot.price_per_rank, dollars_per_hour, "USD for one rank-hour on spot")
       ->check(CLI::NonNegativeNumber);
   flags.add("--preemption-per-hour", reclaims.per_hour, "reclaims of one rank per hour on spot");
@@ -325,25 +272,21 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
 
 void add_owned(CLI::App& command, DecideOptions& options) {
   model::OwnedTerms& owned = options.owned;
-  const Flags flags(command, "An owned rank (--capex describes it; a regime \"owned\")");
-  for (CLI::Option* option :
-       {flags.add("--capex",
-                  owned.capital,
-                  dollars,
-                  "USD per rank, with its share of host, network and storage"),
-        flags.add("--residual", owned.residual, dollars, "USD that it sells for at the end (0)"),
-        flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)"),
-        flags.add("--discount-rate", owned.discount_rate, "per year, as 0.08 (0: a straight line)"),
-        flags.add("--power-kw", owned.power_kw, "kW per rank, drawn all year (0)"),
-        flags.add("--electricity-usd-per-kwh", owned.usd_per_kwh, "price of energy (0)"),
-        flags.add("--opex-per-year",
-                  owned.operation_usd_per_year,
-                  "USD per rank: staff, space, service (0)"),
-        flags.add(
-            "--utilisation", owned.utilisation, "part of all hours that do useful work (1)")}) {
-    option->check(CLI::NonNegativeNumber);
-  }
-  flags
+  constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
+  const Flags flags(command, group, nullptr, CLI::NonNegativeNumber);
+  flags.add("--capex",
+            owned.capital,
+            dollars,
+            "USD per rank, with its share of host, network and storage");
+  flags.add("--residual", owned.residual, dollars, "USD that it sells for at the end (0)");
+  flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)");
+  flags.add("--discount-rate", owned.discount_rate, "per year, as 0.08 (0: a straight line)");
+  flags.add("--power-kw", owned.power_kw, "kW per rank, drawn all year (0)");
+  flags.add("--electricity-usd-per-kwh", owned.usd_per_kwh, "price of energy (0)");
+  flags.add(
+      "--opex-per-year", owned.operation_usd_per_year, "USD per rank: staff, space, service (0)");
+  flags.add("--utilisation", owned.utilisation, "part of all hours that do useful work (1)");
+  Flags(command, group)
       .add("--pue",
            options.request.metrics.power.power_usage_effectiveness,
            "power of the building over that of the machines")
@@ -374,24 +317,13 @@ void add_energy(CLI::App& command, model::PowerTerms& power) {
 constexpr const char* law_group = "What you know of communication and work";
 
 void add_message(CLI::App& command, decide::MessageTerms& message) {
-  const Flags flags(command, law_group);
-  for (CLI::Option* option : {flags.add(
-                                  "--alpha-us",
-                                  message.latency,
-                                  [](double us) { return Seconds(us * 1e-6); },
-                                  "latency of one hop, us: separates latency from bandwidth"),
-                              flags.add(
-                                  "--beta-gbs",
-                                  message.bandwidth,
-                                  [](double gbs) { return BytesPerSecond(gbs * 1e9); },
-                                  "bandwidth of one link, GB/s"),
-                              flags.add(
-                                  "--message-mb",
-                                  message.message,
-                                  [](double megabytes) { return Bytes(megabytes * 1e6); },
-                                  "MB of the collective that dominates")}) {
-    option->check(CLI::PositiveNumber);
-  }
+  const Flags flags(command, law_group, nullptr, CLI::PositiveNumber);
+  flags.add("--alpha-us",
+            message.latency,
+            microseconds,
+            "latency of one hop, us: separates latency from bandwidth");
+  flags.add("--beta-gbs", message.bandwidth, gigabytes_per_second, "bandwidth of one link, GB/s");
+  flags.add("--message-mb", message.message, megabytes, "MB of the collective that dominates");
 }
 
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
@@ -426,11 +358,10 @@ void add_rubric(CLI::App& command, decide::Rubric& rubric) {
   flags.add(
       "--budget", rubric.budget, dollars, "exclude what is billed more, USD, by the upper end");
   flags
-      .add(
-          "--max-latency-ms",
-          rubric.max_latency,
-          [](double ms) { return Seconds(ms * 1e-3); },
-          "exclude what answers later, or is unmeasured")
+      .add("--max-latency-ms",
+           rubric.max_latency,
+           milliseconds,
+           "exclude what answers later, or is unmeasured")
       ->check(CLI::PositiveNumber);
   flags.add(
       "--latency", rubric.latency, "which latency of the table that is (p99, else the only one)");
@@ -473,17 +404,14 @@ void add_render(CLI::App& command, DecideOptions& options) {
       "leave out the law's intervals, the slow part");
 }
 
-/// A flag that says how another one is meant.
-struct Companion {
-  const char* flag;
-  const char* needed;
-};
-constexpr std::array companions{Companion{"--deadline-probability", "--deadline-hours"},
-                                Companion{"--latency", "--max-latency-ms"},
-                                Companion{"--idle-watts-fraction", "--watts-per-rank"},
-                                Companion{"--checkpoint-s", "--spot-price"},
-                                Companion{"--restart-s", "--spot-price"},
-                                Companion{"--notice-s", "--spot-price"}};
+/// Flags that say how another one is meant, and that one.
+constexpr std::array<std::pair<const char*, const char*>, 6> companions{
+    {{"--deadline-probability", "--deadline-hours"},
+     {"--latency", "--max-latency-ms"},
+     {"--idle-watts-fraction", "--watts-per-rank"},
+     {"--checkpoint-s", "--spot-price"},
+     {"--restart-s", "--spot-price"},
+     {"--notice-s", "--spot-price"}}};
 
 /// What changes nothing would be believed to have changed something.
 void refuse_alone(const CLI::App& command) {
@@ -519,10 +447,9 @@ Command add_decide_command(CLI::App& app) {
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);
             options->render.command = typed_command(arguments);
-            return in_currency(options->render.currency, [&] {
-              complete(*command, *options);
-              return decide_count(*options);
-            });
+            options->request.rubric.currency = options->render.currency;
+            complete(*command, *options);
+            return decide_count(*options);
           }};
 }
 }  // namespace scaleworth::cli

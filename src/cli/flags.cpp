@@ -2,44 +2,26 @@
 #include "src/cli/flags.h"
 
 #include "report/render.h"
-#include "report/render_options.h"
+#include "src/cli/bind_flags.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/version.h"
 #include "src/model/analysis.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
-#include <utility>
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 namespace scaleworth::cli {
-bool colour_wanted() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
-}
-
-namespace {
-std::string problem_of(const std::string& text) {
-  constexpr std::size_t longest = 8;
-  const bool letters =
-      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
-  return letters && !text.empty() && text.size() <= longest
-             ? ""
-             : "a currency has 1 to 8 letters, as EUR";
-}
-}  // namespace
-
 void add_render_flags(CLI::App& command, report::RenderOptions& options) {
-  options.colour = colour_wanted();
+  // Colour only on a terminal that did not ask for none (no-color.org: set and not empty).
+  const char* no_colour = std::getenv("NO_COLOR");
+  options.colour = isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
   options.tool_version = tool_version();
   options.git_revision = git_revision();
   command
@@ -53,6 +35,12 @@ void add_render_flags(CLI::App& command, report::RenderOptions& options) {
 }
 
 void add_currency(CLI::App& command, std::string& currency) {
+  const auto problem_of = [](const std::string& text) -> std::string {
+    const bool letters =
+        std::ranges::all_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+    if (letters && !text.empty() && text.size() <= 8) return "";
+    return "a currency has 1 to 8 letters, as EUR";
+  };
   command
       .add_option(
           "--currency", currency, "label of all amounts in place of USD; nothing is converted")
@@ -60,43 +48,27 @@ void add_currency(CLI::App& command, std::string& currency) {
       ->capture_default_str();
 }
 
-int in_currency(const std::string& currency, const std::function<int()>& body) {
-  try {
-    return body();
-  } catch (const UserError& error) {
-    std::string message = error.what();
-    report::label_amounts(message, currency);
-    throw UserError(message);
-  }
-}
-
 void add_vendor_options(CLI::App& app, probes::VendorPaths& paths) {
-  app.add_option("--cublas-lib",
-                 paths.cublas_lt,
-                 "path or folder of the cuBLASLt to use (default: the active Python's, else the "
-                 "loader's, else the toolkit's)");
-  app.add_option("--nccl-lib", paths.nccl, "path or folder of the NCCL to use (default: likewise)");
-  app.add_option("--nvml-lib",
-                 paths.nvml,
-                 "path or folder of the driver's libnvidia-ml (default: the loader's)");
-  app.add_option(
+  const Flags flags(app);
+  flags.add("--cublas-lib",
+            paths.cublas_lt,
+            "path or folder of the cuBLASLt to use (default: the active Python's, else the "
+            "loader's, else the toolkit's)");
+  flags.add("--nccl-lib", paths.nccl, "path or folder of the NCCL to use (default: likewise)");
+  flags.add("--nvml-lib",
+            paths.nvml,
+            "path or folder of the driver's libnvidia-ml (default: the loader's)");
+  flags.add(
       "--cupti-lib", paths.cupti, "path or folder of the CUPTI to use (default: as for cuBLASLt)");
 }
 
 namespace {
-constexpr std::string_view harmless =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+.,:/@%";
-
 std::string quoted(const std::string& word) {
+  constexpr std::string_view harmless =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+.,:/@%";
   if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
   std::string text = "'";
-  for (const char letter : word) {
-    if (letter == '\'') {
-      text += "'\\''";
-    } else {
-      text += letter;
-    }
-  }
+  for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
   return text + "'";
 }
 }  // namespace
@@ -119,31 +91,16 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
   return report::render(run, model::analyse(run, options.analysis_options()), rendered);
 }
 
-namespace {
-/// The number at the start of `text`, which is shortened by it.
-std::optional<double> take_number(std::string_view& text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-}  // namespace
-
 probes::TrainingWork::Straggler parse_straggler(const std::string& text) {
-  const auto fail = [&]() -> UserError {
-    return UserError("--straggler '" + text +
-                     "' is not RANK:FACTOR with FACTOR >= 1, for example 1:2.0");
-  };
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) throw fail();
-  int rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + colon, rank);
-  if (error != std::errc{} || end != text.data() + colon || rank < 0) throw fail();
-  std::string_view rest = std::string_view(text).substr(colon + 1);
-  const std::optional<double> factor = take_number(rest);
-  if (!factor || !rest.empty() || *factor < 1.0) throw fail();
-  return {Rank{rank}, *factor};
+  const std::string_view words = text;
+  const std::size_t colon = std::min(words.find(':'), words.size());
+  const auto rank = parse_number<int>(words.substr(0, colon));
+  const auto factor = parse_number<double>(words.substr(std::min(colon + 1, words.size())));
+  if (rank && factor && *rank >= 0 && std::isfinite(*factor) && *factor >= 1.0) {
+    return {Rank{*rank}, *factor};
+  }
+  throw UserError("--straggler '" + text +
+                  "' is not RANK:FACTOR with FACTOR >= 1, for example 1:2.0");
 }
 
 FlopPerSecond parse_compute_rate(const std::string& text) {
@@ -153,11 +110,12 @@ FlopPerSecond parse_compute_rate(const std::string& text) {
                                                                       {"GF", 1e9},
                                                                       {"TF", 1e12},
                                                                       {"PF", 1e15}}};
-  std::string_view rest = text;
-  const std::optional<double> number = take_number(rest);
-  while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-  for (const auto& [name, factor] : units) {
-    if (number && *number > 0.0 && rest == name) return FlopPerSecond(*number * factor);
+  for (const auto& [unit, factor] : units) {
+    if (!text.ends_with(unit)) continue;
+    std::string_view rest(text.data(), text.size() - unit.size());
+    while (rest.ends_with(' ')) rest.remove_suffix(1);
+    const auto number = parse_number<double>(rest);
+    if (number && std::isfinite(*number) && *number > 0.0) return FlopPerSecond(*number * factor);
   }
   throw UserError("--peak '" + text +
                   "' needs a positive number with its unit, for example 95GFLOP/s or 0.98PFLOP/s");

@@ -5,18 +5,13 @@
 #include "probes/gpu/registry.h"
 #include "probes/registry.h"
 #include "report/render_options.h"
+#include "src/cli/application.h"
 #include "src/core/process.h"
 #include "src/model/analysis.h"
 
 #include <optional>
 #include <string>
 #include <vector>
-
-// CLI11 is heavy to compile; those who only pass the application along need no more than its name.
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace scaleworth::cli {
 /// How results are reported: shared by the measuring commands and `report`.

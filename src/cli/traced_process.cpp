@@ -17,13 +17,13 @@
 
 namespace scaleworth::cli {
 namespace {
-constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+// All but SIGCHLD are passed on.
+constexpr std::array waited_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
 
 sigset_t set_of_waited_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal : passed_on) ::sigaddset(&set, signal);
-  ::sigaddset(&set, SIGCHLD);
+  for (const int signal : waited_signals) ::sigaddset(&set, signal);
   return set;
 }
 
@@ -68,32 +68,7 @@ int wait_for(pid_t child, const sigset_t& waited) {
     if (ended == child || (ended < 0 && errno != EINTR)) return status;
   }
 }
-}  // namespace
 
-ChildEnd run_child(const std::vector<std::string>& command, const trace::Variables& variables) {
-  std::array<int, 2> report{};
-  if (::pipe2(report.data(), O_CLOEXEC) != 0)
-    throw UserError(std::string("no pipe for the program: ") + std::strerror(errno));
-  const sigset_t waited = set_of_waited_signals();
-  sigset_t before;
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, children would leave no status
-  ::pthread_sigmask(SIG_BLOCK, &waited, &before);
-  const pid_t child = ::fork();
-  if (child == 0) become(command, variables, before, report[1]);
-  ::close(report[1]);
-  const int error = child < 0 ? errno : exec_error(report[0]);
-  ::close(report[0]);
-  const int status = child < 0 ? 0 : wait_for(child, waited);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) {
-    throw UserError(command.front() + " cannot be run: " + std::strerror(error) +
-                    "; give the program and its arguments after --");
-  }
-  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
-}
-
-namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* library_name = "libscaleworth_inject.so";
@@ -137,6 +112,28 @@ trace::CaptureWindow window_of(const TraceOptions& options) {
 }
 }  // namespace
 
+int run_child(const std::vector<std::string>& command, const trace::Variables& variables) {
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0)
+    throw UserError(std::string("no pipe for the program: ") + std::strerror(errno));
+  const sigset_t waited = set_of_waited_signals();
+  sigset_t before;
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, children would leave no status
+  ::pthread_sigmask(SIG_BLOCK, &waited, &before);
+  const pid_t child = ::fork();
+  if (child == 0) become(command, variables, before, report[1]);
+  ::close(report[1]);
+  const int error = child < 0 ? errno : exec_error(report[0]);
+  ::close(report[0]);
+  const int status = child < 0 ? 0 : wait_for(child, waited);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) {
+    throw UserError(command.front() + " cannot be run: " + std::strerror(error) +
+                    "; give the program and its arguments after --");
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 std::vector<fs::path> capture_library_candidates(const fs::path& program) {
   constexpr int levels = 2;
   fs::path folder = program.parent_path();
@@ -170,9 +167,10 @@ TracedEnvironment traced_environment(const TraceOptions& options,
                                      const fs::path& library,
                                      const std::string& invocation,
                                      const std::function<const char*(const char*)>& value) {
-  const auto present = [&](const char* variable) {
+  const std::string own = library.string();
+  const auto of_another_tool = [&](const char* variable) -> std::string {
     const char* found = value(variable);
-    return std::string(found == nullptr ? "" : found);
+    return found == nullptr || found == own ? "" : found;
   };
   trace::CaptureSettings settings;
   settings.directory = directory.string();
@@ -183,24 +181,22 @@ TracedEnvironment traced_environment(const TraceOptions& options,
   settings.window = window_of(options);
   settings.nccl_channels = options.nccl_channels;
   TracedEnvironment result;
-  const std::string earlier = present(cuda_variable);
-  if (!earlier.empty() && earlier != library.string()) {
-    settings.next = earlier;
+  settings.next = of_another_tool(cuda_variable);
+  if (!settings.next.empty()) {
     result.warnings.push_back(
         fmt::format("{} is {}: it is started after the capture, which takes CUPTI first",
                     cuda_variable,
-                    earlier));
+                    settings.next));
   }
   result.variables = trace::to_variables(settings);
-  result.variables.emplace_back(cuda_variable, library.string());
-  const std::string ranges = present(nvtx_variable);
-  if (!ranges.empty() && ranges != library.string())
+  result.variables.emplace_back(cuda_variable, own);
+  if (const std::string ranges = of_another_tool(nvtx_variable); !ranges.empty()) {
     result.warnings.push_back(fmt::format(
         "{} was {}: that tool does not see the ranges of this run", nvtx_variable, ranges));
-  result.variables.emplace_back(nvtx_variable, library.string());
-  const std::string plugin = present(nccl_variable);
-  if (plugin.empty() || plugin == library.string()) {
-    result.variables.emplace_back(nccl_variable, library.string());
+  }
+  result.variables.emplace_back(nvtx_variable, own);
+  if (const std::string plugin = of_another_tool(nccl_variable); plugin.empty()) {
+    result.variables.emplace_back(nccl_variable, own);
   } else {
     result.warnings.push_back(
         fmt::format("{} is {}: NCCL's algorithms and sequence numbers are not recorded",

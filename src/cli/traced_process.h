@@ -2,7 +2,6 @@
 /// Child with capture environment and forwarded signals.
 #pragma once
 
-#include "src/cli/commands.h"
 #include "trace/capture_settings.h"
 
 #include <filesystem>
@@ -11,20 +10,23 @@
 #include <vector>
 
 namespace scaleworth::cli {
-// One program run in our place: with its own environment, with the signals that were meant for it.
-
-/// How it ended: `code` as shells report it, 128 + n for signal n.
-struct ChildEnd {
-  int code = 0;
-  int signal = 0;  // 0: it returned by itself
+/// What `scaleworth trace` is asked.
+struct TraceOptions {
+  std::string out;            // directory; empty: one named after the time
+  std::string steps;          // "FROM:TO", empty for all
+  std::string duration;       // seconds, empty for unlimited
+  std::string capture_range;  // "cudaProfilerApi" or an NVTX range's name, empty for all
+  std::string cupti_library;  // empty: searched by the capture library
+  std::string library;        // the capture library; empty: beside the program
+  bool nccl_channels = false;
+  bool dry_run = false;
+  std::vector<std::string> command;
 };
 
-/// Runs `command` (found on PATH) with `variables` added to the environment and waits for it.
-/// Signals that somebody sends to us go on to it; what a terminal sends, it gets itself. Throws
-/// UserError when it cannot be run.
-ChildEnd run_child(const std::vector<std::string>& command, const trace::Variables& variables);
-
-// Which variables make a program record itself.
+/// Runs `command` (found on PATH) with `variables` added to the environment and returns its exit
+/// code, 128 + n for signal n. Signals that somebody sends to us go on to it; what a terminal
+/// sends, it gets itself. Throws UserError when it cannot be run.
+int run_child(const std::vector<std::string>& command, const trace::Variables& variables);
 
 /// Where the capture library may lie for a program of ours at `program`: beside it and in
 /// lib/scaleworth of the folders above, best first.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Everything that `attribute` found out about a job's recordings: plain results that reports
-/// print.
+/// Everything that `attribute` found out about a job's recordings.
 #pragma once
 
 #include "src/core/step_ledger.h"
@@ -13,10 +12,8 @@
 #include <vector>
 
 namespace scaleworth::attribution {
-// For whom the ranks waited, what it cost, and why those ranks were late.
-
-/// Why a rank came late to a collective, found by comparing its time since the previous
-/// synchronisation with the median rank's.
+/// Why a rank came late to a collective: its time since the previous synchronisation against the
+/// median rank's.
 enum class LateCause : std::uint8_t {
   slower_kernels,  // the same kernels took longer: clocks, temperature, contention
   more_work,       // more or other kernels, longer inputs: data imbalance
@@ -54,14 +51,12 @@ struct Straggler {
   double gpu_seconds = 0.0;          // exposed, summed over GPUs, over the recording
   std::int64_t collectives = 0;      // at which it came last
   std::int32_t steps = 0;            // in which it is the largest cause of waiting
-  /// True when the waiting caused is larger than the clock error could explain.
-  bool significant = false;
+  bool significant = false;          // the waiting caused is more than the clock error explains
   LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
   std::vector<CauseShare> shares;          // largest first
   std::string sentence;                    // for people
 };
 
-/// What became of the search for stragglers.
 enum class StragglerFinding : std::uint8_t {
   no_verdict,    // the recordings do not allow one
   no_straggler,  // they do, and no rank stands out
@@ -75,20 +70,15 @@ struct StragglerReport {
   std::vector<std::vector<Nanoseconds>> total;
   std::vector<Straggler> stragglers;  // the most expensive first; may be empty
   Recurrence recurrence = Recurrence::too_few;
-  /// Why none is named, for people: "no verdict: ...", "no straggler: ..."; else empty.
-  std::string abstention;
+  std::string abstention;  // why none is named: "no verdict: ...", "no straggler: ..."; else empty
 };
-
-// Factors of parallel efficiency, the critical path, and what would happen if.
 
 /// The POP factors for GPUs; waiting inside a collective is never useful. All in (0, 1], and
 ///   parallel = load_balance * serialization * transfer, serialization = host * dependency.
 /// Source: POP Centre of Excellence, "POP Standard Metrics"; with kernels that are not
 /// communication as useful time.
 struct Efficiency {
-  /// Which time this is about: "steps 11 to 20", "from the first to the last device event, because
-  /// no step counts".
-  std::string window;
+  std::string window;               // which time this is about: "steps 11 to 20"
   double parallel = 0.0;            // mean useful / runtime
   double load_balance = 0.0;        // mean useful / largest useful
   double serialization = 0.0;       // largest useful / runtime with transfers of zero length
@@ -118,11 +108,9 @@ struct Efficiency {
   std::vector<PathShare> critical_path;  // largest first; sums to the window's runtime
 };
 
-// What NCCL itself reported of one rank's part in a collective: its traffic over the network, and
-// what that waited for.
-
-/// Sums over the network operations of the part: one channel's sends or receives to one peer each.
-/// The three waits and the time in which nothing was under way sum to the duration.
+/// What NCCL itself reported of one rank's part in a collective: sums over its network operations,
+/// each one channel's sends or receives to one peer. The three waits and the time in which nothing
+/// was under way sum to the duration.
 struct NcclUse {
   std::int64_t operations = 0;
   std::int64_t sent_bytes = 0;
@@ -140,8 +128,7 @@ struct NcclUse {
   }
 };
 
-// One collective over all its ranks: who came when, who waited, what the transfer took.
-
+/// One collective over all its ranks: who came when, who waited, what the transfer took.
 struct CollectiveWait {
   CollectiveKind kind = CollectiveKind::unknown;
   std::string group;       // process group or communicator, empty when unknown
@@ -173,7 +160,6 @@ struct CollectiveWait {
   Nanoseconds shortest{};
 };
 
-/// One rank's recording.
 struct RankRecording {
   Rank rank;
   std::string file;
@@ -190,7 +176,6 @@ struct JobSize {
   bool stated = false;        // `at_least` is the number, by what a recording says of its job
 };
 
-/// How the steps were found, and what that means.
 struct StepChoice {
   std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
   std::string sentence;  // for people
@@ -198,7 +183,7 @@ struct StepChoice {
   std::int32_t excluded = 0;  // boundary and warm-up steps, kept but not averaged
 };
 
-/// Clocks of the ranks against the common clock (that of the reference rank).
+/// Against the common clock (that of the reference rank).
 struct ClockReport {
   struct RankClock {
     Rank rank;
@@ -211,8 +196,8 @@ struct ClockReport {
   std::vector<RankClock> ranks;
   /// Error bar of every wait: a difference of two ranks' times below this says nothing.
   Nanoseconds error{};
-  std::int64_t causality_violations =
-      0;  // after the fit: ends before the last begin beyond `error`
+  /// After the fit: ends before the last begin beyond `error`.
+  std::int64_t causality_violations = 0;
   std::string method;
   bool comparable = true;  // false: no verdict across ranks, `reason` says why
   std::string reason;
@@ -241,7 +226,7 @@ struct Attribution {
   std::string efficiency_reason;
 };
 
-/// The rank that element `place` of the vectors "by rank" is about: ranks without a recording have
-/// no element, so that it need not be rank `place`.
+/// The rank that element `place` of the vectors "by rank" is about; ranks without a recording have
+/// no element.
 Rank rank_at(const Attribution& attribution, std::size_t place);
 }  // namespace scaleworth::attribution

@@ -8,10 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <map>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,9 +25,7 @@ extern const char scaleworth_asset_grid_end[];
 }
 
 namespace scaleworth {
-
 namespace {
-
 /// The key "date", as "2026-01-31". Throws UserError for another form.
 std::string iso_date(toml_file::Table& row) {
   const std::string date = row.text("date");
@@ -52,9 +47,6 @@ std::string unique_id(toml_file::Table& row, std::set<std::string>& taken) {
 }
 
 using toml_file::Table;
-
-constexpr double mebibyte = 1048576.0;
-constexpr double gibibyte = 1073741824.0;
 
 constexpr std::array<std::string_view, 11> formats{"fp64",
                                                    "fp32",
@@ -155,53 +147,7 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
   gpu.notes = table.texts("notes");
   return gpu;
 }
-}  // namespace
 
-std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file) {
-  return parse_rows(text, file, "gpu", "GPU", datasheet);
-}
-
-std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
-  return parse_gpu_catalogue(toml_file::read_small_file(path), path);
-}
-
-const std::vector<GpuDatasheet>& gpu_catalogue() {
-  static const std::vector<GpuDatasheet> catalogue = parse_gpu_catalogue(
-      {scaleworth_asset_gpus, scaleworth_asset_gpus_end}, "data/gpus.toml (built in)");
-  return catalogue;
-}
-
-const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name) {
-  std::vector<std::string> known;
-  for (const GpuDatasheet& gpu : catalogue) {
-    if (gpu.id == name) return gpu;
-    if (std::ranges::find(gpu.aliases, name) != gpu.aliases.end()) return gpu;
-    known.push_back(gpu.id);
-  }
-  throw UserError(fmt::format("no GPU '{}' is known here; {} (all: scaleworth list --known)",
-                              name,
-                              suggestion(name, known)));
-}
-
-const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
-                                   std::optional<int> pci_device_id,
-                                   int multiprocessors,
-                                   Bytes memory) {
-  if (!pci_device_id) return nullptr;
-  const auto distance = [&](const GpuDatasheet& gpu) {
-    const Bytes known = gpu.memory.value_or(Bytes(0.0));
-    return std::pair(gpu.multiprocessors != multiprocessors,
-                     std::abs(known.value() - memory.value()));
-  };
-  const GpuDatasheet* best = nullptr;
-  for (const GpuDatasheet& gpu : catalogue) {
-    if (std::ranges::count(gpu.pci_device_ids, *pci_device_id) == 0) continue;
-    if (best == nullptr || distance(gpu) < distance(*best)) best = &gpu;
-  }
-  return best;
-}
-
-namespace {
 GridRegion region(Table& table, std::set<std::string>& taken) {
   GridRegion result;
   result.id = unique_id(table, taken);
@@ -214,34 +160,7 @@ GridRegion region(Table& table, std::set<std::string>& taken) {
   result.date = iso_date(table);
   return result;
 }
-}  // namespace
 
-std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::string& file) {
-  return parse_rows(text, file, "region", "region", region);
-}
-
-const std::vector<GridRegion>& grid_catalogue() {
-  static const std::vector<GridRegion> catalogue = parse_grid_catalogue(
-      {scaleworth_asset_grid, scaleworth_asset_grid_end}, "data/grid.toml (built in)");
-  return catalogue;
-}
-
-const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id) {
-  const auto upper = [](char letter) { return std::toupper(static_cast<unsigned char>(letter)); };
-  const auto found = std::ranges::find_if(catalogue, [&](const GridRegion& at) {
-    return std::ranges::equal(at.id, id, {}, upper, upper);
-  });
-  if (found != catalogue.end()) return *found;
-  std::string known;
-  for (const GridRegion& at : catalogue) known += (known.empty() ? "" : ", ") + at.id;
-  throw UserError(
-      fmt::format("no region '{}' in the catalogue; known: {}. Give another's carbon "
-                  "intensity by --g-per-kwh",
-                  toml_file::printable(id),
-                  known));
-}
-
-namespace {
 /// Products of three extents stay exact in 64 bits.
 constexpr std::int64_t largest_extent = 1 << 20;
 
@@ -325,6 +244,74 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   return model;
 }
 }  // namespace
+
+std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file) {
+  return parse_rows(text, file, "gpu", "GPU", datasheet);
+}
+
+std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path) {
+  return parse_gpu_catalogue(toml_file::read_small_file(path), path);
+}
+
+const std::vector<GpuDatasheet>& gpu_catalogue() {
+  static const std::vector<GpuDatasheet> catalogue = parse_gpu_catalogue(
+      {scaleworth_asset_gpus, scaleworth_asset_gpus_end}, "data/gpus.toml (built in)");
+  return catalogue;
+}
+
+const GpuDatasheet& find_gpu(const std::vector<GpuDatasheet>& catalogue, std::string_view name) {
+  std::vector<std::string> known;
+  for (const GpuDatasheet& gpu : catalogue) {
+    if (gpu.id == name) return gpu;
+    if (std::ranges::find(gpu.aliases, name) != gpu.aliases.end()) return gpu;
+    known.push_back(gpu.id);
+  }
+  throw UserError(fmt::format("no GPU '{}' is known here; {} (all: scaleworth list --known)",
+                              name,
+                              suggestion(name, known)));
+}
+
+const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
+                                   std::optional<int> pci_device_id,
+                                   int multiprocessors,
+                                   Bytes memory) {
+  if (!pci_device_id) return nullptr;
+  const auto distance = [&](const GpuDatasheet& gpu) {
+    const Bytes known = gpu.memory.value_or(Bytes(0.0));
+    return std::pair(gpu.multiprocessors != multiprocessors,
+                     std::abs(known.value() - memory.value()));
+  };
+  const GpuDatasheet* best = nullptr;
+  for (const GpuDatasheet& gpu : catalogue) {
+    if (std::ranges::count(gpu.pci_device_ids, *pci_device_id) == 0) continue;
+    if (best == nullptr || distance(gpu) < distance(*best)) best = &gpu;
+  }
+  return best;
+}
+
+std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::string& file) {
+  return parse_rows(text, file, "region", "region", region);
+}
+
+const std::vector<GridRegion>& grid_catalogue() {
+  static const std::vector<GridRegion> catalogue = parse_grid_catalogue(
+      {scaleworth_asset_grid, scaleworth_asset_grid_end}, "data/grid.toml (built in)");
+  return catalogue;
+}
+
+const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id) {
+  const auto upper = [](char letter) { return std::toupper(static_cast<unsigned char>(letter)); };
+  const auto found = std::ranges::find_if(catalogue, [&](const GridRegion& at) {
+    return std::ranges::equal(at.id, id, {}, upper, upper);
+  });
+  if (found != catalogue.end()) return *found;
+  std::string known;
+  for (const GridRegion& at : catalogue) known += (known.empty() ? "" : ", ") + at.id;
+  throw UserError(fmt::format(
+      "no region '{}' in the catalogue; known: {}. Give another's carbon intensity by --g-per-kwh",
+      toml_file::printable(id),
+      known));
+}
 
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
                                                     const std::string& file) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Data/*.toml: gpus, models, prices, grid; embedded text.
+/// GPUs, transformer models and the carbon of electricity, from data/*.toml. `parse_...` reads the
+/// text of such a file, `load_...` a file that replaces the built-in catalogue; both throw
+/// UserError naming file, line and remedy. `..._catalogue()` is the one compiled into the program.
 #pragma once
 
 #include "src/core/units.h"
@@ -12,15 +14,13 @@
 #include <vector>
 
 namespace scaleworth {
-// Datasheets of GPUs (data/gpus.toml): peaks that a percentage may be taken of, each with its
-// clock basis and source.
-
 /// A dense peak and the clock that the vendor computed it at (absent: not stated and not implied).
 struct DatasheetPeak {
   FlopPerSecond rate;
   std::optional<double> clock_hz;
 };
 
+/// Peaks that a percentage may be taken of, each with its clock basis and source.
 struct GpuDatasheet {
   std::string id;                    // "h100-sxm-80gb"
   std::string name;                  // "NVIDIA H100 SXM 80 GB"
@@ -28,8 +28,7 @@ struct GpuDatasheet {
   std::vector<int> pci_device_ids;
   int compute_capability = 0;
   int multiprocessors = 0;
-  std::map<std::string, DatasheetPeak>
-      tensor;  // dense; by number format ("bf16"); fp32 accumulation
+  std::map<std::string, DatasheetPeak> tensor;      // by number format ("bf16"); fp32 accumulation
   std::map<std::string, DatasheetPeak> cuda_cores;  // "fp32", "fp64", "fp16"
   std::optional<double> maximum_clock_hz;
   std::optional<BytesPerSecond> memory_bandwidth;
@@ -43,13 +42,8 @@ struct GpuDatasheet {
   std::vector<std::string> notes;
 };
 
-/// Parses the text of a gpus.toml. Throws UserError naming `file`, line and remedy.
 std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::string& file);
-
-/// Reads a file that replaces the built-in catalogue. Throws UserError.
 std::vector<GpuDatasheet> load_gpu_catalogue(const std::string& path);
-
-/// The catalogue compiled into the program from data/gpus.toml.
 const std::vector<GpuDatasheet>& gpu_catalogue();
 
 /// By id or alias. Throws UserError naming the GPUs whose ids are nearest to `name`.
@@ -62,8 +56,7 @@ const GpuDatasheet* find_datasheet(const std::vector<GpuDatasheet>& catalogue,
                                    int multiprocessors,
                                    Bytes memory);
 
-// Carbon intensity of public electricity by country (data/grid.toml).
-
+/// Carbon intensity of public electricity of a country.
 struct GridRegion {
   std::string id;              // "USA": ISO 3166-1 alpha-3, or "WORLD"
   std::string name;            // "United States"
@@ -73,16 +66,11 @@ struct GridRegion {
   std::string date;  // when the row was checked, ISO 8601
 };
 
-/// Parses the text of a grid.toml. Throws UserError naming `file`, line and remedy.
 std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::string& file);
-
-/// The catalogue compiled into the program from data/grid.toml.
 const std::vector<GridRegion>& grid_catalogue();
 
 /// By id in any case. Throws UserError naming the regions that are known.
 const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id);
-
-// Shapes of well-known transformer models (data/models.toml).
 
 /// Attention that keeps one compressed vector for each token instead of keys and values (MLA,
 /// arXiv 2405.04434): its `key_value_rank` values, and `rope_size` more, from which the part of the
@@ -103,8 +91,7 @@ struct TransformerModel {
   std::int64_t hidden = 0;  // width of the residual stream
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
-  std::int64_t head_size =
-      0;  // of a query and a key; latent attention: without the position's part
+  std::int64_t head_size = 0;  // of a query and a key; latent: without the position's part
   std::optional<LatentAttention> latent;
   std::int64_t window = 0;         // keys that a token sees at most; 0: all before it
   std::int64_t window_layers = 0;  // layers that have the window
@@ -126,13 +113,8 @@ struct TransformerModel {
   std::string date;  // when the row was checked, ISO 8601
 };
 
-/// Parses the text of a models.toml. Throws UserError naming `file`, line and remedy.
 std::vector<TransformerModel> parse_model_catalogue(std::string_view text, const std::string& file);
-
-/// Reads a file that replaces the built-in catalogue. Throws UserError.
 std::vector<TransformerModel> load_model_catalogue(const std::string& path);
-
-/// The catalogue compiled into the program from data/models.toml.
 const std::vector<TransformerModel>& model_catalogue();
 
 /// Throws UserError naming the models whose ids are nearest to `id`, and where all are listed.

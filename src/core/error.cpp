@@ -37,9 +37,9 @@ std::size_t edits(const std::string& from, const std::string& to) {
 }
 }  // namespace
 
-std::vector<std::string> nearest_names(std::string_view wanted,
-                                       const std::vector<std::string>& known,
-                                       std::size_t most) {
+std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
+  constexpr std::size_t most = 3;
+  if (known.empty()) return "nothing is known";
   const std::string asked = plain(wanted);
   std::vector<std::pair<std::pair<bool, std::size_t>, std::string>> ranked;
   for (const std::string& name : known) {
@@ -50,20 +50,10 @@ std::vector<std::string> nearest_names(std::string_view wanted,
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& left, const auto& right) {
     return left.first < right.first;
   });
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < std::min(most, ranked.size()); ++at) {
-    names.push_back(ranked[at].second);
-  }
-  return names;
-}
-
-std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
-  constexpr std::size_t most = 3;
-  const std::vector<std::string> names = nearest_names(wanted, known, most);
-  if (names.empty()) return "nothing is known";
-  std::string text = "did you mean " + names.front();
-  for (std::size_t at = 1; at < names.size(); ++at) {
-    text += (at + 1 == names.size() ? " or " : ", ") + names[at];
+  const std::size_t shown = std::min(most, ranked.size());
+  std::string text = "did you mean " + ranked.front().second;
+  for (std::size_t at = 1; at < shown; ++at) {
+    text += (at + 1 == shown ? " or " : ", ") + ranked[at].second;
   }
   return text + "?";
 }

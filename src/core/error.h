@@ -2,7 +2,6 @@
 /// The exceptions of the tool; each says what the person at the keyboard can do about it.
 #pragma once
 
-#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -10,53 +9,43 @@
 
 namespace scaleworth {
 /// Wrong usage or unreadable input: exit code 2. The message is one line and ends with the remedy.
-class UserError : public std::runtime_error {
- public:
+struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// Nothing on this machine can be measured: exit code 3.
-class NothingMeasurable : public std::runtime_error {
- public:
+struct NothingMeasurable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A probe met a broken world (out of memory, lost rank, wrong numerical result): the probe is
 /// recorded as failed with this reason and the run goes on.
-class ProbeFailure : public std::runtime_error {
- public:
+struct ProbeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// There is not so much memory; the message names what was wanted and what is free. A smaller size
 /// may do.
-class OutOfMemory : public ProbeFailure {
- public:
+struct OutOfMemory : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
 /// A GPU answers no more, and whatever else is asked of it fails at once. Another GPU may do.
-class GpuLost : public ProbeFailure {
- public:
+struct GpuLost : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
 /// A probe has no question to ask here (a collective of one rank): it is recorded as skipped with
 /// this reason.
-class NothingToMeasure : public std::runtime_error {
- public:
+struct NothingToMeasure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // What a person who mistyped a name may have meant.
 
-/// The `most` names of `known` that are nearest to `wanted`, nearest first. The distance is the
-/// number of letters to insert, delete or exchange; letter case and all but letters and digits do
-/// not count, and a name that has `wanted` within it is nearer than one that has not.
-std::vector<std::string> nearest_names(std::string_view wanted,
-                                       const std::vector<std::string>& known,
-                                       std::size_t most);
-
-/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?"; of nothing known: "nothing is known".
+/// "did you mean llama-2-7b, llama-3.1-8b or llama-7b?", nearest first; of nothing known: "nothing
+/// is known". The distance is the number of letters to insert, delete or exchange; letter case and
+/// all but letters and digits do not count, and a name that has `wanted` within it is nearer than
+/// one that has not.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 }  // namespace scaleworth

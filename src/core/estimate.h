@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace scaleworth {
@@ -21,6 +22,10 @@ struct Estimate {
   T value{};
   std::optional<Interval<T>> interval;
   std::size_t samples = 0;
+
+  // The ends of the interval; without one the value.
+  T low() const { return interval ? interval->low : value; }
+  T high() const { return interval ? interval->high : value; }
 };
 
 /// The same estimate in another unit or type; `convert` must be increasing.
@@ -28,9 +33,8 @@ template <class T, class Convert>
 auto transform(const Estimate<T>& estimate, Convert convert) {
   using U = decltype(convert(estimate.value));
   Estimate<U> result{convert(estimate.value), std::nullopt, estimate.samples};
-  if (estimate.interval) {
-    result.interval =
-        Interval<U>{convert(estimate.interval->low), convert(estimate.interval->high)};
+  if (const auto& ends = estimate.interval) {
+    result.interval = Interval<U>{convert(ends->low), convert(ends->high)};
   }
   return result;
 }
@@ -39,13 +43,15 @@ auto transform(const Estimate<T>& estimate, Convert convert) {
 /// places.
 template <class T, class Convert>
 auto transform_decreasing(const Estimate<T>& estimate, Convert convert) {
-  using U = decltype(convert(estimate.value));
-  Estimate<U> result{convert(estimate.value), std::nullopt, estimate.samples};
-  if (estimate.interval) {
-    result.interval =
-        Interval<U>{convert(estimate.interval->high), convert(estimate.interval->low)};
-  }
+  auto result = transform(estimate, convert);
+  if (result.interval) std::swap(result.interval->low, result.interval->high);
   return result;
+}
+
+/// A plain number as the quantity `Q`, in base units.
+template <class Q>
+Estimate<Q> as(const Estimate<double>& number) {
+  return transform(number, [](double value) { return Q(value); });
 }
 
 // A measurement that could not be had is a value with a reason, not an exception.
@@ -62,4 +68,12 @@ struct Failed {
 
 template <class T>
 using Outcome = std::variant<T, Skipped, Failed>;
+
+/// Why there is no value; empty where there is one.
+template <class T>
+std::string reason_of(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
+  return {};
+}
 }  // namespace scaleworth

@@ -2,15 +2,13 @@
 #include "src/core/process.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
-#include <string>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -44,14 +42,10 @@ constexpr std::int64_t first_special_step = 0xFFFFFFF0;
 std::optional<std::int64_t> number(const EnvironmentVariables& variables, const char* name) {
   const auto found = name == nullptr ? variables.end() : variables.find(name);
   if (found == variables.end()) return std::nullopt;
-  const std::string& text = found->second;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    throw UserError(fmt::format(
-        "the launch variable {} is '{}', no whole number: correct or unset it", name, text));
-  }
-  return value;
+  const auto value = parse_number<std::int64_t>(found->second);
+  if (value && *value >= 0) return value;
+  throw UserError(fmt::format(
+      "the launch variable {} is '{}', no whole number: correct or unset it", name, found->second));
 }
 
 std::optional<int> small_number(const EnvironmentVariables& variables, const char* name) {
@@ -132,21 +126,46 @@ LaunchEnvironment from_convention(const Convention& convention,
 
 /// What to change so that the launcher's tasks find each other as MPI ranks.
 std::string remedy(Launcher launcher, int ranks) {
-  switch (launcher) {
-    case Launcher::slurm:
-      return fmt::format(
-          "start with srun --mpi=pmix -n {} (srun --mpi=list shows what is installed)", ranks);
-    case Launcher::open_mpi:
-      return "use the mpirun of the same MPI installation that the MPI module is linked with";
-    case Launcher::pmi:
-      return "use the mpirun or srun --mpi type of the MPI that the MPI module is linked with";
-    case Launcher::none:
-    case Launcher::flags:
-    case Launcher::torchrun:
-      break;
+  if (launcher == Launcher::slurm) {
+    return fmt::format("start with srun --mpi=pmix -n {} (srun --mpi=list shows what is installed)",
+                       ranks);
+  }
+  if (launcher == Launcher::open_mpi) {
+    return "use the mpirun of the same MPI installation that the MPI module is linked with";
+  }
+  if (launcher == Launcher::pmi) {
+    return "use the mpirun or srun --mpi type of the MPI that the MPI module is linked with";
   }
   return fmt::format("CPU ranks talk over MPI, start them with mpirun -n {}", ranks);
 }
+
+// A signal handler may only write to a lock-free global.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t received_signal = 0;
+
+extern "C" void remember_signal(int signal) {
+  received_signal = signal;
+  std::signal(signal, SIG_DFL);  // the second one is taken literally
+}
+
+using namespace std::string_view_literals;
+
+constexpr std::array prefixes{
+    "OMP_"sv, "GOMP_"sv, "KMP_"sv, "OPENBLAS_"sv, "NCCL_"sv, "CUDA_"sv, "CUBLAS_"sv, "CUBLASLT_"sv};
+
+/// Between blanks.
+constexpr std::string_view names =
+    " GOTO_NUM_THREADS GROUP_RANK LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT "
+    "MKL_NUM_THREADS NODE_RANK NVIDIA_DRIVER_CAPABILITIES NVIDIA_TF32_OVERRIDE "
+    "NVIDIA_VISIBLE_DEVICES OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_LOCAL_SIZE "
+    "OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_UNIVERSE_SIZE PMI_RANK PMI_SIZE PMIX_RANK RANK "
+    "SLURM_CPUS_ON_NODE SLURM_CPUS_PER_TASK SLURM_CPU_BIND SLURM_GPUS_ON_NODE SLURM_JOB_NUM_NODES "
+    "SLURM_LOCALID SLURM_MEM_PER_NODE SLURM_NNODES SLURM_NODEID SLURM_NTASKS "
+    "SLURM_NTASKS_PER_NODE SLURM_PROCID WORLD_SIZE ";
+
+constexpr std::array secrets{"KEY"sv, "TOKEN"sv, "SECRET"sv, "PASS"sv, "CREDENTIAL"sv, "AUTH"sv};
+
+constexpr std::size_t longest_value = 1024;
 }  // namespace
 
 const char* launcher_name(Launcher launcher) {
@@ -157,19 +176,15 @@ const char* launcher_name(Launcher launcher) {
 }
 
 EnvironmentVariables launch_variables() {
+  std::vector<const char*> names{
+      "MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_STEPID", "SLURM_NTASKS"};
+  for (const Convention& convention : conventions) {
+    names.insert(names.end(), {convention.rank, convention.world_size, convention.local_rank});
+  }
   EnvironmentVariables variables;
-  const auto copy = [&](const char* name) {
+  for (const char* name : names) {
     const char* value = name == nullptr ? nullptr : std::getenv(name);
     if (value != nullptr) variables[name] = value;
-  };
-  for (const Convention& convention : conventions) {
-    for (const char* name : {convention.rank, convention.world_size, convention.local_rank}) {
-      copy(name);
-    }
-  }
-  for (const char* name :
-       {"MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_STEPID", "SLURM_NTASKS"}) {
-    copy(name);
   }
   return variables;
 }
@@ -204,21 +219,6 @@ void check_world_size(const LaunchEnvironment& launch, int mpi_world_size) {
                               remedy(launch.launcher, *launch.world_size)));
 }
 
-namespace {
-// A signal handler may only write to a lock-free global.
-volatile std::sig_atomic_t received_signal =
-    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
-extern "C" void remember_signal(int signal) {
-  received_signal = signal;
-  std::signal(signal, SIG_DFL);  // the second one is taken literally
-}
-
-}  // namespace
-
-Interrupted::Interrupted(int signal)
-    : std::runtime_error("interrupted by signal " + std::to_string(signal)), signal_(signal) {}
-
 void install_interrupt_handlers() {
   for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action {};
@@ -237,57 +237,12 @@ void check_interrupt() {
   if (received_signal != 0) throw Interrupted(received_signal);
 }
 
-namespace {
-using namespace std::string_view_literals;
-
-constexpr std::array prefixes{
-    "OMP_"sv, "GOMP_"sv, "KMP_"sv, "OPENBLAS_"sv, "NCCL_"sv, "CUDA_"sv, "CUBLAS_"sv, "CUBLASLT_"sv};
-
-constexpr std::array names{"GOTO_NUM_THREADS"sv,
-                           "GROUP_RANK"sv,
-                           "LOCAL_RANK"sv,
-                           "LOCAL_WORLD_SIZE"sv,
-                           "MASTER_ADDR"sv,
-                           "MASTER_PORT"sv,
-                           "MKL_NUM_THREADS"sv,
-                           "NODE_RANK"sv,
-                           "NVIDIA_DRIVER_CAPABILITIES"sv,
-                           "NVIDIA_TF32_OVERRIDE"sv,
-                           "NVIDIA_VISIBLE_DEVICES"sv,
-                           "OMPI_COMM_WORLD_LOCAL_RANK"sv,
-                           "OMPI_COMM_WORLD_LOCAL_SIZE"sv,
-                           "OMPI_COMM_WORLD_RANK"sv,
-                           "OMPI_COMM_WORLD_SIZE"sv,
-                           "OMPI_UNIVERSE_SIZE"sv,
-                           "PMI_RANK"sv,
-                           "PMI_SIZE"sv,
-                           "PMIX_RANK"sv,
-                           "RANK"sv,
-                           "SLURM_CPUS_ON_NODE"sv,
-                           "SLURM_CPUS_PER_TASK"sv,
-                           "SLURM_CPU_BIND"sv,
-                           "SLURM_GPUS_ON_NODE"sv,
-                           "SLURM_JOB_NUM_NODES"sv,
-                           "SLURM_LOCALID"sv,
-                           "SLURM_MEM_PER_NODE"sv,
-                           "SLURM_NNODES"sv,
-                           "SLURM_NODEID"sv,
-                           "SLURM_NTASKS"sv,
-                           "SLURM_NTASKS_PER_NODE"sv,
-                           "SLURM_PROCID"sv,
-                           "WORLD_SIZE"sv};
-
-constexpr std::array secrets{"KEY"sv, "TOKEN"sv, "SECRET"sv, "PASS"sv, "CREDENTIAL"sv, "AUTH"sv};
-
-constexpr std::size_t longest_value = 1024;
-}  // namespace
-
 bool may_record_variable(std::string_view name) {
   const auto contained = [&](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   };
   if (std::ranges::any_of(secrets, contained)) return false;
-  return std::ranges::count(names, name) > 0 ||
+  return (!contained(" ") && names.find(fmt::format(" {} ", name)) != std::string_view::npos) ||
          std::ranges::any_of(prefixes, [&](std::string_view prefix) {
            return name.size() > prefix.size() && name.starts_with(prefix);
          });
@@ -297,14 +252,13 @@ FactSection allowed_variables(const std::vector<std::string>& entries) {
   std::map<std::string, std::string> allowed;
   for (const std::string& entry : entries) {
     const std::size_t equals = entry.find('=');
-    if (equals == std::string::npos || !may_record_variable(entry.substr(0, equals))) continue;
-    std::string value = entry.substr(equals + 1);
-    if (value.size() > longest_value) value.replace(longest_value, std::string::npos, "...");
-    allowed[entry.substr(0, equals)] = std::move(value);
+    const std::string name = entry.substr(0, equals);
+    if (equals == std::string::npos || !may_record_variable(name)) continue;
+    const std::string value = entry.substr(equals + 1);
+    allowed[name] = value.size() > longest_value ? value.substr(0, longest_value) + "..." : value;
   }
   FactSection section{"environment_variables", {}};
-  for (auto& [name, value] : allowed)
-    section.facts.push_back({name, Value(std::move(value)), "environment"});
+  for (const auto& [name, value] : allowed) section.facts.push_back({name, value, "environment"});
   return section;
 }
 

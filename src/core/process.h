@@ -12,8 +12,6 @@
 #include <vector>
 
 namespace scaleworth {
-// Which launcher started this process, and as which rank of how many.
-
 enum class Launcher {
   none,      // started by hand: one process
   flags,     // --rank and --world-size
@@ -25,14 +23,13 @@ enum class Launcher {
 /// "torchrun", "Slurm (srun)", "Open MPI (mpirun)", ... as printed.
 const char* launcher_name(Launcher launcher);
 
-/// What the user said explicitly.
 struct LaunchFlags {
   std::optional<int> rank{};
   std::optional<int> world_size{};
   std::string rendezvous{};  // "host:port", empty for none
 };
 
-/// What the launcher announced. A value that it does not announce is absent (PMIx has no size).
+/// A value that the launcher does not announce is absent (PMIx has no size).
 struct LaunchEnvironment {
   Launcher launcher = Launcher::none;
   std::optional<int> rank{};
@@ -44,7 +41,7 @@ struct LaunchEnvironment {
 
 using EnvironmentVariables = std::map<std::string, std::string>;
 
-/// Those variables of this process that `detect_launch` reads; no others are looked at.
+/// Those of this process that `detect_launch` reads.
 EnvironmentVariables launch_variables();
 
 /// The first of: flags, torchrun, Slurm, Open MPI, PMI. Open MPI goes before Slurm when both are
@@ -55,19 +52,18 @@ EnvironmentVariables launch_variables();
 LaunchEnvironment detect_launch(const EnvironmentVariables& variables,
                                 const LaunchFlags& flags = {});
 
-/// One line for the record: "rank 1 of 4, started by torchrun".
+/// "rank 1 of 4, started by torchrun".
 std::string describe_launch(const LaunchEnvironment& launch);
 
 /// Throws UserError naming the launcher's flag to fix when the launcher announced another number
 /// of ranks than MPI's world has: each of N tasks would measure alone and report one rank.
 void check_world_size(const LaunchEnvironment& launch, int mpi_world_size);
 
-// Ctrl-C and SIGTERM as a flag that measurement loops poll between samples.
-
 /// Thrown by `check_interrupt`; whoever records results keeps what was measured and says so.
 class Interrupted : public std::runtime_error {
  public:
-  explicit Interrupted(int signal);
+  explicit Interrupted(int signal)
+      : std::runtime_error("interrupted by signal " + std::to_string(signal)), signal_(signal) {}
   int signal() const { return signal_; }
 
  private:
@@ -80,16 +76,15 @@ class Interrupted : public std::runtime_error {
 /// the write that meets it.
 void install_interrupt_handlers();
 
-/// The signal received so far, 0 for none.
+/// 0 for none so far.
 int interrupt_signal();
 
 /// Throws Interrupted if a signal has arrived. Call between samples, never inside a timed region.
 void check_interrupt();
 
-// The environment variables that can change a measurement, and no others: a run is made to be
-// shown, so the environment as a whole (tokens, passwords, paths) never enters it.
-
-/// Whether a variable of this name may be recorded: thread counts and placement (OMP_*, OPENBLAS_*,
+/// Whether a variable of this name may be recorded; a run is made to be shown, so the environment
+/// as a whole (tokens, passwords, paths) never enters it. Those that can change a measurement:
+/// thread counts and placement (OMP_*, OPENBLAS_*,
 /// ...), communication (NCCL_*), GPUs and their libraries (CUDA_*, CUBLAS_*, CUBLASLT_*, a few of
 /// NVIDIA_*), ranks and their rendezvous. Names that smell of a secret (KEY, TOKEN, SECRET, PASS,
 /// CREDENTIAL, AUTH) never, whatever their prefix.
@@ -99,6 +94,6 @@ bool may_record_variable(std::string_view name);
 /// name; values beyond 1024 bytes are cut and end in "...".
 FactSection allowed_variables(const std::vector<std::string>& entries);
 
-/// The same of this process.
+/// Of this process.
 FactSection allowed_variables();
 }  // namespace scaleworth

@@ -17,25 +17,21 @@ auto find_by_name(const Items& items, const std::string& name) -> decltype(items
   return found == items.end() ? nullptr : &*found;
 }
 
-template <class T>
-const T& parameter_as(const Point& point, const std::string& name, const char* type) {
-  const auto found = point.parameters.find(name);
-  if (found == point.parameters.end()) {
-    throw UserError("run.json: a point lacks the parameter '" + name + "'; measure again");
-  }
-  if (const T* value = std::get_if<T>(&found->second)) return *value;
-  throw UserError("run.json: the parameter '" + name + "' is not " + type + "; measure again");
-}
-
 template <class Map>
 const auto& entry(const Map& map, const std::string& name, const char* kind) {
   const auto found = map.find(name);
-  if (found == map.end()) {
-    throw UserError(std::string("run.json: a point lacks the ") + kind + " '" + name +
-                    "'; measure again");
-  }
-  return found->second;
+  if (found != map.end()) return found->second;
+  throw UserError(fmt::format("run.json: a point lacks the {} '{}'; measure again", kind, name));
 }
+
+template <class T>
+const T& parameter_as(const Point& point, const std::string& name, const char* type) {
+  if (const T* value = std::get_if<T>(&entry(point.parameters, name, "parameter"))) return *value;
+  throw UserError(fmt::format("run.json: the parameter '{}' is not {}; measure again", name, type));
+}
+
+// In the order of the enumeration.
+constexpr std::array status_names{"pending", "measured", "skipped", "failed"};
 }  // namespace
 
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name) {
@@ -67,16 +63,6 @@ const std::vector<double>& series(const Point& point, const std::string& name) {
   return entry(point.samples, name, "series");
 }
 
-namespace {
-// In the order of the enumeration.
-constexpr std::array status_names{"pending", "measured", "skipped", "failed"};
-
-std::string points_kept(const ProbeRecord& probe) {
-  const std::size_t count = probe.points.size();
-  return fmt::format("{} point{} kept", count, count == 1 ? "" : "s");
-}
-}  // namespace
-
 const char* probe_status_name(ProbeStatus status) {
   return status_names.at(static_cast<std::size_t>(status));
 }
@@ -95,13 +81,13 @@ std::vector<std::string> missing(const Run& run) {
     sentences.push_back("the run did not finish: it was killed, or it is still going on");
   }
   for (const ProbeRecord& probe : run.probes) {
-    if (probe.status == ProbeStatus::pending && probe.points.empty()) {
-      sentences.push_back(probe.name + " was asked for and not reached");
+    const std::size_t count = probe.points.size();
+    const std::string kept = fmt::format("{} point{} kept", count, count == 1 ? "" : "s");
+    if (probe.status == ProbeStatus::failed) {
+      sentences.push_back(fmt::format("{} failed, {}: {}", probe.name, kept, probe.reason));
     } else if (probe.status == ProbeStatus::pending) {
-      sentences.push_back(fmt::format("{} was cut short, {}", probe.name, points_kept(probe)));
-    } else if (probe.status == ProbeStatus::failed) {
       sentences.push_back(
-          fmt::format("{} failed, {}: {}", probe.name, points_kept(probe), probe.reason));
+          probe.name + (count == 0 ? " was asked for and not reached" : " was cut short, " + kept));
     }
   }
   return sentences;

@@ -11,9 +11,7 @@
 #include <vector>
 
 namespace scaleworth {
-// What one invocation measured: environment, probes with their outcomes, raw samples, losses.
-// This is the in-memory form of run.json (docs/run.schema.json); statistics are never stored in
-// it.
+// The in-memory form of run.json (docs/run.schema.json); statistics are never stored in it.
 
 /// The run.json version that this build writes; a file with a larger number is refused.
 inline constexpr int run_schema_version = 1;
@@ -29,10 +27,9 @@ struct Fact {
   std::string source;
 };
 
-/// Facts by section ("cpu", "memory", "limits", "software", "environment_variables", ...), in print
-/// order.
+/// Sections are in print order.
 struct FactSection {
-  std::string name;
+  std::string name;  // "cpu", "memory", "limits", "software", "environment_variables", ...
   std::vector<Fact> facts;
 };
 
@@ -45,10 +42,8 @@ struct Point {
   /// Sample series by name with unit ("wall_s", "cpu_s"); series of one point that belong together
   /// (same index = same repetition) have equal length.
   std::map<std::string, std::vector<double>> samples;
-  /// Why sampling ended (stopping rule) and warnings about the samples (drift, bimodality,
-  /// contention).
-  std::string stop_reason;
-  std::vector<std::string> warnings;
+  std::string stop_reason;            // why sampling ended
+  std::vector<std::string> warnings;  // about the samples: drift, bimodality, contention
 };
 
 enum class ProbeStatus {
@@ -97,8 +92,6 @@ bool flag_parameter(const Point& point, const std::string& name);
 /// Throws UserError when the amount or series is absent.
 double amount(const Point& point, const std::string& name);
 const std::vector<double>& series(const Point& point, const std::string& name);
-
-// The outcomes of a probe as words, and what a run that ended early lacks.
 
 /// "pending", "measured", "skipped" or "failed".
 const char* probe_status_name(ProbeStatus status);

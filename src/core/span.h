@@ -25,7 +25,7 @@ enum class Activity : std::uint8_t {
   collective_wait  // blocked until the collective `sequence` completes
 };
 
-/// Name as printed in traces and reports ("compute", "collective wait", ...).
+/// As printed in traces and reports.
 const char* activity_name(Activity activity);
 
 /// One thing that one rank did, on a clock common to all ranks of the run (see

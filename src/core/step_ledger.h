@@ -33,12 +33,10 @@ enum class Part : std::uint8_t {
   unattributed,
 };
 
-/// What a table with few columns shows; `host` is a processor without work because its host was
-/// late.
+/// What a table with few columns shows; `host`: a processor without work, its host being late.
 enum class PartGroup : std::uint8_t { compute, communication, idle, io, host };
 
 struct PartInfo {
-  Part id;
   const char* key;   // in files
   const char* name;  // in reports
   PartGroup group;
@@ -46,44 +44,30 @@ struct PartInfo {
   bool of_recordings;
 };
 
-/// The one list of parts, by Part.
+/// The one list of parts, in the order of Part.
 inline constexpr std::array ledger_parts{
-    PartInfo{Part::compute, "compute_ns", "compute", PartGroup::compute, true, true},
-    PartInfo{Part::optimizer, "optimizer_ns", "optimizer", PartGroup::compute, true, false},
-    PartInfo{Part::host, "host_ns", "host", PartGroup::host, true, false},
-    PartInfo{Part::progress, "progress_ns", "progress", PartGroup::communication, true, false},
-    PartInfo{Part::exposed_transfer,
-             "exposed_transfer_ns",
-             "exposed transfer",
-             PartGroup::communication,
-             true,
-             true},
-    PartInfo{Part::exposed_wait, "exposed_wait_ns", "exposed wait", PartGroup::idle, true, true},
-    PartInfo{Part::exposed_copy, "exposed_copy_ns", "exposed copy", PartGroup::io, false, true},
-    PartInfo{Part::host_late, "host_late_ns", "host late", PartGroup::host, false, true},
-    PartInfo{Part::dependency_idle,
-             "dependency_idle_ns",
-             "dependency idle",
-             PartGroup::idle,
-             false,
-             true},
-    PartInfo{Part::launch_gap, "launch_gap_ns", "launch gap", PartGroup::host, false, true},
-    PartInfo{Part::profiler_overhead,
-             "profiler_overhead_ns",
-             "profiler overhead",
-             PartGroup::host,
-             false,
-             true},
-    PartInfo{Part::unattributed, "unattributed_ns", "unattributed", PartGroup::idle, true, true}};
+    PartInfo{"compute_ns", "compute", PartGroup::compute, true, true},
+    PartInfo{"optimizer_ns", "optimizer", PartGroup::compute, true, false},
+    PartInfo{"host_ns", "host", PartGroup::host, true, false},
+    PartInfo{"progress_ns", "progress", PartGroup::communication, true, false},
+    PartInfo{"exposed_transfer_ns", "exposed transfer", PartGroup::communication, true, true},
+    PartInfo{"exposed_wait_ns", "exposed wait", PartGroup::idle, true, true},
+    PartInfo{"exposed_copy_ns", "exposed copy", PartGroup::io, false, true},
+    PartInfo{"host_late_ns", "host late", PartGroup::host, false, true},
+    PartInfo{"dependency_idle_ns", "dependency idle", PartGroup::idle, false, true},
+    PartInfo{"launch_gap_ns", "launch gap", PartGroup::host, false, true},
+    PartInfo{"profiler_overhead_ns", "profiler overhead", PartGroup::host, false, true},
+    PartInfo{"unattributed_ns", "unattributed", PartGroup::idle, true, true}};
 inline constexpr std::size_t part_count = ledger_parts.size();
+static_assert(part_count == static_cast<std::size_t>(Part::unattributed) + 1);
 
 template <bool PartInfo::*source>
 constexpr auto parts_with() {
   constexpr auto has = [](const PartInfo& part) { return part.*source; };
   std::array<Part, std::count_if(ledger_parts.begin(), ledger_parts.end(), has)> found{};
   auto next = found.begin();
-  for (const PartInfo& part : ledger_parts) {
-    if (has(part)) *next++ = part.id;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    if (has(ledger_parts[i])) *next++ = static_cast<Part>(i);
   }
   return found;
 }
@@ -142,7 +126,6 @@ enum class WorkClass : std::uint8_t {
 };
 inline constexpr std::size_t work_classes = 12;
 
-/// "gemm", "other compute", ...: as in reports.
 const char* work_class_name(WorkClass work_class);
 /// The class of a name in a rule file ("other_compute"); absent when there is none.
 std::optional<WorkClass> parse_work_class(std::string_view name);

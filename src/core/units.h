@@ -72,14 +72,13 @@ using FlopPerByte = Quantity<0, -1, 1, 0>;  // arithmetic intensity
 using SecondsPerByte = Quantity<1, -1, 0, 0>;
 using DollarsPerSecond = Quantity<-1, 0, 0, 1>;
 
+inline constexpr double kibibyte = 1024.0;  // bytes
+inline constexpr double mebibyte = 1024.0 * kibibyte;
+inline constexpr double gibibyte = 1024.0 * mebibyte;
+inline constexpr double seconds_per_hour = 3600.0;
+
 constexpr DollarsPerSecond dollars_per_hour(double usd) {
   return DollarsPerSecond(usd / 3600.0);
-}
-constexpr double as_gigabytes_per_second(BytesPerSecond rate) {
-  return rate.value() * 1e-9;
-}
-constexpr double as_gigaflops(FlopPerSecond rate) {
-  return rate.value() * 1e-9;
 }
 constexpr double as_microseconds(Seconds time) {
   return time.value() * 1e6;

@@ -19,18 +19,42 @@ struct Decision;
 }
 
 namespace scaleworth::model {
-// What a roofline analysis holds: ceilings, memory levels, soft roofs, placed kernels.
+/// Clock, power and heat while a point was measured. Medians.
+struct GpuConditions {
+  std::optional<double> clock_hz;  // cycles counted on the GPU, else the driver's readings
+  std::optional<double> power_w;   // energy over window where that is long enough for the counter
+  bool power_from_energy = false;
+  std::optional<double> temperature_c;
+  /// Share of the readings in which each reason held the clock down, largest first.
+  std::vector<std::pair<std::string, double>> slowdown_reasons;
+};
+
+/// A rate as a share of what the vendor promises, and of what its clock allowed.
+struct AgainstPeak {
+  FlopPerSecond peak;                 // dense
+  std::string basis;                  // "datasheet bf16, dense, at 1830 MHz"; "--peak"
+  std::optional<double> clock_hz;     // that the peak is computed at
+  Estimate<double> fraction;          // eta_spec = rate / peak
+  std::optional<double> clock_ratio;  // measured clock / `clock_hz`
+  /// eta_clk = rate / (multiprocessors x FLOP per clock and multiprocessor x measured clock).
+  std::optional<Estimate<double>> fraction_at_clock;
+};
+
+// What a roofline analysis holds: ceilings, memory levels, soft roofs, placed kernels; of the host
+// or of one GPU.
 
 /// The rate of one FMA kernel. Where the host was contended (`cpu_share` < 0.98) the wall rate is
 /// no ceiling; the rate per thread-CPU-second still is. A GPU has no thread-CPU time.
 struct ComputeCeiling {
-  std::string isa;
+  std::string isa;  // of a GPU "cuda cores" | "tensor cores"
   std::string precision;
   int workers = 1;
   Estimate<FlopPerSecond> wall_rate;
   std::optional<Estimate<FlopPerSecond>> cpu_rate;  // FLOPs / (thread-CPU seconds / workers)
   std::optional<double> cpu_share;                  // median thread-CPU time / (workers x wall)
   bool contended = false;
+  GpuConditions conditions{};
+  std::optional<AgainstPeak> against{};
 
   /// The rate that counts as the ceiling: per thread-CPU-second where contended.
   const Estimate<FlopPerSecond>& ceiling() const {
@@ -52,9 +76,13 @@ struct MemoryLevel {
   std::string label;  // "L1", "L2", "L3", "memory" by the machine's own capacities, else "level 2"
   std::string kernel;
   int workers = 1;
-  Bytes smallest;  // working sets per worker on this plateau
+  Bytes smallest;  // working sets per worker (of a GPU: by `scope`) on this plateau
   Bytes largest;
   Estimate<BytesPerSecond> rate;
+  // Of a GPU.
+  std::string scope{};    // "device" | "multiprocessor" | "shared"
+  std::string variant{};  // of the kernel, fastest at the level's largest working set
+  std::optional<Estimate<double>> of_datasheet{};  // level "memory" only
 };
 
 struct LatencyPoint {
@@ -67,6 +95,7 @@ struct LatencyLevel {
   Bytes smallest;
   Bytes largest;
   Estimate<Seconds> latency;
+  std::optional<Estimate<double>> cycles{};  // latency x clock of a GPU's multiprocessor
 };
 
 struct IntensityPoint {
@@ -104,6 +133,8 @@ struct PlacedGemm {
   std::optional<BytesPerSecond> bandwidth;
   double fraction = 0.0;  // rate / roof
   Bound bound = Bound::neither;
+  std::string name;                    // that the user gave, on a GPU
+  std::optional<double> of_datasheet;  // of a GPU
 };
 
 struct RooflineResult {
@@ -134,52 +165,8 @@ struct GpuIdentity {
   std::optional<double> default_power_limit_w;
   std::optional<BytesPerSecond> pcie_bandwidth;  // raw, one direction, link as it is under load
   bool mig = false;
-  std::optional<GpuDatasheet> datasheet;  // of the catalogue; absent: unknown GPU
-};
-
-/// Clock, power and heat while a point was measured. Medians.
-struct GpuConditions {
-  std::optional<double> clock_hz;  // cycles counted on the GPU, else the driver's readings
-  std::optional<double> power_w;   // energy over window where that is long enough for the counter
-  bool power_from_energy = false;
-  std::optional<double> temperature_c;
-  /// Share of the readings in which each reason held the clock down, largest first.
-  std::vector<std::pair<std::string, double>> slowdown_reasons;
-};
-
-/// A rate as a share of what the vendor promises, and of what its clock allowed.
-struct AgainstPeak {
-  FlopPerSecond peak;                 // dense
-  std::string basis;                  // "datasheet bf16, dense, at 1830 MHz"; "--peak"
-  std::optional<double> clock_hz;     // that the peak is computed at
-  Estimate<double> fraction;          // eta_spec = rate / peak
-  std::optional<double> clock_ratio;  // measured clock / `clock_hz`
-  /// eta_clk = rate / (multiprocessors x FLOP per clock and multiprocessor x measured clock).
-  std::optional<Estimate<double>> fraction_at_clock;
-};
-
-// ---- Memory
-
-/// A plateau, or what is called shared memory, with the kernel variant that was fastest there.
-struct GpuMemoryLevel {
-  std::string scope;    // "device" | "multiprocessor" | "shared"
-  MemoryLevel level;    // scope other than device: working sets of one multiprocessor
-  std::string variant;  // fastest at the level's largest working set
-  std::optional<Estimate<double>> of_datasheet;  // level "memory" only
-};
-
-struct GpuLatencyLevel {
-  LatencyLevel level;
-  std::optional<Estimate<double>> cycles;  // latency x clock of a multiprocessor
-};
-
-// ---- Compute
-
-/// A ceiling without memory: registers only.
-struct GpuCeiling {
-  ComputeCeiling ceiling;  // isa: "cuda cores" | "tensor cores"
-  GpuConditions conditions;
-  std::optional<AgainstPeak> against;
+  std::optional<GpuDatasheet> datasheet;    // of the catalogue; absent: unknown GPU
+  std::optional<FlopPerSecond> given_peak;  // --peak, of bf16 products
 };
 
 struct GemmShape {
@@ -240,13 +227,6 @@ struct GpuFormat {
   std::optional<LossWaterfall> waterfall;  // of `steady`
 };
 
-/// A product under the measured roof of its GPU.
-struct GpuPlacement {
-  PlacedGemm gemm;   // batch, intensity, roof, bound
-  std::string name;  // that the user gave
-  std::optional<double> of_datasheet;
-};
-
 /// Tokens at which a model's products stop being bound by memory.
 struct RidgeBatch {
   std::string precision;
@@ -303,14 +283,9 @@ struct GpuCost {
 
 struct GpuResult {
   GpuIdentity identity;
-  /// Device memory, latency, CUDA-core ladder and all placed products in the terms of the host.
-  RooflineResult roofline;
-  std::vector<GpuMemoryLevel> memory_levels;
-  std::vector<GpuLatencyLevel> latency_levels;
+  RooflineResult roofline;  // its memory points and ladders: of the device, by the CUDA cores
   std::vector<LatencyPoint> translation_latency;  // one access per page of 2 MiB
-  std::vector<GpuCeiling> ceilings;
   std::vector<GpuFormat> formats;
-  std::vector<GpuPlacement> placements;
   std::vector<RidgeBatch> ridge_batches;
   std::vector<GpuTransfer> transfers;
   std::vector<GpuLaunch> launches;
@@ -328,6 +303,7 @@ struct GpuPace {
   /// together / median of the other GPUs of the same model; absent for the only one of its model.
   std::optional<Estimate<double>> of_others;
   GpuConditions conditions;
+  std::optional<double> power_limit_w;
   bool slow = false;  // with 95 % confidence more than 5 % below the others
   std::string cause;  // of a slow one; empty: unexplained
 };

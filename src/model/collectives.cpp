@@ -11,11 +11,8 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -36,58 +33,23 @@ constexpr std::array traffic{Traffic{"all_reduce", 2.0, true},
                              Traffic{"broadcast", 1.0, false},
                              Traffic{"reduce", 1.0, false},
                              Traffic{"send_receive", 1.0, false}};
-}  // namespace
 
-double bus_factor(const std::string& collective, int ranks) {
-  const auto* found = std::ranges::find(traffic, collective, &Traffic::collective);
-  if (found == traffic.end()) {
-    throw UserError(fmt::format(
-        "unknown collective '{}': bus bandwidth is defined for all_reduce, all_gather, "
-        "reduce_scatter, all_to_all, gather, scatter, broadcast, reduce and send_receive",
-        collective));
-  }
-  if (ranks < 2) {
-    throw UserError(fmt::format("bus bandwidth needs at least 2 ranks, not {}", ranks));
-  }
-  return found->shared_among_ranks ? found->passes * (ranks - 1) / ranks : found->passes;
+/// Ranks and message bytes of a point; absent for one without communication.
+std::optional<std::pair<int, double>> size_of(const Point& point) {
+  const auto ranks = static_cast<int>(integer_parameter(point, fields::ranks));
+  const auto bytes = static_cast<double>(integer_parameter(point, fields::message_bytes));
+  return ranks < 2 || bytes <= 0.0 ? std::nullopt : std::optional(std::pair(ranks, bytes));
 }
-
-BytesPerSecond bus_bandwidth(const std::string& collective,
-                             Bytes message,
-                             Seconds time,
-                             int ranks) {
-  if (!(time > Seconds(0.0))) {
-    throw UserError("bus bandwidth needs a positive time: measure again");
-  }
-  return message / time * bus_factor(collective, ranks);
-}
-
-namespace {
-using Setting = std::tuple<std::string, std::string, int>;  // collective, mode, ranks
-using Times = std::map<double, std::vector<double>>;        // by message bytes
 
 void append_usable(std::vector<double>& times, const Point& point) {
   const std::vector<double> usable = usable_times(point, fields::time_s);
   times.insert(times.end(), usable.begin(), usable.end());
 }
 
-std::map<Setting, Times> times_by_setting(const ProbeRecord& probe) {
-  std::map<Setting, Times> settings;
-  for (const Point& point : probe.points) {
-    const auto ranks = static_cast<int>(integer_parameter(point, fields::ranks));
-    const auto bytes = static_cast<double>(integer_parameter(point, fields::message_bytes));
-    if (ranks < 2 || bytes <= 0.0) continue;
-    const Setting setting{
-        text_parameter(point, fields::collective), text_parameter(point, fields::mode), ranks};
-    append_usable(settings[setting][bytes], point);
-  }
-  return settings;
-}
-
 CollectivePoint point_of(double bytes, const std::vector<double>& times, double factor) {
   CollectivePoint point;
   point.message = Bytes(bytes);
-  point.time = transform(median_estimate(times), [](double time) { return Seconds(time); });
+  point.time = as<Seconds>(median_estimate(times));
   point.algorithm_bandwidth = point.message / point.time.value;
   point.bus_bandwidth = point.algorithm_bandwidth * factor;
   return point;
@@ -99,31 +61,6 @@ std::vector<TimedSize> times_of(const std::vector<CollectivePoint>& points) {
   return times;
 }
 
-CollectiveResult analyse_setting(const Setting& setting, const Times& sizes) {
-  CollectiveResult result;
-  std::tie(result.collective, result.mode, result.ranks) = setting;
-  const double factor = bus_factor(result.collective, result.ranks);
-  for (const auto& [bytes, times] : sizes) {
-    if (!times.empty()) result.points.push_back(point_of(bytes, times, factor));
-  }
-  result.fits = fit_communication(times_of(result.points));
-  result.chosen = choose_fit(result.fits);
-  return result;
-}
-}  // namespace
-
-std::vector<CollectiveResult> analyse_collectives(const Run& run) {
-  std::vector<CollectiveResult> results;
-  const ProbeRecord* probe = find_probe(run, fields::comm_collectives);
-  if (probe == nullptr) return results;
-  for (const auto& [key, sizes] : times_by_setting(*probe)) {
-    CollectiveResult result = analyse_setting(key, sizes);
-    if (!result.points.empty()) results.push_back(std::move(result));
-  }
-  return results;
-}
-
-namespace {
 using Way = std::pair<std::string, std::string>;
 /// Topology, collective, mode, ranks, in place, registered.
 using Key = std::tuple<std::string, std::string, std::string, int, bool, bool>;
@@ -141,18 +78,17 @@ struct Group {
 };
 
 void add_point(std::map<Key, Group>& groups, const Point& point) {
-  const auto ranks = static_cast<int>(integer_parameter(point, fields::ranks));
-  const auto bytes = static_cast<double>(integer_parameter(point, fields::message_bytes));
-  if (ranks < 2 || bytes <= 0.0) return;
+  const auto size = size_of(point);
+  if (!size) return;
   Group& group = groups[{text_parameter(point, fields::topology),
                          text_parameter(point, fields::collective),
                          text_parameter(point, fields::mode),
-                         ranks,
+                         size->first,
                          flag_parameter(point, fields::in_place),
                          flag_parameter(point, fields::registered)}];
   group.shared_gpu = group.shared_gpu || flag_parameter(point, fields::shared_gpu);
   Cell& cell = group.ways[{text_parameter(point, fields::algorithm),
-                           text_parameter(point, fields::protocol)}][bytes];
+                           text_parameter(point, fields::protocol)}][size->second];
   append_usable(cell.times, point);
   if (cell.first == nullptr) cell.first = &point;
 }
@@ -201,8 +137,8 @@ AlgorithmLine line_of(const Way& way, const Sizes& sizes, double factor) {
 ChosenPoint chosen_point(double bytes, const Cell& cell, double factor) {
   ChosenPoint chosen;
   chosen.point = point_of(bytes, cell.times, factor);
-  chosen.algorithm = text_of(*cell.first, fields::ran_algorithm).value_or("");
-  chosen.protocol = text_of(*cell.first, fields::ran_protocol).value_or("");
+  chosen.algorithm = parameter_of<std::string>(*cell.first, fields::ran_algorithm);
+  chosen.protocol = parameter_of<std::string>(*cell.first, fields::ran_protocol);
   if (const auto wire = amount_of(*cell.first, fields::wire_bytes)) {
     chosen.wire_bandwidth = Bytes(*wire) / chosen.point.time.value;
   }
@@ -255,7 +191,80 @@ AlgorithmResult analyse_group(const Key& key, const Group& group) {
   add_errors(result);
   return result;
 }
+
+bool fitted(const AlgorithmLine& line) {
+  return !line.fit.segments.empty();
+}
+
+double largest(const AlgorithmLine& line) {
+  return line.points.back().message.value();
+}
+
+/// Every size at which the fastest line can change, between the ends of what was measured.
+std::set<double> candidates(std::span<const AlgorithmLine> lines) {
+  std::set<double> sizes;
+  for (const AlgorithmLine& line : lines) {
+    if (fitted(line)) sizes.insert({line.points.front().message.value(), largest(line)});
+  }
+  if (sizes.empty()) return sizes;
+  const double low = *sizes.begin();
+  const double high = *sizes.rbegin();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (std::size_t j = i + 1; j < lines.size(); ++j) {
+      if (!fitted(lines[i]) || !fitted(lines[j])) continue;
+      const CommunicationSegment& a = lines[i].fit.segments.front();
+      const CommunicationSegment& b = lines[j].fit.segments.front();
+      const double slope = a.beta.value.value() - b.beta.value.value();
+      const double size = (b.alpha.value - a.alpha.value).value() / slope;
+      if (slope != 0.0 && size > low && size < high) sizes.insert(size);
+    }
+  }
+  return sizes;
+}
 }  // namespace
+
+double bus_factor(const std::string& collective, int ranks) {
+  const auto* found = std::ranges::find(traffic, collective, &Traffic::collective);
+  if (found == traffic.end()) {
+    throw UserError(fmt::format(
+        "unknown collective '{}': bus bandwidth is defined for all_reduce, all_gather, "
+        "reduce_scatter, all_to_all, gather, scatter, broadcast, reduce and send_receive",
+        collective));
+  }
+  if (ranks < 2) {
+    throw UserError(fmt::format("bus bandwidth needs at least 2 ranks, not {}", ranks));
+  }
+  return found->shared_among_ranks ? found->passes * (ranks - 1) / ranks : found->passes;
+}
+
+std::vector<CollectiveResult> analyse_collectives(const Run& run) {
+  std::vector<CollectiveResult> results;
+  const ProbeRecord* probe = find_probe(run, fields::comm_collectives);
+  if (probe == nullptr) return results;
+  using Setting = std::tuple<std::string, std::string, int>;          // collective, mode, ranks
+  std::map<Setting, std::map<double, std::vector<double>>> settings;  // times by message bytes
+  for (const Point& point : probe->points) {
+    const auto size = size_of(point);
+    if (!size) continue;
+    const Setting setting{text_parameter(point, fields::collective),
+                          text_parameter(point, fields::mode),
+                          size->first};
+    append_usable(settings[setting][size->second], point);
+  }
+  for (const auto& [setting, sizes] : settings) {
+    CollectiveResult result;
+    std::tie(result.collective, result.mode, result.ranks) = setting;
+    const double factor = bus_factor(result.collective, result.ranks);
+    for (const auto& [bytes, times] : sizes) {
+      if (!times.empty()) result.points.push_back(point_of(bytes, times, factor));
+    }
+    if (result.points.empty()) continue;
+    result.fits = fit_communication(times_of(result.points));
+    result.chosen = choose_fit(result.fits);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
 
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   std::vector<AlgorithmResult> results;
@@ -267,45 +276,9 @@ std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   return results;
 }
 
-namespace {
-bool fitted(const AlgorithmLine& line) {
-  return !line.fit.segments.empty() && !line.points.empty();
-}
-
-double largest(const AlgorithmLine& line) {
-  return line.points.back().message.value();
-}
-
-/// Every size at which the fastest line can change, between the ends of what was measured.
-std::set<double> candidates(std::span<const AlgorithmLine> lines) {
-  double low = 1e300;
-  double high = 0.0;
-  std::set<double> sizes;
-  for (const AlgorithmLine& line : lines) {
-    if (!fitted(line)) continue;
-    low = std::min(low, line.points.front().message.value());
-    high = std::max(high, largest(line));
-    sizes.insert(largest(line));
-  }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    for (std::size_t j = i + 1; j < lines.size(); ++j) {
-      if (!fitted(lines[i]) || !fitted(lines[j])) continue;
-      const CommunicationSegment& a = lines[i].fit.segments.front();
-      const CommunicationSegment& b = lines[j].fit.segments.front();
-      const double slope = a.beta.value.value() - b.beta.value.value();
-      const double size = (b.alpha.value - a.alpha.value).value() / slope;
-      if (slope != 0.0 && size > low && size < high) sizes.insert(size);
-    }
-  }
-  if (high > 0.0) sizes.insert(low);
-  return sizes;
-}
-}  // namespace
-
 CommunicationFit fit_way(const std::vector<CollectivePoint>& points) {
-  std::vector<CommunicationFit> fits = fit_communication(times_of(points));
-  if (!fits.empty() && fits.front().form == form_alpha_beta) return std::move(fits.front());
-  return {form_alpha_beta, {}, std::nullopt, 0.0};
+  return fit_communication(times_of(points), form_alpha_beta)
+      .value_or(CommunicationFit{form_alpha_beta, {}, std::nullopt, 0.0});
 }
 
 std::optional<std::size_t> fastest_line(std::span<const AlgorithmLine> lines, Bytes message) {

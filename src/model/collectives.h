@@ -13,9 +13,9 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Algorithm and bus bandwidth as nccl-tests defines them.
-
-/// busbw / algbw of a collective among `ranks`:
+/// Bus bandwidth, the rate at the slowest link, over algorithm bandwidth, message / time, of a
+/// collective among `ranks`. The message is one rank's buffer (all_reduce, broadcast, reduce,
+/// send_receive), else the sum over ranks.
 ///   all_reduce                                  2 (n - 1) / n
 ///   all_gather, reduce_scatter, all_to_all      (n - 1) / n
 ///   gather, scatter                             (n - 1) / n
@@ -25,19 +25,12 @@ namespace scaleworth::model {
 /// carries that share of the message (ring-like); reduction inside a switch can exceed it.
 double bus_factor(const std::string& collective, int ranks);
 
-/// Bus bandwidth: the rate at the slowest link, comparable across rank counts.
-///   busbw = message / time * bus_factor
-/// `message`  one rank's buffer (all_reduce, broadcast, reduce, send_receive), else the sum over
-/// ranks `time`     the slowest rank's duration of one operation Throws UserError as `bus_factor`
-/// does, and when `time` is not positive.
-BytesPerSecond bus_bandwidth(const std::string& collective, Bytes message, Seconds time, int ranks);
-
 /// One result per (collective, mode, rank count) of comm.collectives, with its points by size (the
 /// median over repetitions of the slowest rank's time, with its order-statistic interval), the fits
 /// of `fit_communication` and the chosen one. Repeated sizes are pooled. Settings with fewer than
 /// two ranks do not communicate and are left out, as are points without usable times. Empty when
-/// the probe is missing. Throws UserError when a point lacks a field or names a collective without
-/// a definition of bus bandwidth.
+/// the probe is missing. Throws UserError, as `analyse_algorithms` does, when a point lacks a field
+/// or names a collective without a definition of bus bandwidth.
 std::vector<CollectiveResult> analyse_collectives(const Run& run);
 
 /// Time of one operation at one message size.
@@ -65,61 +58,41 @@ inline constexpr const char* form_segmented = "segmented";
 /// points. Source: Hockney 1994; the sqrt term from T = (p-2) a + n b + 2 sqrt((p-2) a n b) of a
 /// chain with the best chunk size (Thakur, Rabenseifner, Gropp 2005).
 std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> points);
+/// One of these; absent for too few points.
+std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> points,
+                                                  const std::string& form);
 
 /// Index of the fit with the least held-out error; one that is better by less than 0.1 percentage
 /// point does not replace an earlier, simpler one. 0 when none has such an error.
 std::size_t choose_fit(std::span<const CommunicationFit> fits);
 
-// Predicting a collective's time from a fit, inside and outside of what was measured.
-
 /// Fitted time at `message`: alpha + beta n + c sqrt(n) of its segment, between two segments of the
 /// one nearer by ratio of sizes. Throws std::invalid_argument for a fit without segments.
 Seconds evaluate(const CommunicationFit& fit, Bytes message);
-
-struct CommunicationPrediction {
-  Estimate<Seconds> time;
-  bool extrapolated = false;  // beyond the measured sizes or rank count
-};
 
 /// Time of one operation of `message`. The 95 % interval adds, in quadrature, the ends of alpha's
 /// and beta's intervals taken together (too wide: their errors partly cancel) and 2.45 x the
 /// held-out error (for normal errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45). Absent when
 /// neither is known. No form extrapolates well beyond its last measured regime: 10 % to 45 % on
 /// public tables.
-CommunicationPrediction predict(const CommunicationFit& fit, Bytes message);
+Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 
-/// An all-reduce measured at one rank count, carried over to another.
+/// `fit` of an all-reduce among `measured` >= 2 ranks, carried over to `ranks` >= 1; zero time for
+/// one rank.
 /// Assumes a ring: 2 (k - 1) steps that each carry n / k bytes, so that alpha grows with (k - 1)
 /// and beta with (k - 1) / k; every hop like those measured (one node or one kind of link), and the
 /// protocol changes at the same sizes. The sqrt term grows with the geometric mean of both.
 /// Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
-class AllReduceModel {
- public:
-  /// `fit` of an all_reduce among `ranks`. Throws std::invalid_argument below two ranks or without
-  /// segments.
-  AllReduceModel(CommunicationFit fit, int ranks);
-  /// Zero time for one rank. Any count but the measured one is extrapolated. Throws
-  /// std::invalid_argument for a count below one.
-  CommunicationPrediction predict(int ranks, Bytes message) const;
-
- private:
-  CommunicationFit fit_;
-  int ranks_;
-};
-
-/// The model of an analysed all_reduce by its chosen fit; absent for another collective or when
-/// nothing could be fitted.
-std::optional<AllReduceModel> all_reduce_model(const CollectiveResult& result);
+Estimate<Seconds> predict_all_reduce(CommunicationFit fit, int measured, int ranks, Bytes message);
 
 // NCCL's collectives of a run: a line per algorithm and protocol, the minimum over the lines, and
 // how well it and the library's own prediction meet the measured times.
 
 /// One result per (topology, collective, mode, rank count, in place, registered) of comm.nccl, in
-/// that order. Points of one size are pooled. Empty when the probe is missing. Throws UserError
-/// when a point lacks a field or names a collective without a definition of bus bandwidth.
+/// that order. Points of one size are pooled. Empty when the probe is missing.
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run);
 
-/// The alpha-beta fit of `points`. Without segments below 3 points.
+/// The alpha-beta fit of `points`; without segments below 3 points.
 CommunicationFit fit_way(const std::vector<CollectivePoint>& points);
 
 /// Index of the line that is fastest at `message` among those that were measured there (largest

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 namespace scaleworth::model {
 namespace {
@@ -50,9 +48,6 @@ struct Sums {
 double cauchy(double residual) {
   return 0.5 * corner * corner * std::log1p(residual * residual / (corner * corner));
 }
-double cauchy_weight(double residual) {
-  return 1.0 / (1.0 + residual * residual / (corner * corner));
-}
 
 /// The robust loss of the best line through `points`, by reweighted least squares.
 double line_cost(std::span<const TimedSize> points, double sigma) {
@@ -65,7 +60,8 @@ double line_cost(std::span<const TimedSize> points, double sigma) {
   for (int i = 0; i < iterations; ++i) {
     Sums sums;
     for (const TimedSize& point : points) {
-      const double w = i == 0 ? 1.0 : cauchy_weight(residual(line, point));
+      const double r = i == 0 ? 0.0 : residual(line, point);
+      const double w = 1.0 / (1.0 + r * r / (corner * corner));  // of Cauchy's loss
       const double u = 1.0 / point.time.value();
       const double v = point.message.value() * u;
       sums.uu += w * u * u;
@@ -81,11 +77,6 @@ double line_cost(std::span<const TimedSize> points, double sigma) {
   return cost;
 }
 
-double noise_of(std::span<const TimedSize> points) {
-  std::vector<double> logs;
-  for (const TimedSize& point : points) logs.push_back(std::log(point.time.value()));
-  return std::max(least_noise, curve_noise(logs));
-}
 /// First indices of one to three segments of `points` (ascending sizes, no duplicates), at least
 /// three points each. Minimises, by dynamic programming over the boundaries,
 ///   sum over segments min over alpha, beta >= 0 of sum cauchy((alpha + beta n - t) / (t sigma))
@@ -95,7 +86,9 @@ double noise_of(std::span<const TimedSize> points) {
 std::vector<std::size_t> segment_starts(std::span<const TimedSize> points) {
   const std::size_t n = points.size();
   if (n < 2 * least_points) return {0};
-  const double sigma = noise_of(points);
+  std::vector<double> logs;
+  for (const TimedSize& point : points) logs.push_back(std::log(point.time.value()));
+  const double sigma = std::max(least_noise, curve_noise(logs));
   const double price = 1.5 * std::log(static_cast<double>(n));
   // cost[s][end]: least cost of the first `end` points in s + 1 segments; start: of the last one.
   std::array<std::vector<double>, most_segments> cost;
@@ -116,9 +109,8 @@ std::vector<std::size_t> segment_starts(std::span<const TimedSize> points) {
     }
   }
   std::size_t segments = 0;
-  for (std::size_t s = 1; s < most_segments; ++s) {
+  for (std::size_t s = 1; s < most_segments; ++s)
     if (cost[s][n] < cost[segments][n]) segments = s;
-  }
   std::vector<std::size_t> starts;
   for (std::size_t end = n, s = segments + 1; s-- > 0; end = starts.back()) {
     starts.push_back(start[s][end]);
@@ -137,14 +129,13 @@ std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points, 
     if (with_sqrt) rows.back().push_back(std::sqrt(point.message.value()));
     times.push_back(point.time.value());
   }
-  const std::optional<RegressionFit> fit = fit_relative(rows, times, {.non_negative = true});
+  const std::optional<RegressionFit> fit = fit_relative(rows, times);
   if (!fit) return std::nullopt;
   CommunicationSegment segment;
   segment.smallest = points.front().message;
   segment.largest = points.back().message;
-  segment.alpha = transform(fit->coefficients[0], [](double value) { return Seconds(value); });
-  segment.beta =
-      transform(fit->coefficients[1], [](double value) { return SecondsPerByte(value); });
+  segment.alpha = as<Seconds>(fit->coefficients[0]);
+  segment.beta = as<SecondsPerByte>(fit->coefficients[1]);
   if (with_sqrt) segment.sqrt_coefficient = fit->coefficients[2].value;
   return segment;
 }
@@ -188,32 +179,7 @@ std::optional<double> held_out_error(std::span<const TimedSize> points, const st
   for (const double error : relative_errors(*fit, left_out)) sum += error;
   return sum / static_cast<double>(left_out.size());
 }
-}  // namespace
 
-std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> points) {
-  std::vector<CommunicationFit> fits;
-  for (const char* form : {form_alpha_beta, form_sqrt, form_segmented}) {
-    std::optional<CommunicationFit> fit = fit_form(points, form);
-    if (!fit) continue;
-    fit->held_out_error = held_out_error(points, form);
-    fit->median_residual = median(relative_errors(*fit, points)).value_or(0.0);
-    fits.push_back(std::move(*fit));
-  }
-  return fits;
-}
-
-std::size_t choose_fit(std::span<const CommunicationFit> fits) {
-  constexpr double worthwhile = 0.001;
-  std::size_t chosen = 0;
-  for (std::size_t i = 1; i < fits.size(); ++i) {
-    if (!fits[i].held_out_error) continue;
-    const std::optional<double>& best = fits[chosen].held_out_error;
-    if (!best || *fits[i].held_out_error < *best - worthwhile) chosen = i;
-  }
-  return chosen;
-}
-
-namespace {
 double time_at(const CommunicationSegment& segment, double alpha, double beta, double bytes) {
   return alpha + beta * bytes + segment.sqrt_coefficient * std::sqrt(bytes);
 }
@@ -241,57 +207,63 @@ const CommunicationSegment& segment_at(const CommunicationFit& fit, Bytes messag
 }
 }  // namespace
 
+std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> points,
+                                                  const std::string& form) {
+  std::optional<CommunicationFit> fit = fit_form(points, form);
+  if (!fit) return std::nullopt;
+  fit->held_out_error = held_out_error(points, form);
+  fit->median_residual = median(relative_errors(*fit, points)).value_or(0.0);
+  return fit;
+}
+
+std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> points) {
+  std::vector<CommunicationFit> fits;
+  for (const char* form : {form_alpha_beta, form_sqrt, form_segmented}) {
+    if (auto fit = fit_communication(points, form)) fits.push_back(std::move(*fit));
+  }
+  return fits;
+}
+
+std::size_t choose_fit(std::span<const CommunicationFit> fits) {
+  constexpr double worthwhile = 0.001;
+  std::size_t chosen = 0;
+  for (std::size_t i = 1; i < fits.size(); ++i) {
+    if (!fits[i].held_out_error) continue;
+    const std::optional<double>& best = fits[chosen].held_out_error;
+    if (!best || *fits[i].held_out_error < *best - worthwhile) chosen = i;
+  }
+  return chosen;
+}
+
 Seconds evaluate(const CommunicationFit& fit, Bytes message) {
   const CommunicationSegment& segment = segment_at(fit, message);
   return Seconds(
       time_at(segment, segment.alpha.value.value(), segment.beta.value.value(), message.value()));
 }
 
-CommunicationPrediction predict(const CommunicationFit& fit, Bytes message) {
+Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
   constexpr double interval_per_mean_error = 2.45;
   const CommunicationSegment& segment = segment_at(fit, message);
   const Seconds time = evaluate(fit, message);
-  CommunicationPrediction prediction;
-  prediction.extrapolated =
-      message < fit.segments.front().smallest || message > fit.segments.back().largest;
-  prediction.time = {time, std::nullopt, segment.alpha.samples};
+  Estimate<Seconds> predicted{time, std::nullopt, segment.alpha.samples};
   const bool coefficients = segment.alpha.interval || segment.beta.interval;
-  if (!coefficients && !fit.held_out_error) return prediction;
+  if (!coefficients && !fit.held_out_error) return predicted;
   const double misfit = interval_per_mean_error * fit.held_out_error.value_or(0.0);
   const double below = std::hypot(coefficient_spread(segment, message.value(), false), misfit);
   const double above = std::hypot(coefficient_spread(segment, message.value(), true), misfit);
-  prediction.time.interval =
-      Interval<Seconds>{time * std::max(0.0, 1.0 - below), time * (1.0 + above)};
-  return prediction;
+  predicted.interval = Interval<Seconds>{time * std::max(0.0, 1.0 - below), time * (1.0 + above)};
+  return predicted;
 }
 
-AllReduceModel::AllReduceModel(CommunicationFit fit, int ranks)
-    : fit_(std::move(fit)), ranks_(ranks) {
-  if (ranks < 2 || fit_.segments.empty()) {
-    throw std::invalid_argument("AllReduceModel: needs a fit among at least two ranks");
-  }
-}
-
-CommunicationPrediction AllReduceModel::predict(int ranks, Bytes message) const {
-  if (ranks < 1) throw std::invalid_argument("AllReduceModel: a rank count below one");
-  if (ranks == 1) return {{Seconds(0.0), Interval<Seconds>{}, 0}, false};
-  const double steps = static_cast<double>(ranks - 1) / (ranks_ - 1);
-  const double volume = steps * ranks_ / ranks;
-  CommunicationFit scaled = fit_;
-  for (CommunicationSegment& segment : scaled.segments) {
+Estimate<Seconds> predict_all_reduce(CommunicationFit fit, int measured, int ranks, Bytes message) {
+  if (ranks == 1) return {Seconds(0.0), Interval<Seconds>{}, 0};
+  const double steps = static_cast<double>(ranks - 1) / (measured - 1);
+  const double volume = steps * measured / ranks;
+  for (CommunicationSegment& segment : fit.segments) {
     segment.alpha = transform(segment.alpha, [=](Seconds value) { return value * steps; });
     segment.beta = transform(segment.beta, [=](SecondsPerByte value) { return value * volume; });
     segment.sqrt_coefficient *= std::sqrt(steps * volume);
   }
-  CommunicationPrediction prediction = model::predict(scaled, message);
-  prediction.extrapolated = prediction.extrapolated || ranks != ranks_;
-  return prediction;
-}
-
-std::optional<AllReduceModel> all_reduce_model(const CollectiveResult& result) {
-  if (result.collective != "all_reduce" || result.ranks < 2 || result.fits.empty()) {
-    return std::nullopt;
-  }
-  return AllReduceModel(result.fits[result.chosen], result.ranks);
+  return predict(fit, message);
 }
 }  // namespace scaleworth::model

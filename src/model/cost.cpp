@@ -14,6 +14,66 @@ constexpr double hours_per_month = hours_per_year / 12.0;
 void require(bool holds, const char* message) {
   if (!holds) throw UserError(message);
 }
+
+void require_usage_effectiveness(double value) {
+  require(value >= 1.0 && std::isfinite(value),
+          "the power usage effectiveness is 1 or more, as --pue 1.3");
+}
+
+constexpr double plateau_width = 0.01;
+
+struct Costed {
+  int ranks;
+  Seconds time;
+  Estimate<Dollars> cost;
+};
+
+Costed with_cost(const Prices& common, const CountTime& at) {
+  const Prices prices = prices_at(common, at);
+  require(at.time.value.value() > 0.0 && std::isfinite(at.time.value.value()),
+          "a cost needs step times above zero; measure again");
+  return {at.ranks, at.time.value, transform(at.time, [&](Seconds time) {
+            return job_cost(prices, at.ranks, time);
+          })};
+}
+
+bool on_plateau(const Estimate<Dollars>& cost, const Estimate<Dollars>& cheapest) {
+  if (cost.value <= cheapest.value * (1.0 + plateau_width)) return true;
+  return cost.interval && cheapest.interval && cost.interval->low <= cheapest.interval->high;
+}
+
+double capital_recovery_factor(double rate, double years) {
+  require(years > 0.0 && std::isfinite(years), "the lifetime must be above 0 years");
+  require(rate >= 0.0 && std::isfinite(rate),
+          "the discount rate must be 0 or more per year, as 0.08");
+  // expm1 and log1p keep the digits of small rates; the limit at 0 is a straight line.
+  return rate == 0.0 ? 1.0 / years : rate / -std::expm1(-years * std::log1p(rate));
+}
+
+constexpr double joules_per_kwh = 3.6e6;
+
+bool positive(const std::optional<double>& value) {
+  return !value || (*value > 0.0 && std::isfinite(*value));
+}
+
+void check(const PowerTerms& terms) {
+  require(positive(terms.watts_per_rank), "the power of a rank must be above 0 W");
+  require(positive(terms.grams_per_kwh), "the carbon intensity must be above 0 g per kWh");
+  require_usage_effectiveness(terms.power_usage_effectiveness);
+  require(terms.waiting_power >= 0.0 && terms.waiting_power <= 1.0,
+          "the power while waiting is a part of the full power, as --idle-watts-fraction 0.7");
+}
+
+JobEnergy energy(const PowerTerms& terms, const Estimate<double>& joules, bool metered) {
+  JobEnergy result{joules, {}, {}, metered};
+  const double factor = terms.power_usage_effectiveness / joules_per_kwh;
+  result.facility_kwh = transform(joules, [&](double value) { return value * factor; });
+  if (terms.grams_per_kwh) {
+    result.grams =
+        transform(result.facility_kwh, [&](double kwh) { return kwh * *terms.grams_per_kwh; });
+  }
+  return result;
+}
 }  // namespace
 
 Prices prices_of(const BillTerms& terms) {
@@ -43,36 +103,6 @@ Dollars egress_cost(double gigabytes, double usd_per_gigabyte) {
   return Dollars(gigabytes * usd_per_gigabyte);
 }
 
-namespace {
-constexpr double plateau_width = 0.01;
-
-struct Costed {
-  int ranks;
-  Seconds time;
-  Dollars cost;
-  std::optional<Interval<Dollars>> interval;
-};
-
-Costed with_cost(const Prices& common, const CountTime& at) {
-  const Prices prices = prices_at(common, at);
-  if (!(at.time.value.value() > 0.0) || !std::isfinite(at.time.value.value())) {
-    throw UserError("a cost needs step times above zero; measure again");
-  }
-  Costed costed{at.ranks, at.time.value, job_cost(prices, at.ranks, at.time.value), std::nullopt};
-  if (at.time.interval) {
-    costed.interval = Interval<Dollars>{job_cost(prices, at.ranks, at.time.interval->low),
-                                        job_cost(prices, at.ranks, at.time.interval->high)};
-  }
-  return costed;
-}
-
-bool on_plateau(const Costed& candidate, const Costed& cheapest) {
-  if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) return true;
-  return candidate.interval && cheapest.interval &&
-         candidate.interval->low <= cheapest.interval->high;
-}
-}  // namespace
-
 Prices prices_at(const Prices& prices, const CountTime& at) {
   return {prices.per_rank * at.price_factor, prices.fixed, prices.per_job};
 }
@@ -96,44 +126,30 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   std::vector<Costed> costed;
   for (const CountTime& at : times) costed.push_back(with_cost(prices, at));
   std::ranges::sort(costed, {}, &Costed::ranks);
-  const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
+  const Costed& cheapest =
+      *std::ranges::min_element(costed, {}, [](const Costed& at) { return at.cost.value; });
   const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
   CostChoice choice;
   choice.cheapest = cheapest.ranks;
   choice.fastest = fastest.ranks;
-  choice.price_of_speed = fastest.cost - cheapest.cost;
+  choice.price_of_speed = fastest.cost.value - cheapest.cost.value;
   choice.price_cancels = prices.fixed.value() == 0.0;
   for (const Costed& candidate : costed) {
-    if (on_plateau(candidate, cheapest)) choice.plateau.push_back(candidate.ranks);
+    if (on_plateau(candidate.cost, cheapest.cost)) choice.plateau.push_back(candidate.ranks);
   }
   return choice;
 }
 
-namespace {
-void check(const OwnedTerms& terms) {
+DollarsPerSecond owned_price(const OwnedTerms& terms) {
   require(terms.capital.value() >= 0.0 && std::isfinite(terms.capital.value()),
           "the capital of an owned rank must be 0 or more, as --capex 30000");
   require(terms.residual.value() >= 0.0 && terms.residual <= terms.capital,
           "the residual value must lie between 0 and the capital, as --residual 3000");
   require(terms.power_kw >= 0.0 && terms.usd_per_kwh >= 0.0 && terms.operation_usd_per_year >= 0.0,
           "power, the price of electricity and the yearly operation must be 0 or more");
-  require(terms.power_usage_effectiveness >= 1.0 && std::isfinite(terms.power_usage_effectiveness),
-          "the power usage effectiveness is 1 or more, as --pue 1.3");
+  require_usage_effectiveness(terms.power_usage_effectiveness);
   require(terms.utilisation > 0.0 && terms.utilisation <= 1.0,
           "the utilisation must lie above 0 and up to 1, as --utilisation 0.6");
-}
-}  // namespace
-
-double capital_recovery_factor(double rate, double years) {
-  require(years > 0.0 && std::isfinite(years), "the lifetime must be above 0 years");
-  require(rate >= 0.0 && std::isfinite(rate),
-          "the discount rate must be 0 or more per year, as 0.08");
-  // expm1 and log1p keep the digits of small rates; the limit at 0 is a straight line.
-  return rate == 0.0 ? 1.0 / years : rate / -std::expm1(-years * std::log1p(rate));
-}
-
-DollarsPerSecond owned_price(const OwnedTerms& terms) {
-  check(terms);
   const double recovery = capital_recovery_factor(terms.discount_rate, terms.lifetime_years);
   const double capital = recovery * (terms.capital - terms.residual).value() +
                          terms.discount_rate * terms.residual.value();
@@ -149,46 +165,15 @@ double break_even_utilisation(const OwnedTerms& terms, DollarsPerSecond rented) 
   return owned_price(full) / rented;
 }
 
-namespace {
-constexpr double joules_per_kwh = 3.6e6;
-
-bool positive(const std::optional<double>& value) {
-  return !value || (*value > 0.0 && std::isfinite(*value));
-}
-
-JobEnergy energy(const PowerTerms& terms, const Estimate<double>& joules, bool metered) {
-  JobEnergy result{joules, {}, {}, metered};
-  const double factor = terms.power_usage_effectiveness / joules_per_kwh;
-  result.facility_kwh = transform(joules, [&](double value) { return value * factor; });
-  if (terms.grams_per_kwh) {
-    result.grams =
-        transform(result.facility_kwh, [&](double kwh) { return kwh * *terms.grams_per_kwh; });
-  }
-  return result;
-}
-}  // namespace
-
-void check(const PowerTerms& terms) {
-  require(positive(terms.watts_per_rank), "the power of a rank must be above 0 W");
-  require(positive(terms.grams_per_kwh), "the carbon intensity must be above 0 g per kWh");
-  require(terms.power_usage_effectiveness >= 1.0 && std::isfinite(terms.power_usage_effectiveness),
-          "the power usage effectiveness is 1 or more, as --pue 1.3");
-  require(terms.waiting_power >= 0.0 && terms.waiting_power <= 1.0,
-          "the power while waiting is a part of the full power, as --idle-watts-fraction 0.7");
-}
-
-double mean_power(double watts, double waiting_power, double busy) {
-  const double share = std::clamp(busy, 0.0, 1.0);
-  return watts * (share + (1.0 - share) * waiting_power);
-}
-
 std::optional<JobEnergy> rated_energy(const PowerTerms& terms,
                                       int ranks,
                                       const Estimate<Seconds>& time,
                                       double busy) {
   check(terms);
   if (!terms.watts_per_rank) return std::nullopt;
-  const double power = mean_power(*terms.watts_per_rank, terms.waiting_power, busy) * ranks;
+  const double share = std::clamp(busy, 0.0, 1.0);
+  const double power =
+      *terms.watts_per_rank * (share + (1.0 - share) * terms.waiting_power) * ranks;
   return energy(terms, transform(time, [&](Seconds s) { return power * s.value(); }), false);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a count of ranks costs, and which count to choose.
+/// What a count of ranks costs, and which count to choose. All functions throw UserError for a term
+/// that is negative or out of the range given here.
 #pragma once
 
 #include "src/core/estimate.h"
@@ -19,11 +20,11 @@ struct Prices {
   Dollars per_job = Dollars(0.0);
 };
 
-/// C(K) = (K p + f) T + e. Throws UserError for fewer than one rank or a negative price.
+/// C(K) = (K p + f) T + e, for at least one rank.
 Dollars job_cost(const Prices& prices, int ranks, Seconds time);
 
-/// C(K) for one million tokens at `tokens_per_second` of all ranks together (> 0, else UserError),
-/// without what is paid once per job.
+/// C(K) for one million tokens at `tokens_per_second` > 0 of all ranks together, without what is
+/// paid once per job.
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second);
 
 /// The time that one count takes for the work that all counts of a comparison share.
@@ -38,8 +39,8 @@ Prices prices_at(const Prices& prices, const CountTime& at);
 
 /// K* among `times`: least cost, the smaller count where equal. The plateau holds every count whose
 /// cost is within 1 % of K*'s, or whose cost interval overlaps it. `price_of_speed` is for the work
-/// of `times`. With f = 0 the argmin does not depend on p: C is proportional to it.
-/// Absent for no times. Throws UserError for a negative price or a time that is not positive.
+/// of `times` > 0. With f = 0 the argmin does not depend on p: C is proportional to it.
+/// Absent for no times.
 std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<CountTime>& times);
 
 // The lines of a job's bill: what is paid per rank, per hour of wall clock and once, and what
@@ -68,14 +69,13 @@ struct BillLines {
   Dollars total() const { return ranks + fixed + storage + egress + waiting; }
 };
 
-/// The lines add up to `job_cost`. Throws UserError as it does.
+/// The lines add up to `job_cost`.
 BillLines bill_lines(const BillTerms& terms, int ranks, Seconds time);
 
-/// Storage while a job runs, from a price per month of 730 h (8760 h / 12). Throws UserError for a
-/// negative amount or price.
+/// Storage while a job runs, from a price per month of 730 h (8760 h / 12).
 DollarsPerSecond storage_rate(double gigabytes, double usd_per_gigabyte_month);
 
-/// Data that leaves once per run. Throws UserError for a negative amount or price.
+/// Data that leaves once per run.
 Dollars egress_cost(double gigabytes, double usd_per_gigabyte);
 
 // What an hour of a machine costs that was bought, and from which use on that beats renting.
@@ -93,14 +93,11 @@ struct OwnedTerms {
   double utilisation = 1.0;             // hours that do useful work over all hours
 };
 
-/// CRF(r, n) = r (1 + r)^n / ((1 + r)^n - 1): the yearly payment that returns 1 over n years at
-/// rate r; 1/n for r = 0. Throws UserError for n <= 0 or r < 0.
-double capital_recovery_factor(double rate, double years);
-
 /// Price of a rank for an hour that does useful work:
 ///   (CRF (capital - residual) + r residual) / 8760 + power PUE USD/kWh + operation / 8760,
-/// over the utilisation. The residual comes at the end, so that its interest is paid meanwhile.
-/// Throws UserError for a utilisation out of (0, 1] or a term that is negative.
+/// over the utilisation, with CRF = r (1 + r)^n / ((1 + r)^n - 1) the yearly payment that returns 1
+/// over n > 0 years at rate r (1/n for r = 0). The residual comes at the end, so that its interest
+/// is paid meanwhile. The utilisation lies in (0, 1].
 DollarsPerSecond owned_price(const OwnedTerms& terms);
 
 /// The utilisation from which owning is cheaper than `rented` per used hour: the price at
@@ -123,10 +120,6 @@ struct PowerTerms {
   std::string grid;                        // in words where that comes from; empty: unknown
 };
 
-/// Throws UserError for a power or an intensity that is not positive, a PUE below 1 or a waiting
-/// power out of [0, 1].
-void check(const PowerTerms& terms);
-
 /// Of one job. Embodied carbon, network and storage are not in it unless the meters saw them.
 struct JobEnergy {
   Estimate<double> joules;                // of the machines
@@ -135,12 +128,9 @@ struct JobEnergy {
   bool metered = false;
 };
 
-/// Mean power of a rank that computes a share `busy` of its time, clamped to [0, 1], and waits the
-/// rest: W (busy + (1 - busy) w).
-double mean_power(double watts, double waiting_power, double busy);
-
-/// E = K P T with the mean power of ranks that are `busy`; the interval is that of the time. Absent
-/// without a rated power.
+/// E = K P T; the interval is that of the time. P is the mean power of a rank that computes a share
+/// `busy` of its time, clamped to [0, 1], and waits the rest: W (busy + (1 - busy) w). Absent
+/// without a rated power. Power and intensity are above 0, PUE >= 1, the waiting power in [0, 1].
 std::optional<JobEnergy> rated_energy(const PowerTerms& terms,
                                       int ranks,
                                       const Estimate<Seconds>& time,
@@ -161,16 +151,11 @@ struct Preemption {
   Seconds notice{0};        // warning before a reclaim
 };
 
-/// Mean time between reclaims of a job of `ranks`, M = 1 / (rate ranks). Throws UserError for a
-/// rate that is not positive or fewer than one rank.
+/// Mean time between reclaims of a job of `ranks` >= 1, M = 1 / (rate ranks), rate > 0.
 Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks);
 
-/// Time of work between two checkpoints that loses least, by three formulas; all > 0.
-/// Young: sqrt(2 d M) (CACM 17, 1974).
-Seconds young_interval(Seconds checkpoint, Seconds mean_time);
-/// Daly: sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + (d / 2M) / 9) - d for d < 2M, else M (FGCS 22, 2006).
-Seconds daly_interval(Seconds checkpoint, Seconds mean_time);
-/// Exact for restarts that may be interrupted too: M (1 + W0(-exp(-d/M - 1))) (Daly 2006, eq. 13).
+/// Time of work between two checkpoints that loses least, exact for restarts that may be
+/// interrupted too: M (1 + W0(-exp(-d/M - 1))) (Daly, FGCS 22, 2006, eq. 13).
 Seconds exact_interval(Seconds checkpoint, Seconds mean_time);
 
 /// Expected time until `work` was done without an interruption, restarts (which may be interrupted
@@ -201,7 +186,7 @@ struct SpotCount {
 /// A time that a job must keep, and with what probability.
 struct Deadline {
   Seconds latest;
-  double probability = 0.95;
+  double probability = 0.95;  // in (0, 1)
 };
 
 /// Every count, and K* by expected cost among those that finish.
@@ -214,14 +199,11 @@ struct SpotChoice {
 };
 
 /// `prices.per_rank` is the spot price; the fixed rate runs for the expected time. The chance of
-/// meeting the deadline is that of the work at the upper end of its interval. Throws UserError for
-/// a deadline that is not positive or a probability out of (0, 1).
+/// meeting the deadline is that of the work at the upper end of its interval.
 SpotChoice choose_spot_count(const Prices& prices,
                              const Preemption& preemption,
                              const std::vector<CountTime>& times,
                              const std::optional<Deadline>& deadline = std::nullopt);
-
-// The chance that a job on machines that may be taken away is done in time.
 
 /// P(T <= deadline) for `work` at `ranks` by `plan`, under the same Poisson reclaims as
 /// `plan_spot`: segments are independent, a reclaim loses what its segment did, and a restart may

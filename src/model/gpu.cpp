@@ -2,28 +2,23 @@
 #include "src/model/gpu.h"
 
 #include "src/core/files/run_names.h"
-#include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/analysis.h"
 #include "src/model/roofline.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <set>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
-/// From section "gpu N". The datasheet is found in `catalogue` by PCI device id; none for a GPU
+/// From section "gpu N". The datasheet is found by PCI device id; none for a GPU
 /// that the catalogue does not know.
-GpuIdentity identify_gpu(const Run& run, int ordinal, const std::vector<GpuDatasheet>& catalogue) {
+GpuIdentity identify_gpu(const Run& run, int ordinal, const AnalysisOptions& options) {
   const std::string section = fmt::format("gpu {}", ordinal);
   const auto number = [&](const char* name) { return number_fact(run, section, name); };
   const auto whole = [&](const char* name) -> std::optional<int> {
@@ -37,8 +32,8 @@ GpuIdentity identify_gpu(const Run& run, int ordinal, const std::vector<GpuDatas
   };
   GpuIdentity gpu;
   gpu.ordinal = ordinal;
-  gpu.name = text_fact(run, section, "name").value_or("");
-  gpu.uuid = text_fact(run, section, "uuid").value_or("");
+  gpu.name = text_fact(run, section, "name");
+  gpu.uuid = text_fact(run, section, "uuid");
   gpu.pci_device_id = whole("pci_device_id");
   gpu.multiprocessors = whole("multiprocessors");
   gpu.memory = bytes("memory_bytes");
@@ -52,10 +47,12 @@ GpuIdentity identify_gpu(const Run& run, int ordinal, const std::vector<GpuDatas
   if (generation && width) gpu.pcie_bandwidth = pcie_rate(*generation, *width);
   gpu.mig = gpu.uuid.starts_with("MIG-");
   if (gpu.multiprocessors && gpu.memory) {
+    const auto& catalogue = options.datasheets ? *options.datasheets : gpu_catalogue();
     const GpuDatasheet* sheet =
         find_datasheet(catalogue, gpu.pci_device_id, *gpu.multiprocessors, *gpu.memory);
     if (sheet != nullptr) gpu.datasheet = *sheet;
   }
+  gpu.given_peak = options.peak_per_rank;
   return gpu;
 }
 
@@ -65,40 +62,28 @@ std::vector<GpuLaunch> launches_of(const ProbeRecord& probe) {
     const std::vector<double> times = usable_times(point, fields::wall_s);
     if (times.empty()) continue;
     launches.push_back(
-        {text_parameter(point, fields::launch),
-         transform(median_estimate(times), [](double time) { return Seconds(time); })});
+        {text_parameter(point, fields::launch), as<Seconds>(median_estimate(times))});
   }
   return launches;
 }
 
-/// Needs memory, ceilings and launches of the same result.
-void analyse_products(const Run& run, const AnalysisOptions& options, GpuResult& result) {
+GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& options) {
+  GpuResult result;
+  result.identity = identify_gpu(run, ordinal, options);
+  analyse_gpu_memory(points_of_gpu(run, fields::gpu_memory, ordinal), result);
+  analyse_gpu_latency(points_of_gpu(run, fields::gpu_latency, ordinal), result);
+  analyse_gpu_compute(points_of_gpu(run, fields::gpu_compute, ordinal), result);
+  fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
+  result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
   const auto products = [&](const char* probe) {
-    return products_of(points_of_gpu(run, probe, result.identity.ordinal),
-                       result.identity,
-                       options.peak_per_rank,
-                       result.warnings);
+    return products_of(points_of_gpu(run, probe, ordinal), result.identity, result.warnings);
   };
+  // Needs the memory, ceilings and launches found before.
   const std::vector<GpuGemm> all = products(fields::gpu_gemm);
-  result.formats = formats_of(all, {result.ceilings, result.launches}, result.identity);
+  result.formats = formats_of(all, result);
   place_products(all, result);
   add_ridge_batches(all, result);
   result.contention = contention_of(products(fields::gpu_contention));
-}
-
-GpuResult analyse_gpu(const Run& run,
-                      int ordinal,
-                      const std::vector<GpuDatasheet>& catalogue,
-                      const AnalysisOptions& options) {
-  GpuResult result;
-  result.identity = identify_gpu(run, ordinal, catalogue);
-  analyse_gpu_memory(points_of_gpu(run, fields::gpu_memory, ordinal), result);
-  analyse_gpu_latency(points_of_gpu(run, fields::gpu_latency, ordinal), result);
-  analyse_gpu_compute(
-      points_of_gpu(run, fields::gpu_compute, ordinal), options.peak_per_rank, result);
-  fit_ladders(points_of_gpu(run, fields::gpu_intensity, ordinal), result.roofline);
-  result.launches = launches_of(points_of_gpu(run, fields::gpu_launch, ordinal));
-  analyse_products(run, options, result);
   const ProbeRecord transfers = points_of_gpu(run, fields::gpu_transfer, ordinal);
   result.transfers = transfers_of(run, transfers, result.identity);
   if (auto lowered = lowered_pcie_link(run, transfers, ordinal)) {
@@ -109,41 +94,18 @@ GpuResult analyse_gpu(const Run& run,
   return result;
 }
 
-constexpr std::array gpu_probes{fields::gpu_compute,
-                                fields::gpu_memory,
-                                fields::gpu_latency,
-                                fields::gpu_intensity,
-                                fields::gpu_gemm,
-                                fields::gpu_contention,
-                                fields::gpu_together,
-                                fields::gpu_transfer,
-                                fields::gpu_launch};
-
-/// Ordinals that any of these probes has points of.
+/// Ordinals that any probe of GPUs has points of.
 std::set<int> measured_gpus(const Run& run) {
   std::set<int> ordinals;
-  for (const char* probe : gpu_probes) {
-    const ProbeRecord* record = find_probe(run, probe);
-    if (record == nullptr) continue;
-    for (const Point& point : record->points) {
+  for (const ProbeRecord& record : run.probes) {
+    if (!record.name.starts_with("roofline.gpu.")) continue;
+    for (const Point& point : record.points) {
       ordinals.insert(static_cast<int>(integer_parameter(point, fields::gpu)));
     }
   }
   return ordinals;
 }
-}  // namespace
 
-std::vector<GpuResult> analyse_gpus(const Run& run,
-                                    const std::vector<GpuDatasheet>& catalogue,
-                                    const AnalysisOptions& options) {
-  std::vector<GpuResult> results;
-  for (const int ordinal : measured_gpus(run)) {
-    results.push_back(analyse_gpu(run, ordinal, catalogue, options));
-  }
-  return results;
-}
-
-namespace {
 constexpr double least_energy_window_s = 2.0;
 constexpr double largest_mask = 0x1p63;
 
@@ -188,6 +150,14 @@ std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
 }
 }  // namespace
 
+std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options) {
+  std::vector<GpuResult> results;
+  for (const int ordinal : measured_gpus(run)) {
+    results.push_back(analyse_gpu(run, ordinal, options));
+  }
+  return results;
+}
+
 GpuConditions conditions_of(const Point& point) {
   GpuConditions conditions;
   conditions.clock_hz = counted_clock(point);
@@ -206,44 +176,14 @@ GpuConditions conditions_of(const Point& point) {
   return conditions;
 }
 
-std::optional<double> number_fact(const Run& run,
-                                  const std::string& section,
-                                  const std::string& name) {
-  const Fact* fact = find_fact(run, section, name);
-  if (fact == nullptr || !fact->value) return std::nullopt;
-  if (const auto* whole = std::get_if<std::int64_t>(&*fact->value)) {
-    return static_cast<double>(*whole);
-  }
-  const auto* real = std::get_if<double>(&*fact->value);
-  return real == nullptr ? std::nullopt : std::optional(*real);
-}
-
-std::optional<std::string> text_fact(const Run& run,
-                                     const std::string& section,
-                                     const std::string& name) {
-  const Fact* fact = find_fact(run, section, name);
-  if (fact == nullptr || !fact->value) return std::nullopt;
-  const auto* value = std::get_if<std::string>(&*fact->value);
-  return value == nullptr ? std::nullopt : std::optional(*value);
-}
-
-double share_of_reason(const GpuConditions& conditions, const std::string& reason) {
-  for (const auto& [name, share] : conditions.slowdown_reasons) {
-    if (name == reason) return share;
-  }
-  return 0.0;
-}
-
-namespace {
-std::optional<Estimate<double>> rate_of(const Point& point, const char* what) {
-  const std::optional<double> total = amount_of(point, what);
+std::optional<Estimate<double>> rate_of(const Point& point, const char* amount) {
+  const std::optional<double> total = amount_of(point, amount);
   if (!total || !(*total > 0.0)) return std::nullopt;
   const std::vector<double> times = usable_times(point, fields::wall_s);
   if (times.empty()) return std::nullopt;
   const Estimate<double> rate = rate_estimate(*total, times);
   return std::isfinite(rate.value) ? std::optional(rate) : std::nullopt;
 }
-}  // namespace
 
 ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal) {
   ProbeRecord selected;
@@ -254,18 +194,6 @@ ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal) {
     if (integer_parameter(point, fields::gpu) == ordinal) selected.points.push_back(point);
   }
   return selected;
-}
-
-std::optional<Estimate<FlopPerSecond>> flop_rate_of(const Point& point) {
-  const auto rate = rate_of(point, fields::flops);
-  if (!rate) return std::nullopt;
-  return transform(*rate, [](double value) { return FlopPerSecond(value); });
-}
-
-std::optional<Estimate<BytesPerSecond>> byte_rate_of(const Point& point) {
-  const auto rate = rate_of(point, fields::bytes);
-  if (!rate) return std::nullopt;
-  return transform(*rate, [](double value) { return BytesPerSecond(value); });
 }
 
 std::optional<double> counted_clock(const Point& point) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `GpuAnalysis`: identity, conditions, points; header of all gpu_*.cpp.
+/// From a run to what each of its GPUs can do, and how they compare; header of all gpu_*.cpp.
 #pragma once
 
 #include "src/core/catalogue.h"
@@ -14,109 +14,66 @@
 #include <vector>
 
 namespace scaleworth::model {
-// From a run to what each of its GPUs can do, and how they compare.
-
 /// One result per GPU that a roofline.gpu.* probe has points of, by ordinal; what was not measured
 /// is absent in it. Empty for a run without GPU points.
-/// Throws UserError naming the field when a point is malformed.
-std::vector<GpuResult> analyse_gpus(const Run& run,
-                                    const std::vector<GpuDatasheet>& catalogue,
-                                    const AnalysisOptions& options);
+/// Throws UserError naming the field when a point lacks a parameter, an amount or a series; so do
+/// all functions below that read points.
+std::vector<GpuResult> analyse_gpus(const Run& run, const AnalysisOptions& options);
 
-// Clock, power, temperature and slow-down reasons of one point, from its telemetry.
+// Points of one GPU: conditions, selection, rates, clock.
 
 /// The clock is the median of the cycles counted on the GPU, else of the driver's readings. Power
 /// is energy / window for windows of 2 s and more (shorter ones hold too few updates of the
 /// counter: arXiv 2312.02741), else the median reading. Whatever has no readings is absent.
 GpuConditions conditions_of(const Point& point);
 
-/// A reason's share of the readings, 0 when it was never given.
-double share_of_reason(const GpuConditions& conditions, const std::string& reason);
-
-// Points of one GPU: selection, rates, clock, and parameters that a point may lack.
-
-/// The probe's points with that `gpu`; a record without points when the run has no such probe.
-/// Throws UserError when a point names no GPU.
+/// The probe's points with that `gpu`; none when the run has no such probe.
 ProbeRecord points_of_gpu(const Run& run, const char* probe, int ordinal);
 
-/// A fact of one section of the environment; absent where the driver did not give it.
-std::optional<double> number_fact(const Run& run,
-                                  const std::string& section,
-                                  const std::string& name);
-std::optional<std::string> text_fact(const Run& run,
-                                     const std::string& section,
-                                     const std::string& name);
-
 /// amount / median time with its interval; absent without usable times or without the amount.
-std::optional<Estimate<FlopPerSecond>> flop_rate_of(const Point& point);
-std::optional<Estimate<BytesPerSecond>> byte_rate_of(const Point& point);
+std::optional<Estimate<double>> rate_of(const Point& point, const char* amount);
 
 /// Median of the clock counted during the samples.
 std::optional<double> counted_clock(const Point& point);
 
-// A GPU's compute ceilings: multiply-adds on registers, by the CUDA cores and by the tensor cores.
-
+// Values of `isa` of a GPU's ceilings.
 inline constexpr const char* cuda_cores = "cuda cores";
 inline constexpr const char* tensor_cores = "tensor cores";
 
-/// Fills `ceilings` of the result and of its roofline from the points of roofline.gpu.compute, each
-/// against its peak where one is known (`given`: --peak). Rates that the clock forbids are named in
-/// `warnings`.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
-void analyse_gpu_compute(const ProbeRecord& probe,
-                         std::optional<FlopPerSecond> given,
-                         GpuResult& result);
-
-// Rates that physics forbids: above the link, above the memory's bus, above the measured roof.
+/// Fills the ceilings from the points of roofline.gpu.compute, each against its peak where one is
+/// known. Rates that the clock forbids are named in `warnings`.
+void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result);
 
 /// Names in `warnings`, with the likely cause: transfers more than 2 % above their link's raw rate,
 /// memory more than 10 % above the datasheet (boards clock their memory up to 3 % above it), and
 /// products whose whole interval lies more than 5 % above their roof.
 void warn_of_impossible_rates(GpuResult& result);
 
-// A GPU's memory hierarchy: the best streaming variant at each size, levels, latency in cycles.
-
-/// Fills `memory_levels`, and `memory` and `memory_levels` of the roofline, from the points of
+/// Fills `memory_levels`, and `memory` by those of the device, from the points of
 /// roofline.gpu.memory, the pilots left out. Of the variants of one kernel at one size the one with
 /// the highest median counts. Levels of the device are named by L2; those of single multiprocessors
-/// by L1 and kept while they are L1; shared memory is a level of its own. Throws UserError when a
-/// point lacks a parameter, an amount or a series.
+/// by L1 and kept while they are L1; shared memory is a level of its own.
 void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result);
 
-/// Fills `latency_levels` and `translation_latency` (strides of a page and more), and the latency
-/// of the roofline, from the points of roofline.gpu.latency. Cycles = time x clock counted in the
-/// same samples.
+/// Fills `latency`, `latency_levels` and `translation_latency` (strides of a page and more) from
+/// the points of roofline.gpu.latency. Cycles = time x clock counted in the same samples.
 void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result);
 
-// Rates of a GPU held against its datasheet, at the datasheet's clock and at the measured one.
-
-/// A peak to hold rates against.
-struct NamedPeak {
-  DatasheetPeak peak;
-  std::string basis;  // "datasheet bf16, dense, at 1830 MHz"
-};
-
-/// The dense peak of tensor products (fp32 and, without tensor units for it, fp64: of the CUDA
-/// cores) or, `cuda_cores`, of fused multiply-adds outside the tensor units. `given` (--peak) takes
-/// the place of the bf16 tensor peak. Absent when neither knows: a peak is never guessed.
-std::optional<NamedPeak> peak_of(const GpuIdentity& gpu,
-                                 const std::string& precision,
-                                 bool cuda_cores,
-                                 std::optional<FlopPerSecond> given);
-
-/// eta_spec = rate / peak; with f the measured clock and c = peak / (multiprocessors x clock) of
-/// the datasheet, eta_clk = rate / (multiprocessors x c x f). The latter is absent without
-/// `clock_hz`, or when the clock that the peak is computed at is not known.
-AgainstPeak against_peak(const GpuIdentity& gpu,
-                         const NamedPeak& named,
-                         const Estimate<FlopPerSecond>& rate,
-                         std::optional<double> clock_hz);
+/// A rate held against the dense peak of tensor products (fp32 and, without tensor units for it,
+/// fp64: of the CUDA cores) or, `on_cuda_cores`, of fused multiply-adds outside the tensor units. A
+/// given --peak takes the place of the bf16 tensor peak. Absent when neither knows: a peak is never
+/// guessed. eta_spec = rate / peak; with f the measured clock and c = peak / (multiprocessors x
+/// clock) of the datasheet, eta_clk = rate / (multiprocessors x c x f). The latter is absent
+/// without `clock_hz`, or when the clock that the peak is computed at is not known.
+std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
+                                        const std::string& precision,
+                                        bool on_cuda_cores,
+                                        const Estimate<FlopPerSecond>& rate,
+                                        std::optional<double> clock_hz);
 
 /// Why `against` cannot be: the whole interval of the rate lies above what the multiprocessors do
 /// per clock at the highest clock (x 1.005). Empty when it can.
 std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
-
-// Measured matrix products of a GPU: rate, clock, power, and their share of the peak.
 
 /// "bf16", "fp8_e4m3 fast": fp8 by the way it accumulates.
 std::string format_text(const std::string& precision, bool fast_accumulation);
@@ -126,13 +83,21 @@ std::string product_text(const GpuGemm& gemm);
 
 /// The points with samples of roofline.gpu.gemm, of contention or of all GPUs together; those that
 /// the clock forbids are left out and named in `warnings`. Energy per FLOP needs products without
-/// gaps and a window of 2 s. Throws UserError when a point lacks a parameter or an amount.
+/// gaps and a window of 2 s.
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
-                                 std::optional<FlopPerSecond> given,
                                  std::vector<std::string>& warnings);
 
 // The loss waterfall: from the datasheet's peak to the measured rate, each step with its evidence.
+
+/// Why the clock stands where it does: the name of its waterfall step ("power cap", "heat",
+/// "settled clock") and a phrase with the readings. A reason counts when it was given in at least
+/// half of the readings; without one, a power within 5 % of the limit does.
+struct ClockCause {
+  std::string step = "settled clock";
+  std::string evidence;
+};
+ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu);
 
 /// The figures of one product. One that is absent makes no step of its own: what it would have
 /// explained goes to the step "unexplained".
@@ -144,8 +109,7 @@ struct WaterfallEvidence {
   std::optional<double> spec_clock_hz;     // that the datasheet computes with
   std::optional<double> maximum_clock_hz;  // that the GPU may reach
   std::optional<double> settled_clock_hz;  // during the product
-  std::string clock_step;                  // "power cap", "heat", "settled clock"
-  std::string clock_evidence;              // what holds the clock down
+  ClockCause clock;
   /// Share of the peak at its own clock that multiply-adds on registers reach, without any memory.
   std::optional<double> registers;
   /// Best product of this format: its share of the peak at its own clock, over its wave efficiency
@@ -161,7 +125,7 @@ struct WaterfallEvidence {
 /// Steps in this order, as far as there is evidence and anything is lost or gained:
 ///   slice of the GPU        multiprocessors here / on the datasheet (only where they differ)
 ///   clock basis             maximum clock / datasheet's clock
-///   `clock_step`            settled clock / maximum clock
+///   `clock.step`            settled clock / maximum clock
 ///   tensor cores            what registers reach (left out below the best kernel)
 ///   algorithm and tiles     best kernel of the format, which may be this product's own
 ///   wave quantisation       tiles that do not fill the multiprocessors; not where it is beaten;
@@ -169,75 +133,47 @@ struct WaterfallEvidence {
 ///   launch gaps             1 - share of the time
 ///   unexplained             what remains
 /// Without the maximum clock the two clock steps are one ("clock"). The factors multiply, and the
-/// changes add, from `spec` to `measured`: checked, std::logic_error otherwise.
+/// changes add, from `spec` to `measured`.
 /// Throws UserError unless `spec` and `measured` are positive.
 LossWaterfall loss_waterfall(const WaterfallEvidence& evidence);
 
-// What the run knows about why one product is below its peak.
-
-/// Why the clock stands where it does: the name of its waterfall step ("power cap", "heat",
-/// "settled clock") and a phrase with the readings. A reason counts when it was given in at least
-/// half of the readings; without one, a power within 5 % of the limit does.
-struct ClockCause {
-  std::string step = "settled clock";
-  std::string evidence;
-};
-ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu);
-
-/// What a GPU's other probes say about its products.
-struct OtherProbes {
-  std::span<const GpuCeiling> ceilings;
-  std::span<const GpuLaunch> launches;
-};
-
-/// For a `product` with a peak. `best` is the best shape of its format.
+/// For a `product` with a peak. `best` is the best shape of its format; of `gpu` are the clocks,
+/// what registers reach and how long a launch takes in a queue.
 WaterfallEvidence evidence_for(const GpuGemm& product,
                                const std::optional<GpuGemm>& best,
-                               const OtherProbes& others,
-                               const GpuIdentity& gpu);
+                               const GpuResult& gpu);
 
-// What each number format reaches: steady, burst, best shape, what tuning gave, and what was lost.
-
-/// One entry per format (fp8 by accumulation) among products that are not the user's own, highest
-/// steady or best rate first.
+/// What each number format reaches: one entry per format (fp8 by accumulation) among products that
+/// are not the user's own, highest steady or best rate first.
 ///   steady      pass "steady", the cube of 8192, else the one with the most FLOPs
 ///   burst       pass "burst"
 ///   best shape  the fastest of pass "duty-cycled": a maximum, so a little optimistic
 ///   headroom    best over first proposal of the library among the gap-free coarse and fine passes
 ///               of one shape, in the fine pass where it timed both: that of the steady shape, else
 ///               of the shape with the most FLOPs
-///   waterfall   of the steady product, where a peak is known
-/// `others` hold what registers reach and how long a launch takes in a queue, `gpu` the clocks.
-std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
-                                  const OtherProbes& others,
-                                  const GpuIdentity& gpu);
-
-// A GPU's products under its measured roof, and the batch at which a model reaches the ridge.
+///   waterfall   of the steady product, where a peak is known, by the figures of `gpu`
+std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu);
 
 /// The highest measured rate of a format: of its products, bursts left out; for fp32 and fp64 also
 /// of the CUDA cores on registers. Where the user's own products alone were measured the tensor
 /// cores on registers count too, else no product could be short of its roof. Absent when there is
 /// none.
 std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
-                                              std::span<const GpuCeiling> ceilings,
+                                              std::span<const ComputeCeiling> ceilings,
                                               const std::string& precision);
 
-/// Fills `placements`, and the products of the roofline, with one entry per format, family, name
-/// and shape of the steady and duty-cycled passes (steady before duty-cycled). The bandwidth is
-/// that of the device's streams over as many bytes as the operands, at least twice L2: products use
-/// sets of operands in turn that L2 does not hold.
+/// Fills the roofline's `gemms` with one entry per format, family, name and shape of the steady and
+/// duty-cycled passes (steady before duty-cycled). The bandwidth is that of the device's streams
+/// over as many bytes as the operands, at least twice L2: products use sets of operands in turn
+/// that L2 does not hold.
 void place_products(std::span<const GpuGemm> products, GpuResult& result);
 
-/// One weight matrix that a batch of tokens is multiplied with: n columns, k rows, `batch` of them.
-struct WeightShape {
-  std::int64_t n = 0, k = 0, batch = 1;
-};
-
-/// Tokens m at which the products of `weights` together have the intensity `ridge`:
+/// Tokens m at which the products of `weights`, whose own m do not count, together have the
+/// intensity `ridge`:
 ///   I(m) = sum 2 m n k / sum (in (m k + k n) + out m n)
 ///   m* = ridge in sum k n / (sum 2 n k - ridge sum (in k + out n))
 /// Absent when the intensity stays below the ridge however many tokens there are.
-std::optional<double> ridge_tokens(std::span<const WeightShape> weights,
+std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
                                    double input_bytes,
                                    double output_bytes,
                                    FlopPerByte ridge);
@@ -265,28 +201,17 @@ Tile tile_of(const std::string& algorithm);
 /// Throws UserError for a side, tile or multiprocessor count that is not positive.
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
-// What a product keeps of its rate when a collective holds some multiprocessors.
-
-/// One entry per product of roofline.gpu.contention, most multiprocessors first; rates relative to
+/// What a product keeps of its rate when a collective holds some multiprocessors: one entry per
+/// product of roofline.gpu.contention, most multiprocessors first; rates relative to
 /// the first. Empty for fewer than two counts.
 std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 
-// What a GPU's work costs at its measured rates.
-
-/// price / rate x 1e18 FLOPs: USD per EFLOP. Throws UserError unless the rate is positive.
-Dollars cost_per_exaflop(DollarsPerSecond price, FlopPerSecond rate);
-
-/// price / rate x 1e12 bytes: USD per TB moved. Throws UserError unless the rate is positive.
-Dollars cost_per_terabyte(DollarsPerSecond price, BytesPerSecond rate);
-
-/// Of the level "memory"; absent when it was not measured.
+/// Of the level "memory"; absent when not measured.
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
 
-/// Of the steady bf16 rate, else of the fastest steady one, and of the memory's read rate. Absent
-/// when neither was measured.
+/// Price / rate of the steady bf16 products, else of the fastest steady ones, and of the memory's
+/// reads. Absent when neither was measured.
 std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu);
-
-// Model FLOPs utilisation of training steps on GPUs.
 
 /// Fills mfu_measured and its basis in rows whose steps multiplied in a format that a GPU's
 /// products were measured in: against the steady rate of the slowest such GPU times the ranks,
@@ -296,21 +221,13 @@ void add_gpu_utilisation(const Run& run,
                          const std::vector<GpuResult>& gpus,
                          std::vector<ScalingResult>& scaling);
 
-// All GPUs of a node at once: how evenly they run, and why one is slow.
-
 /// From roofline.gpu.together: passes "alone" and "together" of each GPU. A GPU is slow when the
 /// whole interval of its rate over the median of the others of its model lies more than 5 % below 1
 /// (without intervals, when the value does). Its cause is the difference to the others that
 /// accounts for the lower clock - power limit, slow-down reason, temperature - if the clock
 /// explains at least 80 % of the loss; a slow GPU at the others' clock is unexplained. Absent for
-/// fewer than two GPUs. `gpus` give limits; `given` is --peak. Throws UserError when a point lacks
-/// a parameter or an amount.
-std::optional<GpusTogether> compare_gpus(const Run& run,
-                                         const std::vector<GpuResult>& gpus,
-                                         std::optional<FlopPerSecond> given);
-
-// Transfers between this node's memory and its GPUs: latency, plateau, and their share of the
-// link.
+/// fewer than two GPUs. `gpus` give limits.
+std::optional<GpusTogether> compare_gpus(const Run& run, const std::vector<GpuResult>& gpus);
 
 /// A link between two ends and its raw rate in one direction.
 struct RawLink {
@@ -334,12 +251,9 @@ std::optional<std::string> lowered_pcie_link(const Run& run, const ProbeRecord& 
 /// One entry per (source, target, engine, directions, alone or together) of roofline.gpu.transfer,
 /// by engine and ends. T(n) = alpha + n beta by relative error from three sizes on
 /// (n: bytes of one direction; alpha, beta >= 0); rates count all directions.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
 std::vector<GpuTransfer> transfers_of(const Run& run,
                                       const ProbeRecord& probe,
                                       const GpuIdentity& gpu);
-
-// What a PCIe link can carry.
 
 /// Raw rate of a PCIe link in one direction. Absent for an unknown generation.
 /// Source: PCI Express base specifications: 8, 16, 32 GT/s with 128b/130b coding (generations 3 to

@@ -3,81 +3,19 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/gpu.h"
 #include "src/model/roofline.h"
+#include "src/model/transformer/utilisation.h"
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::model {
-void analyse_gpu_compute(const ProbeRecord& probe,
-                         std::optional<FlopPerSecond> given,
-                         GpuResult& result) {
-  for (const Point& point : probe.points) {
-    ProbeRecord single;
-    single.points = {point};
-    const std::vector<ComputeCeiling> measured = compute_ceilings(single, result.warnings);
-    if (measured.empty()) continue;
-    GpuCeiling found{measured.front(), conditions_of(point), std::nullopt};
-    const ComputeCeiling& ceiling = found.ceiling;
-    const auto peak = peak_of(result.identity, ceiling.precision, ceiling.isa == cuda_cores, given);
-    if (peak) {
-      found.against =
-          against_peak(result.identity, *peak, ceiling.wall_rate, found.conditions.clock_hz);
-      const std::string why = impossible_rate(result.identity, *found.against);
-      if (!why.empty()) {
-        result.warnings.push_back(
-            fmt::format("{} on the {} reaches {}", ceiling.precision, ceiling.isa, why));
-      }
-    }
-    result.roofline.ceilings.push_back(ceiling);
-    result.ceilings.push_back(std::move(found));
-  }
-}
-
 namespace {
 constexpr double above_link = 1.02;
 constexpr double above_memory = 1.10;
 constexpr double above_roof = 1.05;
 
-}  // namespace
-
-void warn_of_impossible_rates(GpuResult& result) {
-  for (const GpuTransfer& transfer : result.transfers) {
-    if (transfer.of_link.value_or(0.0) <= above_link) continue;
-    result.warnings.push_back(
-        fmt::format("{} to {} moves {:.0f} % of its {} link's raw rate: suspect; the link was read "
-                    "while it idled, or the bytes did not cross it",
-                    transfer.source,
-                    transfer.target,
-                    100.0 * *transfer.of_link,
-                    transfer.link));
-  }
-  for (const GpuMemoryLevel& found : result.memory_levels) {
-    if (!found.of_datasheet || found.of_datasheet->value <= above_memory) continue;
-    result.warnings.push_back(
-        fmt::format("{} of memory reaches {:.0f} % of the datasheet: suspect; the working set fits "
-                    "the L2 cache, or the datasheet entry is not this GPU's",
-                    found.level.kernel,
-                    100.0 * found.of_datasheet->value));
-  }
-  for (const GpuPlacement& placement : result.placements) {
-    const PlacedGemm& gemm = placement.gemm;
-    const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
-    if (least / gemm.roof <= above_roof) continue;
-    result.warnings.push_back(fmt::format(
-        "{} {} x {} x {} reaches {:.0f} % of its roof: suspect; L2 served its operands, or the "
-        "memory's rate was measured too low",
-        gemm.precision,
-        gemm.m,
-        gemm.n,
-        gemm.k,
-        100.0 * gemm.fraction));
-  }
-}
-
-namespace {
 constexpr const char* device_scope = "device";
 constexpr const char* multiprocessor_scope = "multiprocessor";
 constexpr const char* shared_label = "shared";
@@ -86,7 +24,7 @@ constexpr std::int64_t page_bytes = 2 << 20;
 
 /// The fastest variant of a kernel at one size.
 struct Best {
-  Estimate<BytesPerSecond> rate;
+  Estimate<double> rate;
   std::vector<double> rates;
   std::string variant;
 };
@@ -97,8 +35,8 @@ std::map<CurveKey, Curve> best_variants(const ProbeRecord& probe) {
   std::map<CurveKey, Curve> curves;
   for (const Point& point : probe.points) {
     // Pilots choose the variant; their few short samples are no measurement.
-    if (text_of(point, fields::pass).value_or("") == pilot_pass) continue;
-    const auto rate = byte_rate_of(point);
+    if (parameter_of<std::string>(point, fields::pass) == pilot_pass) continue;
+    const auto rate = rate_of(point, fields::bytes);
     if (!rate) continue;
     const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
     Curve& curve =
@@ -107,47 +45,32 @@ std::map<CurveKey, Curve> best_variants(const ProbeRecord& probe) {
     if (best.rates.empty() || rate->value > best.rate.value) {
       best = {*rate,
               rates(amount(point, fields::bytes), usable_times(point, fields::wall_s)),
-              text_of(point, fields::variant).value_or("")};
+              parameter_of<std::string>(point, fields::variant)};
     }
   }
   return curves;
 }
 
-std::vector<CacheCapacity> caches_for(const std::string& scope, const GpuIdentity& gpu) {
+std::vector<CacheCapacity> caches_of(const GpuIdentity& gpu, bool of_multiprocessors) {
   std::vector<CacheCapacity> caches;
-  if (scope == multiprocessor_scope) {
-    if (!gpu.shared_per_multiprocessor) return caches;
-    caches.push_back({"L1", *gpu.shared_per_multiprocessor, gpu.multiprocessors});
+  if (of_multiprocessors && gpu.shared_per_multiprocessor) {
+    caches.push_back({"L1", *gpu.shared_per_multiprocessor, {}});
   }
   if (gpu.l2_cache) caches.push_back({"L2", *gpu.l2_cache, 1});
   return caches;
 }
 
-std::vector<CurveSample> samples_of(const Curve& curve) {
+std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const GpuIdentity& gpu) {
   std::vector<CurveSample> samples;
   for (const auto& [size, best] : curve) samples.push_back({Bytes(size), best.rates});
-  return samples;
-}
-
-MemoryLevel memory_level(const std::string& label, const std::string& kernel, const Level& level) {
-  return {label, kernel, 1, level.smallest, level.largest, transform(level.value, [](double rate) {
-            return BytesPerSecond(rate);
-          })};
-}
-
-std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const GpuIdentity& gpu) {
-  const std::vector<CurveSample> samples = samples_of(curve);
-  if (scope == device_scope) return find_levels(samples, caches_for(scope, gpu), 1);
-  const CurveSample& last = samples.back();
-  const bool single = samples.size() == 1;
-  if (single) {
-    return {{scope == multiprocessor_scope ? "L1" : shared_label,
-             last.working_set,
-             last.working_set,
-             median_estimate(last.values)}};
+  if (scope == device_scope) return find_levels(samples, caches_of(gpu, false), 1);
+  const bool shared = scope != multiprocessor_scope;
+  if (samples.size() == 1) {
+    const auto& [size, rates] = samples.front();
+    return {{shared ? shared_label : "L1", size, size, median_estimate(rates)}};
   }
   std::vector<Level> kept;
-  if (scope != multiprocessor_scope) {
+  if (shared) {
     // Whatever part of it is used, shared memory is one level.
     for (const Level& level : find_levels(samples, {}, 1)) {
       if (kept.empty() || level.value.value > kept.front().value.value) kept = {level};
@@ -155,20 +78,13 @@ std::vector<Level> levels_of(const std::string& scope, const Curve& curve, const
     if (!kept.empty()) kept.front().label = shared_label;
     return kept;
   }
+  std::vector<CacheCapacity> caches;
+  if (gpu.shared_per_multiprocessor) caches = caches_of(gpu, true);
   // One multiprocessor's part of L2 or memory, reread by all, is what the device's curve shows too.
-  const int workers = gpu.multiprocessors.value_or(1);
-  for (const Level& level : find_levels(samples, caches_for(scope, gpu), workers)) {
+  for (const Level& level : find_levels(samples, caches, gpu.multiprocessors.value_or(1))) {
     if (level.label == "L1" || level.label == "level 1") kept.push_back(level);
   }
   return kept;
-}
-
-std::optional<Estimate<double>> of_datasheet(const MemoryLevel& level, const GpuIdentity& gpu) {
-  if (level.label != "memory" || !gpu.datasheet || !gpu.datasheet->memory_bandwidth) {
-    return std::nullopt;
-  }
-  const BytesPerSecond peak = *gpu.datasheet->memory_bandwidth;
-  return transform(level.rate, [=](BytesPerSecond rate) { return rate / peak; });
 }
 
 /// Median of the clock over the points whose size lies on the level.
@@ -179,58 +95,7 @@ std::optional<double> clock_on(const std::map<double, double>& clocks, Bytes fro
   }
   return median(values);
 }
-}  // namespace
 
-void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result) {
-  for (const auto& [key, curve] : best_variants(probe)) {
-    const auto& [scope, kernel] = key;
-    if (scope == device_scope) {
-      for (const auto& [size, best] : curve) {
-        result.roofline.memory.push_back({kernel, false, 1, Bytes(size), best.rate, best.rate});
-      }
-    }
-    for (const Level& level : levels_of(scope, curve, result.identity)) {
-      GpuMemoryLevel found{scope, memory_level(level.label, kernel, level), "", std::nullopt};
-      found.variant = curve.at(level.largest.value()).variant;
-      if (scope == device_scope) found.of_datasheet = of_datasheet(found.level, result.identity);
-      result.roofline.memory_levels.push_back(found.level);
-      result.memory_levels.push_back(std::move(found));
-    }
-  }
-}
-
-void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
-  ProbeRecord lines;
-  std::map<double, double> clocks;
-  for (const Point& point : probe.points) {
-    const std::vector<double> times = usable_times(point, fields::wall_s);
-    if (times.empty()) continue;
-    const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
-    if (integer_of(point, fields::stride_bytes).value_or(0) >= page_bytes) {
-      result.translation_latency.push_back(
-          {Bytes(size),
-           transform(median_estimate(times), [](double time) { return Seconds(time); })});
-      continue;
-    }
-    lines.points.push_back(point);
-    if (const auto clock = counted_clock(point)) clocks[size] = *clock;
-  }
-  std::vector<CacheCapacity> caches;
-  if (result.identity.shared_per_multiprocessor) {
-    caches.push_back({"L1", *result.identity.shared_per_multiprocessor, {}});
-  }
-  if (result.identity.l2_cache) caches.push_back({"L2", *result.identity.l2_cache, {}});
-  analyse_latency(lines, caches, result.roofline);
-  for (const LatencyLevel& level : result.roofline.latency_levels) {
-    GpuLatencyLevel found{level, std::nullopt};
-    if (const auto clock = clock_on(clocks, level.smallest, level.largest)) {
-      found.cycles = transform(level.latency, [&](Seconds time) { return time.value() * *clock; });
-    }
-    result.latency_levels.push_back(std::move(found));
-  }
-}
-
-namespace {
 constexpr double measurement_slack = 1.005;
 
 const DatasheetPeak* find_peak(const std::map<std::string, DatasheetPeak>& peaks,
@@ -261,32 +126,125 @@ double share_of_sheet(const GpuIdentity& gpu) {
 }
 }  // namespace
 
-std::optional<NamedPeak> peak_of(const GpuIdentity& gpu,
-                                 const std::string& precision,
-                                 bool on_cuda_cores,
-                                 std::optional<FlopPerSecond> given) {
-  if (given && !on_cuda_cores && precision == "bf16") {
-    return NamedPeak{{*given, std::nullopt}, "--peak"};
+void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result) {
+  const GpuIdentity& gpu = result.identity;
+  for (const Point& point : probe.points) {
+    std::optional<ComputeCeiling> ceiling = compute_ceiling(point, result.warnings);
+    if (!ceiling) continue;
+    ceiling->conditions = conditions_of(point);
+    ceiling->against = against_peak(gpu,
+                                    ceiling->precision,
+                                    ceiling->isa == cuda_cores,
+                                    ceiling->wall_rate,
+                                    ceiling->conditions.clock_hz);
+    const std::string why = ceiling->against ? impossible_rate(gpu, *ceiling->against) : "";
+    if (!why.empty()) {
+      result.warnings.push_back(
+          fmt::format("{} on the {} reaches {}", ceiling->precision, ceiling->isa, why));
+    }
+    result.roofline.ceilings.push_back(std::move(*ceiling));
   }
-  if (!gpu.datasheet) return std::nullopt;
-  const DatasheetPeak* peak = sheet_peak(*gpu.datasheet, precision, on_cuda_cores);
-  if (peak == nullptr) return std::nullopt;
-  std::string basis = fmt::format("datasheet {}, dense", precision);
-  if (peak->clock_hz) basis += fmt::format(", at {:.0f} MHz", *peak->clock_hz * 1e-6);
-  return NamedPeak{*peak, basis};
 }
 
-AgainstPeak against_peak(const GpuIdentity& gpu,
-                         const NamedPeak& named,
-                         const Estimate<FlopPerSecond>& rate,
-                         std::optional<double> clock_hz) {
+void warn_of_impossible_rates(GpuResult& result) {
+  for (const GpuTransfer& transfer : result.transfers) {
+    if (transfer.of_link.value_or(0.0) <= above_link) continue;
+    result.warnings.push_back(
+        fmt::format("{} to {} moves {:.0f} % of its {} link's raw rate: suspect; the link was read "
+                    "while it idled, or the bytes did not cross it",
+                    transfer.source,
+                    transfer.target,
+                    100.0 * *transfer.of_link,
+                    transfer.link));
+  }
+  for (const MemoryLevel& level : result.roofline.memory_levels) {
+    if (!level.of_datasheet || level.of_datasheet->value <= above_memory) continue;
+    result.warnings.push_back(
+        fmt::format("{} of memory reaches {:.0f} % of the datasheet: suspect; the working set fits "
+                    "the L2 cache, or the datasheet entry is not this GPU's",
+                    level.kernel,
+                    100.0 * level.of_datasheet->value));
+  }
+  for (const PlacedGemm& gemm : result.roofline.gemms) {
+    const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
+    if (least / gemm.roof <= above_roof) continue;
+    result.warnings.push_back(fmt::format(
+        "{} {} x {} x {} reaches {:.0f} % of its roof: suspect; L2 served its operands, or the "
+        "memory's rate was measured too low",
+        gemm.precision,
+        gemm.m,
+        gemm.n,
+        gemm.k,
+        100.0 * gemm.fraction));
+  }
+}
+
+void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result) {
+  const GpuIdentity& gpu = result.identity;
+  for (const auto& [key, curve] : best_variants(probe)) {
+    const auto& [scope, kernel] = key;
+    const bool device = scope == device_scope;
+    for (const auto& [size, best] : curve) {
+      const auto rate = as<BytesPerSecond>(best.rate);
+      if (device) result.roofline.memory.push_back({kernel, false, 1, Bytes(size), rate, rate});
+    }
+    for (const Level& level : levels_of(scope, curve, gpu)) {
+      MemoryLevel found{
+          level.label, kernel, 1, level.smallest, level.largest, as<BytesPerSecond>(level.value)};
+      found.scope = scope;
+      found.variant = curve.at(level.largest.value()).variant;
+      if (device && level.label == "memory" && gpu.datasheet && gpu.datasheet->memory_bandwidth) {
+        const BytesPerSecond peak = *gpu.datasheet->memory_bandwidth;
+        found.of_datasheet =
+            transform(found.rate, [=](BytesPerSecond rate) { return rate / peak; });
+      }
+      result.roofline.memory_levels.push_back(std::move(found));
+    }
+  }
+}
+
+void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
+  ProbeRecord lines;
+  std::map<double, double> clocks;
+  for (const Point& point : probe.points) {
+    const std::vector<double> times = usable_times(point, fields::wall_s);
+    if (times.empty()) continue;
+    const auto size = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
+    if (parameter_of<std::int64_t>(point, fields::stride_bytes) >= page_bytes) {
+      result.translation_latency.push_back({Bytes(size), as<Seconds>(median_estimate(times))});
+      continue;
+    }
+    lines.points.push_back(point);
+    if (const auto clock = counted_clock(point)) clocks[size] = *clock;
+  }
+  analyse_latency(lines, caches_of(result.identity, true), result.roofline);
+  for (LatencyLevel& level : result.roofline.latency_levels) {
+    if (const auto clock = clock_on(clocks, level.smallest, level.largest)) {
+      level.cycles = transform(level.latency, [&](Seconds time) { return time.value() * *clock; });
+    }
+  }
+}
+
+std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
+                                        const std::string& precision,
+                                        bool on_cuda_cores,
+                                        const Estimate<FlopPerSecond>& rate,
+                                        std::optional<double> clock_hz) {
   AgainstPeak against;
-  against.peak = named.peak.rate;
-  against.basis = named.basis;
-  against.clock_hz = named.peak.clock_hz;
-  against.fraction = transform(rate, [&](FlopPerSecond value) { return value / named.peak.rate; });
-  if (clock_hz && named.peak.clock_hz) {
-    against.clock_ratio = *clock_hz / *named.peak.clock_hz;
+  if (gpu.given_peak && !on_cuda_cores && precision == "bf16") {
+    against.peak = *gpu.given_peak;
+    against.basis = "--peak";
+  } else {
+    const DatasheetPeak* peak =
+        gpu.datasheet ? sheet_peak(*gpu.datasheet, precision, on_cuda_cores) : nullptr;
+    if (peak == nullptr) return std::nullopt;
+    against.peak = peak->rate;
+    against.basis = datasheet_basis(precision, *peak);
+    against.clock_hz = peak->clock_hz;
+  }
+  against.fraction = transform(rate, [&](FlopPerSecond value) { return value / against.peak; });
+  if (clock_hz && against.clock_hz) {
+    against.clock_ratio = *clock_hz / *against.clock_hz;
     const double reachable = *against.clock_ratio * share_of_sheet(gpu);
     against.fraction_at_clock =
         transform(against.fraction, [=](double fraction) { return fraction / reachable; });

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/error.h"
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/collectives.h"
@@ -11,48 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdio>
 #include <map>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::model {
-Dollars cost_per_exaflop(DollarsPerSecond price, FlopPerSecond rate) {
-  if (!(rate.value() > 0.0)) throw UserError("a cost per FLOP needs a rate above zero");
-  return price / rate * Flops(1e18);
-}
-
-Dollars cost_per_terabyte(DollarsPerSecond price, BytesPerSecond rate) {
-  if (!(rate.value() > 0.0)) throw UserError("a cost per byte needs a rate above zero");
-  return price / rate * Bytes(1e12);
-}
-
-std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu) {
-  for (const GpuMemoryLevel& found : gpu.memory_levels) {
-    if (found.level.label == "memory" && found.level.kernel == "read") {
-      return found.level.rate.value;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu) {
-  GpuCost cost;
-  for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady || (cost.per_exaflop && format.precision != "bf16")) continue;
-    cost.per_exaflop = cost_per_exaflop(price, format.steady->rate.value);
-    cost.precision = format.precision;
-  }
-  if (const auto rate = memory_read_rate(gpu)) cost.per_terabyte = cost_per_terabyte(price, *rate);
-  if (!cost.per_exaflop && !cost.per_terabyte) return std::nullopt;
-  return cost;
-}
-
 namespace {
 std::string basis_of(const SlowestProduct& slowest) {
   std::string text =
@@ -63,32 +27,6 @@ std::string basis_of(const SlowestProduct& slowest) {
   return text;
 }
 
-void fill(const MeasuredCount& count, const SlowestProduct& slowest, ScalingRow& row) {
-  const FlopPerSecond peak = slowest.product->rate.value * static_cast<double>(count.ranks);
-  row.mfu_measured = model_flops_utilisation(Flops(count.model_flops), row.step.value, peak);
-  row.mfu_basis = basis_of(slowest);
-}
-}  // namespace
-
-void add_gpu_utilisation(const Run& run,
-                         const std::vector<GpuResult>& gpus,
-                         std::vector<ScalingResult>& scaling) {
-  if (gpus.empty()) return;
-  for (const MeasuredMode& mode : measured_modes(run)) {
-    for (const MeasuredCount& count : mode.counts) {
-      const SlowestProduct slowest = slowest_steady(gpus, count.precision);
-      if (slowest.product == nullptr || count.precision == "fp32") continue;
-      for (ScalingResult& result : scaling) {
-        if (result.mode != mode.mode) continue;
-        for (ScalingRow& row : result.rows) {
-          if (row.ranks == count.ranks) fill(count, slowest, row);
-        }
-      }
-    }
-  }
-}
-
-namespace {
 /// GPUs of one model differ by as much in good health. Source: published per-GPU tables of 8-GPU
 /// nodes spread by 5 % (stas00/ml-engineering).
 constexpr double normal_spread = 0.05;
@@ -117,31 +55,15 @@ std::optional<Beside> beside_others(const std::vector<GpuPace>& paces,
   return Beside{*own, *median(others)};
 }
 
-/// The one whose rate is the middle one (of an even number the lower), with its interval.
-const Estimate<FlopPerSecond>& middle_of(std::vector<const GpuPace*> others) {
-  std::ranges::sort(others, {}, [](const GpuPace* pace) { return pace->together.value; });
-  return others[(others.size() - 1) / 2]->together;
-}
-
-std::string limit_difference(const std::vector<GpuPace>& paces,
-                             std::size_t index,
-                             const std::map<int, GpuIdentity>& identities) {
-  const auto limits = beside_others(paces, index, [&](const GpuPace& pace) {
-    const auto found = identities.find(pace.ordinal);
-    return found == identities.end() ? std::nullopt : found->second.power_limit_w;
-  });
-  if (!limits || limits->own >= lower_limit * limits->others) return "";
-  return fmt::format(
-      "its power limit is {:.0f} W, the others' {:.0f} W", limits->own, limits->others);
-}
-
 std::string reason_difference(const std::vector<GpuPace>& paces, std::size_t index) {
   for (const auto& [reason, share] : paces[index].conditions.slowdown_reasons) {
     const auto shares = beside_others(paces, index, [name = reason](const GpuPace& pace) {
-      return std::optional(share_of_reason(pace.conditions, name));
+      const auto& given = pace.conditions.slowdown_reasons;
+      const auto found = std::ranges::find(given, name, &std::pair<std::string, double>::first);
+      return std::optional(found == given.end() ? 0.0 : found->second);
     });
     if (!shares || shares->own < shares->others + more_often) continue;
-    return fmt::format("{} in {:.0f} % of the readings, the others {:.0f} %",
+    return fmt::format("; {} in {:.0f} % of the readings, the others {:.0f} %",
                        reason,
                        100.0 * share,
                        100.0 * shares->others);
@@ -149,17 +71,8 @@ std::string reason_difference(const std::vector<GpuPace>& paces, std::size_t ind
   return "";
 }
 
-std::string heat_difference(const std::vector<GpuPace>& paces, std::size_t index) {
-  const auto heat = beside_others(
-      paces, index, [](const GpuPace& pace) { return pace.conditions.temperature_c; });
-  if (!heat || heat->own < heat->others + hotter_c) return "";
-  return fmt::format("it is at {:.0f} C, the others at {:.0f} C", heat->own, heat->others);
-}
-
 /// The clock that explains the loss and what explains the clock; empty when the clock does not.
-std::string cause_of(const std::vector<GpuPace>& paces,
-                     std::size_t index,
-                     const std::map<int, GpuIdentity>& identities) {
+std::string cause_of(const std::vector<GpuPace>& paces, std::size_t index) {
   const auto clocks =
       beside_others(paces, index, [](const GpuPace& pace) { return pace.conditions.clock_hz; });
   if (!clocks || !(clocks->own < clocks->others)) return "";
@@ -168,29 +81,37 @@ std::string cause_of(const std::vector<GpuPace>& paces,
   if (explained < enough_explained) return "";
   std::string text = fmt::format(
       "it runs at {:.0f} MHz, the others at {:.0f} MHz", clocks->own * 1e-6, clocks->others * 1e-6);
-  for (const std::string& why : {limit_difference(paces, index, identities),
-                                 reason_difference(paces, index),
-                                 heat_difference(paces, index)}) {
-    if (!why.empty()) text += "; " + why;
+  const auto limits =
+      beside_others(paces, index, [](const GpuPace& pace) { return pace.power_limit_w; });
+  if (limits && limits->own < lower_limit * limits->others) {
+    text += fmt::format(
+        "; its power limit is {:.0f} W, the others' {:.0f} W", limits->own, limits->others);
+  }
+  text += reason_difference(paces, index);
+  const auto heat = beside_others(
+      paces, index, [](const GpuPace& pace) { return pace.conditions.temperature_c; });
+  if (heat && heat->own >= heat->others + hotter_c) {
+    text += fmt::format("; it is at {:.0f} C, the others at {:.0f} C", heat->own, heat->others);
   }
   return text;
 }
 
 /// GPUs of one model.
-void judge(std::vector<GpuPace>& paces, const std::map<int, GpuIdentity>& identities) {
+void judge(std::vector<GpuPace>& paces) {
   if (paces.size() < 2) return;
-  for (std::size_t i = 0; i < paces.size(); ++i) {
+  for (GpuPace& pace : paces) {
     std::vector<const GpuPace*> others;
-    for (std::size_t j = 0; j < paces.size(); ++j) {
-      if (j != i) others.push_back(&paces[j]);
-    }
-    GpuPace& pace = paces[i];
-    const Estimate<double> share = ratio(pace.together, middle_of(others));
+    for (const GpuPace& other : paces)
+      if (&other != &pace) others.push_back(&other);
+    std::ranges::sort(others, {}, [](const GpuPace* other) { return other->together.value; });
+    // The middle one (of an even number the lower), with its interval.
+    const GpuPace& middle = *others[(others.size() - 1) / 2];
+    const Estimate<double> share = ratio(pace.together, middle.together);
     pace.slow = (share.interval ? share.interval->high : share.value) < 1.0 - normal_spread;
     pace.of_others = share;
   }
   for (std::size_t i = 0; i < paces.size(); ++i) {
-    if (paces[i].slow) paces[i].cause = cause_of(paces, i, identities);
+    if (paces[i].slow) paces[i].cause = cause_of(paces, i);
   }
 }
 
@@ -204,6 +125,7 @@ std::optional<GpuPace> pace_of(const std::vector<GpuGemm>& products,
     pace->ordinal = gpu.ordinal;
     pace->together = gemm.rate;
     pace->conditions = gemm.conditions;
+    pace->power_limit_w = gpu.power_limit_w;
     precision = gemm.precision;
   }
   for (const GpuGemm& gemm : products) {
@@ -213,47 +135,6 @@ std::optional<GpuPace> pace_of(const std::vector<GpuGemm>& products,
   }
   return pace;
 }
-}  // namespace
-
-std::optional<GpusTogether> compare_gpus(const Run& run,
-                                         const std::vector<GpuResult>& gpus,
-                                         std::optional<FlopPerSecond> given) {
-  GpusTogether result;
-  std::map<int, GpuIdentity> identities;
-  std::map<std::string, std::vector<GpuPace>> by_model;
-  for (const GpuResult& gpu : gpus) {
-    std::vector<std::string> printed_elsewhere;
-    const auto products =
-        products_of(points_of_gpu(run, fields::gpu_together, gpu.identity.ordinal),
-                    gpu.identity,
-                    given,
-                    printed_elsewhere);
-    const auto pace = pace_of(products, gpu.identity, result.precision);
-    identities[gpu.identity.ordinal] = gpu.identity;
-    if (pace) by_model[gpu.identity.name].push_back(*pace);
-  }
-  for (auto& [model, paces] : by_model) {
-    judge(paces, identities);
-    result.paces.insert(result.paces.end(), paces.begin(), paces.end());
-  }
-  if (result.paces.size() < 2) return std::nullopt;
-  std::ranges::sort(result.paces, {}, &GpuPace::ordinal);
-  const auto [slowest, fastest] = std::ranges::minmax_element(
-      result.paces, {}, [](const GpuPace& pace) { return pace.together.value; });
-  result.slowest = slowest->ordinal;
-  result.spread = 1.0 - slowest->together.value / fastest->together.value;
-  return result;
-}
-
-namespace {
-constexpr const char* together_pass = "together";
-
-/// Sizes of one direction with the median time and the rate of all directions.
-struct Sizes {
-  std::vector<TimedSize> times;
-  std::vector<TransferPoint> points;
-};
-using Key = std::tuple<std::string, std::string, std::string, bool, bool>;
 
 std::optional<int> ordinal_of(const std::string& end) {
   int ordinal = 0;
@@ -276,7 +157,7 @@ int nvlinks_of(const std::string& path) {
 
 std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIdentity& gpu) {
   const std::string name = fmt::format("gpu_{}_gpu_{}", std::min(from, to), std::max(from, to));
-  const std::string path = text_fact(run, "gpu links", name).value_or("");
+  const std::string path = text_fact(run, "gpu links", name);
   const int links = nvlinks_of(path);
   if (links > 0) {
     const auto each = number_fact(run, fmt::format("gpu {}", from), "nvlink_bytes_per_s");
@@ -294,17 +175,6 @@ std::optional<RawLink> peer_link(const Run& run, int from, int to, const GpuIden
   return RawLink{*gpu.pcie_bandwidth, "PCIe"};
 }
 
-void add_fit(const Sizes& sizes, GpuTransfer& transfer) {
-  const std::vector<CommunicationFit> fits = fit_communication(sizes.times);
-  if (fits.empty() || fits.front().form != form_alpha_beta) return;
-  const CommunicationSegment& line = fits.front().segments.front();
-  transfer.alpha = line.alpha;
-  transfer.beta = line.beta;
-  if (line.beta.value.value() > 0.0) {
-    transfer.half_size = line.alpha.value / line.beta.value;
-  }
-}
-
 /// The highest value of a series over all points.
 std::optional<double> highest(const ProbeRecord& probe, const char* name) {
   std::optional<double> result;
@@ -316,24 +186,106 @@ std::optional<double> highest(const ProbeRecord& probe, const char* name) {
   return result;
 }
 
-GpuTransfer transfer_of(const Key& key, Sizes sizes, const Run& run, const GpuIdentity& gpu) {
+/// Reported by engine, then by ends: engine, all GPUs together, both directions, target, source.
+using TransferKey = std::tuple<std::string, bool, bool, std::string, std::string>;
+
+/// `sizes` are those of one direction.
+GpuTransfer transfer_of(const TransferKey& key,
+                        const std::map<double, const Point*>& sizes,
+                        const Run& run,
+                        const GpuIdentity& gpu) {
   GpuTransfer transfer;
-  std::tie(transfer.source,
-           transfer.target,
-           transfer.engine,
+  std::tie(transfer.engine,
+           transfer.together,
            transfer.both_directions,
-           transfer.together) = key;
-  const double directions = transfer.both_directions ? 2.0 : 1.0;
-  transfer.plateau = sizes.points.back().rate;
-  add_fit(sizes, transfer);
-  transfer.points = std::move(sizes.points);
+           transfer.target,
+           transfer.source) = key;
+  std::vector<TimedSize> times;
+  for (const auto& [size, point] : sizes) {
+    times.push_back({Bytes(size), Seconds(*median(usable_times(*point, fields::wall_s)))});
+    transfer.points.push_back({Bytes(size), as<BytesPerSecond>(*rate_of(*point, fields::bytes))});
+  }
+  transfer.plateau = transfer.points.back().rate;
+  if (const auto fit = fit_communication(times, form_alpha_beta)) {
+    const CommunicationSegment& line = fit->segments.front();
+    transfer.alpha = line.alpha;
+    transfer.beta = line.beta;
+    if (line.beta.value.value() > 0.0) transfer.half_size = line.alpha.value / line.beta.value;
+  }
   if (const auto link = link_between(run, transfer.source, transfer.target, gpu)) {
+    const double directions = transfer.both_directions ? 2.0 : 1.0;
     transfer.of_link = transfer.plateau.value / (link->rate * directions);
     transfer.link = link->name;
   }
   return transfer;
 }
 }  // namespace
+
+std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu) {
+  for (const MemoryLevel& level : gpu.roofline.memory_levels) {
+    if (level.label == "memory" && level.kernel == "read") return level.rate.value;
+  }
+  return std::nullopt;
+}
+
+std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu) {
+  GpuCost cost;
+  for (const GpuFormat& format : gpu.formats) {
+    if (!format.steady || (cost.per_exaflop && format.precision != "bf16")) continue;
+    cost.per_exaflop = price / format.steady->rate.value * Flops(1e18);
+    cost.precision = format.precision;
+  }
+  if (const auto rate = memory_read_rate(gpu)) cost.per_terabyte = price / *rate * Bytes(1e12);
+  if (!cost.per_exaflop && !cost.per_terabyte) return std::nullopt;
+  return cost;
+}
+
+void add_gpu_utilisation(const Run& run,
+                         const std::vector<GpuResult>& gpus,
+                         std::vector<ScalingResult>& scaling) {
+  if (gpus.empty()) return;
+  for (const MeasuredMode& mode : measured_modes(run)) {
+    for (const MeasuredCount& count : mode.counts) {
+      const SlowestProduct slowest = slowest_steady(gpus, count.precision);
+      if (slowest.product == nullptr || count.precision == "fp32") continue;
+      for (ScalingResult& result : scaling) {
+        if (result.mode != mode.mode) continue;
+        for (ScalingRow& row : result.rows) {
+          if (row.ranks != count.ranks) continue;
+          const FlopPerSecond peak = slowest.product->rate.value * static_cast<double>(count.ranks);
+          row.mfu_measured =
+              model_flops_utilisation(Flops(count.model_flops), row.step.value, peak);
+          row.mfu_basis = basis_of(slowest);
+        }
+      }
+    }
+  }
+}
+
+std::optional<GpusTogether> compare_gpus(const Run& run, const std::vector<GpuResult>& gpus) {
+  GpusTogether result;
+  std::map<std::string, std::vector<GpuPace>> by_model;
+  for (const GpuResult& gpu : gpus) {
+    std::vector<std::string> printed_elsewhere;
+    const auto products =
+        products_of(points_of_gpu(run, fields::gpu_together, gpu.identity.ordinal),
+                    gpu.identity,
+                    printed_elsewhere);
+    const auto pace = pace_of(products, gpu.identity, result.precision);
+    if (pace) by_model[gpu.identity.name].push_back(*pace);
+  }
+  for (auto& [model, paces] : by_model) {
+    judge(paces);
+    result.paces.insert(result.paces.end(), paces.begin(), paces.end());
+  }
+  if (result.paces.size() < 2) return std::nullopt;
+  std::ranges::sort(result.paces, {}, &GpuPace::ordinal);
+  const auto [slowest, fastest] = std::ranges::minmax_element(
+      result.paces, {}, [](const GpuPace& pace) { return pace.together.value; });
+  result.slowest = slowest->ordinal;
+  result.spread = 1.0 - slowest->together.value / fastest->together.value;
+  return result;
+}
 
 std::optional<RawLink> link_between(const Run& run,
                                     const std::string& source,
@@ -369,33 +321,18 @@ std::optional<std::string> lowered_pcie_link(const Run& run,
 std::vector<GpuTransfer> transfers_of(const Run& run,
                                       const ProbeRecord& probe,
                                       const GpuIdentity& gpu) {
-  std::vector<Key> order;
-  std::map<Key, std::map<double, const Point*>> groups;
+  std::map<TransferKey, std::map<double, const Point*>> groups;
   for (const Point& point : probe.points) {
-    if (!byte_rate_of(point)) continue;
-    const Key key{text_parameter(point, fields::source),
-                  text_parameter(point, fields::target),
-                  text_parameter(point, fields::engine),
-                  flag_parameter(point, fields::both_directions),
-                  text_of(point, fields::pass).value_or("") == together_pass};
-    if (!groups.contains(key)) order.push_back(key);
+    if (!rate_of(point, fields::bytes)) continue;
+    const TransferKey key{text_parameter(point, fields::engine),
+                          parameter_of<std::string>(point, fields::pass) == "together",
+                          flag_parameter(point, fields::both_directions),
+                          text_parameter(point, fields::target),
+                          text_parameter(point, fields::source)};
     groups[key][static_cast<double>(integer_parameter(point, fields::transfer_bytes))] = &point;
   }
-  // Measured in random order; reported by engine, then by ends.
-  std::ranges::sort(order, {}, [](const Key& key) {
-    const auto& [source, target, engine, both, together] = key;
-    return std::tie(engine, together, both, target, source);
-  });
   std::vector<GpuTransfer> transfers;
-  for (const Key& key : order) {
-    Sizes sizes;
-    for (const auto& [size, point] : groups.at(key)) {
-      const std::vector<double> times = usable_times(*point, fields::wall_s);
-      sizes.times.push_back({Bytes(size), Seconds(*median(times))});
-      sizes.points.push_back({Bytes(size), *byte_rate_of(*point)});
-    }
-    transfers.push_back(transfer_of(key, std::move(sizes), run, gpu));
-  }
+  for (const auto& [key, sizes] : groups) transfers.push_back(transfer_of(key, sizes, run, gpu));
   return transfers;
 }
 

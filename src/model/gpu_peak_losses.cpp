@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,39 +14,17 @@ constexpr double rounding = 1e-9;
 constexpr const char* wave_step = "wave quantisation";
 
 /// Rates from step to step.
-class Falls {
- public:
-  explicit Falls(const WaterfallEvidence& evidence) : rate_(evidence.spec) {
-    waterfall_.spec = evidence.spec;
-    waterfall_.basis = evidence.basis;
-    waterfall_.measured = evidence.measured;
-  }
+struct Falls {
+  LossWaterfall waterfall;
+  FlopPerSecond rate;
 
-  FlopPerSecond rate() const { return rate_; }
   /// Without effect where nothing is lost or gained.
   void step(std::string name, double factor, std::string evidence) {
     if (factor == 1.0) return;
-    const FlopPerSecond after = rate_ * factor;
-    waterfall_.steps.push_back({std::move(name), factor, after - rate_, std::move(evidence)});
-    rate_ = after;
+    const FlopPerSecond after = rate * factor;
+    waterfall.steps.push_back({std::move(name), factor, after - rate, std::move(evidence)});
+    rate = after;
   }
-  /// A cause whose share is in the steps beside it.
-  void unknown(std::string name, std::string why) {
-    waterfall_.steps.push_back({std::move(name), std::nullopt, std::nullopt, std::move(why)});
-  }
-  /// What leads from here to the measured rate, if anything is left but rounding.
-  LossWaterfall close(std::string evidence) {
-    const double factor = waterfall_.measured / rate_;
-    if (std::abs(factor - 1.0) > rounding) {
-      waterfall_.steps.push_back(
-          {"unexplained", factor, waterfall_.measured - rate_, std::move(evidence)});
-    }
-    return std::move(waterfall_);
-  }
-
- private:
-  LossWaterfall waterfall_;
-  FlopPerSecond rate_;
 };
 
 std::string megahertz(double clock_hz) {
@@ -68,8 +44,8 @@ void add_clock_steps(const WaterfallEvidence& known, Falls& falls) {
   const double before = known.maximum_clock_hz.value_or(*known.spec_clock_hz);
   std::string evidence =
       fmt::format("it ran at {} of {}", megahertz(*known.settled_clock_hz), megahertz(before));
-  if (!known.clock_evidence.empty()) evidence += ": " + known.clock_evidence;
-  falls.step(known.maximum_clock_hz ? known.clock_step : "clock",
+  if (!known.clock.evidence.empty()) evidence += ": " + known.clock.evidence;
+  falls.step(known.maximum_clock_hz ? known.clock.step : "clock",
              *known.settled_clock_hz / before,
              std::move(evidence));
 }
@@ -78,7 +54,7 @@ void add_clock_steps(const WaterfallEvidence& known, Falls& falls) {
 /// loss in them.
 void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
   if (!known.spec_clock_hz || !known.settled_clock_hz) return;
-  const double at_clock = known.measured / falls.rate();
+  const double at_clock = known.measured / falls.rate;
   // A kernel that splits its last wave is not bound by whole waves; then they are no cause.
   const bool whole_waves = known.wave_efficiency && at_clock <= *known.wave_efficiency;
   const double waves = whole_waves ? *known.wave_efficiency : 1.0;
@@ -99,7 +75,9 @@ void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
                        : known.best_kernel_evidence);
   }
   if (whole_waves) falls.step(wave_step, waves, known.wave_evidence);
-  if (!known.wave_efficiency) falls.unknown(wave_step, known.wave_evidence);
+  if (known.wave_efficiency) return;
+  // A cause whose share is in the steps beside it.
+  falls.waterfall.steps.push_back({wave_step, std::nullopt, std::nullopt, known.wave_evidence});
 }
 
 std::string remainder_text(const WaterfallEvidence& known) {
@@ -111,42 +89,6 @@ std::string remainder_text(const WaterfallEvidence& known) {
              : "algorithm, tiles, memory: no best shape was measured to separate them";
 }
 
-void check_sums(const LossWaterfall& waterfall) {
-  double product = waterfall.spec.value();
-  double sum = waterfall.spec.value();
-  for (const WaterfallStep& step : waterfall.steps) {
-    product *= step.factor.value_or(1.0);
-    sum += step.change.value_or(FlopPerSecond(0.0)).value();
-  }
-  const double measured = waterfall.measured.value();
-  if (std::abs(product / measured - 1.0) > rounding || std::abs(sum / measured - 1.0) > rounding) {
-    throw std::logic_error("the loss waterfall does not end at the measured rate");
-  }
-}
-}  // namespace
-
-LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
-  if (!(known.spec.value() > 0.0) || !(known.measured.value() > 0.0)) {
-    throw UserError("a loss waterfall needs a peak and a rate above zero; give --peak in FLOP/s");
-  }
-  Falls falls(known);
-  if (known.multiprocessor_share != 1.0) {
-    falls.step("slice of the GPU",
-               known.multiprocessor_share,
-               fmt::format("{:.0f} % of the datasheet's multiprocessors",
-                           100.0 * known.multiprocessor_share));
-  }
-  add_clock_steps(known, falls);
-  add_kernel_steps(known, falls);
-  if (known.launch_share && *known.launch_share < 1.0) {
-    falls.step("launch gaps", 1.0 - *known.launch_share, known.launch_evidence);
-  }
-  LossWaterfall waterfall = falls.close(remainder_text(known));
-  check_sums(waterfall);
-  return waterfall;
-}
-
-namespace {
 constexpr double often = 0.5;
 constexpr double at_limit = 0.95;
 constexpr const char* queued_launch = "empty kernel";
@@ -224,12 +166,12 @@ void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
                   100.0 * at_clock);
 }
 
-std::optional<double> registers_of(const GpuGemm& product, std::span<const GpuCeiling> ceilings) {
-  for (const GpuCeiling& found : ceilings) {
-    const bool same =
-        found.ceiling.isa == tensor_cores && found.ceiling.precision == product.precision;
-    if (same && found.against && found.against->fraction_at_clock) {
-      return found.against->fraction_at_clock->value;
+std::optional<double> registers_of(const GpuGemm& product,
+                                   std::span<const ComputeCeiling> ceilings) {
+  for (const ComputeCeiling& ceiling : ceilings) {
+    const bool same = ceiling.isa == tensor_cores && ceiling.precision == product.precision;
+    if (same && ceiling.against && ceiling.against->fraction_at_clock) {
+      return ceiling.against->fraction_at_clock->value;
     }
   }
   return std::nullopt;
@@ -257,6 +199,30 @@ void add_launches(const GpuGemm& product,
 }
 }  // namespace
 
+LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
+  if (!(known.spec.value() > 0.0) || !(known.measured.value() > 0.0)) {
+    throw UserError("a loss waterfall needs a peak and a rate above zero; give --peak in FLOP/s");
+  }
+  Falls falls{{known.spec, known.basis, {}, known.measured}, known.spec};
+  if (known.multiprocessor_share != 1.0) {
+    falls.step("slice of the GPU",
+               known.multiprocessor_share,
+               fmt::format("{:.0f} % of the datasheet's multiprocessors",
+                           100.0 * known.multiprocessor_share));
+  }
+  add_clock_steps(known, falls);
+  add_kernel_steps(known, falls);
+  if (known.launch_share && *known.launch_share < 1.0) {
+    falls.step("launch gaps", 1.0 - *known.launch_share, known.launch_evidence);
+  }
+  const double rest = known.measured / falls.rate;
+  if (std::abs(rest - 1.0) > rounding) {
+    falls.waterfall.steps.push_back(
+        {"unexplained", rest, known.measured - falls.rate, remainder_text(known)});
+  }
+  return std::move(falls.waterfall);
+}
+
 ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) {
   const std::string power = power_text(conditions, gpu);
   for (const KnownReason& known : known_reasons) {
@@ -275,23 +241,20 @@ ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) 
 
 WaterfallEvidence evidence_for(const GpuGemm& product,
                                const std::optional<GpuGemm>& best,
-                               const OtherProbes& others,
-                               const GpuIdentity& gpu) {
+                               const GpuResult& gpu) {
   WaterfallEvidence evidence;
   evidence.spec = product.against->peak;
   evidence.basis = product.against->basis;
   evidence.measured = product.rate.value;
-  evidence.multiprocessor_share = multiprocessor_share(gpu, product);
+  evidence.multiprocessor_share = multiprocessor_share(gpu.identity, product);
   evidence.spec_clock_hz = product.against->clock_hz;
-  evidence.maximum_clock_hz = gpu.maximum_clock_hz;
+  evidence.maximum_clock_hz = gpu.identity.maximum_clock_hz;
   evidence.settled_clock_hz = product.conditions.clock_hz;
-  const ClockCause cause = clock_cause(product.conditions, gpu);
-  evidence.clock_step = cause.step;
-  evidence.clock_evidence = cause.evidence;
+  evidence.clock = clock_cause(product.conditions, gpu.identity);
   add_waves(product, best, evidence);
   if (best) add_best_kernel(*best, evidence);
-  evidence.registers = registers_of(product, others.ceilings);
-  add_launches(product, others.launches, evidence);
+  evidence.registers = registers_of(product, gpu.roofline.ceilings);
+  add_launches(product, gpu.launches, evidence);
   return evidence;
 }
 }  // namespace scaleworth::model

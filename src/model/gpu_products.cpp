@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,47 +27,38 @@ constexpr const char* family_own = "own";
 constexpr const char* regime_gap_free = "gap-free";
 
 /// Bytes of an element of the operands and of the product, block scales left out.
-struct ElementBytes {
-  double input = 0.0;
-  double output = 0.0;
-};
 struct KnownFormat {
   std::string_view name;
-  ElementBytes bytes;
+  double input;
+  double output;
 };
-constexpr std::array known_formats{KnownFormat{"fp64", {8.0, 8.0}},
-                                   KnownFormat{"fp32", {4.0, 4.0}},
-                                   KnownFormat{"tf32", {4.0, 4.0}},
-                                   KnownFormat{"bf16", {2.0, 2.0}},
-                                   KnownFormat{"fp16", {2.0, 2.0}},
-                                   KnownFormat{"fp8_e4m3", {1.0, 2.0}},
-                                   KnownFormat{"fp8_e5m2", {1.0, 2.0}},
-                                   KnownFormat{"fp8_block", {1.0, 2.0}},
-                                   KnownFormat{"int8", {1.0, 4.0}},
-                                   KnownFormat{"mxfp8", {1.0, 2.0}},
-                                   KnownFormat{"nvfp4", {0.5, 2.0}}};
+constexpr std::array known_formats{KnownFormat{"fp64", 8.0, 8.0},
+                                   KnownFormat{"fp32", 4.0, 4.0},
+                                   KnownFormat{"tf32", 4.0, 4.0},
+                                   KnownFormat{"bf16", 2.0, 2.0},
+                                   KnownFormat{"fp16", 2.0, 2.0},
+                                   KnownFormat{"fp8_e4m3", 1.0, 2.0},
+                                   KnownFormat{"fp8_e5m2", 1.0, 2.0},
+                                   KnownFormat{"fp8_block", 1.0, 2.0},
+                                   KnownFormat{"int8", 1.0, 4.0},
+                                   KnownFormat{"mxfp8", 1.0, 2.0},
+                                   KnownFormat{"nvfp4", 0.5, 2.0}};
+
+/// Null for an unknown format.
+const KnownFormat* element_bytes(const std::string& precision) {
+  const auto* found = std::ranges::find(known_formats, precision, &KnownFormat::name);
+  return found == known_formats.end() ? nullptr : found;
+}
 
 bool accumulates_two_ways(const std::string& precision) {
   return precision == "fp8_e4m3" || precision == "fp8_e5m2";
 }
 
-GemmShape shape_of(const Point& point) {
-  return {integer_parameter(point, fields::m),
-          integer_parameter(point, fields::n),
-          integer_parameter(point, fields::k),
-          integer_of(point, fields::batch).value_or(1)};
-}
-
-std::optional<ElementBytes> element_bytes(const std::string& precision) {
-  const auto* found = std::ranges::find(known_formats, precision, &KnownFormat::name);
-  return found == known_formats.end() ? std::nullopt : std::optional(found->bytes);
-}
-
 /// As recorded, else each matrix once.
 Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
   if (const auto recorded = amount_of(point, fields::bytes)) return Bytes(*recorded);
-  const auto element = element_bytes(gemm.precision);
-  if (!element) return Bytes(0.0);
+  const KnownFormat* element = element_bytes(gemm.precision);
+  if (element == nullptr) return Bytes(0.0);
   const auto [m, n, k, batch] = gemm.shape;
   const auto count = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
@@ -76,53 +66,35 @@ Bytes bytes_of(const Point& point, const GpuGemm& gemm) {
   return Bytes(static_cast<double>(batch) *
                (element->input * (count(m, k) + count(k, n)) + element->output * count(m, n)));
 }
-}  // namespace
 
-std::string format_text(const std::string& precision, bool fast_accumulation) {
-  if (!accumulates_two_ways(precision)) return precision;
-  return precision + (fast_accumulation ? " fast" : " precise");
-}
-
-std::string product_text(const GpuGemm& gemm) {
-  const auto [m, n, k, batch] = gemm.shape;
-  return fmt::format("{} {} x {} x {}{}",
-                     format_text(gemm.precision, gemm.fast_accumulation),
-                     m,
-                     n,
-                     k,
-                     batch == 1 ? "" : fmt::format(" x {}", batch));
-}
-
-namespace {
 /// Absent without samples.
-std::optional<GpuGemm> product_of(const Point& point,
-                                  const GpuIdentity& gpu,
-                                  std::optional<FlopPerSecond> given) {
-  const auto rate = flop_rate_of(point);
+std::optional<GpuGemm> product_of(const Point& point, const GpuIdentity& gpu) {
+  const auto rate = rate_of(point, fields::flops);
   if (!rate) return std::nullopt;
   GpuGemm gemm;
   gemm.precision = text_parameter(point, fields::precision);
-  gemm.family = text_of(point, fields::family).value_or("");
-  gemm.name = text_of(point, fields::name).value_or("");
+  gemm.family = parameter_of<std::string>(point, fields::family);
+  gemm.name = parameter_of<std::string>(point, fields::name);
   gemm.pass = text_parameter(point, fields::pass);
-  gemm.shape = shape_of(point);
-  gemm.library = text_of(point, fields::library).value_or("");
-  gemm.algorithm = text_of(point, fields::algorithm).value_or("");
-  gemm.heuristic_rank = static_cast<int>(integer_of(point, fields::heuristic_rank).value_or(0));
+  gemm.shape = {integer_parameter(point, fields::m),
+                integer_parameter(point, fields::n),
+                integer_parameter(point, fields::k),
+                parameter_of<std::int64_t>(point, fields::batch, 1)};
+  gemm.library = parameter_of<std::string>(point, fields::library);
+  gemm.algorithm = parameter_of<std::string>(point, fields::algorithm);
+  gemm.heuristic_rank = static_cast<int>(parameter_of<std::int64_t>(point, fields::heuristic_rank));
   gemm.workspace =
-      Bytes(static_cast<double>(integer_of(point, fields::workspace_bytes).value_or(0)));
+      Bytes(static_cast<double>(parameter_of<std::int64_t>(point, fields::workspace_bytes)));
   gemm.fast_accumulation =
-      accumulates_two_ways(gemm.precision) && flag_of(point, fields::fast_accumulation);
+      accumulates_two_ways(gemm.precision) && parameter_of<bool>(point, fields::fast_accumulation);
   gemm.multiprocessors = static_cast<int>(
-      integer_of(point, fields::multiprocessors).value_or(gpu.multiprocessors.value_or(0)));
-  gemm.regime = text_of(point, fields::regime).value_or("");
+      parameter_of<std::int64_t>(point, fields::multiprocessors, gpu.multiprocessors.value_or(0)));
+  gemm.regime = parameter_of<std::string>(point, fields::regime);
   gemm.flops = Flops(amount(point, fields::flops));
   gemm.bytes = bytes_of(point, gemm);
-  gemm.rate = *rate;
+  gemm.rate = as<FlopPerSecond>(*rate);
   gemm.conditions = conditions_of(point);
-  if (const auto peak = peak_of(gpu, gemm.precision, false, given)) {
-    gemm.against = against_peak(gpu, *peak, gemm.rate, gemm.conditions.clock_hz);
-  }
+  gemm.against = against_peak(gpu, gemm.precision, false, gemm.rate, gemm.conditions.clock_hz);
   if (gemm.conditions.power_from_energy && gemm.regime == regime_gap_free) {
     const double power = *gemm.conditions.power_w;
     gemm.flop_per_joule =
@@ -130,28 +102,7 @@ std::optional<GpuGemm> product_of(const Point& point,
   }
   return gemm;
 }
-}  // namespace
 
-std::vector<GpuGemm> products_of(const ProbeRecord& probe,
-                                 const GpuIdentity& gpu,
-                                 std::optional<FlopPerSecond> given,
-                                 std::vector<std::string>& warnings) {
-  std::vector<GpuGemm> products;
-  for (const Point& point : probe.points) {
-    std::optional<GpuGemm> gemm = product_of(point, gpu, given);
-    if (!gemm) continue;
-    const std::string why = gemm->against ? impossible_rate(gpu, *gemm->against) : "";
-    if (why.empty()) {
-      products.push_back(std::move(*gemm));
-    } else {
-      warnings.push_back(
-          fmt::format("{} ({}) left out, it reaches {}", product_text(*gemm), gemm->pass, why));
-    }
-  }
-  return products;
-}
-
-namespace {
 using FormatKey = std::pair<std::string, bool>;  // precision, fast accumulation
 
 bool is_reference(const GpuGemm& gemm) {
@@ -235,30 +186,7 @@ FlopPerSecond rank_of(const GpuFormat& format) {
   if (format.steady) return format.steady->rate.value;
   return format.best_shape ? format.best_shape->rate.value : FlopPerSecond(0.0);
 }
-}  // namespace
 
-std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products,
-                                  const OtherProbes& others,
-                                  const GpuIdentity& gpu) {
-  std::map<FormatKey, std::vector<GpuGemm>> by_format;
-  for (const GpuGemm& gemm : products) {
-    if (gemm.family == family_own) continue;
-    by_format[{gemm.precision, gemm.fast_accumulation}].push_back(gemm);
-  }
-  std::vector<GpuFormat> formats;
-  for (const auto& [key, group] : by_format) {
-    GpuFormat format = format_of(key, group);
-    if (format.steady && format.steady->against) {
-      format.waterfall =
-          loss_waterfall(evidence_for(*format.steady, format.best_shape, others, gpu));
-    }
-    formats.push_back(std::move(format));
-  }
-  std::ranges::stable_sort(formats, std::greater{}, rank_of);
-  return formats;
-}
-
-namespace {
 bool same_work(const GpuGemm& a, const GpuGemm& b) {
   return a.precision == b.precision && a.fast_accumulation == b.fast_accumulation &&
          a.family == b.family && a.name == b.name && a.shape == b.shape;
@@ -288,6 +216,8 @@ PlacedGemm placed(const GpuGemm& gemm) {
   result.batch = gemm.shape.batch;
   result.intensity = gemm.flops / gemm.bytes;
   result.rate = gemm.rate;
+  result.name = gemm.name;
+  if (gemm.against) result.of_datasheet = gemm.against->fraction.value;
   return result;
 }
 
@@ -295,28 +225,80 @@ void add_own_ridges(const std::string& precision,
                     const std::vector<GpuGemm>& layers,
                     FlopPerByte ridge,
                     GpuResult& result) {
-  const auto element = element_bytes(precision);
-  if (!element) return;
-  std::vector<WeightShape> all;
-  const auto add = [&](const std::string& layer, std::span<const WeightShape> weights) {
+  const KnownFormat* element = element_bytes(precision);
+  if (element == nullptr) return;
+  std::vector<GemmShape> all;
+  const auto add = [&](const std::string& layer, std::span<const GemmShape> weights) {
     result.ridge_batches.push_back(
         {precision, layer, ridge, ridge_tokens(weights, element->input, element->output, ridge)});
   };
   for (const GpuGemm& layer : layers) {
-    const WeightShape weight{layer.shape.n, layer.shape.k, layer.shape.batch};
-    all.push_back(weight);
-    add(layer.name, std::span(&weight, 1));
+    all.push_back(layer.shape);
+    add(layer.name, std::span(&layer.shape, 1));
   }
   if (layers.size() > 1) add("all layers", all);
-  if (layers.empty()) {
-    const WeightShape usual{8192, 8192, 1};
-    add("weights of 8192 x 8192", std::span(&usual, 1));
-  }
+  const GemmShape usual{1, 8192, 8192, 1};
+  if (layers.empty()) add("weights of 8192 x 8192", std::span(&usual, 1));
+}
+
+std::int64_t parts(std::int64_t whole, std::int64_t part) {
+  return (whole - 1) / part + 1;
 }
 }  // namespace
 
+std::string format_text(const std::string& precision, bool fast_accumulation) {
+  if (!accumulates_two_ways(precision)) return precision;
+  return precision + (fast_accumulation ? " fast" : " precise");
+}
+
+std::string product_text(const GpuGemm& gemm) {
+  const auto [m, n, k, batch] = gemm.shape;
+  return fmt::format("{} {} x {} x {}{}",
+                     format_text(gemm.precision, gemm.fast_accumulation),
+                     m,
+                     n,
+                     k,
+                     batch == 1 ? "" : fmt::format(" x {}", batch));
+}
+
+std::vector<GpuGemm> products_of(const ProbeRecord& probe,
+                                 const GpuIdentity& gpu,
+                                 std::vector<std::string>& warnings) {
+  std::vector<GpuGemm> products;
+  for (const Point& point : probe.points) {
+    std::optional<GpuGemm> gemm = product_of(point, gpu);
+    if (!gemm) continue;
+    const std::string why = gemm->against ? impossible_rate(gpu, *gemm->against) : "";
+    if (why.empty()) {
+      products.push_back(std::move(*gemm));
+    } else {
+      warnings.push_back(
+          fmt::format("{} ({}) left out, it reaches {}", product_text(*gemm), gemm->pass, why));
+    }
+  }
+  return products;
+}
+
+std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu) {
+  std::map<FormatKey, std::vector<GpuGemm>> by_format;
+  for (const GpuGemm& gemm : products) {
+    if (gemm.family == family_own) continue;
+    by_format[{gemm.precision, gemm.fast_accumulation}].push_back(gemm);
+  }
+  std::vector<GpuFormat> formats;
+  for (const auto& [key, group] : by_format) {
+    GpuFormat format = format_of(key, group);
+    if (format.steady && format.steady->against) {
+      format.waterfall = loss_waterfall(evidence_for(*format.steady, format.best_shape, gpu));
+    }
+    formats.push_back(std::move(format));
+  }
+  std::ranges::stable_sort(formats, std::greater{}, rank_of);
+  return formats;
+}
+
 std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
-                                              std::span<const GpuCeiling> ceilings,
+                                              std::span<const ComputeCeiling> ceilings,
                                               const std::string& precision) {
   std::optional<FlopPerSecond> best;
   const auto take = [&](FlopPerSecond rate) { best = best ? std::max(*best, rate) : rate; };
@@ -328,9 +310,9 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
     searched = searched || gemm.family != family_own;
   }
   const bool by_cuda_cores = precision == "fp32" || precision == "fp64";
-  for (const GpuCeiling& found : ceilings) {
-    const bool unit = found.ceiling.isa == cuda_cores ? by_cuda_cores : !searched;
-    if (found.ceiling.precision == precision && unit) take(found.ceiling.wall_rate.value);
+  for (const ComputeCeiling& ceiling : ceilings) {
+    const bool unit = ceiling.isa == cuda_cores ? by_cuda_cores : !searched;
+    if (ceiling.precision == precision && unit) take(ceiling.wall_rate.value);
   }
   return best;
 }
@@ -338,26 +320,22 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
 void place_products(std::span<const GpuGemm> products, GpuResult& result) {
   const Bytes beyond_l2 = result.identity.l2_cache.value_or(Bytes(0.0)) * 2.0;
   for (const GpuGemm& gemm : reported_products(products)) {
-    const auto ceiling = measured_ceiling(products, result.ceilings, gemm.precision);
+    const auto ceiling = measured_ceiling(products, result.roofline.ceilings, gemm.precision);
     if (!ceiling || !(gemm.bytes.value() > 0.0)) continue;
-    GpuPlacement placement{placed(gemm), gemm.name, std::nullopt};
-    const auto bandwidth = bandwidth_at(result.roofline.memory, 1, std::max(gemm.bytes, beyond_l2));
-    if (bandwidth) placement.gemm.bandwidth = bandwidth->likely;
-    hold_against(*ceiling, placement.gemm);
-    if (gemm.against) placement.of_datasheet = gemm.against->fraction.value;
-    result.roofline.gemms.push_back(placement.gemm);
-    result.placements.push_back(std::move(placement));
+    PlacedGemm product = placed(gemm);
+    place_under(*ceiling, result.roofline.memory, std::max(gemm.bytes, beyond_l2), product);
+    result.roofline.gemms.push_back(std::move(product));
   }
 }
 
-std::optional<double> ridge_tokens(std::span<const WeightShape> weights,
+std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
                                    double input_bytes,
                                    double output_bytes,
                                    FlopPerByte ridge) {
   double weight_bytes = 0.0;
   double flops_per_token = 0.0;
   double bytes_per_token = 0.0;
-  for (const WeightShape& weight : weights) {
+  for (const GemmShape& weight : weights) {
     const auto n = static_cast<double>(weight.n);
     const auto k = static_cast<double>(weight.k);
     const auto batch = static_cast<double>(weight.batch);
@@ -378,7 +356,7 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
     if (std::ranges::count(precisions, gemm.precision) == 0) precisions.push_back(gemm.precision);
   }
   for (const std::string& precision : precisions) {
-    const auto ceiling = measured_ceiling(products, result.ceilings, precision);
+    const auto ceiling = measured_ceiling(products, result.roofline.ceilings, precision);
     if (!ceiling) continue;
     std::vector<GpuGemm> layers;
     for (const GpuGemm& gemm : reported_products(products)) {
@@ -395,31 +373,13 @@ void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
   }
 }
 
-namespace {
-/// The positive number at the start of `text`, which moves behind it; 0 when there is none.
-std::int64_t leading_number(std::string_view& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return 0;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-std::int64_t parts(std::int64_t whole, std::int64_t part) {
-  return (whole - 1) / part + 1;
-}
-}  // namespace
-
 Tile tile_of(const std::string& algorithm) {
-  constexpr std::string_view word = "tile ";
-  const auto at = algorithm.find(word);
+  const auto at = algorithm.find("tile ");
   if (at == std::string::npos) return {};
-  std::string_view rest = std::string_view(algorithm).substr(at + word.size());
-  const std::int64_t m = leading_number(rest);
-  if (m <= 0 || !rest.starts_with('x')) return {};
-  rest.remove_prefix(1);
-  const std::int64_t n = leading_number(rest);
-  return n > 0 ? Tile{m, n, true} : Tile{};
+  long long m = 0;
+  long long n = 0;
+  const int read = std::sscanf(algorithm.c_str() + at, "tile %lldx%lld", &m, &n);
+  return read == 2 && m > 0 && n > 0 ? Tile{m, n, true} : Tile{};
 }
 
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors) {

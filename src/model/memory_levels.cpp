@@ -5,14 +5,11 @@
 #include "src/model/roofline.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <random>
-#include <string_view>
-#include <utility>
 
 namespace scaleworth::model {
 namespace {
@@ -25,103 +22,10 @@ std::vector<CurveSample> samples_of(const Curve& curve) {
   return samples;
 }
 
-Estimate<BytesPerSecond> byte_rate(double bytes, std::span<const double> times) {
-  return transform(rate_estimate(bytes, times), [](double rate) { return BytesPerSecond(rate); });
-}
-
 void append(std::vector<double>& to, const std::vector<double>& values) {
   to.insert(to.end(), values.begin(), values.end());
 }
-}  // namespace
 
-void analyse_memory(const ProbeRecord& probe,
-                    std::span<const CacheCapacity> caches,
-                    RooflineResult& result) {
-  std::map<CurveKey, Curve> curves;
-  std::size_t contended = 0;
-  for (const Point& point : probe.points) {
-    MemoryPoint measured;
-    measured.kernel = text_parameter(point, fields::kernel);
-    measured.nontemporal = flag_parameter(point, fields::nontemporal);
-    measured.workers = static_cast<int>(integer_parameter(point, fields::workers));
-    measured.working_set =
-        Bytes(static_cast<double>(integer_parameter(point, fields::working_set_bytes)));
-    const Repetitions repetitions = undisturbed(point, measured.workers);
-    if (repetitions.times_s.empty()) continue;
-    contended += repetitions.contended ? 1 : 0;
-    const double bytes = amount(point, fields::bytes);
-    measured.rate = byte_rate(bytes, repetitions.times_s);
-    measured.real_rate =
-        byte_rate(amount_of(point, fields::bytes_real).value_or(bytes), repetitions.times_s);
-    if (!measured.nontemporal) {
-      append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
-             rates(bytes, repetitions.times_s));
-    }
-    result.memory.push_back(std::move(measured));
-  }
-  warn_contended("memory", contended, result.warnings);
-  for (const auto& [key, curve] : curves) {
-    for (const Level& level : find_levels(samples_of(curve), caches, key.second)) {
-      result.memory_levels.push_back(
-          {level.label,
-           key.first,
-           key.second,
-           level.smallest,
-           level.largest,
-           transform(level.value, [](double rate) { return BytesPerSecond(rate); })});
-    }
-  }
-}
-
-void analyse_latency(const ProbeRecord& probe,
-                     std::span<const CacheCapacity> caches,
-                     RooflineResult& result) {
-  const auto seconds = [](double time) { return Seconds(time); };
-  Curve curve;
-  std::size_t contended = 0;
-  for (const Point& point : probe.points) {
-    const auto bytes = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
-    const Repetitions repetitions = undisturbed(point, 1);
-    if (repetitions.times_s.empty()) continue;
-    contended += repetitions.contended ? 1 : 0;
-    append(curve[bytes], repetitions.times_s);
-  }
-  warn_contended("latency", contended, result.warnings);
-  for (const auto& [bytes, times] : curve) {
-    result.latency.push_back({Bytes(bytes), transform(median_estimate(times), seconds)});
-  }
-  for (const Level& level : find_levels(samples_of(curve), caches, 1)) {
-    result.latency_levels.push_back(
-        {level.label, level.smallest, level.largest, transform(level.value, seconds)});
-  }
-}
-
-std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
-                                        int workers,
-                                        Bytes footprint) {
-  std::map<std::pair<std::string, bool>, std::map<double, double>> curves;
-  for (const MemoryPoint& point : points) {
-    if (point.workers != workers) continue;
-    curves[{point.kernel, point.nontemporal}][point.working_set.value() * workers] =
-        point.real_rate.value.value();
-  }
-  if (curves.empty()) return std::nullopt;
-  BandwidthAt best;
-  for (const auto& [kernel, curve] : curves) {
-    const auto above = curve.lower_bound(footprint.value());
-    const auto& high = above == curve.end() ? *std::prev(above) : *above;
-    const auto& low = above == curve.begin() ? *above : *std::prev(above);
-    const double share = high.first > low.first ? std::log(footprint.value() / low.first) /
-                                                      std::log(high.first / low.first)
-                                                : 0.0;
-    const double rate = low.second * std::pow(high.second / low.second, share);
-    best.likely = std::max(best.likely, BytesPerSecond(rate));
-    best.bound = std::max(best.bound, BytesPerSecond(std::max(rate, low.second)));
-  }
-  return best;
-}
-
-namespace {
 Estimate<double> plateau_value(std::span<const CurveSample> points) {
   constexpr int resamples = 300;
   std::vector<MedianResampler> resamplers;
@@ -146,14 +50,12 @@ Estimate<double> plateau_value(std::span<const CurveSample> points) {
 std::string cache_that_holds(Bytes working_set,
                              std::span<const CacheCapacity> caches,
                              int workers) {
-  const CacheCapacity* smallest = nullptr;
   for (const CacheCapacity& cache : caches) {
     const int instances = cache.instances.value_or(workers);
     const Bytes share = cache.bytes / ((workers + instances - 1) / instances);  // rounded up
-    if (working_set > share) continue;
-    if (smallest == nullptr || cache.bytes < smallest->bytes) smallest = &cache;
+    if (working_set <= share) return cache.label;
   }
-  return smallest == nullptr ? "memory" : smallest->label;
+  return "memory";
 }
 
 /// Of plateaus with one name only the widest keeps it.
@@ -183,30 +85,7 @@ void add_memory(std::vector<Level>& levels,
   if (!levels.empty() && levels.back().largest >= last.working_set) return;
   levels.push_back({"memory", last.working_set, last.working_set, plateau_value({&last, 1})});
 }
-}  // namespace
 
-std::vector<Level> find_levels(std::span<const CurveSample> curve,
-                               std::span<const CacheCapacity> caches,
-                               int workers) {
-  std::vector<double> logs;
-  for (const CurveSample& point : curve) logs.push_back(std::log(*median(point.values)));
-  const std::vector<Plateau> plateaus = find_plateaus(logs);
-  std::vector<Level> levels;
-  for (const Plateau& plateau : plateaus) {
-    const auto points = curve.subspan(plateau.first, plateau.last - plateau.first + 1);
-    const Bytes smallest = points.front().working_set;
-    const Bytes largest = points.back().working_set;
-    const Bytes middle(std::sqrt(smallest.value() * largest.value()));
-    const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
-                                             : cache_that_holds(middle, caches, workers);
-    levels.push_back({label, smallest, largest, plateau_value(points)});
-  }
-  resolve_labels(levels, plateaus);
-  add_memory(levels, curve, caches, workers);
-  return levels;
-}
-
-namespace {
 constexpr double plateau_cost = 6.0;
 constexpr double transition_cost = 4.0;  // a point 2.8 sigma off stops belonging to its plateau
 constexpr std::size_t least_points = 2;
@@ -264,6 +143,112 @@ std::vector<Plateau> merge_similar(std::span<const double> logs, std::vector<Pla
 }
 }  // namespace
 
+void analyse_memory(const ProbeRecord& probe,
+                    std::span<const CacheCapacity> caches,
+                    RooflineResult& result) {
+  std::map<CurveKey, Curve> curves;
+  std::size_t contended = 0;
+  for (const Point& point : probe.points) {
+    MemoryPoint measured;
+    measured.kernel = text_parameter(point, fields::kernel);
+    measured.nontemporal = flag_parameter(point, fields::nontemporal);
+    measured.workers = static_cast<int>(integer_parameter(point, fields::workers));
+    measured.working_set =
+        Bytes(static_cast<double>(integer_parameter(point, fields::working_set_bytes)));
+    const Repetitions repetitions = undisturbed(point, measured.workers);
+    if (repetitions.times_s.empty()) continue;
+    contended += repetitions.contended ? 1 : 0;
+    const double bytes = amount(point, fields::bytes);
+    measured.rate = as<BytesPerSecond>(rate_estimate(bytes, repetitions.times_s));
+    const double moved = amount_of(point, fields::bytes_real).value_or(bytes);
+    measured.real_rate = as<BytesPerSecond>(rate_estimate(moved, repetitions.times_s));
+    if (!measured.nontemporal) {
+      append(curves[{measured.kernel, measured.workers}][measured.working_set.value()],
+             rates(bytes, repetitions.times_s));
+    }
+    result.memory.push_back(std::move(measured));
+  }
+  warn_contended("memory", contended, result.warnings);
+  for (const auto& [key, curve] : curves) {
+    for (const Level& level : find_levels(samples_of(curve), caches, key.second)) {
+      result.memory_levels.push_back({level.label,
+                                      key.first,
+                                      key.second,
+                                      level.smallest,
+                                      level.largest,
+                                      as<BytesPerSecond>(level.value)});
+    }
+  }
+}
+
+void analyse_latency(const ProbeRecord& probe,
+                     std::span<const CacheCapacity> caches,
+                     RooflineResult& result) {
+  Curve curve;
+  std::size_t contended = 0;
+  for (const Point& point : probe.points) {
+    const auto bytes = static_cast<double>(integer_parameter(point, fields::working_set_bytes));
+    const Repetitions repetitions = undisturbed(point, 1);
+    if (repetitions.times_s.empty()) continue;
+    contended += repetitions.contended ? 1 : 0;
+    append(curve[bytes], repetitions.times_s);
+  }
+  warn_contended("latency", contended, result.warnings);
+  for (const auto& [bytes, times] : curve) {
+    result.latency.push_back({Bytes(bytes), as<Seconds>(median_estimate(times))});
+  }
+  for (const Level& level : find_levels(samples_of(curve), caches, 1)) {
+    result.latency_levels.push_back(
+        {level.label, level.smallest, level.largest, as<Seconds>(level.value)});
+  }
+}
+
+std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
+                                        int workers,
+                                        Bytes footprint) {
+  std::map<std::pair<std::string, bool>, std::map<double, double>> curves;
+  for (const MemoryPoint& point : points) {
+    if (point.workers != workers) continue;
+    curves[{point.kernel, point.nontemporal}][point.working_set.value() * workers] =
+        point.real_rate.value.value();
+  }
+  if (curves.empty()) return std::nullopt;
+  BandwidthAt best;
+  for (const auto& [kernel, curve] : curves) {
+    const auto above = curve.lower_bound(footprint.value());
+    const auto& high = above == curve.end() ? *std::prev(above) : *above;
+    const auto& low = above == curve.begin() ? *above : *std::prev(above);
+    const double share = high.first > low.first ? std::log(footprint.value() / low.first) /
+                                                      std::log(high.first / low.first)
+                                                : 0.0;
+    const double rate = low.second * std::pow(high.second / low.second, share);
+    best.likely = std::max(best.likely, BytesPerSecond(rate));
+    best.bound = std::max(best.bound, BytesPerSecond(std::max(rate, low.second)));
+  }
+  return best;
+}
+
+std::vector<Level> find_levels(std::span<const CurveSample> curve,
+                               std::span<const CacheCapacity> caches,
+                               int workers) {
+  std::vector<double> logs;
+  for (const CurveSample& point : curve) logs.push_back(std::log(*median(point.values)));
+  const std::vector<Plateau> plateaus = find_plateaus(logs);
+  std::vector<Level> levels;
+  for (const Plateau& plateau : plateaus) {
+    const auto points = curve.subspan(plateau.first, plateau.last - plateau.first + 1);
+    const Bytes smallest = points.front().working_set;
+    const Bytes largest = points.back().working_set;
+    const Bytes middle(std::sqrt(smallest.value() * largest.value()));
+    const std::string label = caches.empty() ? "level " + std::to_string(levels.size() + 1)
+                                             : cache_that_holds(middle, caches, workers);
+    levels.push_back({label, smallest, largest, plateau_value(points)});
+  }
+  resolve_labels(levels, plateaus);
+  add_memory(levels, curve, caches, workers);
+  return levels;
+}
+
 std::vector<Plateau> find_plateaus(std::span<const double> logs) {
   const double sigma = std::max(curve_noise(logs), least_noise);
   const std::vector<std::size_t> start = best_starts(logs, sigma);
@@ -277,49 +262,19 @@ std::vector<Plateau> find_plateaus(std::span<const double> logs) {
   return merge_similar(logs, std::move(plateaus));
 }
 
-namespace {
-constexpr std::string_view data_suffix = "_data_cache_bytes";
-constexpr std::string_view unified_suffix = "_cache_bytes";
-
-/// "l2" of "l2_cache_bytes", "l1" of "l1_data_cache_bytes"; empty for any other fact.
-std::string_view cache_prefix(std::string_view name) {
-  for (const std::string_view suffix : {data_suffix, unified_suffix}) {
-    if (name.size() == 2 + suffix.size() && name.substr(2) == suffix && name[0] == 'l' &&
-        std::isdigit(static_cast<unsigned char>(name[1])) != 0) {
-      return name.substr(0, 2);
-    }
-  }
-  return {};
-}
-
-std::optional<std::int64_t> positive_integer(const Fact* fact) {
-  if (fact == nullptr || !fact->value) return std::nullopt;
-  const auto* value = std::get_if<std::int64_t>(&*fact->value);
-  return value != nullptr && *value > 0 ? std::optional(*value) : std::nullopt;
-}
-}  // namespace
-
 std::vector<CacheCapacity> cache_capacities(const Run& run) {
   std::vector<CacheCapacity> caches;
-  for (const FactSection& section : run.environment) {
-    if (section.name != "cpu") continue;
-    for (const Fact& fact : section.facts) {
-      const std::string_view prefix = cache_prefix(fact.name);
-      const std::optional<std::int64_t> bytes = positive_integer(&fact);
-      if (prefix.empty() || !bytes) continue;
-      CacheCapacity cache{std::string("L") + prefix[1], Bytes(static_cast<double>(*bytes)), {}};
-      const std::string stem = fact.name.substr(0, fact.name.size() - std::string("_bytes").size());
-      if (const auto count = positive_integer(find_fact(run, "cpu", stem + "_count"))) {
-        cache.instances = static_cast<int>(*count);
-      }
-      caches.push_back(std::move(cache));
+  for (char level = '1'; level <= '9'; ++level) {
+    for (const char* kind : {"_data_cache", "_cache"}) {
+      const std::string name = std::string("l") + level + kind;
+      const double bytes = number_fact(run, "cpu", name + "_bytes").value_or(0.0);
+      const double count = number_fact(run, "cpu", name + "_count").value_or(0.0);
+      if (!(bytes > 0.0)) continue;
+      caches.push_back({std::string("L") + level, Bytes(bytes), {}});
+      if (count > 0.0) caches.back().instances = static_cast<int>(count);
     }
   }
   std::ranges::sort(caches, {}, &CacheCapacity::bytes);
   return caches;
-}
-
-std::optional<RooflineResult> analyse_roofline(const Run& run) {
-  return analyse_roofline(run, cache_capacities(run));
 }
 }  // namespace scaleworth::model

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,14 +19,6 @@ namespace {
 constexpr double contended_below = 0.98;
 constexpr double impossible_share = 1.05;
 constexpr double bound_above = 0.80;  // of the roof; below it a kernel meets neither side
-
-template <class T>
-std::optional<T> parameter_of(const Point& point, const std::string& name) {
-  const auto found = point.parameters.find(name);
-  if (found == point.parameters.end()) return std::nullopt;
-  const T* value = std::get_if<T>(&found->second);
-  return value == nullptr ? std::nullopt : std::optional<T>(*value);
-}
 
 bool usable(double time) {
   return std::isfinite(time) && time > 0.0;
@@ -50,10 +41,6 @@ std::vector<double> cpu_shares(const Point& point, int workers) {
   return shares;
 }
 
-Estimate<FlopPerSecond> flop_rate(double flops, std::span<const double> times) {
-  return transform(rate_estimate(flops, times), [](double rate) { return FlopPerSecond(rate); });
-}
-
 std::string describe_kernel(const ComputeCeiling& ceiling) {
   return fmt::format("{} {} FMA with {} worker{}",
                      ceiling.isa,
@@ -61,58 +48,7 @@ std::string describe_kernel(const ComputeCeiling& ceiling) {
                      ceiling.workers,
                      ceiling.workers == 1 ? "" : "s");
 }
-}  // namespace
 
-std::vector<ComputeCeiling> compute_ceilings(const ProbeRecord& probe,
-                                             std::vector<std::string>& warnings) {
-  std::vector<ComputeCeiling> ceilings;
-  for (const Point& point : probe.points) {
-    ComputeCeiling ceiling;
-    ceiling.isa = text_parameter(point, fields::isa);
-    ceiling.precision = text_parameter(point, fields::precision);
-    ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
-    const double flops = amount(point, fields::flops);
-    const std::vector<double> wall = usable_times(point, fields::wall_s);
-    if (wall.empty()) continue;
-    ceiling.wall_rate = flop_rate(flops, wall);
-    if (point.samples.contains(fields::cpu_s)) {
-      std::vector<double> cpu = usable_times(point, fields::cpu_s);
-      if (cpu.empty()) continue;
-      for (double& time : cpu) time /= ceiling.workers;
-      ceiling.cpu_rate = flop_rate(flops, cpu);
-      ceiling.cpu_share = median(cpu_shares(point, ceiling.workers));
-    }
-    const double share = ceiling.cpu_share.value_or(1.0);
-    ceiling.contended = share < contended_below;
-    if (ceiling.contended) {
-      warnings.push_back(fmt::format(
-          "{}: contended, its threads had {:.0f} % of the time; the rate per thread-CPU-second is "
-          "the ceiling",
-          describe_kernel(ceiling),
-          100.0 * share));
-    } else if (share > impossible_share) {
-      warnings.push_back(fmt::format("{}: suspect, {:.2f} CPU seconds per worker and wall second",
-                                     describe_kernel(ceiling),
-                                     share));
-    }
-    ceilings.push_back(std::move(ceiling));
-  }
-  return ceilings;
-}
-
-std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
-                                          const std::string& precision,
-                                          int workers) {
-  std::optional<FlopPerSecond> best;
-  for (const ComputeCeiling& ceiling : ceilings) {
-    if (ceiling.precision != precision || ceiling.workers != workers) continue;
-    const FlopPerSecond rate = ceiling.ceiling().value;
-    best = best ? std::max(*best, rate) : rate;
-  }
-  return best;
-}
-
-namespace {
 using LadderKey = std::pair<std::string, int>;  // precision, workers
 
 /// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
@@ -146,7 +82,131 @@ void warn_if_beyond_ladder(const std::string& name,
                   name,
                   100.0 * (highest / roof.peak.value)));
 }
+
+constexpr double impossible_above = 1.05;
+
+PlacedGemm describe(const Point& point) {
+  PlacedGemm gemm;
+  gemm.family = text_parameter(point, fields::family);
+  gemm.precision = text_parameter(point, fields::precision);
+  gemm.library = text_parameter(point, fields::library);
+  gemm.m = integer_parameter(point, fields::m);
+  gemm.n = integer_parameter(point, fields::n);
+  gemm.k = integer_parameter(point, fields::k);
+  gemm.batch = integer_parameter(point, fields::batch);
+  gemm.workers = static_cast<int>(integer_parameter(point, fields::workers));
+  return gemm;
+}
+
+void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
+  const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
+  if (least / bound <= impossible_above) return;
+  result.warnings.push_back(fmt::format(
+      "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
+      "ceiling or the bandwidth was measured too low (contention, frequency)",
+      gemm.library,
+      gemm.precision,
+      gemm.m,
+      gemm.n,
+      gemm.k,
+      gemm.workers,
+      100.0 * gemm.fraction));
+}
+
+/// Undisturbed wall times; under contention thread-CPU times, but only of one worker: with more, a
+/// thread that sleeps for lack of work is no different from one that was held up.
+Repetitions gemm_times(const Point& point, int workers) {
+  Repetitions repetitions = undisturbed(point, workers);
+  if (repetitions.contended && workers > 1) {
+    repetitions.times_s = usable_times(point, fields::wall_s);
+  }
+  return repetitions;
+}
+
+/// The highest rate of any kernel of that precision and worker count: the wall rate, or the rate
+/// per thread-CPU-second where contended. Absent when none was measured.
+std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
+                                          const PlacedGemm& gemm) {
+  std::optional<FlopPerSecond> best;
+  for (const ComputeCeiling& ceiling : ceilings) {
+    if (ceiling.precision != gemm.precision || ceiling.workers != gemm.workers) continue;
+    const FlopPerSecond rate = ceiling.ceiling().value;
+    best = best ? std::max(*best, rate) : rate;
+  }
+  return best;
+}
+
+/// Under the best FMA ceiling of the same precision and worker count, and the fastest streaming
+/// rate over a working set as large as the operands: operands that fit a cache are held against
+/// that cache. A rate whose whole interval lies more than 5 % above the roof with the next smaller
+/// working set's bandwidth is named in `warnings`.
+void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
+  std::set<std::string> unplaced;
+  std::size_t starved = 0;
+  for (const Point& point : probe.points) {
+    PlacedGemm gemm = describe(point);
+    const Repetitions repetitions = gemm_times(point, gemm.workers);
+    if (repetitions.times_s.empty()) continue;
+    starved += repetitions.contended ? 1 : 0;
+    const auto ceiling = best_ceiling(result.ceilings, gemm);
+    if (!ceiling) {
+      unplaced.insert(fmt::format(
+          "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
+          gemm.precision,
+          gemm.workers));
+      continue;
+    }
+    const double flops = amount(point, fields::flops);
+    const Bytes operands(amount(point, fields::bytes));
+    gemm.intensity = Flops(flops) / operands;
+    gemm.rate = as<FlopPerSecond>(rate_estimate(flops, repetitions.times_s));
+    const FlopPerSecond bound = place_under(*ceiling, result.memory, operands, gemm);
+    warn_if_impossible(gemm, bound, result);
+    result.gemms.push_back(std::move(gemm));
+  }
+  if (starved > 0) {
+    result.warnings.push_back(
+        fmt::format("{} GEMM point{} fewer than 98 % of the workers' time on the cores: other "
+                    "work, or too little parallelism",
+                    starved,
+                    starved == 1 ? " had" : "s had"));
+  }
+  result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
+}
 }  // namespace
+
+std::optional<ComputeCeiling> compute_ceiling(const Point& point,
+                                              std::vector<std::string>& warnings) {
+  ComputeCeiling ceiling;
+  ceiling.isa = text_parameter(point, fields::isa);
+  ceiling.precision = text_parameter(point, fields::precision);
+  ceiling.workers = static_cast<int>(integer_parameter(point, fields::workers));
+  const double flops = amount(point, fields::flops);
+  const std::vector<double> wall = usable_times(point, fields::wall_s);
+  if (wall.empty()) return std::nullopt;
+  ceiling.wall_rate = as<FlopPerSecond>(rate_estimate(flops, wall));
+  if (point.samples.contains(fields::cpu_s)) {
+    std::vector<double> cpu = usable_times(point, fields::cpu_s);
+    if (cpu.empty()) return std::nullopt;
+    for (double& time : cpu) time /= ceiling.workers;
+    ceiling.cpu_rate = as<FlopPerSecond>(rate_estimate(flops, cpu));
+    ceiling.cpu_share = median(cpu_shares(point, ceiling.workers));
+  }
+  const double share = ceiling.cpu_share.value_or(1.0);
+  ceiling.contended = share < contended_below;
+  if (ceiling.contended) {
+    warnings.push_back(fmt::format(
+        "{}: contended, its threads had {:.0f} % of the time; the rate per thread-CPU-second is "
+        "the ceiling",
+        describe_kernel(ceiling),
+        100.0 * share));
+  } else if (share > impossible_share) {
+    warnings.push_back(fmt::format("{}: suspect, {:.2f} CPU seconds per worker and wall second",
+                                   describe_kernel(ceiling),
+                                   share));
+  }
+  return ceiling;
+}
 
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
   std::size_t contended = 0;
@@ -175,21 +235,27 @@ void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
   }
 }
 
-std::optional<std::string> text_of(const Point& point, const std::string& name) {
-  return parameter_of<std::string>(point, name);
-}
-
-std::optional<std::int64_t> integer_of(const Point& point, const std::string& name) {
-  return parameter_of<std::int64_t>(point, name);
-}
-
-bool flag_of(const Point& point, const std::string& name) {
-  return parameter_of<bool>(point, name).value_or(false);
-}
-
 std::optional<double> amount_of(const Point& point, const std::string& name) {
   const auto found = point.amounts.find(name);
   return found == point.amounts.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> number_fact(const Run& run,
+                                  const std::string& section,
+                                  const std::string& name) {
+  const Fact* fact = find_fact(run, section, name);
+  if (fact == nullptr || !fact->value) return std::nullopt;
+  if (const auto* whole = std::get_if<std::int64_t>(&*fact->value)) {
+    return static_cast<double>(*whole);
+  }
+  const auto* real = std::get_if<double>(&*fact->value);
+  return real == nullptr ? std::nullopt : std::optional(*real);
+}
+
+std::string text_fact(const Run& run, const std::string& section, const std::string& name) {
+  const Fact* fact = find_fact(run, section, name);
+  const auto* text = fact && fact->value ? std::get_if<std::string>(&*fact->value) : nullptr;
+  return text == nullptr ? "" : *text;
 }
 
 std::vector<double> usable_times(const Point& point, const std::string& name) {
@@ -237,105 +303,23 @@ std::vector<double> rates(double amount, std::span<const double> times) {
   return result;
 }
 
-namespace {
-constexpr double impossible_above = 1.05;
-
-PlacedGemm describe(const Point& point) {
-  PlacedGemm gemm;
-  gemm.family = text_parameter(point, fields::family);
-  gemm.precision = text_parameter(point, fields::precision);
-  gemm.library = text_parameter(point, fields::library);
-  gemm.m = integer_parameter(point, fields::m);
-  gemm.n = integer_parameter(point, fields::n);
-  gemm.k = integer_parameter(point, fields::k);
-  gemm.batch = integer_parameter(point, fields::batch);
-  gemm.workers = static_cast<int>(integer_parameter(point, fields::workers));
-  return gemm;
-}
-
-void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
-  const FlopPerSecond least = gemm.rate.interval ? gemm.rate.interval->low : gemm.rate.value;
-  if (least / bound <= impossible_above) return;
-  result.warnings.push_back(fmt::format(
-      "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
-      "ceiling or the bandwidth was measured too low (contention, frequency)",
-      gemm.library,
-      gemm.precision,
-      gemm.m,
-      gemm.n,
-      gemm.k,
-      gemm.workers,
-      100.0 * gemm.fraction));
-}
-
-/// Undisturbed wall times; under contention thread-CPU times, but only of one worker: with more, a
-/// thread that sleeps for lack of work is no different from one that was held up.
-Repetitions gemm_times(const Point& point, int workers) {
-  Repetitions repetitions = undisturbed(point, workers);
-  if (repetitions.contended && workers > 1) {
-    repetitions.times_s = usable_times(point, fields::wall_s);
-  }
-  return repetitions;
-}
-}  // namespace
-
-void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm) {
+FlopPerSecond place_under(FlopPerSecond ceiling,
+                          std::span<const MemoryPoint> memory,
+                          Bytes footprint,
+                          PlacedGemm& gemm) {
   gemm.roof = ceiling;
-  bool memory_side = false;
-  if (gemm.bandwidth) {
-    const FlopPerSecond slope = *gemm.bandwidth * gemm.intensity;
-    memory_side = slope < ceiling;
-    gemm.roof = std::min(ceiling, slope);
+  FlopPerSecond most = ceiling;
+  if (const auto bandwidth = bandwidth_at(memory, gemm.workers, footprint)) {
+    gemm.bandwidth = bandwidth->likely;
+    gemm.roof = std::min(ceiling, bandwidth->likely * gemm.intensity);
+    most = std::min(ceiling, bandwidth->bound * gemm.intensity);
   }
   gemm.fraction = gemm.rate.value / gemm.roof;
-  if (gemm.fraction >= bound_above) gemm.bound = memory_side ? Bound::memory : Bound::compute;
-}
-
-namespace {
-/// Under the best FMA ceiling of the same precision and worker count, and the fastest streaming
-/// rate over a working set as large as the operands: operands that fit a cache are held against
-/// that cache. A rate whose whole interval lies more than 5 % above the roof with the next smaller
-/// working set's bandwidth is named in `warnings`.
-void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
-  std::set<std::string> unplaced;
-  std::size_t starved = 0;
-  for (const Point& point : probe.points) {
-    PlacedGemm gemm = describe(point);
-    const Repetitions repetitions = gemm_times(point, gemm.workers);
-    if (repetitions.times_s.empty()) continue;
-    starved += repetitions.contended ? 1 : 0;
-    const auto ceiling = best_ceiling(result.ceilings, gemm.precision, gemm.workers);
-    if (!ceiling) {
-      unplaced.insert(fmt::format(
-          "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
-          gemm.precision,
-          gemm.workers));
-      continue;
-    }
-    const double flops = amount(point, fields::flops);
-    const Bytes operands(amount(point, fields::bytes));
-    gemm.intensity = Flops(flops) / operands;
-    gemm.rate = transform(rate_estimate(flops, repetitions.times_s),
-                          [](double rate) { return FlopPerSecond(rate); });
-    const auto bandwidth = bandwidth_at(result.memory, gemm.workers, operands);
-    if (bandwidth) gemm.bandwidth = bandwidth->likely;
-    hold_against(*ceiling, gemm);
-    const FlopPerSecond bound =
-        bandwidth ? std::min(*ceiling, bandwidth->bound * gemm.intensity) : *ceiling;
-    warn_if_impossible(gemm, bound, result);
-    result.gemms.push_back(std::move(gemm));
+  if (gemm.fraction >= bound_above) {
+    gemm.bound = gemm.roof < ceiling ? Bound::memory : Bound::compute;
   }
-  if (starved > 0) {
-    result.warnings.push_back(
-        fmt::format("{} GEMM point{} fewer than 98 % of the workers' time on the cores: other "
-                    "work, or too little "
-                    "parallelism",
-                    starved,
-                    starved == 1 ? " had" : "s had"));
-  }
-  result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
+  return most;
 }
-}  // namespace
 
 std::optional<RooflineResult> analyse_roofline(const Run& run,
                                                const std::vector<CacheCapacity>& caches) {
@@ -349,7 +333,10 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
   };
   // The order matters: GEMMs are placed under the ceilings and bandwidths found before.
   with(fields::roofline_compute, [&](const ProbeRecord& probe) {
-    result.ceilings = compute_ceilings(probe, result.warnings);
+    for (const Point& point : probe.points) {
+      auto ceiling = compute_ceiling(point, result.warnings);
+      if (ceiling) result.ceilings.push_back(std::move(*ceiling));
+    }
   });
   with(fields::roofline_memory,
        [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });

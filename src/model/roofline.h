@@ -8,10 +8,10 @@
 #include "src/model/analysis.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace scaleworth::model {
@@ -39,13 +39,13 @@ struct Level {
   Estimate<double> value;
 };
 
-/// Plateaus of `curve` (ascending working sets), smallest first. The value is the median of the
-/// points' medians; its 95 % interval is a two-stage bootstrap over points and their samples.
-/// A level is named after the smallest cache whose share for one worker (workers spread evenly over
-/// the instances) holds the geometric middle of the plateau, "memory" beyond the last; "level n"
-/// (counted from 1) when no caches are known or when a wider plateau already has the name.
-/// The largest working set is "memory" by itself when it is on no plateau and holds more than twice
-/// the last cache.
+/// Plateaus of `curve` (ascending working sets; `caches` smallest first), smallest first. The value
+/// is the median of the points' medians; its 95 % interval is a two-stage bootstrap over points and
+/// their samples. A level is named after the smallest cache whose share for one worker (workers
+/// spread evenly over the instances) holds the geometric middle of the plateau, "memory" beyond the
+/// last; "level n" (counted from 1) when no caches are known or when a wider plateau already has
+/// the name. The largest working set is "memory" by itself when it is on no plateau and holds more
+/// than twice the last cache.
 std::vector<Level> find_levels(std::span<const CurveSample> curve,
                                std::span<const CacheCapacity> caches,
                                int workers);
@@ -56,33 +56,20 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
 std::vector<CacheCapacity> cache_capacities(const Run& run);
 
 /// Everything that follows from the roofline.* probes of `run`; each may be missing, or end early.
-/// Absent when none of them has a point. `caches` default to those of the run's environment.
-/// Throws UserError naming the field when a point is incomplete.
-std::optional<RooflineResult> analyse_roofline(const Run& run);
+/// Absent when none of them has a point. Throws UserError naming the field when a point lacks a
+/// parameter, an amount or a series; so do the functions for one probe below.
 std::optional<RooflineResult> analyse_roofline(const Run& run,
                                                const std::vector<CacheCapacity>& caches);
 
-// Compute ceilings: what the FMA kernels reached, and whether the host let them.
+/// The ceiling of a point of roofline.compute; absent without samples. Without `cpu_s` (GPUs) the
+/// CPU figures are absent. A contended ceiling (median thread-CPU share < 0.98), and one whose
+/// workers report more CPU time than wall time, is named in `warnings`.
+std::optional<ComputeCeiling> compute_ceiling(const Point& point,
+                                              std::vector<std::string>& warnings);
 
-/// One ceiling per measured point of roofline.compute. Points without samples are left out;
-/// without `cpu_s` (GPUs) the CPU figures are absent. A
-/// contended ceiling (median thread-CPU share < 0.98), and one whose workers report more CPU time
-/// than wall time, is named in `warnings`.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
-std::vector<ComputeCeiling> compute_ceilings(const ProbeRecord& probe,
-                                             std::vector<std::string>& warnings);
-
-/// The highest rate of any kernel of that precision and worker count: the wall rate, or the rate
-/// per thread-CPU-second where contended. Absent when none was measured.
-std::optional<FlopPerSecond> best_ceiling(std::span<const ComputeCeiling> ceilings,
-                                          const std::string& precision,
-                                          int workers);
-
-// Intensity ladders: one soft roof per precision and worker count.
-
-/// Fills `soft_roofs` from the points of an intensity probe; rungs of one intensity are pooled. A
-/// ladder that cannot be fitted, or whose peak lies beyond its rungs, is named in `warnings`.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
+/// Fills `soft_roofs`, one per precision and worker count, from the points of an intensity probe;
+/// rungs of one intensity are pooled. A ladder that cannot be fitted, or whose peak lies beyond its
+/// rungs, is named in `warnings`.
 void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
 
 // The repetitions of a point that say what the machine can do, as opposed to what was left of it.
@@ -93,11 +80,21 @@ struct Repetitions {
   bool contended = false;  // too few were undisturbed: these are thread-CPU times per worker
 };
 
-/// A parameter that a point may lack; absent, false for a flag, also where it has another type.
-std::optional<std::string> text_of(const Point& point, const std::string& name);
-std::optional<std::int64_t> integer_of(const Point& point, const std::string& name);
-bool flag_of(const Point& point, const std::string& name);
+/// A parameter that a point may lack; `otherwise` also where it has another type.
+template <class T>
+T parameter_of(const Point& point, const std::string& name, T otherwise = {}) {
+  const auto found = point.parameters.find(name);
+  const T* value = found == point.parameters.end() ? nullptr : std::get_if<T>(&found->second);
+  return value == nullptr ? otherwise : *value;
+}
 std::optional<double> amount_of(const Point& point, const std::string& name);
+
+/// A number of one section of the environment; absent where the fact is, or is no number.
+std::optional<double> number_fact(const Run& run,
+                                  const std::string& section,
+                                  const std::string& name);
+/// A text likewise; empty where it is absent.
+std::string text_fact(const Run& run, const std::string& section, const std::string& name);
 
 /// The finite, positive values of a series of times. Throws UserError when the series is absent.
 std::vector<double> usable_times(const Point& point, const std::string& name);
@@ -121,19 +118,10 @@ Estimate<double> rate_estimate(double amount, std::span<const double> times);
 /// amount / time, one by one.
 std::vector<double> rates(double amount, std::span<const double> times);
 
-// Library kernels under the measured roof: which limit each one meets, and how closely.
-
-/// Fills roof, fraction and bound of `gemm`, whose rate, intensity and bandwidth are known:
-/// roof = min(ceiling, bandwidth x intensity), without a bandwidth the ceiling alone. Below 80 % of
-/// its roof a kernel is bound by neither side.
-void hold_against(FlopPerSecond ceiling, PlacedGemm& gemm);
-
 // Bandwidth and latency over the working set: points as measured, and the levels they reveal.
 
 /// Fills `memory` and `memory_levels` from roofline.memory. Levels come from the stores and loads
-/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes. A
-/// point without `bytes_real` (GPUs: stores fetch nothing) really moves those.
-/// Throws UserError when a point lacks a parameter, an amount or a series.
+/// that go through the caches, one curve per kernel and worker count; bandwidth in STREAM bytes.
 void analyse_memory(const ProbeRecord& probe,
                     std::span<const CacheCapacity> caches,
                     RooflineResult& result);
@@ -155,6 +143,15 @@ std::optional<BandwidthAt> bandwidth_at(std::span<const MemoryPoint> points,
                                         int workers,
                                         Bytes footprint);
 
+/// Fills bandwidth, roof, fraction and bound of `gemm`, whose rate and intensity are known:
+/// roof = min(ceiling, bandwidth_at(footprint) x intensity), without a bandwidth the ceiling alone.
+/// Below 80 % of its roof a kernel is bound by neither side. Returns the roof by the bandwidth's
+/// `bound`.
+FlopPerSecond place_under(FlopPerSecond ceiling,
+                          std::span<const MemoryPoint> memory,
+                          Bytes footprint,
+                          PlacedGemm& gemm);
+
 // Change-point detection: the flat stretches of a curve, without assuming how many or where.
 
 /// Points first..last (inclusive) lie at one height.
@@ -172,30 +169,23 @@ struct Plateau {
 /// points.
 std::vector<Plateau> find_plateaus(std::span<const double> logs);
 
-// The soft roof: a roofline whose corner is rounded by imperfect overlap of memory and compute.
-
-/// Rate at `intensity`: 1/P(I)^p = 1/P^p + 1/(B I)^p. p = 1: no overlap, the times add; p large:
-/// perfect overlap, min(P, B I). Source: roofline of Williams, Waterman, Patterson (CACM 52, 2009)
-/// with the p-norm as the usual smooth minimum.
-FlopPerSecond soft_roof_rate(FlopPerSecond peak,
-                             BytesPerSecond bandwidth,
-                             double sharpness,
-                             FlopPerByte intensity);
-
 /// One rung of the intensity ladder: rates in FLOP/s, one per repetition.
 struct RoofSample {
   FlopPerByte intensity;
   std::vector<double> rates;
 };
 
-/// Fits (P, B, p) to the medians of `ladder` (ascending or not). Minimises
-/// sum huber(log rate - log P(I)) over log P, log B, log p by Levenberg-Marquardt from several
-/// starts, p in [1, 64]; Huber's corner at 1.345 robust standard deviations, at least 0.5 %.
-/// 95 % intervals: the wider of a bootstrap of each point's samples (noise) and of the residuals
-/// (misfit), 200 draws each. A sharpness whose interval reaches 32 has `sharpness_note` set: the
-/// ladder cannot separate it from a perfect corner, and the upper end means "or more". Below 1 the
-/// two times would do more than add: a ladder that looks so has another cause and shows it in
-/// `median_residual`. Skipped, with the reason, when there are fewer than five rungs, or no rung at
-/// least 1.5 x on either side of the ridge: P or B would be an extrapolation.
+/// Fits 1/P(I)^p = 1/P^p + 1/(B I)^p to the medians of `ladder` (ascending or not): a roofline
+/// whose corner is rounded by imperfect overlap of memory and compute. p = 1: no overlap, the times
+/// add; p large: perfect overlap, min(P, B I). Source: roofline of Williams, Waterman, Patterson
+/// (CACM 52, 2009) with the p-norm as the usual smooth minimum. Minimises sum huber(log rate - log
+/// P(I)) over log P, log B, log p by Levenberg-Marquardt from several starts, p in [1, 64]; Huber's
+/// corner at 1.345 robust standard deviations, at least 0.5 %. 95 % intervals: the wider of a
+/// bootstrap of each point's samples (noise) and of the residuals (misfit), 200 draws each. A
+/// sharpness whose interval reaches 32 has `sharpness_note` set: the ladder cannot separate it from
+/// a perfect corner, and the upper end means "or more". Below 1 the two times would do more than
+/// add: a ladder that looks so has another cause and shows it in `median_residual`. Skipped, with
+/// the reason, when there are fewer than five rungs, or no rung at least 1.5 x on either side of
+/// the ridge: P or B would be an extrapolation.
 Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> ladder);
 }  // namespace scaleworth::model

@@ -25,6 +25,12 @@ struct RoofShape {
   double sharpness = 1.0;
 };
 
+/// Measured rates over intensities, both as logarithms.
+struct Rungs {
+  std::span<const double> log_intensities;
+  std::span<const double> log_rates;
+};
+
 /// log P(I) at log intensity.
 double log_rate(const RoofShape& shape, double log_intensity) {
   const double memory = shape.log_bandwidth + log_intensity;
@@ -61,17 +67,17 @@ Robust robust(double residual, double corner) {
 }
 
 struct Residuals : Eigen::DenseFunctor<double> {
-  Residuals(std::span<const double> x, std::span<const double> y, double huber_corner)
-      : DenseFunctor(3, static_cast<int>(x.size())),
-        log_intensities(x),
-        log_rates(y),
+  Residuals(const Rungs& measured, double huber_corner)
+      : DenseFunctor(3, static_cast<int>(measured.log_rates.size())),
+        rungs(measured),
         corner(huber_corner) {}
 
   int operator()(const InputType& u, ValueType& residuals) const {
     const RoofShape shape{u[0], u[1], sharpness_of(u[2])};
     for (Eigen::Index i = 0; i < residuals.size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      residuals[i] = robust(log_rate(shape, log_intensities[at]) - log_rates[at], corner).value;
+      residuals[i] =
+          robust(log_rate(shape, rungs.log_intensities[at]) - rungs.log_rates[at], corner).value;
     }
     return 0;
   }
@@ -83,12 +89,12 @@ struct Residuals : Eigen::DenseFunctor<double> {
     const double log_p_slope = log_sharpness_range * logistic(u[2]) * (1.0 - logistic(u[2]));
     for (Eigen::Index i = 0; i < jacobian.rows(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const double fitted = log_rate(shape, log_intensities[at]);
-      const double distance = u[0] - u[1] - log_intensities[at];
+      const double fitted = log_rate(shape, rungs.log_intensities[at]);
+      const double distance = u[0] - u[1] - rungs.log_intensities[at];
       const double memory_share = logistic(p * distance);
       // d/d(log p) of -log(1 + e^(p d)) / p = log(1 + e^(p d)) / p - d e^(p d) / (1 + e^(p d)).
       const double by_log_p = (u[0] - fitted) - distance * memory_share;
-      const double slope = robust(fitted - log_rates[at], corner).slope;
+      const double slope = robust(fitted - rungs.log_rates[at], corner).slope;
       jacobian(i, 0) = slope * (1.0 - memory_share);
       jacobian(i, 1) = slope * memory_share;
       jacobian(i, 2) = slope * by_log_p * log_p_slope;
@@ -96,29 +102,13 @@ struct Residuals : Eigen::DenseFunctor<double> {
     return 0;
   }
 
-  std::span<const double> log_intensities;
-  std::span<const double> log_rates;
+  Rungs rungs;
   double corner;
 };
 
-double loss(const RoofShape& shape,
-            std::span<const double> log_intensities,
-            std::span<const double> log_rates,
-            double corner) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < log_rates.size(); ++i) {
-    const double part = robust(log_rate(shape, log_intensities[i]) - log_rates[i], corner).value;
-    sum += part * part;
-  }
-  return sum;
-}
-
 /// Minimises sum of huber((log_rates - log P(I)) / corner), quadratic up to `corner`.
-RoofShape refine(const RoofShape& start,
-                 std::span<const double> log_intensities,
-                 std::span<const double> log_rates,
-                 double corner) {
-  Residuals residuals(log_intensities, log_rates, corner);
+RoofShape refine(const RoofShape& start, const Rungs& rungs, double corner) {
+  Residuals residuals(rungs, corner);
   Eigen::LevenbergMarquardt<Residuals> solver(residuals);
   Eigen::VectorXd u(3);
   u << start.log_peak, start.log_bandwidth, unbounded(start.sharpness);
@@ -126,9 +116,17 @@ RoofShape refine(const RoofShape& start,
   return {u[0], u[1], sharpness_of(u[2])};
 }
 
-RoofShape best_of_starts(std::span<const double> log_intensities,
-                         std::span<const double> log_rates,
-                         double corner) {
+/// Measured logarithms less those of the curve.
+std::vector<double> residuals_of(const RoofShape& shape, const Rungs& rungs) {
+  std::vector<double> residuals(rungs.log_rates.begin(), rungs.log_rates.end());
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    residuals[i] -= log_rate(shape, rungs.log_intensities[i]);
+  }
+  return residuals;
+}
+
+RoofShape best_of_starts(const Rungs& rungs, double corner) {
+  const auto& [log_intensities, log_rates] = rungs;
   const double peak = *std::max_element(log_rates.begin(), log_rates.end());
   double bandwidth = -std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < log_rates.size(); ++i) {
@@ -137,35 +135,33 @@ RoofShape best_of_starts(std::span<const double> log_intensities,
   RoofShape best;
   double least = std::numeric_limits<double>::max();
   for (const double sharpness : {1.5, 3.0, 12.0}) {
-    const RoofShape found =
-        refine({peak, bandwidth, sharpness}, log_intensities, log_rates, corner);
-    const double reached = loss(found, log_intensities, log_rates, corner);
-    if (reached < least) {
-      least = reached;
-      best = found;
+    const RoofShape found = refine({peak, bandwidth, sharpness}, rungs, corner);
+    double loss = 0.0;
+    for (const double residual : residuals_of(found, rungs)) {
+      const double part = robust(residual, corner).value;
+      loss += part * part;
     }
+    if (!(loss < least)) continue;
+    least = loss;
+    best = found;
   }
   return best;
 }
 
 /// The best of several starts; the corner follows from the residuals' spread.
-RoofShape solve(std::span<const double> log_intensities,
-                std::span<const double> log_rates,
-                double& corner) {
+RoofShape solve(const Rungs& rungs, double& corner) {
   constexpr double practically_quadratic = 10.0;  // in logarithms: a factor of 22000
   constexpr double least_corner = 0.005;
   constexpr double sigma_per_mad = 1.4826;
   constexpr double huber_tuning = 1.345;
   constexpr int passes = 4;  // a stray rung inflates the first spread; later passes shed it
   corner = practically_quadratic;
-  RoofShape shape = best_of_starts(log_intensities, log_rates, corner);
+  RoofShape shape = best_of_starts(rungs, corner);
   for (int pass = 0; pass < passes; ++pass) {
-    std::vector<double> sizes;
-    for (std::size_t i = 0; i < log_rates.size(); ++i) {
-      sizes.push_back(std::abs(log_rate(shape, log_intensities[i]) - log_rates[i]));
-    }
+    std::vector<double> sizes = residuals_of(shape, rungs);
+    for (double& size : sizes) size = std::abs(size);
     corner = std::max(least_corner, huber_tuning * sigma_per_mad * *median(sizes));
-    shape = best_of_starts(log_intensities, log_rates, corner);
+    shape = best_of_starts(rungs, corner);
   }
   return shape;
 }
@@ -175,6 +171,8 @@ struct Ladder {
   std::vector<double> log_rates;
   std::vector<MedianResampler> resamplers;
   std::size_t samples = 0;
+
+  Rungs measured() const { return {log_intensities, log_rates}; }
 };
 
 Ladder logarithms(std::span<const RoofSample> rungs) {
@@ -188,53 +186,46 @@ Ladder logarithms(std::span<const RoofSample> rungs) {
   return ladder;
 }
 
-/// Residuals of the fit, widened for the three fitted parameters.
-std::vector<double> widened_residuals(const Ladder& ladder, const RoofShape& shape) {
-  const auto n = static_cast<double>(ladder.log_rates.size());
-  std::vector<double> residuals;
-  for (std::size_t i = 0; i < ladder.log_rates.size(); ++i) {
-    residuals.push_back((ladder.log_rates[i] - log_rate(shape, ladder.log_intensities[i])) *
-                        std::sqrt(n / (n - 3.0)));
-  }
-  return residuals;
-}
-
-/// Bootstrap draws of each result, in logarithms.
-struct Draws {
-  std::vector<double> peak, bandwidth, sharpness, ridge;
-  void add(const RoofShape& shape) {
-    peak.push_back(shape.log_peak);
-    bandwidth.push_back(shape.log_bandwidth);
-    sharpness.push_back(std::log(shape.sharpness));
-    ridge.push_back(shape.log_peak - shape.log_bandwidth);
-  }
-};
-
 /// Refits with every rung's logarithm from `redrawn(rung, random)`.
 template <class Redrawn>
-Draws resample(const Ladder& ladder, const RoofShape& shape, double corner, Redrawn redrawn) {
+std::vector<RoofShape> resample(const Ladder& ladder,
+                                const RoofShape& shape,
+                                double corner,
+                                Redrawn redrawn) {
   constexpr int resamples = 200;
   std::mt19937_64 random(1);
-  Draws draws;
+  std::vector<RoofShape> draws;
   std::vector<double> log_rates(ladder.log_rates.size());
   for (int i = 0; i < resamples; ++i) {
     for (std::size_t j = 0; j < log_rates.size(); ++j) log_rates[j] = redrawn(j, random);
-    draws.add(refine(shape, ladder.log_intensities, log_rates, corner));
+    draws.push_back(refine(shape, {ladder.log_intensities, log_rates}, corner));
   }
   return draws;
 }
 
-template <class T>
-Estimate<T> from_logarithm(double log_value,
-                           std::span<const double> noise,
-                           std::span<const double> misfit,
-                           std::size_t samples) {
-  // With the value itself: a percentile interval of a parameter at its bound can miss it.
-  const auto interval = hull(hull(percentile_interval(noise), percentile_interval(misfit)),
-                             Interval<double>{log_value, log_value});
-  const Estimate<double> logs{log_value, interval, samples};
-  return transform(logs, [](double value) { return T(std::exp(value)); });
-}
+/// The fit and bootstrap draws of it.
+struct Fitted {
+  RoofShape shape;
+  std::vector<RoofShape> noise;
+  std::vector<RoofShape> misfit;
+  std::size_t samples;
+
+  /// exp(log_value) of the shape.
+  template <class T, class LogValue>
+  Estimate<T> estimate(LogValue log_value) const {
+    const auto interval_of = [&](const std::vector<RoofShape>& draws) {
+      std::vector<double> values;
+      for (const RoofShape& draw : draws) values.push_back(log_value(draw));
+      return percentile_interval(values);
+    };
+    // With the value itself: a percentile interval of a parameter at its bound can miss it.
+    const double value = log_value(shape);
+    const auto interval =
+        hull(hull(interval_of(noise), interval_of(misfit)), Interval<double>{value, value});
+    const Estimate<double> logs{value, interval, samples};
+    return transform(logs, [](double log) { return T(std::exp(log)); });
+  }
+};
 
 /// Why P or B would be an extrapolation; empty when the ladder reaches both sides of the ridge.
 std::string missing_side(const Ladder& ladder, const RoofShape& shape) {
@@ -252,29 +243,18 @@ std::string describe_sharpness(const Estimate<double>& sharpness) {
   if (!sharpness.interval || sharpness.interval->high < 0.5 * largest_sharpness) return "";
   return fmt::format(
       "at least {:.2g}; not identifiable beyond: too few rungs at the corner to distinguish it "
-      "from a "
-      "perfect one",
+      "from a perfect one",
       sharpness.interval->low);
 }
 
 std::vector<IntensityPoint> points_of(std::span<const RoofSample> rungs) {
   std::vector<IntensityPoint> points;
   for (const RoofSample& rung : rungs) {
-    points.push_back({rung.intensity, transform(median_estimate(rung.rates), [](double rate) {
-                        return FlopPerSecond(rate);
-                      })});
+    points.push_back({rung.intensity, as<FlopPerSecond>(median_estimate(rung.rates))});
   }
   return points;
 }
 }  // namespace
-
-FlopPerSecond soft_roof_rate(FlopPerSecond peak,
-                             BytesPerSecond bandwidth,
-                             double sharpness,
-                             FlopPerByte intensity) {
-  const RoofShape shape{std::log(peak.value()), std::log(bandwidth.value()), sharpness};
-  return FlopPerSecond(std::exp(log_rate(shape, std::log(intensity.value()))));
-}
 
 Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> rungs) {
   constexpr std::size_t least_rungs = 5;
@@ -283,33 +263,34 @@ Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> rungs) {
   }
   const Ladder ladder = logarithms(rungs);
   double corner = 0.0;
-  const RoofShape shape = solve(ladder.log_intensities, ladder.log_rates, corner);
+  const RoofShape shape = solve(ladder.measured(), corner);
   if (std::string reason = missing_side(ladder, shape); !reason.empty()) return Skipped{reason};
 
-  const std::vector<double> residuals = widened_residuals(ladder, shape);
+  std::vector<double> residuals = residuals_of(shape, ladder.measured());
+  std::vector<double> sizes;
+  for (double& residual : residuals) {
+    sizes.push_back(std::abs(std::expm1(residual)));
+    const auto n = static_cast<double>(residuals.size());
+    residual *= std::sqrt(n / (n - 3.0));  // widened for the three fitted parameters
+  }
   std::uniform_int_distribution<std::size_t> pick(0, residuals.size() - 1);
-  const Draws noise = resample(ladder, shape, corner, [&](std::size_t i, auto& random) {
+  Fitted fitted{shape, {}, {}, ladder.samples};
+  fitted.noise = resample(ladder, shape, corner, [&](std::size_t i, auto& random) {
     return std::log(ladder.resamplers[i].draw(random));
   });
-  const Draws misfit = resample(ladder, shape, corner, [&](std::size_t i, auto& random) {
+  fitted.misfit = resample(ladder, shape, corner, [&](std::size_t i, auto& random) {
     return log_rate(shape, ladder.log_intensities[i]) + residuals[pick(random)];
   });
-  const std::size_t n = ladder.samples;
   SoftRoof roof;
   roof.points = points_of(rungs);
-  roof.peak = from_logarithm<FlopPerSecond>(shape.log_peak, noise.peak, misfit.peak, n);
+  roof.peak = fitted.estimate<FlopPerSecond>([](const RoofShape& at) { return at.log_peak; });
   roof.bandwidth =
-      from_logarithm<BytesPerSecond>(shape.log_bandwidth, noise.bandwidth, misfit.bandwidth, n);
+      fitted.estimate<BytesPerSecond>([](const RoofShape& at) { return at.log_bandwidth; });
   roof.sharpness =
-      from_logarithm<double>(std::log(shape.sharpness), noise.sharpness, misfit.sharpness, n);
+      fitted.estimate<double>([](const RoofShape& at) { return std::log(at.sharpness); });
   roof.sharpness_note = describe_sharpness(roof.sharpness);
-  roof.ridge = from_logarithm<FlopPerByte>(
-      shape.log_peak - shape.log_bandwidth, noise.ridge, misfit.ridge, n);
-  std::vector<double> sizes;
-  for (std::size_t i = 0; i < ladder.log_rates.size(); ++i) {
-    sizes.push_back(
-        std::abs(std::expm1(ladder.log_rates[i] - log_rate(shape, ladder.log_intensities[i]))));
-  }
+  roof.ridge = fitted.estimate<FlopPerByte>(
+      [](const RoofShape& at) { return at.log_peak - at.log_bandwidth; });
   roof.median_residual = *median(sizes);
   return roof;
 }

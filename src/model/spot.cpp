@@ -3,15 +3,12 @@
 #include "src/model/cost.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
-#include <cstddef>
 #include <numbers>
 
 namespace scaleworth::model {
 namespace {
-constexpr double seconds_per_hour = 3600.0;
 constexpr double hopeless = 1000.0;  // expected over undisturbed time
 constexpr int bisections = 200;      // beyond the precision of a double
 
@@ -42,116 +39,12 @@ SpotPlan with_checkpoints(const Preemption& preemption, Seconds mean_time, Secon
   return best;
 }
 
-void check(const Preemption& preemption) {
-  if (!(preemption.checkpoint.value() > 0.0) || !(preemption.restart.value() >= 0.0) ||
-      !(preemption.notice.value() >= 0.0)) {
-    throw UserError(
-        "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
-        "--checkpoint-s, --restart-s or --notice-s");
-  }
-}
-
-void check(const Deadline& deadline) {
-  if (!(deadline.latest.value() > 0.0)) throw UserError("the deadline must be above 0");
-  if (!(deadline.probability > 0.0 && deadline.probability < 1.0)) {
-    throw UserError(
-        "the probability of meeting the deadline must lie between 0 and 1, as "
-        "--deadline-probability 0.95");
-  }
-}
-
 double chance(const Preemption& preemption, const CountTime& at, Seconds latest) {
   const Seconds work = at.time.interval ? at.time.interval->high : at.time.value;
   const auto plan = plan_spot(preemption, at.ranks, work);
   return plan ? probability_in_time(preemption, at.ranks, *plan, work, latest) : 0.0;
 }
 
-/// The count of least `measure` among those that pass; the first where equal.
-template <class Measure, class Passes>
-std::optional<int> least_of(const std::vector<SpotCount>& counts, Measure measure, Passes passes) {
-  const SpotCount* best = nullptr;
-  for (const SpotCount& at : counts) {
-    if (passes(at) && (!best || measure(at) < measure(*best))) best = &at;
-  }
-  return best ? std::optional(best->ranks) : std::nullopt;
-}
-}  // namespace
-
-Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
-  if (!(preemption.per_hour > 0.0) || !std::isfinite(preemption.per_hour) || ranks < 1) {
-    throw UserError("reclaims need a rate above zero per rank and hour and at least one rank");
-  }
-  return Seconds(seconds_per_hour / (preemption.per_hour * ranks));
-}
-
-Seconds young_interval(Seconds checkpoint, Seconds mean_time) {
-  return Seconds(std::sqrt(2.0 * checkpoint.value() * mean_time.value()));
-}
-
-Seconds daly_interval(Seconds checkpoint, Seconds mean_time) {
-  const double ratio = 0.5 * (checkpoint / mean_time);
-  if (ratio >= 1.0) return mean_time;
-  return young_interval(checkpoint, mean_time) * (1.0 + std::sqrt(ratio) / 3.0 + ratio / 9.0) -
-         checkpoint;
-}
-
-Seconds exact_interval(Seconds checkpoint, Seconds mean_time) {
-  // u = tau/M solves ln(1 - u) + u = -d/M, whose left side falls from 0 without bound over (0, 1).
-  const double target = -(checkpoint / mean_time);
-  double low = 0.0;
-  double high = 1.0;
-  for (int i = 0; i < bisections; ++i) {
-    const double middle = 0.5 * (low + high);
-    (std::log1p(-middle) + middle > target ? low : high) = middle;
-  }
-  return mean_time * (0.5 * (low + high));
-}
-
-Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time) {
-  return mean_time * (std::exp(restart / mean_time) * std::expm1(work / mean_time));
-}
-
-std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work) {
-  check(preemption);
-  const Seconds mean_time = mean_time_between_reclaims(preemption, ranks);
-  const SpotPlan plan = preemption.notice >= preemption.checkpoint
-                            ? planned(work, 1, work * std::exp(preemption.restart / mean_time))
-                            : with_checkpoints(preemption, mean_time, work);
-  if (!(plan.expected < work * hopeless)) return std::nullopt;
-  return plan;
-}
-
-SpotChoice choose_spot_count(const Prices& prices,
-                             const Preemption& preemption,
-                             const std::vector<CountTime>& times,
-                             const std::optional<Deadline>& deadline) {
-  if (deadline) check(*deadline);
-  SpotChoice choice;
-  choice.counts.reserve(times.size());
-  for (const CountTime& at : times) {
-    SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), {}, {}};
-    if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);
-    if (deadline) count.in_time = chance(preemption, at, deadline->latest);
-    choice.counts.push_back(count);
-  }
-  const auto least = [&](auto measure, auto passes) {
-    return least_of(choice.counts, measure, passes);
-  };
-  const auto cost = [](const SpotCount& at) { return at.cost->value(); };
-  const auto time = [](const SpotCount& at) { return at.plan->expected.value(); };
-  const auto risk = [](const SpotCount& at) { return -*at.in_time; };
-  const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };
-  choice.cheapest = least(cost, finishes);
-  choice.fastest = least(time, finishes);
-  if (!deadline) return choice;
-  choice.surest = least(risk, finishes);
-  choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
-    return finishes(at) && *at.in_time >= deadline->probability;
-  });
-  return choice;
-}
-
-namespace {
 using Complex = std::complex<double>;
 
 /// Reclaims per second and seconds of a restart.
@@ -208,6 +101,86 @@ double inverted(const Transform& transform, double t) {
   return std::exp(0.5 * decay) / t * result;
 }
 }  // namespace
+
+Seconds mean_time_between_reclaims(const Preemption& preemption, int ranks) {
+  if (!(preemption.per_hour > 0.0) || !std::isfinite(preemption.per_hour) || ranks < 1) {
+    throw UserError("reclaims need a rate above zero per rank and hour and at least one rank");
+  }
+  return Seconds(seconds_per_hour / (preemption.per_hour * ranks));
+}
+
+Seconds exact_interval(Seconds checkpoint, Seconds mean_time) {
+  // u = tau/M solves ln(1 - u) + u = -d/M, whose left side falls from 0 without bound over (0, 1).
+  const double target = -(checkpoint / mean_time);
+  double low = 0.0;
+  double high = 1.0;
+  for (int i = 0; i < bisections; ++i) {
+    const double middle = 0.5 * (low + high);
+    (std::log1p(-middle) + middle > target ? low : high) = middle;
+  }
+  return mean_time * (0.5 * (low + high));
+}
+
+Seconds expected_segment(Seconds work, Seconds restart, Seconds mean_time) {
+  return mean_time * (std::exp(restart / mean_time) * std::expm1(work / mean_time));
+}
+
+std::optional<SpotPlan> plan_spot(const Preemption& preemption, int ranks, Seconds work) {
+  if (!(preemption.checkpoint.value() > 0.0) || !(preemption.restart.value() >= 0.0) ||
+      !(preemption.notice.value() >= 0.0)) {
+    throw UserError(
+        "a checkpoint takes more than 0 s, a restart and a notice 0 s or more; correct "
+        "--checkpoint-s, --restart-s or --notice-s");
+  }
+  const Seconds mean_time = mean_time_between_reclaims(preemption, ranks);
+  const SpotPlan plan = preemption.notice >= preemption.checkpoint
+                            ? planned(work, 1, work * std::exp(preemption.restart / mean_time))
+                            : with_checkpoints(preemption, mean_time, work);
+  if (!(plan.expected < work * hopeless)) return std::nullopt;
+  return plan;
+}
+
+SpotChoice choose_spot_count(const Prices& prices,
+                             const Preemption& preemption,
+                             const std::vector<CountTime>& times,
+                             const std::optional<Deadline>& deadline) {
+  if (deadline && !(deadline->latest.value() > 0.0)) {
+    throw UserError("the deadline must be above 0");
+  }
+  if (deadline && !(deadline->probability > 0.0 && deadline->probability < 1.0)) {
+    throw UserError(
+        "the probability of meeting the deadline must lie between 0 and 1, as "
+        "--deadline-probability 0.95");
+  }
+  SpotChoice choice;
+  choice.counts.reserve(times.size());
+  for (const CountTime& at : times) {
+    SpotCount count{at.ranks, plan_spot(preemption, at.ranks, at.time.value), {}, {}};
+    if (count.plan) count.cost = job_cost(prices, at.ranks, count.plan->expected);
+    if (deadline) count.in_time = chance(preemption, at, deadline->latest);
+    choice.counts.push_back(count);
+  }
+  // The count of least `measure` among those that pass; the first where equal.
+  const auto least = [&](auto measure, auto passes) {
+    const SpotCount* best = nullptr;
+    for (const SpotCount& at : choice.counts) {
+      if (passes(at) && (!best || measure(at) < measure(*best))) best = &at;
+    }
+    return best ? std::optional(best->ranks) : std::nullopt;
+  };
+  const auto cost = [](const SpotCount& at) { return at.cost->value(); };
+  const auto time = [](const SpotCount& at) { return at.plan->expected.value(); };
+  const auto risk = [](const SpotCount& at) { return -*at.in_time; };
+  const auto finishes = [](const SpotCount& at) { return at.plan.has_value(); };
+  choice.cheapest = least(cost, finishes);
+  choice.fastest = least(time, finishes);
+  if (!deadline) return choice;
+  choice.surest = least(risk, finishes);
+  choice.cheapest_in_time = least(cost, [&](const SpotCount& at) {
+    return finishes(at) && *at.in_time >= deadline->probability;
+  });
+  return choice;
+}
 
 double probability_in_time(
     const Preemption& preemption, int ranks, const SpotPlan& plan, Seconds work, Seconds deadline) {

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   const int rows = argc > 1 ? std::atoi(argv[1]) : 10000;
   const std::string text = table_text(rows);
   cli::TableFile file;
-  timed("reading", [&] { file = cli::parse_csv_table(text, "table.csv"); });
+  timed("reading", [&] { file = cli::parse_table(text, "table.csv"); });
   decide::DecisionRequest request;
   request.metrics.prices = model::Prices{dollars_per_hour(2.1), dollars_per_hour(9.0)};
   request.intervals = false;

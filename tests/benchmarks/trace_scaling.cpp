@@ -185,7 +185,7 @@ void attribute(unsigned threads, const std::vector<std::string>& files) {
   Job job;
   Attributed attributed;
   std::vector<Stage> stages;
-  stages.push_back(timed("read", [&] { job = read_job(files, {&rules, threads}); }));
+  stages.push_back(timed("read", [&] { job = read_job(files, rules, threads); }));
   stages.push_back(timed("classify", [&] {
     for (Recording& recording : job.recordings) classify(recording, rules);
   }));

@@ -49,7 +49,7 @@ void read_as_kineto(const std::string& text, const WalkOptions& options) {
   const KeepOperation keep = [](std::string_view name) { return name.size() % 2 == 0; };
   try {
     TextSource source(text);
-    for (const Recording& recording : read_kineto(source, keep, options)) check(recording);
+    for (const Recording& recording : read_kineto(source, keep, &options)) check(recording);
   } catch (const scaleworth::UserError&) {
   }
 }

@@ -2,8 +2,8 @@
 /// Any bytes as a recording file, and as the payload of a frame whose checksum is right: refused
 /// with one line, or read into events in order that end after they start.
 #include "src/core/error.h"
-#include "trace/formats/swtrace/swtrace.h"
 #include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/swtrace.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -64,9 +64,9 @@ void judge(const Recording& recording) {
                          [](const auto& a, const auto& b) { return a.start < b.start; }));
 }
 
-/// The payloads as one byte of kind, two of length, and so on.
-std::vector<Recording> from_frames(std::string_view bytes) {
-  recording::Assembler assembler;
+/// A file of the payloads, each with one byte of kind and two of length before it.
+std::string file_of_frames(std::string_view bytes) {
+  std::string file = recording::file_header();
   while (bytes.size() >= 3) {
     const auto kind = static_cast<recording::FrameKind>(static_cast<unsigned char>(bytes[0]) % 20);
     const std::size_t length =
@@ -75,18 +75,12 @@ std::vector<Recording> from_frames(std::string_view bytes) {
     bytes.remove_prefix(3);
     const std::string_view payload = bytes.substr(0, length);
     bytes.remove_prefix(payload.size());
-    recording::Batch batch;
-    recording::decode_frame(kind, payload, batch);
-    assembler.add(batch);
+    recording::append_frame(kind, file, [&](std::string& to) { to += payload; });
   }
-  Recording whole = assembler.finish("fuzz.swtrace");
-  return recording::split_by_device(std::move(whole), assembler.device_ranks());
+  return file;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+void read(std::string_view bytes) {
   try {
     Bytes source(bytes);
     for (const Recording& recording : read_recording(source)) judge(recording);
@@ -95,6 +89,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(
         std::all_of(message.begin(), message.end(), [](char c) { return c >= ' ' && c <= '~'; }));
   }
-  for (const Recording& recording : from_frames(bytes)) judge(recording);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read(file_of_frames(bytes));
   return 0;
 }

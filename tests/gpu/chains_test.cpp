@@ -17,8 +17,6 @@ bool has_bf16() {
   return device().description().compute_capability >= 80;
 }
 
-constexpr double mebibyte = 1048576.0;
-
 }  // namespace
 
 TEST_CASE("fp32 multiply-adds take most of the cycles and no more", "[gpu]") {

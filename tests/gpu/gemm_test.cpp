@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matrix products on a GPU, each format's algorithms compared with fp64.
 #include "probes/gpu/gemm.h"
+
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/gpu/rates.h"
@@ -13,8 +14,6 @@ using namespace scaleworth::gpu_tests;
 using namespace scaleworth::probes;
 
 namespace {
-
-constexpr double mebibyte = 1048576.0;
 
 GemmProblem product(NumberFormat format, std::int64_t m, std::int64_t n, std::int64_t k) {
   GemmProblem problem;

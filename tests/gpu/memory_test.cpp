@@ -12,9 +12,6 @@ using namespace scaleworth::probes;
 
 namespace {
 
-constexpr double kibibyte = 1024.0;
-constexpr double mebibyte = 1048576.0;
-
 Bytes far_set() {
   const double wished = std::max(512.0 * mebibyte, 4.0 * device().description().l2_cache.value());
   return Bytes(std::min(wished, 0.5 * device().available_memory().value()));

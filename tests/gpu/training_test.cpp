@@ -84,7 +84,7 @@ TEST_CASE("the ledger of a step on the GPU is whole", "[gpu]") {
   const TrainingMeasured measured = train(tiny());
   const trace::Ledger ledger = trace::build_ledger(measured.timeline);
   REQUIRE(ledger.entries.size() == 8);
-  REQUIRE(trace::loss_counters(ledger).empty());
+  REQUIRE(ledger.losses.empty());
   for (const attribution::StepLedger& entry : ledger.entries) {
     REQUIRE(entry.part(Part::compute) > std::chrono::nanoseconds::zero());
     REQUIRE(entry.part(Part::optimizer) > std::chrono::nanoseconds::zero());

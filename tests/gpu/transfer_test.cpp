@@ -12,7 +12,7 @@ namespace {
 
 constexpr Bytes size{64.0 * 1048576.0};
 
-Endpoint host(bool pinned) {
+Endpoint host_end(bool pinned) {
   Endpoint end;
   end.pinned = pinned;
   return end;
@@ -37,7 +37,7 @@ TEST_CASE("host and GPU exchange page-locked memory by both engines", "[gpu]") {
   for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
     INFO(transfer_engine_name(engine));
     for (const auto& measured :
-         {move(host(true), own(), engine), move(own(), host(true), engine)}) {
+         {move(host_end(true), own(), engine), move(own(), host_end(true), engine)}) {
       CHECK(measured.bytes == size);
       CHECK(byte_rate(measured) > 0.5e9);
       CHECK(byte_rate(measured) < 1e12);
@@ -48,21 +48,21 @@ TEST_CASE("host and GPU exchange page-locked memory by both engines", "[gpu]") {
 TEST_CASE("both directions at once count both", "[gpu]") {
   for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
     INFO(transfer_engine_name(engine));
-    const auto one = move(host(true), own(), engine);
-    const auto both = move(host(true), own(), engine, true);
+    const auto one = move(host_end(true), own(), engine);
+    const auto both = move(host_end(true), own(), engine, true);
     CHECK(both.bytes == 2.0 * size);
     CHECK(byte_rate(both) > 0.8 * byte_rate(one));
   }
 }
 
 TEST_CASE("pageable memory goes by copy engine only", "[gpu]") {
-  CHECK(byte_rate(move(host(false), own(), TransferEngine::copy_engine)) > 0.1e9);
-  CHECK(byte_rate(move(own(), host(false), TransferEngine::copy_engine)) > 0.1e9);
-  CHECK_THROWS_AS(move(host(false), own(), TransferEngine::kernel), NothingToMeasure);
+  CHECK(byte_rate(move(host_end(false), own(), TransferEngine::copy_engine)) > 0.1e9);
+  CHECK(byte_rate(move(own(), host_end(false), TransferEngine::copy_engine)) > 0.1e9);
+  CHECK_THROWS_AS(move(host_end(false), own(), TransferEngine::kernel), NothingToMeasure);
 }
 
 TEST_CASE("copies within a GPU are faster than to the host", "[gpu]") {
-  const auto outside = move(host(true), own(), TransferEngine::copy_engine);
+  const auto outside = move(host_end(true), own(), TransferEngine::copy_engine);
   for (const auto engine : {TransferEngine::copy_engine, TransferEngine::kernel}) {
     CHECK(byte_rate(move(own(), own(), engine)) > byte_rate(outside));
   }
@@ -70,7 +70,7 @@ TEST_CASE("copies within a GPU are faster than to the host", "[gpu]") {
 
 TEST_CASE("a small transfer is timed as well", "[gpu]") {
   const auto measured = device().time_transfer(
-      {host(true), own(), TransferEngine::copy_engine, false, Bytes(4096.0)}, brief());
+      {host_end(true), own(), TransferEngine::copy_engine, false, Bytes(4096.0)}, brief());
   CHECK(median(measured.time_s) < 1e-3);
 }
 
@@ -89,5 +89,5 @@ TEST_CASE("GPUs exchange memory with each other", "[gpu]") {
 }
 
 TEST_CASE("a transfer that does not concern the GPU is refused", "[gpu]") {
-  CHECK_THROWS_AS(move(host(true), host(true), TransferEngine::copy_engine), ProbeFailure);
+  CHECK_THROWS_AS(move(host_end(true), host_end(true), TransferEngine::copy_engine), ProbeFailure);
 }

@@ -25,10 +25,6 @@ constexpr StoppingTarget short_target{.relative_half_width = 0.0,
                                       .maximum_samples = 10,
                                       .time_budget = Seconds(0.2)};
 
-bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string failure_of(MpiRankGroup& group, const CollectiveWork& work) {
   try {
     group.time_collective(work, short_target);
@@ -123,21 +119,21 @@ TEST_CASE("a message beyond the memory of a rank is refused with both amounts", 
   // all_reduce needs two buffers of 1024 B.
   const std::string failure = failure_of(
       group, {Collective::all_reduce, CollectiveMode::isolated, Bytes(1024.0), group.size()});
-  REQUIRE(mentions(failure, "2048 B of buffers do not fit into the 1000 B"));
+  REQUIRE(contains(failure, "2048 B of buffers do not fit into the 1000 B"));
 }
 
 TEST_CASE("a failure inside of a part of the ranks reaches the sleeping ones", "[collectives]") {
   MpiRankGroup group(mpi(), {.available_memory_per_rank = Bytes(1000.0), .train = {}});
   const std::string failure =
       failure_of(group, {Collective::all_reduce, CollectiveMode::isolated, Bytes(1024.0), 2});
-  REQUIRE(mentions(failure, "rank 0: 2048 B"));
+  REQUIRE(contains(failure, "rank 0: 2048 B"));
 }
 
 TEST_CASE("more ranks than the job has are refused", "[collectives]") {
   MpiRankGroup group(mpi(), {.available_memory_per_rank = plenty, .train = {}});
   const std::string failure = failure_of(
       group, {Collective::all_reduce, CollectiveMode::isolated, Bytes(8.0), group.size() + 1});
-  REQUIRE(mentions(failure, "this job has " + std::to_string(group.size())));
+  REQUIRE(contains(failure, "this job has " + std::to_string(group.size())));
 }
 
 TEST_CASE("placement counts ranks and nodes", "[collectives]") {

@@ -83,7 +83,7 @@ TEST_CASE("a change of protocol is found and predicted across", "[comm]") {
   REQUIRE(fit.form == "segmented");
   REQUIRE(fit.segments.size() == 2);
   for (const double bytes : {100.0, 3e3, 1e6, 1e8}) {
-    CHECK_THAT(model::predict(fit, Bytes(bytes)).time.value.value(),
+    CHECK_THAT(model::predict(fit, Bytes(bytes)).value.value(),
                WithinRel(group.collective_s(Collective::all_reduce, bytes, 4), 0.03));
   }
 }
@@ -92,12 +92,11 @@ TEST_CASE("an all-reduce measured among 2 ranks predicts 8 ranks of the same rin
   RankTruth truth;
   truth.ranks = 8;
   SimRankGroup group(truth);
-  const auto model =
-      model::all_reduce_model(analysed(group, Collective::all_reduce, CollectiveMode::isolated, 2));
+  const auto result = analysed(group, Collective::all_reduce, CollectiveMode::isolated, 2);
   for (const double bytes : {64.0, 65536.0, 64e6}) {
-    const auto predicted = model->predict(8, Bytes(bytes));
-    CHECK(predicted.extrapolated);
-    CHECK_THAT(predicted.time.value.value(),
+    const auto predicted =
+        model::predict_all_reduce(result.fits.at(result.chosen), 2, 8, Bytes(bytes));
+    CHECK_THAT(predicted.value.value(),
                WithinRel(group.collective_s(Collective::all_reduce, bytes, 8), 0.02));
   }
 }

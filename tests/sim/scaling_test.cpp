@@ -23,13 +23,13 @@ bool holds(const Interval<double>& interval, double value) {
 
 /// One simulated run: medians of 21 steps with 5 % multiplicative noise at each count, and the
 /// standard error of such a median, 1.2533 sd / sqrt(n).
-std::vector<LawPoint> simulate(const Truth& truth, const std::vector<int>& counts, unsigned seed) {
+std::vector<TimePoint> simulate(const Truth& truth, const std::vector<int>& counts, unsigned seed) {
   constexpr int steps = 21;
   constexpr double noise = 0.05;
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal(0.0, noise);
-  std::vector<LawPoint> points;
-  for (const int k : counts) {
+  std::vector<TimePoint> points;
+  for (const double k : counts) {
     std::vector<double> samples;
     for (int i = 0; i < steps; ++i) {
       samples.push_back(3.0 * relative_time(truth.serial, truth.coherency, k) *
@@ -50,7 +50,7 @@ Coverage coverage_of(const Truth& truth, const std::vector<int>& counts, bool wi
   for (unsigned repeat = 0; repeat < 200; ++repeat) {
     auto points = simulate(truth, counts, 1000 + repeat);
     if (!with_spread) {
-      for (LawPoint& point : points) point.relative_sd.reset();
+      for (TimePoint& point : points) point.relative_sd.reset();
     }
     const auto estimate = estimate_contention(points, repeat);
     REQUIRE(estimate);

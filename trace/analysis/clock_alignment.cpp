@@ -13,20 +13,12 @@
 namespace scaleworth::trace {
 namespace {
 /// Whether all recordings are one framework's timeline, which has one clock by construction.
-bool one_timeline(const Job& job);
-
 bool one_timeline(const Job& job) {
   return !job.recordings.empty() &&
          std::ranges::all_of(job.recordings, [&](const Recording& recording) {
            return recording.origin.pipeline_stage.has_value() &&
                   recording.origin.file == job.recordings.front().origin.file;
          });
-}
-
-nanoseconds median_of(std::vector<nanoseconds>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 class Placer {
@@ -80,38 +72,29 @@ class Placer {
       for (const MeetingSide& side : meetings_.sides_of(meeting))
         if (here(side.rank)) ends.push_back(common(side.rank, side.end));
       if (ends.empty() || ends.size() == meeting.count) continue;
-      const nanoseconds end = median_of(ends);
+      const nanoseconds end = upper_median(ends);
       for (const MeetingSide& side : meetings_.sides_of(meeting))
         if (!placed_[side.rank]) candidates[side.rank].push_back(bounded_offset(end - side.end));
     }
-    for (auto& [rank, offsets] : candidates) settle(rank, median_of(offsets), ClockTie::meetings);
+    for (auto& [rank, offsets] : candidates)
+      settle(rank, upper_median(offsets), ClockTie::meetings);
     return !candidates.empty();
   }
 
   bool grow_by_messages() {
-    struct Bounds {
-      std::optional<nanoseconds> low;
-      std::optional<nanoseconds> high;
-    };
-    std::map<std::uint32_t, Bounds> bounds;
+    std::map<std::uint32_t, Freedom> bounds;
     for (const Precedence& p : meetings_.precedences) {
-      if (here(p.before_rank) && !placed_[p.after_rank]) {
-        const nanoseconds low = bounded_offset(common(p.before_rank, p.before) - p.after);
-        Bounds& of = bounds[p.after_rank];
-        if (!of.low || *of.low < low) of.low = low;
-      }
-      if (here(p.after_rank) && !placed_[p.before_rank]) {
-        const nanoseconds high = bounded_offset(common(p.after_rank, p.after) - p.before);
-        Bounds& of = bounds[p.before_rank];
-        if (!of.high || high < *of.high) of.high = high;
-      }
+      if (here(p.before_rank) && !placed_[p.after_rank])
+        bounds[p.after_rank].raise(bounded_offset(common(p.before_rank, p.before) - p.after));
+      if (here(p.after_rank) && !placed_[p.before_rank])
+        bounds[p.before_rank].lower(bounded_offset(common(p.after_rank, p.after) - p.before));
     }
     bool grown = false;
     for (const auto& [rank, of] : bounds) {
-      if (!of.low || !of.high) continue;
-      const nanoseconds width = *of.high - *of.low;
-      settle(rank, *of.low + width / 2, ClockTie::messages);
-      result_.half_widths[rank] = std::chrono::abs(width) / 2;
+      const auto half_width = of.half_width();
+      if (!half_width) continue;
+      settle(rank, *of.low + (*of.high - *of.low) / 2, ClockTie::messages);
+      result_.half_widths[rank] = *half_width;
       grown = true;
     }
     return grown;
@@ -138,18 +121,6 @@ class Placer {
   Placement result_;
 };
 
-/// How well clocks agree once they are aligned.
-struct ClockResiduals {
-  struct OfRank {
-    std::optional<nanoseconds> p50;
-    std::optional<nanoseconds> p95;
-    std::int64_t matches = 0;
-  };
-  std::vector<OfRank> by_rank;
-  std::optional<nanoseconds> p50;  // of all ranks together
-  std::optional<nanoseconds> p95;
-};
-
 std::optional<nanoseconds> quantile(const std::vector<WeightedValue>& values, double p) {
   const std::optional<double> found = weighted_quantile(values, p);
   if (!found) return std::nullopt;
@@ -166,36 +137,6 @@ double median_without(const std::vector<std::pair<double, std::uint32_t>>& ends,
   return (at((count - 1) / 2) + at(count / 2)) / 2.0;
 }
 
-/// A residual is the distance of one rank's end of a collective from the median of the others'
-/// ends; quantiles weigh collectives as the fit does.
-ClockResiduals clock_residuals(const Meetings& meetings, const ClockMap& clocks) {
-  std::vector<std::vector<WeightedValue>> by_rank(clocks.ranks());
-  std::vector<WeightedValue> all;
-  std::vector<std::pair<double, std::uint32_t>> ends;
-  for (const Meetings::Meeting& meeting : meetings.meetings) {
-    ends.clear();
-    nanoseconds origin{};
-    for (const MeetingSide& side : meetings.sides_of(meeting)) {
-      const nanoseconds end = clocks.to_common(side.rank, side.end);
-      if (ends.empty()) origin = end;
-      ends.emplace_back(static_cast<double>((end - origin).count()), side.rank);
-    }
-    std::ranges::sort(ends);
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const double residual = std::abs(ends[i].first - median_without(ends, i));
-      by_rank[ends[i].second].push_back({residual, meeting.weight});
-      all.push_back({residual, meeting.weight});
-    }
-  }
-  ClockResiduals residuals;
-  for (const std::vector<WeightedValue>& values : by_rank)
-    residuals.by_rank.push_back(
-        {quantile(values, 0.5), quantile(values, 0.95), std::ssize(values)});
-  residuals.p50 = quantile(all, 0.5);
-  residuals.p95 = quantile(all, 0.95);
-  return residuals;
-}
-
 /// From so many collectives on the residuals give the error; below, only causality does.
 constexpr std::int64_t fewest_for_residuals = 4;
 /// Two GPUs of one host agree that well without any correction: 22 us were seen between two H100 of
@@ -203,15 +144,7 @@ constexpr std::int64_t fewest_for_residuals = 4;
 constexpr nanoseconds one_host_error = std::chrono::microseconds(30);
 
 double microseconds(nanoseconds time) {
-  return static_cast<double>(time.count()) / 1e3;
-}
-
-/// Of a rank whose few collectives cannot show how well their ends agree: half the room that
-/// causality leaves its clock. Absent where that is without bound.
-std::optional<nanoseconds> causal_error(const Freedom& freedom) {
-  if (!freedom.low || !freedom.high) return std::nullopt;
-  const nanoseconds width = *freedom.high - *freedom.low;
-  return std::chrono::abs(width) / 2;
+  return in_ns(time) / 1e3;
 }
 
 class Aligner {
@@ -229,7 +162,6 @@ class Aligner {
       alignment_.map = obey_causality(meetings_, placement_, refine_clocks(meetings_, placement_));
     }
     alignment_.component = placement_.component;
-    residuals_ = clock_residuals(meetings_, alignment_.map);
     describe_ranks();
     find_error();
     alignment_.report.causality_violations =
@@ -240,31 +172,53 @@ class Aligner {
   }
 
  private:
+  /// A residual is the distance of one rank's end of a collective from the median of the others'
+  /// ends; quantiles weigh collectives as the fit does.
   void describe_ranks() {
-    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank) {
-      const ClockMap::RankClock& clock = alignment_.map.clock(rank);
-      const ClockResiduals::OfRank& of = residuals_.by_rank[rank];
-      alignment_.report.ranks.push_back({Rank{static_cast<int>(rank)},
-                                         clock.offset,
-                                         0.0 - clock.drift * 1e6,
-                                         of.p50,
-                                         of.p95,
-                                         of.matches});
+    const ClockMap& map = alignment_.map;
+    std::vector<std::vector<WeightedValue>> by_rank(map.ranks());
+    std::vector<WeightedValue> all;
+    std::vector<std::pair<double, std::uint32_t>> ends;
+    for (const Meetings::Meeting& meeting : meetings_.meetings) {
+      ends.clear();
+      nanoseconds origin{};
+      for (const MeetingSide& side : meetings_.sides_of(meeting)) {
+        const nanoseconds end = map.to_common(side.rank, side.end);
+        if (ends.empty()) origin = end;
+        ends.emplace_back(in_ns(end - origin), side.rank);
+      }
+      std::ranges::sort(ends);
+      for (std::size_t i = 0; i < ends.size(); ++i) {
+        const double residual = std::abs(ends[i].first - median_without(ends, i));
+        by_rank[ends[i].second].push_back({residual, meeting.weight});
+        all.push_back({residual, meeting.weight});
+      }
     }
+    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
+      alignment_.report.ranks.push_back({Rank{static_cast<int>(rank)},
+                                         map.clock(rank).offset,
+                                         0.0 - map.clock(rank).drift * 1e6,
+                                         quantile(by_rank[rank], 0.5),
+                                         quantile(by_rank[rank], 0.95),
+                                         std::ssize(by_rank[rank])});
+    p50_ = quantile(all, 0.5);
+    p95_ = quantile(all, 0.95);
   }
 
   /// What all ranks have in common, and more where a rank's tie to the others is weaker.
   void find_error() {
-    nanoseconds error = residuals_.p95.value_or(nanoseconds::zero());
+    nanoseconds error = p95_.value_or(nanoseconds::zero());
     const std::vector<Freedom> freedom = freedom_of(meetings_, alignment_.map);
     for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank) {
       const ClockTie tie = placement_.ties[rank];
       if (tie == ClockTie::messages) error = std::max(error, placement_.half_widths[rank]);
-      const bool few = residuals_.by_rank[rank].matches < fewest_for_residuals;
+      const bool few = alignment_.report.ranks[rank].matches < fewest_for_residuals;
       if (tie == ClockTie::one_clock && few && !one_timeline(job_))
         error = std::max(error, one_host_error);
       if (tie == ClockTie::meetings && few)
-        error = std::max(error, causal_error(freedom[rank]).value_or(error));
+        // Few collectives cannot show how well their ends agree: half the room that causality
+        // leaves.
+        error = std::max(error, freedom[rank].half_width().value_or(error));
     }
     alignment_.report.error = error;
   }
@@ -272,13 +226,12 @@ class Aligner {
   std::string method() const {
     if (job_.recordings.size() < 2) return "a single rank: nothing to align";
     const std::string agreement =
-        residuals_.p50
-            ? fmt::format(
-                  "the ends of {} collectives agree to {:.1f} us (median), {:.1f} us (95 %)",
-                  meetings_.meetings.size(),
-                  microseconds(*residuals_.p50),
-                  microseconds(*residuals_.p95))
-            : "no collective shows how well they agree";
+        p50_ ? fmt::format(
+                   "the ends of {} collectives agree to {:.1f} us (median), {:.1f} us (95 %)",
+                   meetings_.meetings.size(),
+                   microseconds(*p50_),
+                   microseconds(*p95_))
+             : "no collective shows how well they agree";
     if (one_timeline(job_)) return fmt::format("one timeline, one clock; {}", agreement);
     const auto drifting = std::ranges::count_if(
         alignment_.report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
@@ -329,21 +282,20 @@ class Aligner {
     const ArrivalFinder finder(job_, alignment_.map);
     std::vector<WeightedValue> spreads;
     for (const MatchedCollective& matched : matching_.collectives) {
-      const std::vector<Arrival> arrivals = finder.of(matched);
-      const auto [first, last] = std::ranges::minmax_element(arrivals, {}, &Arrival::start);
-      const auto spread = static_cast<double>((last->start - first->start).count());
+      const std::vector<TimeInterval> arrivals = finder.of(matched);
+      const auto [first, last] = std::ranges::minmax_element(arrivals, {}, &TimeInterval::start);
+      const auto spread = in_ns(last->start - first->start);
       if (spread > 0.0) spreads.push_back({spread, spread});
     }
-    const std::optional<double> middle = weighted_quantile(std::move(spreads), 0.5);
-    if (!middle) return std::nullopt;
-    return nanoseconds(static_cast<std::int64_t>(*middle));
+    return quantile(spreads, 0.5);
   }
 
   const Job& job_;
   const Matching& matching_;
   Meetings meetings_;
   Placement placement_;
-  ClockResiduals residuals_;
+  std::optional<nanoseconds> p50_;  // of the residuals of all ranks together
+  std::optional<nanoseconds> p95_;
   Alignment alignment_;
 };
 }  // namespace

@@ -1,92 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
 #include "trace/analysis/clocks.h"
+#include "trace/analysis/intervals.h"
 
 #include <cmath>
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveKind;
-
 /// Ends differ the more the longer the transfer takes, but below some tens of microseconds other
 /// things decide: eight V100 ended 1 to 7 us apart after transfers of 7 as of 86 us.
 constexpr double shortest_useful_ns = 50e3;
-
-bool all_need_all(const MatchedCollective& matched) {
-  switch (matched.kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::barrier:
-      return true;
-    case CollectiveKind::send_receive:
-      return !matched.sender;
-    default:
-      return false;
-  }
-}
-
-class Finder {
- public:
-  explicit Finder(const Job& job) : job_(job) {}
-
-  void add(const MatchedCollective& matched) {
-    if (all_need_all(matched)) return add_meeting(matched);
-    if (matched.sender && matched.members.size() == 2) {
-      const MeetingSide sender = side(matched.members[*matched.sender]);
-      precede(sender, side(matched.members[1 - *matched.sender]));
-      return;
-    }
-    if (!matched.root) return;
-    const bool from_root =
-        matched.kind == CollectiveKind::broadcast || matched.kind == CollectiveKind::scatter;
-    const bool to_root =
-        matched.kind == CollectiveKind::reduce || matched.kind == CollectiveKind::gather;
-    for (const MatchedCollective::Member& root : matched.members) {
-      if (root.rank != *matched.root) continue;
-      for (const MatchedCollective::Member& member : matched.members) {
-        if (member.rank == root.rank) continue;
-        if (from_root) precede(side(root), side(member));
-        if (to_root) precede(side(member), side(root));
-      }
-    }
-  }
-
-  Meetings finish() { return std::move(found_); }
-
- private:
-  MeetingSide side(const MatchedCollective::Member& member) const {
-    const DeviceEvent& event = job_.recordings[member.rank].device_events.at(member.event);
-    return {member.rank, event.start, event.end};
-  }
-
-  void precede(const MeetingSide& begins, const MeetingSide& ends) {
-    found_.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
-  }
-
-  void add_meeting(const MatchedCollective& matched) {
-    nanoseconds shortest = nanoseconds::max();
-    const std::size_t first = found_.sides.size();
-    for (const MatchedCollective::Member& member : matched.members) {
-      const MeetingSide& own = found_.sides.emplace_back(side(member));
-      shortest = std::min(shortest, own.end - own.start);
-    }
-    // Durations need no common clock.
-    const double weight =
-        shortest_useful_ns / (shortest_useful_ns + static_cast<double>(shortest.count()));
-    found_.meetings.push_back({first, matched.members.size(), weight});
-  }
-
-  const Job& job_;
-  Meetings found_;
-};
 }  // namespace
 
 Meetings find_meetings(const Job& job, const Matching& matching) {
-  Finder finder(job);
-  for (const MatchedCollective& matched : matching.collectives) finder.add(matched);
-  return finder.finish();
+  Meetings found;
+  const auto side = [&](const MatchedCollective::Member& member) {
+    const DeviceEvent& event = job.recordings[member.rank].device_events.at(member.event);
+    return MeetingSide{member.rank, event.start, event.end};
+  };
+  const auto precede = [&](const MeetingSide& begins, const MeetingSide& ends) {
+    found.precedences.push_back({begins.rank, begins.start, ends.rank, ends.end});
+  };
+  for (const MatchedCollective& matched : matching.collectives) {
+    const auto& members = matched.members;
+    const Exchange exchange = exchange_of(matched.kind);
+    if (exchange == Exchange::all || (exchange == Exchange::message && !matched.sender)) {
+      nanoseconds shortest = nanoseconds::max();
+      const std::size_t first = found.sides.size();
+      for (const auto& member : members) {
+        const MeetingSide& own = found.sides.emplace_back(side(member));
+        shortest = std::min(shortest, own.end - own.start);
+      }
+      // Durations need no common clock.
+      const double weight = shortest_useful_ns / (shortest_useful_ns + in_ns(shortest));
+      found.meetings.push_back({first, members.size(), weight});
+      continue;
+    }
+    if (matched.sender && members.size() == 2) {
+      precede(side(members[*matched.sender]), side(members[1 - *matched.sender]));
+      continue;
+    }
+    const auto root = std::ranges::find(members, matched.root, &MatchedCollective::Member::rank);
+    for (const auto& member : members) {
+      if (root == members.end() || member.rank == root->rank) continue;
+      if (exchange == Exchange::from_root) precede(side(*root), side(member));
+      if (exchange == Exchange::to_root) precede(side(member), side(*root));
+    }
+  }
+  return found;
 }
 
 namespace {
@@ -97,10 +58,6 @@ constexpr int refine_passes = 16;
 constexpr double settled_ns = 1.0;
 /// More ends than this add nothing new; the fit then looks at every n-th collective.
 constexpr std::size_t enough_sides = 2'000'000;
-
-double to_double(nanoseconds time) {
-  return static_cast<double>(time.count());
-}
 
 class Refiner {
  public:
@@ -143,7 +100,7 @@ class Refiner {
   }
 
   double local(const MeetingSide& side) const {
-    return to_double(side.end + placement_.offsets[side.rank] - origin_);
+    return in_ns(side.end + placement_.offsets[side.rank] - origin_);
   }
   double corrected(const MeetingSide& side) const {
     const Correction& clock = clocks_[side.rank];
@@ -252,14 +209,6 @@ struct TopTwo {
   }
   nanoseconds without(std::uint32_t rank) const { return rank == owner ? second : first; }
 };
-
-void raise(std::optional<nanoseconds>& low, nanoseconds value) {
-  low = low ? std::max(*low, value) : value;
-}
-
-void lower(std::optional<nanoseconds>& high, nanoseconds value) {
-  high = high ? std::min(*high, value) : value;
-}
 }  // namespace
 
 ClockMap refine_clocks(const Meetings& meetings, const Placement& placement) {
@@ -277,15 +226,15 @@ std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks
     }
     for (const MeetingSide& side : meetings.sides_of(meeting)) {
       Freedom& own = freedom[side.rank];
-      raise(own.low, begins.without(side.rank) - clocks.to_common(side.rank, side.end));
-      lower(own.high, -negated_ends.without(side.rank) - clocks.to_common(side.rank, side.start));
+      own.raise(begins.without(side.rank) - clocks.to_common(side.rank, side.end));
+      own.lower(-negated_ends.without(side.rank) - clocks.to_common(side.rank, side.start));
     }
   }
   for (const Precedence& p : meetings.precedences) {
     const nanoseconds slack =
         clocks.to_common(p.after_rank, p.after) - clocks.to_common(p.before_rank, p.before);
-    raise(freedom[p.after_rank].low, -slack);
-    lower(freedom[p.before_rank].high, slack);
+    freedom[p.after_rank].raise(-slack);
+    freedom[p.before_rank].lower(slack);
   }
   return freedom;
 }

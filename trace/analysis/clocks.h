@@ -150,6 +150,14 @@ ClockMap obey_causality(const Meetings& meetings,
 struct Freedom {
   std::optional<nanoseconds> low;
   std::optional<nanoseconds> high;
+
+  void raise(nanoseconds value) { low = std::max(low.value_or(value), value); }
+  void lower(nanoseconds value) { high = std::min(high.value_or(value), value); }
+  /// Absent where that is without bound.
+  std::optional<nanoseconds> half_width() const {
+    if (!low || !high) return std::nullopt;
+    return std::chrono::abs(*high - *low) / 2;
+  }
 };
 std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks);
 

@@ -27,42 +27,9 @@ nanoseconds IntervalSet::length() const {
   return sum;
 }
 
-IntervalSet IntervalSet::united(const IntervalSet& other) const {
-  std::vector<TimeInterval> all = ranges_;
-  all.insert(all.end(), other.ranges_.begin(), other.ranges_.end());
-  return IntervalSet(std::move(all));
-}
-
-IntervalSet IntervalSet::intersected(const IntervalSet& other) const {
-  IntervalSet result;
-  auto a = ranges_.begin();
-  auto b = other.ranges_.begin();
-  while (a != ranges_.end() && b != other.ranges_.end()) {
-    const nanoseconds start = std::max(a->start, b->start);
-    const nanoseconds end = std::min(a->end, b->end);
-    if (start < end) result.ranges_.push_back({start, end});
-    a->end < b->end ? ++a : ++b;
-  }
-  return result;
-}
-
-IntervalSet IntervalSet::without(const IntervalSet& other) const {
-  IntervalSet result;
-  auto cut = other.ranges_.begin();
-  for (const TimeInterval& range : ranges_) {
-    nanoseconds from = range.start;
-    while (cut != other.ranges_.end() && cut->end <= from) ++cut;
-    for (auto next = cut; next != other.ranges_.end() && next->start < range.end; ++next) {
-      if (from < next->start) result.ranges_.push_back({from, next->start});
-      from = std::max(from, next->end);
-    }
-    if (from < range.end) result.ranges_.push_back({from, range.end});
-  }
-  return result;
-}
-
 IntervalSet IntervalSet::within(TimeInterval window) const {
   IntervalSet result;
+  if (window.end <= window.start) return result;
   auto range = std::ranges::upper_bound(ranges_, window.start, {}, &TimeInterval::end);
   for (; range != ranges_.end() && range->start < window.end; ++range) {
     result.ranges_.push_back(
@@ -100,8 +67,7 @@ void for_each_index(std::size_t count,
     }
     run();
   }
-  for (const std::exception_ptr& failure : failures) {
+  for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
-  }
 }
 }  // namespace scaleworth::trace

@@ -16,6 +16,10 @@ struct TimeInterval {
   std::chrono::nanoseconds end{};
 };
 
+inline double in_ns(std::chrono::nanoseconds time) {
+  return static_cast<double>(time.count());
+}
+
 /// Contains nothing: what `extend` begins with.
 inline constexpr TimeInterval no_time{std::chrono::nanoseconds::max(),
                                       std::chrono::nanoseconds::min()};
@@ -36,9 +40,6 @@ class IntervalSet {
   /// Total length.
   std::chrono::nanoseconds length() const;
 
-  IntervalSet united(const IntervalSet& other) const;
-  IntervalSet intersected(const IntervalSet& other) const;
-  IntervalSet without(const IntervalSet& other) const;
   /// The part within [start, end).
   IntervalSet within(TimeInterval window) const;
 
@@ -52,6 +53,14 @@ class IntervalSet {
 inline void add_bounded(std::chrono::nanoseconds& sum, std::chrono::nanoseconds value) {
   constexpr std::chrono::nanoseconds limit{std::int64_t{1} << 61};
   sum = std::clamp(sum + std::clamp(value, -limit, limit), -limit, limit);
+}
+
+/// The middle value, of an even number the larger of the two; `values` must not be empty.
+template <class Value>
+Value upper_median(std::vector<Value> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 // The same work for every one of many, such as the ranks of a job, on all processors.

@@ -13,115 +13,6 @@ namespace {
 using attribution::StepLedger;
 using attribution::WorkClass;
 
-/// [start, end) on the common clock, during which the same things are active, and something is.
-struct BusyStretch {
-  nanoseconds start{};
-  nanoseconds end{};
-  /// The class of the kernels that are not communication; of several the first in the order of
-  /// WorkClass, `unclassified` last. Absent: none runs.
-  std::optional<WorkClass> compute;
-  bool transfer = false;
-  bool wait = false;  // some communication kernel waits for another rank
-  /// For whom; of several waits, that of the one which began first and is charged to a rank.
-  std::optional<Rank> waited_for;
-  bool copy = false;
-};
-
-void count_exposed_wait(StepLedger& ledger, const BusyStretch& stretch, nanoseconds length) {
-  ledger.part(Part::exposed_wait) += length;
-  const auto index = static_cast<std::size_t>(stretch.waited_for.value_or(Rank{-1}).index);
-  if (index < ledger.waited_for.size()) {
-    ledger.waited_for[index] += length;
-  } else {
-    ledger.uncharged_wait += length;
-  }
-}
-
-void count_busy(StepLedger& ledger, const BusyStretch& stretch, nanoseconds length) {
-  const bool communicates = stretch.transfer || stretch.wait;
-  if (communicates) ledger.communication += length;
-  if (stretch.copy && (stretch.compute || communicates)) ledger.overlapped_copy += length;
-  if (stretch.compute) {
-    ledger.part(Part::compute) += length;
-    ledger.compute_by_class[static_cast<std::size_t>(*stretch.compute)] += length;
-    if (communicates) {
-      (stretch.transfer ? ledger.overlapped_transfer : ledger.overlapped_wait) += length;
-    }
-  } else if (stretch.transfer) {
-    ledger.part(Part::exposed_transfer) += length;
-  } else if (stretch.wait) {
-    count_exposed_wait(ledger, stretch, length);
-  } else {
-    ledger.part(Part::exposed_copy) += length;
-  }
-}
-
-void count_idle(StepLedger& ledger, const IdlePiece& piece, nanoseconds length) {
-  ledger.part(piece.part) += length;
-  if (piece.part == Part::host_late)
-    ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
-}
-
-/// The ledgers of one rank's steps, filled in time order.
-class StepLedgers {
- public:
-  StepLedgers(const RankView& view,
-              Rank rank,
-              std::size_t ranks,
-              const std::vector<StepSpan>& steps)
-      : idle_(view) {
-    for (const StepSpan& step : steps) {
-      StepLedger ledger;
-      ledger.step = step.number;
-      ledger.rank = rank;
-      ledger.start = step.start;
-      ledger.end = std::max(step.start, step.end);
-      ledger.excluded = step.excluded;
-      ledger.waited_for.resize(ranks);
-      ledgers_.push_back(std::move(ledger));
-    }
-  }
-
-  void busy(const BusyStretch& stretch) { spread(stretch, &count_busy); }
-
-  void idle(const IdleGap& gap) {
-    if (!within_a_step(gap)) return;
-    for (const IdlePiece& piece : idle_.divide(gap)) spread(piece, &count_idle);
-  }
-
-  std::vector<StepLedger> finish() {
-    for (const StepLedger& ledger : ledgers_) attribution::check_sums(ledger);
-    return std::move(ledgers_);
-  }
-
- private:
-  bool within_a_step(const IdleGap& gap) const {
-    for (std::size_t index = next_; index < ledgers_.size(); ++index) {
-      if (ledgers_[index].start >= gap.end) return false;
-      if (ledgers_[index].end > gap.start) return true;
-    }
-    return false;
-  }
-
-  template <class Stretch>
-  void spread(const Stretch& stretch, void (*count)(StepLedger&, const Stretch&, nanoseconds)) {
-    while (next_ < ledgers_.size() && ledgers_[next_].end <= stretch.start) ++next_;
-    for (std::size_t index = next_; index < ledgers_.size() && ledgers_[index].start < stretch.end;
-         ++index) {
-      StepLedger& ledger = ledgers_[index];
-      const nanoseconds start = std::max(ledger.start, stretch.start);
-      const nanoseconds end = std::min(ledger.end, stretch.end);
-      if (start < end) count(ledger, stretch, end - start);
-    }
-  }
-
-  IdleDivision idle_;
-  std::vector<StepLedger> ledgers_;
-  std::size_t next_ = 0;  // no earlier step reaches what comes
-};
-
-constexpr std::uint32_t interrupt_every = 1u << 20;
-
 enum class Phase : std::uint8_t { compute, copy, wait, transfer };
 
 /// Something that runs until `until`.
@@ -164,18 +55,37 @@ class ActiveSet {
 
   bool empty() const { return total_ == 0; }
 
-  BusyStretch stretch(nanoseconds start, nanoseconds end) const {
-    BusyStretch result{start, end, compute_class(), transfers_ > 0, waits_ > 0, {}, copies_ > 0};
-    if (!charged_.empty()) result.waited_for = Rank{charged_.begin()->second};
-    return result;
+  /// Adds `length` of time in which this was active.
+  void count(StepLedger& ledger, nanoseconds length) const {
+    const auto compute = compute_class();
+    const bool communicates = transfers_ > 0 || waits_ > 0;
+    if (communicates) ledger.communication += length;
+    if (copies_ > 0 && (compute || communicates)) ledger.overlapped_copy += length;
+    if (compute) {
+      ledger.part(Part::compute) += length;
+      ledger.compute_by_class[*compute] += length;
+      if (communicates)
+        (transfers_ > 0 ? ledger.overlapped_transfer : ledger.overlapped_wait) += length;
+    } else if (transfers_ > 0) {
+      ledger.part(Part::exposed_transfer) += length;
+    } else if (waits_ > 0) {
+      ledger.part(Part::exposed_wait) += length;
+      // Of several waits that of the one which began first and is charged to a rank.
+      const auto rank = charged_.empty() ? ledger.waited_for.size()
+                                         : static_cast<std::size_t>(charged_.begin()->second);
+      (rank < ledger.waited_for.size() ? ledger.waited_for[rank] : ledger.uncharged_wait) += length;
+    } else {
+      ledger.part(Part::exposed_copy) += length;
+    }
   }
 
  private:
-  std::optional<WorkClass> compute_class() const {
-    for (std::size_t index = 1; index < compute_.size(); ++index) {
-      if (compute_[index] > 0) return static_cast<WorkClass>(index);
-    }
-    if (compute_[0] > 0) return WorkClass::unclassified;
+  /// The class of the kernels that are not communication; of several the first in the order of
+  /// WorkClass, `unclassified` last. Absent: none runs.
+  std::optional<std::size_t> compute_class() const {
+    for (std::size_t index = 1; index < compute_.size(); ++index)
+      if (compute_[index] > 0) return index;
+    if (compute_[0] > 0) return 0;
     return std::nullopt;
   }
 
@@ -187,29 +97,85 @@ class ActiveSet {
   std::set<std::pair<std::uint32_t, int>> charged_;  // events are in order of their start
 };
 
-/// The splits that belong to communication events of the recording, one for each.
-std::vector<const CommunicationSplit*> usable_splits(
-    const Recording& recording, const std::vector<CommunicationSplit>& splits) {
-  const auto& events = recording.device_events;
-  std::vector<const CommunicationSplit*> usable;
-  for (const CommunicationSplit& split : splits) {
-    if (split.event < events.size() && is_communication(events[split.event]))
-      usable.push_back(&split);
+/// The ledgers of one rank's steps, filled in time order.
+class StepLedgers {
+ public:
+  StepLedgers(const RankView& view,
+              Rank rank,
+              std::size_t ranks,
+              const std::vector<StepSpan>& steps)
+      : idle_(idle_division(view)) {
+    for (const StepSpan& step : steps) {
+      StepLedger ledger;
+      ledger.step = step.number;
+      ledger.rank = rank;
+      ledger.start = step.start;
+      ledger.end = std::max(step.start, step.end);
+      ledger.excluded = step.excluded;
+      ledger.waited_for.resize(ranks);
+      ledgers_.push_back(std::move(ledger));
+    }
   }
-  std::ranges::stable_sort(usable, {}, &CommunicationSplit::event);
-  const auto same_event = [](const auto* a, const auto* b) { return a->event == b->event; };
-  usable.erase(std::unique(usable.begin(), usable.end(), same_event), usable.end());
-  return usable;
-}
+
+  void busy(TimeInterval time, const ActiveSet& active) {
+    spread(time, [&](StepLedger& ledger, nanoseconds length) { active.count(ledger, length); });
+  }
+
+  void idle(const IdleGap& gap) {
+    if (!within_a_step(gap)) return;
+    for (const IdlePiece& piece : idle_(gap))
+      spread({piece.start, piece.end}, [&](StepLedger& ledger, nanoseconds length) {
+        ledger.part(piece.part) += length;
+        if (piece.part == Part::host_late)
+          ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
+      });
+  }
+
+  std::vector<StepLedger> finish() {
+    for (const StepLedger& ledger : ledgers_) attribution::check_sums(ledger);
+    return std::move(ledgers_);
+  }
+
+ private:
+  bool within_a_step(const IdleGap& gap) const {
+    for (std::size_t index = next_; index < ledgers_.size(); ++index) {
+      if (ledgers_[index].start >= gap.end) return false;
+      if (ledgers_[index].end > gap.start) return true;
+    }
+    return false;
+  }
+
+  /// Calls `count` with each step's share of `time`.
+  template <class Count>
+  void spread(TimeInterval time, Count count) {
+    while (next_ < ledgers_.size() && ledgers_[next_].end <= time.start) ++next_;
+    for (std::size_t index = next_; index < ledgers_.size() && ledgers_[index].start < time.end;
+         ++index) {
+      StepLedger& ledger = ledgers_[index];
+      const nanoseconds start = std::max(ledger.start, time.start);
+      const nanoseconds end = std::min(ledger.end, time.end);
+      if (start < end) count(ledger, end - start);
+    }
+  }
+
+  IdleDivision idle_;
+  std::vector<StepLedger> ledgers_;
+  std::size_t next_ = 0;  // no earlier step reaches what comes
+};
+
+constexpr std::uint32_t interrupt_every = 1u << 20;
 
 /// What begins when: events in their order, and those with a split when the rank arrived at them,
 /// which may be before they were recorded.
 class Beginnings {
  public:
   Beginnings(const RankView& rank, const std::vector<CommunicationSplit>& splits)
-      : rank_(rank), by_event_(usable_splits(rank.recording(), splits)), by_start_(by_event_) {
-    std::ranges::stable_sort(by_start_, {}, &CommunicationSplit::start);
-    skip_split_events();
+      : rank_(rank), has_split_(rank.recording().device_events.size()) {
+    for (const CommunicationSplit& split : splits) {
+      splits_.push_back(&split);
+      has_split_.at(split.event) = true;
+    }
+    std::ranges::sort(splits_, {}, [](const auto* a) { return std::pair(a->start, a->event); });
   }
 
   struct Beginning {
@@ -221,32 +187,23 @@ class Beginnings {
   /// In the order of their starts; absent at the end.
   std::optional<Beginning> next() {
     const auto& events = rank_.recording().device_events;
+    while (event_ < events.size() && has_split_[event_]) ++event_;
     const bool more_events = event_ < events.size();
-    const bool more_splits = split_ < by_start_.size();
-    if (!more_events && !more_splits) return std::nullopt;
-    if (more_splits && (!more_events || by_start_[split_]->start <= rank_.start(events[event_]))) {
-      const CommunicationSplit* split = by_start_[split_++];
+    if (next_split_ < splits_.size() &&
+        (!more_events || splits_[next_split_]->start <= rank_.start(events[event_]))) {
+      const CommunicationSplit* split = splits_[next_split_++];
       return Beginning{split->start, split->event, split};
     }
-    const Beginning result{rank_.start(events[event_]), event_, nullptr};
-    ++event_;
-    skip_split_events();
-    return result;
+    if (!more_events) return std::nullopt;
+    const std::uint32_t event = event_++;
+    return Beginning{rank_.start(events[event]), event, nullptr};
   }
 
  private:
-  void skip_split_events() {
-    while (skipped_ < by_event_.size() && by_event_[skipped_]->event == event_) {
-      ++skipped_;
-      ++event_;
-    }
-  }
-
   const RankView& rank_;
-  std::vector<const CommunicationSplit*> by_event_;
-  std::vector<const CommunicationSplit*> by_start_;
-  std::size_t skipped_ = 0;
-  std::size_t split_ = 0;
+  std::vector<bool> has_split_;                    // by event
+  std::vector<const CommunicationSplit*> splits_;  // by start
+  std::size_t next_split_ = 0;
   std::uint32_t event_ = 0;
 };
 
@@ -303,7 +260,7 @@ class Sweep {
     if (active_.empty()) {
       ledgers_.idle({now_, time, next, last_, predecessor(next)});
     } else {
-      ledgers_.busy(active_.stretch(now_, time));
+      ledgers_.busy({now_, time}, active_);
     }
     now_ = time;
   }
@@ -358,6 +315,13 @@ std::vector<StepLedger> rank_ledger(const Job& job,
   return ledgers.finish();
 }
 }  // namespace
+
+IntervalSet compute_intervals(const RankView& rank) {
+  std::vector<TimeInterval> ranges;
+  for (const DeviceEvent& event : rank.recording().device_events)
+    if (is_compute(event)) ranges.push_back({rank.start(event), rank.end(event)});
+  return IntervalSet(std::move(ranges));
+}
 
 std::vector<StepLedger> build_job_ledger(const Job& job,
                                          const StepPlan& steps,

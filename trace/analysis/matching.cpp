@@ -12,9 +12,28 @@
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
-namespace {
 using attribution::CollectiveKind;
 
+Exchange exchange_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::unknown:
+      return Exchange::unknown;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::scatter:
+      return Exchange::from_root;
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+      return Exchange::to_root;
+    case CollectiveKind::send:
+    case CollectiveKind::receive:
+    case CollectiveKind::send_receive:
+      return Exchange::message;
+    default:
+      return Exchange::all;
+  }
+}
+
+namespace {
 // Communication kernels of all ranks in terms that the ranks share, sorted into channels within
 // which they pair.
 
@@ -25,6 +44,7 @@ struct Call {
   CollectiveKind kind = CollectiveKind::unknown;
   std::optional<std::int64_t> sequence;
   std::optional<std::uint32_t> root;  // index into Job::recordings
+  std::uint32_t occurrence = 0;       // of the sequence: calls in one group of NCCL may share it
 };
 
 /// Calls that can only pair with each other.
@@ -38,7 +58,7 @@ struct Channel {
   Basis basis = Basis::role;
   std::string group;                   // as Communication::group; empty when none is known
   std::string label;                   // for people: "group 1", "messages from rank 0 to rank 1"
-  std::vector<std::uint32_t> members;  // recordings that must take part; ascending
+  std::vector<std::uint32_t> members;  // recordings that must take part; ascending when complete
   /// Ranks that take part but left no recording.
   std::int64_t missing_members = 0;
   std::optional<std::uint32_t> sender;  // of messages
@@ -48,17 +68,13 @@ struct Channel {
 /// Calls of one channel, by member.
 using CallsByMember = std::vector<std::vector<Call>>;
 
-bool is_message(CollectiveKind kind) {
-  return kind == CollectiveKind::send || kind == CollectiveKind::receive ||
-         kind == CollectiveKind::send_receive;
-}
-
 /// Of calls that are said to be one: absent when they contradict each other. Both sides of a
 /// message are one exchange.
 std::optional<CollectiveKind> common_kind(std::span<const Call> calls) {
   CollectiveKind common = CollectiveKind::unknown;
   for (const Call& call : calls) {
-    const CollectiveKind kind = is_message(call.kind) ? CollectiveKind::send_receive : call.kind;
+    const CollectiveKind kind =
+        exchange_of(call.kind) == Exchange::message ? CollectiveKind::send_receive : call.kind;
     if (kind == CollectiveKind::unknown) continue;
     if (common != CollectiveKind::unknown && common != kind) return std::nullopt;
     common = kind;
@@ -104,32 +120,20 @@ class Matcher {
   void remark(std::string text) { matching_.remarks.push_back(std::move(text)); }
 
   void pair_by_sequence(const Channel& channel) {
-    struct Numbered {
-      std::int64_t sequence = 0;
-      std::uint32_t occurrence = 0;  // calls in one group of NCCL may share a number
-      Call call;
-    };
-    std::vector<Numbered> numbered;
-    for (const Call& call : channel.calls) numbered.push_back({*call.sequence, 0, call});
+    std::vector<Call> calls = channel.calls;
     std::ranges::stable_sort(
-        numbered, {}, [](const Numbered& a) { return std::tuple(a.call.rank, a.sequence); });
-    for (std::size_t i = 1; i < numbered.size(); ++i) {
-      const Numbered& previous = numbered[i - 1];
-      if (previous.call.rank == numbered[i].call.rank && previous.sequence == numbered[i].sequence)
-        numbered[i].occurrence = previous.occurrence + 1;
-    }
-    std::ranges::stable_sort(
-        numbered, {}, [](const Numbered& a) { return std::tuple(a.sequence, a.occurrence); });
+        calls, {}, [](const Call& a) { return std::pair(a.rank, *a.sequence); });
+    for (std::size_t i = 1; i < calls.size(); ++i)
+      if (calls[i - 1].rank == calls[i].rank && calls[i - 1].sequence == calls[i].sequence)
+        calls[i].occurrence = calls[i - 1].occurrence + 1;
+    const auto number = [](const Call& a) { return std::pair(*a.sequence, a.occurrence); };
+    std::ranges::stable_sort(calls, {}, number);
     std::int64_t incomplete = 0;
-    std::vector<Call> together;
-    for (std::size_t i = 0; i < numbered.size();) {
-      const Numbered& first = numbered[i];
-      together.clear();
-      for (; i < numbered.size() && numbered[i].sequence == first.sequence &&
-             numbered[i].occurrence == first.occurrence;
-           ++i)
-        together.push_back(numbered[i].call);
-      if (!emit(channel, together, first.sequence)) ++incomplete;
+    for (auto first = calls.begin(); first != calls.end();) {
+      const auto last = std::find_if(
+          first, calls.end(), [&](const Call& a) { return number(a) != number(*first); });
+      if (!emit(channel, {first, last}, *first->sequence)) ++incomplete;
+      first = last;
     }
     if (incomplete > 0)
       remark(fmt::format("{}: {} calls are not recorded by all of its ranks and are left out",
@@ -140,8 +144,7 @@ class Matcher {
   void pair_by_order(const Channel& channel) {
     if (const std::string lossy = lossy_members(channel); !lossy.empty())
       return remark(
-          fmt::format("{}: {} dropped records, so that calls without numbers cannot be "
-                      "paired",
+          fmt::format("{}: {} dropped records, so that calls without numbers cannot be paired",
                       channel.label,
                       lossy));
     CallsByMember by_member(channel.members.size());
@@ -149,8 +152,7 @@ class Matcher {
       const auto place = std::ranges::lower_bound(channel.members, call.rank);
       by_member[static_cast<std::size_t>(place - channel.members.begin())].push_back(call);
     }
-    if (kinds_agree(by_member) || channel.basis == Channel::Basis::message ||
-        channel.basis == Channel::Basis::timeline || channel.basis == Channel::Basis::group)
+    if (channel.basis != Channel::Basis::role || kinds_agree(by_member))
       return zip(channel, by_member, channel.label);
     pair_each_kind(channel, by_member);
   }
@@ -160,14 +162,11 @@ class Matcher {
     for (int value = 0; value <= static_cast<int>(CollectiveKind::barrier); ++value) {
       const auto kind = static_cast<CollectiveKind>(value);
       CallsByMember of_kind(by_member.size());
-      bool any = false;
       for (std::size_t member = 0; member < by_member.size(); ++member)
-        for (const Call& call : by_member[member])
-          if (call.kind == kind) {
-            of_kind[member].push_back(call);
-            any = true;
-          }
-      if (any)
+        std::ranges::copy_if(by_member[member],
+                             std::back_inserter(of_kind[member]),
+                             [&](const Call& call) { return call.kind == kind; });
+      if (std::ranges::any_of(of_kind, [](const auto& calls) { return !calls.empty(); }))
         zip(channel,
             of_kind,
             fmt::format("{} on {}", attribution::collective_kind_name(kind), channel.label));
@@ -209,8 +208,7 @@ class Matcher {
       counts +=
           fmt::format("{}{} {} calls", counts.empty() ? "" : ", ", numbers_.names(ranks), count);
     return fmt::format(
-        "{}: {}; left out, because without sequence numbers a pairing would be a "
-        "guess",
+        "{}: {}; left out, because without sequence numbers a pairing would be a guess",
         label,
         counts);
   }
@@ -218,10 +216,8 @@ class Matcher {
   std::string lossy_members(const Channel& channel) const {
     std::vector<std::uint32_t> lossy;
     for (const std::uint32_t member : channel.members)
-      for (const auto& [what, count] : job_.recordings[member].losses)
-        if (what.starts_with("dropped") && count > 0 && (lossy.empty() || lossy.back() != member))
-          lossy.push_back(member);
-    return lossy.empty() ? "" : numbers_.names(lossy);
+      if (dropped_records(job_.recordings[member])) lossy.push_back(member);
+    return numbers_.names(lossy);
   }
 
   /// False when not all take part or the kinds contradict each other.
@@ -253,11 +249,11 @@ class Matcher {
   std::int64_t paired_ = 0;
 };
 
-using RankLists = std::map<std::string_view, std::set<std::vector<std::int32_t>>>;
-
-const ProcessGroup* find_group(const Recording& recording, NameId name) {
+/// Without ranks and size where the recording does not have the group.
+const ProcessGroup& group_of(const Recording& recording, NameId name) {
+  static const ProcessGroup unknown;
   const auto found = recording.groups.find(name);
-  return found == recording.groups.end() ? nullptr : &found->second;
+  return found == recording.groups.end() ? unknown : found->second;
 }
 
 std::set<NameId> used_groups(const Recording& recording) {
@@ -265,19 +261,6 @@ std::set<NameId> used_groups(const Recording& recording) {
   for (const Communication& communication : recording.communications)
     if (communication.group != NameId::none) used.insert(communication.group);
   return used;
-}
-
-RankLists known_rank_lists(const Job& job, const std::vector<std::set<NameId>>& used) {
-  RankLists lists;
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    const Recording& recording = job.recordings[rank];
-    for (const NameId name : used[rank]) {
-      const ProcessGroup* group = find_group(recording, name);
-      if (group != nullptr && !group->ranks.empty())
-        lists[recording.names.at(name)].insert(group->ranks);
-    }
-  }
-  return lists;
 }
 
 /// Process groups of a job, one per set of ranks, whatever number each recording gave it.
@@ -290,21 +273,23 @@ class GroupTable {
   };
 
   explicit GroupTable(const Job& job) : by_name_(job.recordings.size()) {
-    std::vector<std::set<NameId>> used;
+    std::map<std::string_view, std::set<std::vector<std::int32_t>>> lists;  // of ranks, by name
     for (std::uint32_t rank = 0; rank < job.recordings.size(); ++rank) {
-      const Origin& origin = job.recordings[rank].origin;
-      recording_of_global_.emplace(origin.rank.value_or(static_cast<std::int32_t>(rank)), rank);
-      used.push_back(used_groups(job.recordings[rank]));
+      const Recording& recording = job.recordings[rank];
+      recording_of_global_.emplace(recording.origin.rank.value_or(static_cast<std::int32_t>(rank)),
+                                   rank);
+      for (const NameId id : used_groups(recording)) {
+        const ProcessGroup& known = group_of(recording, id);
+        if (!known.ranks.empty()) lists[recording.names.at(id)].insert(known.ranks);
+      }
     }
-    const RankLists lists = known_rank_lists(job, used);
     std::map<std::pair<std::string_view, std::vector<std::int32_t>>, std::uint32_t> ids;
     for (std::uint32_t rank = 0; rank < job.recordings.size(); ++rank) {
       const Recording& recording = job.recordings[rank];
-      for (const NameId id : used[rank]) {
+      for (const NameId id : used_groups(recording)) {
         const std::string_view name = recording.names.at(id);
-        const ProcessGroup* known = find_group(recording, id);
-        std::vector<std::int32_t> ranks =
-            known == nullptr ? std::vector<std::int32_t>{} : known->ranks;
+        const ProcessGroup& known = group_of(recording, id);
+        std::vector<std::int32_t> ranks = known.ranks;
         // A rank whose tool shortened the list belongs to the only group of that name.
         const auto listed = lists.find(name);
         if (ranks.empty() && listed != lists.end() && listed->second.size() == 1)
@@ -313,7 +298,7 @@ class GroupTable {
             ids.emplace(std::pair(name, ranks), static_cast<std::uint32_t>(groups_.size()));
         if (fresh) groups_.push_back({std::string(name), ranks, std::nullopt});
         Group& group = groups_[place->second];
-        if (known != nullptr && known->size) group.size = known->size;
+        if (known.size) group.size = known.size;
         if (!group.ranks.empty()) group.size = static_cast<std::int32_t>(group.ranks.size());
         by_name_[rank].emplace(id, place->second);
       }
@@ -342,12 +327,12 @@ class GroupTable {
     return found->second;
   }
 
-  /// The recordings of the group's list of ranks, ascending.
+  /// The recordings of the group's list of ranks, in its order.
   std::vector<std::uint32_t> recordings(std::uint32_t index) const {
-    std::set<std::uint32_t> present;
+    std::vector<std::uint32_t> present;
     for (const std::int32_t global : at(index).ranks)
-      if (const auto found = recording_of_rank(global)) present.insert(*found);
-    return {present.begin(), present.end()};
+      if (const auto found = recording_of_rank(global)) present.push_back(*found);
+    return present;
   }
 
  private:
@@ -377,24 +362,22 @@ class PipelineLayout {
     for (std::size_t rank = 0; rank < places_.size(); ++rank) {
       const Origin& origin = job.recordings[rank].origin;
       if (!origin.pipeline_stage) continue;
-      Place& place = places_[rank];
-      place.known = true;
-      place.stage = *origin.pipeline_stage;
-      place.replica = origin.data_parallel_rank.value_or(0);
-      place.sibling = seen[{place.stage, place.replica}]++;
-      stages_ = std::max(stages_, place.stage + 1);
+      const std::int32_t stage = *origin.pipeline_stage;
+      const std::int32_t replica = origin.data_parallel_rank.value_or(0);
+      places_[rank] = Place{stage, replica, seen[{stage, replica}]++};
+      stages_ = std::max(stages_, stage + 1);
     }
   }
 
   /// Whether the timeline says where in the pipeline `rank` stands.
-  bool knows(std::uint32_t rank) const { return places_[rank].known; }
+  bool knows(std::uint32_t rank) const { return places_[rank].has_value(); }
 
   /// Names as Megatron's timers give them. "forward-send" of a stage meets "forward-recv" of the
   /// next one, backward the other way round; an operation on the embedding joins the first and the
   /// last stage of a replica, the gradient norm ("clip") all, one on "layernorm" only the
   /// tensor-parallel ranks of a place, and all others the replicas of a stage.
   PipelineMeeting meeting(std::uint32_t rank, CollectiveKind kind, std::string_view name) const {
-    const Place& own = places_[rank];
+    const Place& own = *places_[rank];
     PipelineMeeting meeting{{}, std::nullopt, std::string(name)};
     if (kind == CollectiveKind::send || kind == CollectiveKind::receive) {
       meeting.operation = std::string(name.substr(0, name.rfind('-')));
@@ -425,7 +408,6 @@ class PipelineLayout {
 
  private:
   struct Place {
-    bool known = false;
     std::int32_t stage = 0;
     std::int32_t replica = 0;
     std::int32_t sibling = 0;  // the how-manieth recording of this place: tensor-parallel ranks
@@ -434,11 +416,11 @@ class PipelineLayout {
   std::vector<std::uint32_t> all_where(Predicate predicate) const {
     std::vector<std::uint32_t> found;
     for (std::uint32_t rank = 0; rank < places_.size(); ++rank)
-      if (places_[rank].known && predicate(places_[rank])) found.push_back(rank);
+      if (places_[rank] && predicate(*places_[rank])) found.push_back(rank);
     return found;
   }
 
-  std::vector<Place> places_;  // by recording
+  std::vector<std::optional<Place>> places_;  // by recording
   std::int32_t stages_ = 1;
 };
 
@@ -465,27 +447,12 @@ class Collector {
  private:
   using Key = std::tuple<Channel::Basis, std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
 
-  const Communication* metadata(std::uint32_t rank, const DeviceEvent& event) const {
-    if (event.communication == no_index) return nullptr;
-    return &job_.recordings[rank].communications.at(event.communication);
-  }
-
-  CollectiveKind kind_of(std::uint32_t rank, const DeviceEvent& event) const {
-    if (event.collective != CollectiveKind::unknown) return event.collective;
-    const Communication* known = metadata(rank, event);
-    return known == nullptr ? CollectiveKind::unknown : known->kind;
-  }
-
-  bool has_group(std::uint32_t rank, const DeviceEvent& event) const {
-    const Communication* known = metadata(rank, event);
-    return known != nullptr && known->group != NameId::none;
-  }
-
   void add(std::uint32_t rank, std::uint32_t index) {
     const DeviceEvent& event = job_.recordings[rank].device_events[index];
-    Call call{rank, index, kind_of(rank, event), std::nullopt, std::nullopt};
-    const Communication* known = metadata(rank, event);
-    if (has_group(rank, event)) {
+    const Communication* known = communication_of(job_.recordings[rank], event);
+    Call call{rank, index, event.collective, std::nullopt, std::nullopt, 0};
+    if (call.kind == CollectiveKind::unknown && known != nullptr) call.kind = known->kind;
+    if (known != nullptr && known->group != NameId::none) {
       add_to_group(call, *known);
     } else if (layout_.knows(rank)) {
       add_to_timeline(call, job_.recordings[rank].names.at(event.name));
@@ -520,11 +487,11 @@ class Collector {
     // Numbers of messages count calls of one side only.
     call.sequence.reset();
     const std::uint32_t other = peer.value_or(no_index);
-    const bool sends = call.kind == CollectiveKind::send;
-    const bool directed = sends || call.kind == CollectiveKind::receive;
-    const std::uint32_t first = directed ? (sends ? call.rank : other) : std::min(call.rank, other);
-    const std::uint32_t second =
-        directed ? (sends ? other : call.rank) : std::max(call.rank, other);
+    const bool receives = call.kind == CollectiveKind::receive;
+    const bool directed = receives || call.kind == CollectiveKind::send;
+    std::uint32_t first = call.rank;
+    std::uint32_t second = other;
+    if (directed ? receives : second < first) std::swap(first, second);
     Channel& channel = open(Key(Channel::Basis::message,
                                 group.value_or(no_index),
                                 first,
@@ -591,9 +558,11 @@ class Collector {
   void find_roles() {
     roles_.resize(job_.recordings.size());
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank) {
-      for (const DeviceEvent& event : job_.recordings[rank].device_events)
-        if (is_communication(event) && !has_group(rank, event))
+      for (const DeviceEvent& event : job_.recordings[rank].device_events) {
+        const Communication* known = communication_of(job_.recordings[rank], event);
+        if (is_communication(event) && (known == nullptr || known->group == NameId::none))
           roles_[rank].emplace(StreamName(event.device, event.stream), 0);
+      }
       std::uint32_t place = 0;
       for (auto& [stream, role] : roles_[rank]) role = place++;
     }

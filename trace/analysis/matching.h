@@ -11,6 +11,10 @@
 #include <vector>
 
 namespace scaleworth::trace {
+/// Who needs whom in an operation.
+enum class Exchange : std::uint8_t { all, from_root, to_root, message, unknown };
+Exchange exchange_of(attribution::CollectiveKind kind);
+
 /// Which communication kernels of different ranks are one and the same collective.
 struct MatchedCollective {
   attribution::CollectiveKind kind = attribution::CollectiveKind::unknown;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
+#include "trace/analysis/intervals.h"
 #include "trace/analysis/steps.h"
 
 #include <algorithm>
+#include <span>
 
 namespace scaleworth::trace {
 namespace {
@@ -53,15 +55,16 @@ class Sequence {
     return static_cast<std::uint32_t>(recording_.device_events[events_[place]].name);
   }
   std::uint32_t event_at(std::uint32_t place) const { return events_[place]; }
-  const std::uint32_t* begin_of(std::uint32_t name) const { return places_.data() + first_[name]; }
-  std::size_t count(std::uint32_t name) const { return first_[name + 1] - first_[name]; }
+  /// Of the kernels of a name, ascending.
+  std::span<const std::uint32_t> places_of(std::uint32_t name) const {
+    return std::span(places_).subspan(first_[name], first_[name + 1] - first_[name]);
+  }
 
   /// Mean pause of the device before the kernels of a name.
   double pause_before(std::uint32_t name) const {
     double sum = 0.0;
-    for (std::size_t i = 0; i < count(name); ++i)
-      sum += static_cast<double>(pauses_[begin_of(name)[i]].count());
-    return sum / static_cast<double>(count(name));
+    for (const std::uint32_t place : places_of(name)) sum += in_ns(pauses_[place]);
+    return sum / static_cast<double>(places_of(name).size());
   }
 
  private:
@@ -74,23 +77,20 @@ class Sequence {
 
 /// Absent when the name does not come back at equal distances.
 std::optional<Candidate> regular_name(const Sequence& sequence, std::uint32_t name) {
-  const std::size_t count = sequence.count(name);
-  if (count < least_occurrences) return std::nullopt;
-  const std::uint32_t* places = sequence.begin_of(name);
+  const auto places = sequence.places_of(name);
+  if (places.size() < least_occurrences) return std::nullopt;
   std::vector<std::size_t> gaps;
-  for (std::size_t i = 1; i < count; ++i) gaps.push_back(places[i] - places[i - 1]);
-  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-  std::nth_element(gaps.begin(), middle, gaps.end());
-  const std::size_t period = *middle;
+  for (std::size_t i = 1; i < places.size(); ++i) gaps.push_back(places[i] - places[i - 1]);
+  const std::size_t period = upper_median(gaps);
   if (period < 2) return std::nullopt;
   const std::size_t tolerance = std::max<std::size_t>(1, period / 10);
   const auto irregular = std::ranges::count_if(
       gaps, [&](std::size_t gap) { return gap + tolerance < period || gap > period + tolerance; });
-  const auto covered = static_cast<double>(places[count - 1] - places[0] + period);
+  const auto covered = static_cast<double>(places.back() - places.front() + period);
   if (static_cast<double>(irregular) > most_irregular_share * static_cast<double>(gaps.size()) ||
       covered < least_cover * static_cast<double>(sequence.size()))
     return std::nullopt;
-  return Candidate{name, period, count, static_cast<std::size_t>(irregular)};
+  return Candidate{name, period, places.size(), static_cast<std::size_t>(irregular)};
 }
 
 /// Names of the pieces as bags: `counts` returns to zero between calls.
@@ -109,23 +109,25 @@ double bag_agreement(const Sequence& sequence,
 
 double agreement(const Sequence& sequence, std::uint32_t anchor) {
   std::vector<std::int32_t> counts(sequence.names());
-  const std::uint32_t* places = sequence.begin_of(anchor);
-  const std::size_t pairs = sequence.count(anchor) - 2;
+  const auto places = sequence.places_of(anchor);
+  const std::size_t pairs = places.size() - 2;
   double sum = 0.0;
-  for (std::size_t i = 0; i < pairs; ++i) sum += bag_agreement(sequence, places + i, counts);
+  for (std::size_t i = 0; i < pairs; ++i) sum += bag_agreement(sequence, &places[i], counts);
   return sum / static_cast<double>(pairs);
 }
 
-Repetition make(const Recording& recording,
-                const Sequence& sequence,
-                const Candidate& anchor,
-                double agreeing) {
+/// Absent when the pieces do not agree.
+std::optional<Repetition> repeated(const Recording& recording,
+                                   const Sequence& sequence,
+                                   const Candidate& anchor) {
+  const double agreeing = agreement(sequence, anchor.name);
+  if (agreeing < least_agreement) return std::nullopt;
   Repetition result;
   result.anchor = recording.names.at(static_cast<NameId>(anchor.name));
   result.period = anchor.period;
   result.agreement = agreeing;
-  for (std::size_t i = 0; i < sequence.count(anchor.name); ++i)
-    result.begins.push_back(sequence.event_at(sequence.begin_of(anchor.name)[i]));
+  for (const std::uint32_t place : sequence.places_of(anchor.name))
+    result.begins.push_back(sequence.event_at(place));
   return result;
 }
 
@@ -168,16 +170,8 @@ std::vector<Group> by_likelihood(std::vector<Group> groups) {
 }
 
 Candidate after_longest_pause(const Sequence& sequence, const Group& group) {
-  Candidate best = group.front();
-  double longest = -1.0;
-  for (const Candidate& candidate : group) {
-    const double pause = sequence.pause_before(candidate.name);
-    if (pause > longest) {
-      longest = pause;
-      best = candidate;
-    }
-  }
-  return best;
+  return *std::ranges::max_element(
+      group, {}, [&](const Candidate& candidate) { return sequence.pause_before(candidate.name); });
 }
 }  // namespace
 
@@ -187,9 +181,8 @@ std::optional<Repetition> find_repetition(const Recording& recording) {
   for (const Group& group : by_likelihood(by_period(sequence))) {
     check_interrupt();
     if (attempts++ == most_attempts) break;
-    const Candidate anchor = after_longest_pause(sequence, group);
-    const double agreeing = agreement(sequence, anchor.name);
-    if (agreeing >= least_agreement) return make(recording, sequence, anchor, agreeing);
+    if (auto found = repeated(recording, sequence, after_longest_pause(sequence, group)))
+      return found;
   }
   return std::nullopt;
 }
@@ -199,10 +192,7 @@ std::optional<Repetition> repetition_of(const Recording& recording, const std::s
   for (std::uint32_t name = 0; name < sequence.names(); ++name) {
     if (recording.names.at(static_cast<NameId>(name)) != anchor) continue;
     const auto candidate = regular_name(sequence, name);
-    if (!candidate) return std::nullopt;
-    const double agreeing = agreement(sequence, name);
-    if (agreeing < least_agreement) return std::nullopt;
-    return make(recording, sequence, *candidate, agreeing);
+    return candidate ? repeated(recording, sequence, *candidate) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -87,12 +87,6 @@ std::vector<StepSpan> marked_steps(const RankView& rank) {
 
 // Which steps must not be averaged with others, and why.
 
-/// How many numbers there are, and how many of them are excluded.
-struct FlagCounts {
-  std::int32_t steps = 0;
-  std::int32_t excluded = 0;
-};
-
 constexpr std::size_t least_for_warm_up = 5;
 constexpr double slower_by = 0.2;
 constexpr double spreads = 5.0;
@@ -106,8 +100,7 @@ struct Iteration {
 
   double length() const {
     double longest = 0.0;
-    for (const StepSpan* step : steps)
-      longest = std::max(longest, static_cast<double>((step->end - step->start).count()));
+    for (const StepSpan* step : steps) longest = std::max(longest, in_ns(step->end - step->start));
     return longest;
   }
 
@@ -115,15 +108,9 @@ struct Iteration {
   double spread(Time time) const {
     const auto [first, last] =
         std::ranges::minmax_element(steps, {}, [&](const StepSpan* a) { return time(*a); });
-    return static_cast<double>(time(**last).count()) - static_cast<double>(time(**first).count());
+    return in_ns(time(**last)) - in_ns(time(**first));
   }
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::vector<Iteration> iterations(std::vector<std::vector<StepSpan>>& by_rank) {
   std::map<std::int32_t, Iteration> by_number;
@@ -150,35 +137,30 @@ std::string spread_remark(const Iteration& iteration) {
       ends / 1e6);
 }
 
-/// Numbers that are some rank's first or last: its recording begins or ends there.
-struct Ends {
-  std::set<std::int32_t> first;
-  std::set<std::int32_t> last;
-};
-
-Ends ends_of_ranks(const std::vector<std::vector<StepSpan>>& by_rank) {
-  Ends ends;
+void flag_boundaries(std::vector<Iteration>& all,
+                     const std::vector<std::vector<StepSpan>>& by_rank) {
+  // Numbers that are some rank's first or last: its recording begins or ends there.
+  std::set<std::int32_t> firsts;
+  std::set<std::int32_t> lasts;
+  std::size_t ranks = 0;
   for (const auto& steps : by_rank) {
     if (steps.empty()) continue;
-    ends.first.insert(steps.front().number);
-    ends.last.insert(steps.back().number);
+    ++ranks;
+    firsts.insert(steps.front().number);
+    lasts.insert(steps.back().number);
   }
-  return ends;
-}
-
-std::string boundary_reason(const Iteration& one, const Ends& ends, std::size_t ranks) {
-  const bool first = ends.first.contains(one.number);
-  const bool last = ends.last.contains(one.number);
-  if (first && last) return "boundary: the only step of a rank's recording" + spread_remark(one);
-  if (first) return "boundary: the first step of a rank's recording" + spread_remark(one);
-  if (last) return "boundary: the last step of a rank's recording";
-  if (one.steps.size() < ranks)
-    return fmt::format("boundary: recorded on {} of {} ranks only", one.steps.size(), ranks);
-  return {};
-}
-
-void flag_boundaries(std::vector<Iteration>& all, const Ends& ends, std::size_t ranks) {
-  for (Iteration& one : all) one.reason = boundary_reason(one, ends, ranks);
+  for (Iteration& one : all) {
+    const bool last = lasts.contains(one.number);
+    if (firsts.contains(one.number))
+      one.reason = (last ? "boundary: the only step of a rank's recording"
+                         : "boundary: the first step of a rank's recording") +
+                   spread_remark(one);
+    else if (last)
+      one.reason = "boundary: the last step of a rank's recording";
+    else if (one.steps.size() < ranks)
+      one.reason =
+          fmt::format("boundary: recorded on {} of {} ranks only", one.steps.size(), ranks);
+  }
 }
 
 void flag_pauses(std::vector<Iteration>& all) {
@@ -193,16 +175,15 @@ void flag_pauses(std::vector<Iteration>& all) {
 
 void flag_warm_up(std::vector<Iteration>& all) {
   std::vector<Iteration*> steady;
-  for (Iteration& one : all) {
+  for (Iteration& one : all)
     if (one.reason.empty()) steady.push_back(&one);
-  }
   if (steady.size() < least_for_warm_up) return;
   std::vector<double> later;
   for (std::size_t i = steady.size() / 2; i < steady.size(); ++i)
     later.push_back(steady[i]->length());
-  const double usual = median(later);
+  const double usual = upper_median(later);
   for (double& length : later) length = std::abs(length - usual);
-  const double spread = normal_consistency * median(later);
+  const double spread = normal_consistency * upper_median(later);
   for (std::size_t i = 0; i < steady.size() / 2; ++i) {
     const double excess = steady[i]->length() - usual;
     if (excess <= std::max(slower_by * usual, spreads * spread)) break;
@@ -219,42 +200,28 @@ void flag_warm_up(std::vector<Iteration>& all) {
 ///     than the median of the later half by a fifth of it and by five times its normal spread
 ///     (1.4826 times the median absolute deviation). A step takes as long as on its slowest rank.
 /// Steps of a rank must be in the order of their numbers.
-FlagCounts flag_steps(std::vector<std::vector<StepSpan>>& by_rank, bool whole) {
-  std::vector<Iteration> all = iterations(by_rank);
-  const auto ranks =
-      std::ranges::count_if(by_rank, [](const auto& steps) { return !steps.empty(); });
-  flag_boundaries(all, ends_of_ranks(by_rank), static_cast<std::size_t>(ranks));
+void flag_steps(StepPlan& plan, bool whole) {
+  std::vector<Iteration> all = iterations(plan.by_rank);
+  flag_boundaries(all, plan.by_rank);
   if (!whole) flag_pauses(all);
   flag_warm_up(all);
-  FlagCounts counts;
   for (const Iteration& one : all) {
-    ++counts.steps;
-    if (!one.reason.empty()) ++counts.excluded;
+    ++plan.choice.steps;
+    if (!one.reason.empty()) ++plan.choice.excluded;
     for (StepSpan* step : one.steps) step->excluded = one.reason;
   }
-  return counts;
 }
 
 using StepsByRank = std::vector<std::vector<StepSpan>>;
 
-constexpr std::size_t longest_name = 60;  // of a kernel within a sentence
-
-std::string shortened(std::string_view name) {
-  if (name.size() <= longest_name) return std::string(name);
-  return std::string(name.substr(0, longest_name - 3)) + "...";
-}
-
 std::optional<TimeInterval> span_of(const RankView& rank) {
-  std::optional<TimeInterval> span;
-  const auto extend = [&](const auto& events) {
-    for (const auto& event : events) {
-      if (!span) span = TimeInterval{rank.start(event), rank.end(event)};
-      span->start = std::min(span->start, rank.start(event));
-      span->end = std::max(span->end, rank.end(event));
-    }
+  TimeInterval span = no_time;
+  const auto add = [&](const auto& events) {
+    for (const auto& event : events) extend(span, {rank.start(event), rank.end(event)});
   };
-  extend(rank.recording().device_events);
-  if (!span) extend(rank.recording().host_events);
+  add(rank.recording().device_events);
+  if (rank.recording().device_events.empty()) add(rank.recording().host_events);
+  if (span.end < span.start) return std::nullopt;
   return span;
 }
 
@@ -361,9 +328,8 @@ void align_numbers(StepsByRank& by_rank) {
     for (StepSpan& step : steps) step.number += shift;
     lowest = std::min(lowest, steps.front().number);
   }
-  for (auto& steps : by_rank) {
+  for (auto& steps : by_rank)
     for (StepSpan& step : steps) step.number -= lowest;
-  }
 }
 
 /// Each rank's repetition, if possible with the anchor of the first rank that has work; absent for
@@ -404,9 +370,8 @@ std::optional<StepPlan> by_repetition(const Job& job, const ClockMap& clocks) {
   align_numbers(plan.by_rank);
   plan.choice.source = "repetition";
   plan.choice.sentence = fmt::format(
-      "No markers: the recording is cut where the kernel '{}' comes back, every {} kernels "
-      "({} times; neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a "
-      "step.",
+      "No markers: the recording is cut where the kernel '{}' comes back, every {} kernels ({} "
+      "times; neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a step.",
       shortened(first->anchor),
       first->period,
       first->begins.size(),
@@ -443,9 +408,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   if (!plan) plan = by_repetition(job, clocks);
   // A whole span has no others to be averaged with.
   if (!plan) return whole_span(job, clocks);
-  const FlagCounts counts = flag_steps(plan->by_rank, whole_steps(job));
-  plan->choice.steps = counts.steps;
-  plan->choice.excluded = counts.excluded;
+  flag_steps(*plan, whole_steps(job));
   return std::move(*plan);
 }
 }  // namespace scaleworth::trace

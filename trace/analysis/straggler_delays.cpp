@@ -23,8 +23,8 @@ std::uint32_t median_participant(const CollectiveWait& collective, int late) {
 
 class Finder {
  public:
-  Finder(const CountedSteps& steps, const Waits& waits, const std::vector<ComputeCover>& covers)
-      : steps_(steps), waits_(waits), covers_(covers) {
+  Finder(const CountedSteps& steps, const Waits& waits, const std::vector<IntervalSet>& computing)
+      : steps_(steps), waits_(waits), computing_(computing) {
     const std::size_t ranks = waits.by_rank.size();
     found_.matrices.exposed.assign(ranks, std::vector<nanoseconds>(ranks));
     found_.matrices.total.assign(ranks, std::vector<nanoseconds>(ranks));
@@ -77,46 +77,46 @@ class Finder {
     const nanoseconds start = std::max(split.start, counted_until_);
     if (split.split <= start) return nanoseconds::zero();
     counted_until_ = split.split;
-    return (split.split - start) - covers_[rank].within({start, split.split});
+    return (split.split - start) - computing_[rank].within({start, split.split}).length();
   }
 
   const CountedSteps& steps_;
   const Waits& waits_;
-  const std::vector<ComputeCover>& covers_;
+  const std::vector<IntervalSet>& computing_;
   Delays found_;
   std::map<std::int64_t, Delay> by_collective_;
   nanoseconds counted_until_{};  // of the rank at hand
 };
 }  // namespace
 
-CountedSteps::CountedSteps(const StepPlan& plan) : plan_(plan) {
+CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
   std::map<std::string_view, std::int64_t> reasons;
-  for (const auto& steps : plan.by_rank)
-    for (const StepSpan& step : steps) ++reasons[step.excluded];
-  all_excluded_ = !reasons.contains("");
+  for (const auto& of_rank : plan.by_rank)
+    for (const StepSpan& step : of_rank) ++reasons[step.excluded];
+  all_are_excluded = !reasons.contains("");
   std::int64_t most = 0;
-  for (const auto& [reason, count] : reasons)
+  for (const auto& [why, count] : reasons)
     if (count > most) {
       most = count;
-      reason_ = reason;
+      reason = why;
     }
-  std::set<std::int32_t> numbers;
+  std::set<std::int32_t> different;
   double sum = 0.0;
   double spans = 0.0;
-  for (const auto& steps : plan.by_rank)
-    for (const StepSpan& step : steps)
+  for (const auto& of_rank : plan.by_rank)
+    for (const StepSpan& step : of_rank)
       if (counts(step.excluded)) {
-        numbers.insert(step.number);
-        sum += static_cast<double>((step.end - step.start).count());
+        different.insert(step.number);
+        sum += in_ns(step.end - step.start);
         spans += 1.0;
       }
-  numbers_.assign(numbers.begin(), numbers.end());
-  if (spans > 0.0) mean_length_ = nanoseconds(static_cast<std::int64_t>(sum / spans));
+  numbers = static_cast<std::int32_t>(different.size());
+  if (spans > 0.0) mean_length = nanoseconds(static_cast<std::int64_t>(sum / spans));
 }
 
 const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
-  if (rank >= plan_.by_rank.size()) return nullptr;
-  const std::vector<StepSpan>& steps = plan_.by_rank[rank];
+  if (rank >= plan.by_rank.size()) return nullptr;
+  const std::vector<StepSpan>& steps = plan.by_rank[rank];
   const auto after = std::ranges::lower_bound(steps, time, {}, &StepSpan::end);
   if (after == steps.end() || time < after->start || !counts(after->excluded)) return nullptr;
   return &*after;
@@ -124,23 +124,21 @@ const StepSpan* CountedSteps::at(std::size_t rank, nanoseconds time) const {
 
 Delays find_delays(const CountedSteps& steps,
                    const Waits& waits,
-                   const std::vector<ComputeCover>& covers,
+                   const std::vector<IntervalSet>& computing,
                    const std::vector<attribution::StepLedger>& ledger) {
-  return Finder(steps, waits, covers).find(ledger);
+  return Finder(steps, waits, computing).find(ledger);
 }
 
 namespace {
 double positive(nanoseconds time) {
-  return std::max(0.0, static_cast<double>(time.count()));
+  return std::max(0.0, in_ns(time));
 }
 
 /// Share of the lateness that is waiting for others.
 double indirect_share(const Excess& excess) {
-  const double waited = positive(excess.waited);
-  const double all = waited + positive(excess.compute) + positive(excess.copies) +
-                     positive(excess.transfer) + positive(excess.profiler) +
-                     positive(excess.other) + positive(excess.unrecorded) +
-                     positive(excess.host_total());
+  const double waited = positive(excess.part(Part::exposed_wait));
+  double all = positive(excess.unrecorded);
+  for (const nanoseconds part : excess.parts) all += positive(part);
   return all > 0.0 ? waited / all : 0.0;
 }
 }  // namespace
@@ -152,7 +150,7 @@ Charges charge_delays(const std::vector<Delay>& delays,
   std::vector<double> cost;
   for (std::size_t i = 0; i < delays.size(); ++i) {
     by_collective.emplace(delays[i].collective, i);
-    cost.push_back(static_cast<double>(delays[i].exposed.count()));
+    cost.push_back(in_ns(delays[i].exposed));
   }
   Charges charges{std::vector<double>(ranks), {}};
   for (std::size_t i = delays.size(); i-- > 0;) {

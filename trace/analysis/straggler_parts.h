@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Types shared by the three sources above, private.
+/// What the sources of stragglers share: delays, their charges and their causes.
 #pragma once
 
 #include "src/core/attribution.h"
@@ -19,22 +19,6 @@
 #include <vector>
 
 namespace scaleworth::trace {
-/// When a rank's kernels compute, asked for many stretches of time.
-class ComputeCover {
- public:
-  /// Kernels of recording `rank` that are not communication, on the common clock.
-  ComputeCover(const Recording& recording, const ClockMap& clocks, std::size_t rank);
-
-  /// How much of `range` some kernel computes, in O(log n).
-  nanoseconds within(TimeInterval range) const;
-
- private:
-  nanoseconds before(nanoseconds time) const;
-
-  IntervalSet busy_;
-  std::vector<nanoseconds> lengths_;  // of all ranges before this one
-};
-
 // Collectives at which ranks waited for one that came late, and who waited how long for whom.
 
 /// One collective, one late rank.
@@ -54,33 +38,24 @@ struct Delays {
 };
 
 /// Which steps count: those that are not excluded; all, when every one is.
-class CountedSteps {
- public:
-  explicit CountedSteps(const StepPlan& plan);
+struct CountedSteps {
+  const StepPlan& plan;
+  bool all_are_excluded = false;
+  std::string reason;         // why most steps are excluded, when all are
+  std::int32_t numbers = 0;   // how many different ones count
+  nanoseconds mean_length{};  // of the steps that count, over steps and ranks
 
-  bool all_are_excluded() const { return all_excluded_; }
-  /// Why most steps are excluded, when all are.
-  const std::string& reason() const { return reason_; }
-  bool counts(const std::string& excluded) const { return all_excluded_ || excluded.empty(); }
-  /// Numbers of the steps that count, ascending.
-  const std::vector<std::int32_t>& numbers() const { return numbers_; }
-  /// Mean length of those steps over steps and ranks.
-  nanoseconds mean_length() const { return mean_length_; }
+  explicit CountedSteps(const StepPlan& steps);
+  bool counts(const std::string& excluded) const { return all_are_excluded || excluded.empty(); }
   /// The step of `rank` at `time`; nullptr between steps and in one that does not count.
   const StepSpan* at(std::size_t rank, nanoseconds time) const;
-
- private:
-  const StepPlan& plan_;
-  bool all_excluded_ = false;
-  std::string reason_;
-  std::vector<std::int32_t> numbers_;
-  nanoseconds mean_length_{};
 };
 
-/// `ledger` says how much of the waiting was exposed in total, `covers` for each collective.
+/// `ledger` says how much of the waiting was exposed in total, `computing`, when each rank's
+/// kernels compute, for each collective.
 Delays find_delays(const CountedSteps& steps,
                    const Waits& waits,
-                   const std::vector<ComputeCover>& covers,
+                   const std::vector<IntervalSet>& computing,
                    const std::vector<attribution::StepLedger>& ledger);
 
 // What a late rank did longer than the rank that it is compared with, since they last met.
@@ -95,19 +70,17 @@ struct KernelPair {
 
 /// Differences late - compared of the parts of a window; they sum to `total()`.
 struct Excess {
-  nanoseconds compute{};
-  nanoseconds copies{};
-  nanoseconds transfer{};
-  nanoseconds waited{};  // for ranks that were late in between
-  nanoseconds profiler{};
-  nanoseconds other{};       // gaps, dependencies, waiting for no known rank
+  /// By Part. Of exposed_wait what is charged to a rank; the rest of it and all gaps and
+  /// dependencies are in unattributed.
+  std::array<nanoseconds, part_count> parts{};
   nanoseconds unrecorded{};  // lateness from before the recording: the two have not met in it yet
-  std::array<nanoseconds, attribution::host_causes> host{};
-  std::map<std::uint32_t, nanoseconds> waited_for;  // of `waited`, by rank; the late rank's own
+  std::array<nanoseconds, attribution::host_causes> host{};  // of host_late
+  std::map<std::uint32_t, nanoseconds> waited_for;  // of exposed_wait, by rank; the late rank's own
   std::vector<std::pair<std::int64_t, nanoseconds>> upstream;  // its waits: collective, length
   std::map<std::string_view, KernelPair> kernels;
 
-  nanoseconds host_total() const;
+  nanoseconds part(Part which) const { return parts[index_of(which)]; }
+  nanoseconds& part(Part which) { return parts[index_of(which)]; }
   nanoseconds total() const;
 };
 
@@ -118,7 +91,7 @@ struct Excess {
 std::vector<std::optional<Excess>> measure_excess(const Job& job,
                                                   const Waits& waits,
                                                   const ClockMap& clocks,
-                                                  const std::vector<ComputeCover>& covers,
+                                                  const std::vector<IntervalSet>& computing,
                                                   const std::vector<Delay>& delays);
 
 /// Waiting charged to the ranks where it began: a rank that came late because it had itself waited

@@ -2,7 +2,7 @@
 #include "trace/analysis/stragglers.h"
 
 #include "src/core/statistics/sample_statistics.h"
-#include "trace/analysis/intervals.h"
+#include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 
 #include <algorithm>
@@ -14,82 +14,102 @@
 
 namespace scaleworth::trace {
 namespace {
+using attribution::CauseShare;
+using attribution::LateCause;
 using attribution::Recurrence;
 using attribution::StepLedger;
 using attribution::Straggler;
 using attribution::StragglerFinding;
 using attribution::StragglerReport;
 
-constexpr double least_at_messages = 0.1;
+std::string three_digits(double value) {
+  const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+}  // namespace
 
-double share_at_messages(const Waits& waits) {
+std::string time_in_words(nanoseconds time) {
+  const auto value = in_ns(time);
+  if (std::abs(value) >= 1e9) return three_digits(value / 1e9) + " s";
+  if (std::abs(value) >= 1e6) return three_digits(value / 1e6) + " ms";
+  if (std::abs(value) >= 1e3) return three_digits(value / 1e3) + " us";
+  return fmt::format("{} ns", time.count());
+}
+
+namespace {
+std::string share_in_words(const CauseShare& share, nanoseconds sum) {
+  // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
+  const double percent = std::min(100.0, 100.0 * in_ns(share.time) / in_ns(sum));
+  std::string text = fmt::format("{:.0f} % {}", percent, attribution::late_cause_name(share.cause));
+  if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
+  return text;
+}
+
+std::string cause_in_words(const Straggler& straggler) {
+  nanoseconds sum{};
+  for (const CauseShare& share : straggler.shares) add_bounded(sum, share.time);
+  if (sum <= nanoseconds::zero())
+    return "Why is not recorded: it has no earlier collective to compare from.";
+  if (straggler.cause != LateCause::undecided)
+    return fmt::format("Cause: {}.", share_in_words(straggler.shares.front(), sum));
+  std::string text = "No single cause explains 80 %:";
+  constexpr std::size_t shown = 3;
+  // Smaller than that is noise of the comparison.
+  const nanoseconds least = sum / 50;
+  for (std::size_t i = 0; i < straggler.shares.size() && i < shown; ++i)
+    if (straggler.shares[i].time >= least)
+      text += (i == 0 ? " " : ", ") + share_in_words(straggler.shares[i], sum);
+  return text + ".";
+}
+
+/// Whether the ranks of a pipeline take turns: at least a tenth of all waiting is at messages from
+/// one rank to another. Such waiting no rank causes, and the first stage comes last at the end of a
+/// step however fast it is.
+bool takes_turns(const Waits& waits) {
+  constexpr double least_at_messages = 0.1;
   double all = 0.0;
   double at_messages = 0.0;
   for (const attribution::CollectiveWait& one : waits.collectives) {
     double wait = 0.0;
-    for (const auto& participant : one.participants)
-      wait += static_cast<double>(participant.wait.count());
+    for (const auto& participant : one.participants) wait += in_ns(participant.wait);
     all += wait;
     if (one.sender) at_messages += wait;
   }
-  return all > 0.0 ? at_messages / all : 0.0;
+  return all > 0.0 && at_messages / all >= least_at_messages;
 }
 
-/// Neither waiting nor transfers: those depend on the place in the pipeline.
-double work_of(const attribution::StepLedger& step) {
-  double work = 0.0;
-  for (const Part part :
-       {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
-    work += static_cast<double>(step.part(part).count());
-  return work;
+/// Where turns are taken, leaves to a rank in a step at most what it worked longer than the median
+/// rank, for each of the others: whoever works no longer does not hold them up. Returns what was
+/// taken off all ranks, in ns.
+double take_off_turns(const CountedSteps& steps,
+                      const std::vector<StepLedger>& ledger,
+                      Charges& charges) {
+  // Neither waiting nor transfers: those depend on the place in the pipeline.
+  std::map<std::int32_t, std::vector<double>> work;  // in ns by step number, then rank
+  for (const StepLedger& step : ledger) {
+    if (!steps.counts(step.excluded)) continue;
+    std::vector<double>& by_rank = work[step.step];
+    by_rank.resize(charges.cost.size());
+    for (const Part part :
+         {Part::compute, Part::exposed_copy, Part::host_late, Part::profiler_overhead})
+      by_rank.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(part));
+  }
+  double taken_off = 0.0;
+  std::ranges::fill(charges.cost, 0.0);
+  for (auto& [number, costs] : charges.by_step) {
+    std::vector<double>& by_rank = work[number];
+    by_rank.resize(costs.size());
+    const double usual = median(by_rank).value_or(0.0);
+    for (std::size_t rank = 0; rank < costs.size(); ++rank) {
+      const double most =
+          std::max(0.0, by_rank[rank] - usual) * static_cast<double>(costs.size() - 1);
+      taken_off += std::max(0.0, costs[rank] - most);
+      costs[rank] = std::min(costs[rank], most);
+      charges.cost[rank] += costs[rank];
+    }
+  }
+  return taken_off;
 }
-
-/// Waiting that no rank causes: the ranks of a pipeline take turns, and the first stage comes
-/// last at the end of a step however fast it is.
-class PipelineTurns {
- public:
-  PipelineTurns(const CountedSteps& steps,
-                const Waits& waits,
-                const std::vector<StepLedger>& ledger,
-                std::size_t ranks)
-      : taken_(share_at_messages(waits) >= least_at_messages) {
-    if (!taken_) return;
-    for (const StepLedger& step : ledger) {
-      if (!steps.counts(step.excluded)) continue;
-      std::vector<double>& work = work_[step.step];
-      work.resize(ranks);
-      work.at(static_cast<std::size_t>(step.rank.index)) += work_of(step);
-    }
-  }
-
-  /// Whether at least a tenth of all waiting is at messages from one rank to another.
-  bool are_taken() const { return taken_; }
-  /// Where turns are taken, leaves to a rank in a step at most what it worked longer than the
-  /// median rank, for each of the others: whoever works no longer does not hold them up. Returns
-  /// what was taken off all ranks, in ns.
-  double take_off(Charges& charges) const {
-    if (!taken_) return 0.0;
-    double taken_off = 0.0;
-    std::ranges::fill(charges.cost, 0.0);
-    for (auto& [number, costs] : charges.by_step) {
-      const auto work = work_.find(number);
-      const double usual = work == work_.end() ? 0.0 : median(work->second).value_or(0.0);
-      for (std::size_t rank = 0; rank < costs.size(); ++rank) {
-        const double longer = work == work_.end() ? 0.0 : work->second[rank] - usual;
-        const double most = std::max(0.0, longer) * static_cast<double>(costs.size() - 1);
-        taken_off += std::max(0.0, costs[rank] - most);
-        costs[rank] = std::min(costs[rank], most);
-        charges.cost[rank] += costs[rank];
-      }
-    }
-    return taken_off;
-  }
-
- private:
-  bool taken_ = false;
-  /// Compute, copies, late hosts and profiler, in ns by step number, then rank.
-  std::map<std::int32_t, std::vector<double>> work_;
-};
 
 /// Whether a rank's whole pipeline stage computes longer than the others.
 class PipelineStages {
@@ -98,8 +118,7 @@ class PipelineStages {
       : job_(job), compute_(job.recordings.size()) {
     for (const StepLedger& step : ledger)
       if (steps.counts(step.excluded))
-        compute_.at(static_cast<std::size_t>(step.rank.index)) +=
-            static_cast<double>(step.part(Part::compute).count());
+        compute_.at(static_cast<std::size_t>(step.rank.index)) += in_ns(step.part(Part::compute));
     median_ = median(compute_).value_or(0.0);
     std::map<std::int64_t, std::uint32_t> numbers;
     for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
@@ -131,8 +150,7 @@ class PipelineStages {
     }
     if (replicas < 2) return std::nullopt;
     return fmt::format(
-        "stage {} computes {:.2f} times as long as the median rank, on all of its {} "
-        "replicas",
+        "stage {} computes {:.2f} times as long as the median rank, on all of its {} replicas",
         *stage,
         compute_[rank] / median_,
         replicas);
@@ -168,20 +186,23 @@ class Investigation {
         waits_(waits),
         steps_(plan),
         stages_(job, steps_, ledger),
-        turns_(steps_, waits, ledger, job.recordings.size()) {
-    std::vector<ComputeCover> covers;
+        takes_turns_(takes_turns(waits)) {
+    std::vector<IntervalSet> computing;
     for (std::size_t rank = 0; rank < job.recordings.size(); ++rank)
-      covers.emplace_back(job.recordings[rank], alignment.map, rank);
-    found_ = find_delays(steps_, waits, covers, ledger);
-    excess_ = measure_excess(job, waits, alignment.map, covers, found_.delays);
+      computing.push_back(compute_intervals(RankView(job.recordings[rank], alignment.map, rank)));
+    found_ = find_delays(steps_, waits, computing, ledger);
+    excess_ = measure_excess(job, waits, alignment.map, computing, found_.delays);
     charges_ = charge_delays(found_.delays, excess_, job.recordings.size());
-    bubble_ = turns_.take_off(charges_);
+    if (takes_turns_) bubble_ = take_off_turns(steps_, ledger, charges_);
   }
 
   StragglerReport report() {
     StragglerReport report = std::move(found_.matrices);
-    const RecurrenceCount recurrence = count_recurrence(
-        charges_.by_step, stages_.units(), stages_.unit_count(), steps(), 0.005 * step_gpu_time());
+    const RecurrenceCount recurrence = count_recurrence(charges_.by_step,
+                                                        stages_.units(),
+                                                        stages_.unit_count(),
+                                                        steps_.numbers,
+                                                        0.005 * step_gpu_time());
     report.recurrence = recurrence.recurrence;
     for (std::uint32_t rank = 0; rank < job_.recordings.size(); ++rank)
       if (is_named(rank, recurrence))
@@ -195,14 +216,12 @@ class Investigation {
   }
 
  private:
-  std::int32_t steps() const { return static_cast<std::int32_t>(steps_.numbers().size()); }
   /// Nanoseconds of all GPUs in a mean step.
   double step_gpu_time() const {
-    return static_cast<double>(steps_.mean_length().count()) *
-           static_cast<double>(job_.recordings.size());
+    return in_ns(steps_.mean_length) * static_cast<double>(job_.recordings.size());
   }
   double lost(double cost) const {
-    const double all = step_gpu_time() * steps();
+    const double all = step_gpu_time() * steps_.numbers;
     return all > 0.0 ? cost / all : 0.0;
   }
   double lost_in_total() const {
@@ -242,50 +261,53 @@ class Investigation {
       if (excess_[i]) add_excess(sum, *excess_[i]);
     }
     // To have waited for its turn made it no later than those that waited for theirs.
-    if (turns_.are_taken()) sum.waited = nanoseconds::zero();
+    if (takes_turns_) sum.part(Part::exposed_wait) = nanoseconds::zero();
     const double others = std::max(1.0, static_cast<double>(job_.recordings.size()) - 1.0);
-    straggler.exposed_per_step_ms = charges_.cost[rank] / others / std::max(1, steps()) / 1e6;
+    straggler.exposed_per_step_ms =
+        charges_.cost[rank] / others / std::max(1, steps_.numbers) / 1e6;
     straggler.gpu_seconds = charges_.cost[rank] / 1e9;
     straggler.steps = recurrence.by_rank[rank];
     straggler.significant = straggler.waited / std::max<std::int64_t>(1, straggler.collectives) >
                             alignment_.report.error;
     straggler.shares = cause_shares(sum, stages_.uneven(rank), numbers_);
-    if (dropped_records(rank))
-      straggler.shares = {{attribution::LateCause::undecided,
+    if (dropped_records(job_.recordings[rank]))
+      straggler.shares = {{LateCause::undecided,
                            sum.total(),
                            "its recording dropped records: what it did is not known whole"}};
     straggler.cause = named_cause(straggler.shares);
-    straggler.sentence = straggler_sentence(straggler, context(rank));
+    straggler.sentence = sentence(rank, straggler);
     return straggler;
   }
 
-  bool dropped_records(std::uint32_t rank) const {
-    const auto& losses = job_.recordings[rank].losses;
-    return std::ranges::any_of(losses, [](const auto& loss) {
-      return loss.first.starts_with("dropped") && loss.second > 0;
-    });
-  }
-
-  VerdictContext context(std::uint32_t rank) const {
-    VerdictContext context;
-    context.rank = numbers_.at(rank);
-    context.steps = steps();
-    context.step = steps_.mean_length();
-    context.ranks = static_cast<std::int32_t>(job_.recordings.size());
-    const Origin& origin = job_.recordings[rank].origin;
-    if (origin.pipeline_stage)
-      context.place = fmt::format(" (pipeline stage {})", *origin.pipeline_stage);
+  /// What the straggler costs, how often, and why.
+  std::string sentence(std::uint32_t rank, const Straggler& straggler) const {
+    const auto ranks = static_cast<double>(job_.recordings.size());
+    const double run_seconds = in_ns(steps_.mean_length) / 1e9 * steps_.numbers * ranks;
+    const double lost_share = run_seconds > 0.0 ? straggler.gpu_seconds / run_seconds : 0.0;
+    const auto& stage = job_.recordings[rank].origin.pipeline_stage;
+    std::string text = fmt::format(
+        "Rank {}{} keeps the other GPUs waiting {} per step on average, {:.1f} % of all GPU time: "
+        "{} GPU-hours in every hour of the job. It is the largest cause in {} of {} step{}. {}",
+        numbers_.at(rank).index,
+        stage ? fmt::format(" (pipeline stage {})", *stage) : "",
+        time_in_words(nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))),
+        100.0 * lost_share,
+        three_digits(lost_share * ranks),
+        straggler.steps,
+        steps_.numbers,
+        steps_.numbers == 1 ? "" : "s",
+        cause_in_words(straggler));
     if (stages_.uneven(rank))
-      context.caveat = fmt::format(
+      text += fmt::format(
           " All replicas of the stage together cost {:.1f} % of all GPU time: the model is cut "
           "unevenly, no single GPU is to blame.",
           100.0 * lost(cost_of_unit(rank)));
-    if (steps_.all_are_excluded())
-      context.caveat += fmt::format(
+    if (steps_.all_are_excluded)
+      text += fmt::format(
           " No step of the recording is fit for averages ({}): this is "
           "what happened here, not the steady state.",
-          steps_.reason());
-    return context;
+          steps_.reason);
+    return text;
   }
 
   /// Of `rank` and the other replicas of its stage.
@@ -308,14 +330,13 @@ class Investigation {
                           time_in_words(alignment_.report.error))};
     if (!alignment_.report.comparable)
       return {no_verdict, "no verdict: " + alignment_.report.reason};
-    if (steps() == 0) return {no_verdict, "no verdict: no step was found"};
+    if (steps_.numbers == 0) return {no_verdict, "no verdict: no step was found"};
     if (lost(bubble_) > lost_in_total())
-      return {
-          no_straggler,
-          fmt::format("no straggler: the ranks of a pipeline wait for their turns (its bubble), "
-                      "which costs {:.1f} % of the GPUs' time, and none works longer than the "
-                      "others",
-                      100.0 * lost(bubble_))};
+      return {no_straggler,
+              fmt::format(
+                  "no straggler: the ranks of a pipeline wait for their turns (its bubble), which "
+                  "costs {:.1f} % of the GPUs' time, and none works longer than the others",
+                  100.0 * lost(bubble_))};
     return {no_straggler,
             fmt::format("no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, "
                         "and no rank stands out",
@@ -328,7 +349,7 @@ class Investigation {
   const Waits& waits_;
   CountedSteps steps_;
   PipelineStages stages_;
-  PipelineTurns turns_;
+  bool takes_turns_ = false;
   Delays found_;
   std::vector<std::optional<Excess>> excess_;
   Charges charges_;
@@ -350,8 +371,6 @@ StragglerReport find_stragglers(const Job& job,
   }
   return Investigation(job, steps, waits, alignment, ledger).report();
 }
-
-using attribution::Recurrence;
 
 double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {
   if (hits <= 0 || chance >= 1.0) return 1.0;
@@ -392,68 +411,5 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
   count.recurrence = recurs ? Recurrence::one_rank : Recurrence::rotating;
   if (recurs) count.unit = static_cast<std::uint32_t>(top - by_unit.begin());
   return count;
-}
-
-namespace {
-using attribution::CauseShare;
-using attribution::LateCause;
-using attribution::Nanoseconds;
-
-std::string three_digits(double value) {
-  const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-std::string share_in_words(const CauseShare& share, Nanoseconds sum) {
-  // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
-  const double percent = std::min(
-      100.0, 100.0 * static_cast<double>(share.time.count()) / static_cast<double>(sum.count()));
-  std::string text = fmt::format("{:.0f} % {}", percent, attribution::late_cause_name(share.cause));
-  if (!share.detail.empty()) text += fmt::format(" ({})", share.detail);
-  return text;
-}
-
-std::string cause_in_words(const Straggler& straggler) {
-  Nanoseconds sum{};
-  for (const CauseShare& share : straggler.shares) add_bounded(sum, share.time);
-  if (sum <= Nanoseconds::zero())
-    return "Why is not recorded: it has no earlier collective to compare from.";
-  if (straggler.cause != LateCause::undecided)
-    return fmt::format("Cause: {}.", share_in_words(straggler.shares.front(), sum));
-  std::string text = "No single cause explains 80 %:";
-  constexpr std::size_t shown = 3;
-  // Smaller than that is noise of the comparison.
-  const Nanoseconds least = sum / 50;
-  for (std::size_t i = 0; i < straggler.shares.size() && i < shown; ++i)
-    if (straggler.shares[i].time >= least)
-      text += (i == 0 ? " " : ", ") + share_in_words(straggler.shares[i], sum);
-  return text + ".";
-}
-}  // namespace
-
-std::string time_in_words(Nanoseconds time) {
-  const auto value = static_cast<double>(time.count());
-  if (std::abs(value) >= 1e9) return three_digits(value / 1e9) + " s";
-  if (std::abs(value) >= 1e6) return three_digits(value / 1e6) + " ms";
-  if (std::abs(value) >= 1e3) return three_digits(value / 1e3) + " us";
-  return fmt::format("{} ns", time.count());
-}
-
-std::string straggler_sentence(const Straggler& straggler, const VerdictContext& context) {
-  const double step_seconds = static_cast<double>(context.step.count()) / 1e9;
-  const double run_seconds = step_seconds * context.steps * context.ranks;
-  const double lost = run_seconds > 0.0 ? straggler.gpu_seconds / run_seconds : 0.0;
-  std::string text = fmt::format(
-      "Rank {}{} keeps the other GPUs waiting {} per step on average, {:.1f} % of all GPU time: "
-      "{} GPU-hours in every hour of the job. It is the largest cause in {} of {} step{}.",
-      context.rank.index,
-      context.place,
-      time_in_words(Nanoseconds(std::llround(straggler.exposed_per_step_ms * 1e6))),
-      100.0 * lost,
-      three_digits(lost * context.ranks),
-      straggler.steps,
-      context.steps,
-      context.steps == 1 ? "" : "s");
-  return text + " " + cause_in_words(straggler) + context.caveat;
 }
 }  // namespace scaleworth::trace

@@ -46,22 +46,6 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
 /// P(X >= hits) for X binomial with `trials` and `chance`.
 double binomial_tail(std::int32_t hits, std::int32_t trials, double chance);
 
-// Verdicts on late ranks in sentences.
-
-/// What a sentence needs beside the straggler itself.
-struct VerdictContext {
-  Rank rank;                        // the straggler's number in the job
-  std::int32_t steps = 0;           // that count
-  attribution::Nanoseconds step{};  // their mean length
-  std::int32_t ranks = 0;
-  std::string place;   // ", pipeline stage 3" where known
-  std::string caveat;  // appended: what else must be known to read the numbers
-};
-
-/// What the straggler costs, how often, and why.
-std::string straggler_sentence(const attribution::Straggler& straggler,
-                               const VerdictContext& context);
-
 /// "4.2 ms", "312 us", "1.8 s": three digits.
 std::string time_in_words(attribution::Nanoseconds time);
 }  // namespace scaleworth::trace

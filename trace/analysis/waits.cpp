@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -36,8 +35,8 @@ ArrivalFinder::ArrivalFinder(const Job& job, const ClockMap& clocks)
       busy_until_[rank] = ends_before(job.recordings[rank].device_events);
 }
 
-std::vector<Arrival> ArrivalFinder::of(const MatchedCollective& collective) const {
-  std::vector<Arrival> arrivals;
+std::vector<TimeInterval> ArrivalFinder::of(const MatchedCollective& collective) const {
+  std::vector<TimeInterval> arrivals;
   std::vector<nanoseconds> starts;
   std::vector<nanoseconds> idle_since;
   for (const MatchedCollective::Member& member : collective.members) {
@@ -59,24 +58,28 @@ Value agreed(const std::set<Value>& values) {
   return values.size() == 1 ? *values.begin() : Value{};
 }
 
-/// Sets algorithm, protocol and channels of `wait` where all ranks that know them agree, and what
-/// each participant's network operations did. `wait` has the participants of `matched`, in order.
-void add_nccl_report(const Job& job,
-                     const MatchedCollective& matched,
-                     attribution::CollectiveWait& wait) {
+/// Sets the bytes of `wait`, algorithm, protocol and channels where all ranks that know them agree,
+/// and what each participant's network operations did. `wait` has the participants of `matched`, in
+/// order.
+void add_metadata(const Job& job,
+                  const MatchedCollective& matched,
+                  attribution::CollectiveWait& wait) {
   std::set<std::string> algorithms;
   std::set<std::string> protocols;
   std::set<std::optional<std::int32_t>> channels;
   for (std::size_t i = 0; i < matched.members.size(); ++i) {
     const Recording& recording = job.recordings[matched.members[i].rank];
-    const std::uint32_t index = recording.device_events[matched.members[i].event].communication;
-    if (index == no_index) continue;
-    const Communication& known = recording.communications.at(index);
-    if (known.algorithm != NameId::none) algorithms.emplace(recording.names.at(known.algorithm));
-    if (known.protocol != NameId::none) protocols.emplace(recording.names.at(known.protocol));
-    if (known.channels) channels.insert(known.channels);
-    if (known.nccl_use != no_index)
-      wait.participants.at(i).nccl = recording.nccl_uses.at(known.nccl_use);
+    const Communication* known =
+        communication_of(recording, recording.device_events[matched.members[i].event]);
+    if (known == nullptr) continue;
+    // The larger of input and output, over all ranks: what a bandwidth is counted from.
+    for (const std::optional<std::int64_t>& side : {known->input_bytes, known->output_bytes})
+      if (side) wait.bytes = std::max(wait.bytes.value_or(0), *side);
+    if (known->algorithm != NameId::none) algorithms.emplace(recording.names.at(known->algorithm));
+    if (known->protocol != NameId::none) protocols.emplace(recording.names.at(known->protocol));
+    if (known->channels) channels.insert(known->channels);
+    if (known->nccl_use != no_index)
+      wait.participants.at(i).nccl = recording.nccl_uses.at(known->nccl_use);
   }
   wait.algorithm = agreed(algorithms);
   wait.protocol = agreed(protocols);
@@ -94,7 +97,7 @@ struct Awaited {
 };
 
 /// The latest start of all, unless the second comes within `error` of it.
-Awaited latest_of_all(const std::vector<Arrival>& arrivals, nanoseconds error) {
+Awaited latest_of_all(const std::vector<TimeInterval>& arrivals, nanoseconds error) {
   std::size_t last = 0;
   for (std::size_t i = 1; i < arrivals.size(); ++i)
     if (arrivals[i].start > arrivals[last].start) last = i;
@@ -108,57 +111,48 @@ Awaited latest_of_all(const std::vector<Arrival>& arrivals, nanoseconds error) {
 
 class Collective {
  public:
-  Collective(const MatchedCollective& matched, std::vector<Arrival> arrivals, nanoseconds error)
+  Collective(const MatchedCollective& matched,
+             std::vector<TimeInterval> arrivals,
+             nanoseconds error)
       : matched_(matched),
         arrivals_(std::move(arrivals)),
         all_(latest_of_all(arrivals_, error)),
         shape_(shape_of(matched)) {}
 
-  bool all_need_all() const { return shape_ == Shape::all; }
-  const Awaited& last() const { return all_; }
-  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+  /// Absent where not every rank needs every other.
+  std::optional<std::size_t> last_arriver() const {
+    return shape_ == Exchange::all ? all_.member : std::nullopt;
+  }
+  const std::vector<TimeInterval>& arrivals() const { return arrivals_; }
 
   Awaited awaited_by(std::size_t member) const {
     switch (shape_) {
-      case Shape::all:
+      case Exchange::all:
         return all_;
-      case Shape::from_root:
+      case Exchange::from_root:
         return partner(member, root_);
-      case Shape::to_root:
+      case Exchange::to_root:
         return member == root_ ? all_ : alone(member);
-      case Shape::message: {
+      case Exchange::message: {
         const std::size_t other = 1 - member;
         // A sender that was done before the receiver came left its data in a buffer.
         const bool buffered =
             member == *matched_.sender && arrivals_[member].end < arrivals_[other].start;
         return buffered ? alone(member) : partner(member, other);
       }
-      case Shape::unknown:
+      case Exchange::unknown:
         break;
     }
     return {arrivals_[member].start, std::nullopt, false};
   }
 
  private:
-  enum class Shape : std::uint8_t { all, from_root, to_root, message, unknown };
-
-  Shape shape_of(const MatchedCollective& matched) {
-    switch (matched.kind) {
-      case CollectiveKind::broadcast:
-      case CollectiveKind::scatter:
-        return find_root(matched) ? Shape::from_root : Shape::unknown;
-      case CollectiveKind::reduce:
-      case CollectiveKind::gather:
-        return find_root(matched) ? Shape::to_root : Shape::unknown;
-      case CollectiveKind::send:
-      case CollectiveKind::receive:
-      case CollectiveKind::send_receive:
-        return matched.sender && matched.members.size() == 2 ? Shape::message : Shape::all;
-      case CollectiveKind::unknown:
-        return Shape::unknown;
-      default:
-        return Shape::all;
-    }
+  Exchange shape_of(const MatchedCollective& matched) {
+    const Exchange shape = exchange_of(matched.kind);
+    if (shape == Exchange::from_root || shape == Exchange::to_root)
+      return find_root(matched) ? shape : Exchange::unknown;
+    const bool directed = matched.sender && matched.members.size() == 2;
+    return shape == Exchange::message && !directed ? Exchange::all : shape;
   }
 
   bool find_root(const MatchedCollective& matched) {
@@ -178,10 +172,10 @@ class Collective {
   }
 
   const MatchedCollective& matched_;
-  std::vector<Arrival> arrivals_;
+  std::vector<TimeInterval> arrivals_;
   Awaited all_;
   std::size_t root_ = 0;
-  Shape shape_;
+  Exchange shape_;
 };
 
 class Splitter {
@@ -192,9 +186,14 @@ class Splitter {
   Waits split() {
     waits_.collectives.reserve(matching_.collectives.size());
     waits_.by_rank.resize(job_.recordings.size());
-    for (const MatchedCollective& matched : matching_.collectives) add(matched);
+    std::vector<std::pair<nanoseconds, const MatchedCollective*>> order;  // by first arrival
+    for (const MatchedCollective& matched : matching_.collectives)
+      if (comparable(matched))
+        order.emplace_back(std::ranges::min(arrivals_.of(matched), {}, &TimeInterval::start).start,
+                           &matched);
+    std::ranges::stable_sort(order, {}, [](const auto& a) { return a.first; });
+    for (const auto& [first, matched] : order) add(*matched);
     add_unmatched();
-    order_collectives();
     for (std::vector<CommunicationSplit>& splits : waits_.by_rank) {
       check_interrupt();
       std::ranges::sort(splits, {}, [](const auto& a) { return std::pair(a.start, a.event); });
@@ -210,7 +209,6 @@ class Splitter {
   }
 
   void add(const MatchedCollective& matched) {
-    if (!comparable(matched)) return;
     const nanoseconds error = alignment_.report.error;
     const Collective collective(matched, arrivals_.of(matched), error);
     CollectiveWait wait;
@@ -228,7 +226,7 @@ class Splitter {
       waits_.by_rank[matched.members[i].rank].push_back(split);
     }
     describe(matched, collective, wait);
-    add_nccl_report(job_, matched, wait);
+    add_metadata(job_, matched, wait);
     waits_.collectives.push_back(std::move(wait));
   }
 
@@ -236,7 +234,7 @@ class Splitter {
                                   const Collective& collective,
                                   std::size_t member,
                                   std::int64_t number) const {
-    const Arrival& own = collective.arrivals()[member];
+    const TimeInterval& own = collective.arrivals()[member];
     const Awaited awaited = collective.awaited_by(member);
     CommunicationSplit split;
     split.event = matched.members[member].event;
@@ -265,20 +263,8 @@ class Splitter {
     wait.spread_of_ends = late->end - early->end;
     if (matched.sender && participants.size() == 2)
       wait.sender = participants[*matched.sender].rank;
-    if (collective.all_need_all() && collective.last().member && alignment_.report.comparable)
-      wait.last_arriver = participants[*collective.last().member].rank;
-    for (const MatchedCollective::Member& member : matched.members) add_bytes(member, wait.bytes);
-  }
-
-  /// The larger of input and output, over all ranks: what a bandwidth is counted from.
-  void add_bytes(const MatchedCollective::Member& member,
-                 std::optional<std::int64_t>& bytes) const {
-    const Recording& recording = job_.recordings[member.rank];
-    const std::uint32_t index = recording.device_events[member.event].communication;
-    if (index == no_index) return;
-    const Communication& known = recording.communications.at(index);
-    for (const std::optional<std::int64_t>& side : {known.input_bytes, known.output_bytes})
-      if (side) bytes = std::max(bytes.value_or(0), *side);
+    if (const auto last_one = collective.last_arriver(); last_one && alignment_.report.comparable)
+      wait.last_arriver = participants[*last_one].rank;
   }
 
   void add_unmatched() {
@@ -288,39 +274,12 @@ class Splitter {
       for (const CommunicationSplit& split : waits_.by_rank[rank]) done[split.event] = true;
       for (std::uint32_t event = 0; event < events.size(); ++event) {
         if (done[event] || !is_communication(events[event])) continue;
-        CommunicationSplit split;
-        split.event = event;
-        split.start = alignment_.map.to_common(rank, events[event].start);
-        split.split = split.start;
-        split.end = alignment_.map.to_common(rank, events[event].end);
-        waits_.by_rank[rank].push_back(split);
+        const nanoseconds start = alignment_.map.to_common(rank, events[event].start);
+        const nanoseconds end = alignment_.map.to_common(rank, events[event].end);
+        waits_.by_rank[rank].push_back(
+            {.event = event, .start = start, .split = start, .end = end});
       }
     }
-  }
-
-  /// By first arrival; the splits' numbers follow.
-  void order_collectives() {
-    std::vector<nanoseconds> begins;
-    for (const CollectiveWait& wait : waits_.collectives) {
-      nanoseconds begin = nanoseconds::max();
-      for (const auto& participant : wait.participants) begin = std::min(begin, participant.start);
-      begins.push_back(begin);
-    }
-    std::vector<std::size_t> order(begins.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t a) { return begins[a]; });
-    std::vector<std::int64_t> number(order.size());
-    std::vector<CollectiveWait> ordered;
-    ordered.reserve(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      number[order[i]] = static_cast<std::int64_t>(i);
-      ordered.push_back(std::move(waits_.collectives[order[i]]));
-    }
-    waits_.collectives = std::move(ordered);
-    for (std::vector<CommunicationSplit>& splits : waits_.by_rank)
-      for (CommunicationSplit& split : splits)
-        if (split.collective >= 0)
-          split.collective = number[static_cast<std::size_t>(split.collective)];
   }
 
   const Job& job_;

@@ -4,6 +4,7 @@
 
 #include "src/core/attribution.h"
 #include "trace/analysis/clocks.h"
+#include "trace/analysis/intervals.h"
 #include "trace/analysis/matching.h"
 #include "trace/recording.h"
 
@@ -13,11 +14,6 @@
 
 namespace scaleworth::trace {
 /// When each rank came to a collective and when it left, on the common clock.
-struct Arrival {
-  nanoseconds start{};
-  nanoseconds end{};
-};
-
 /// A kernel starts when its rank arrives. Frameworks' timelines may record a call only from the
 /// moment when all have come: its starts then agree far better than the ends of the ranks'
 /// work before it, and those ends are the arrivals.
@@ -27,7 +23,7 @@ class ArrivalFinder {
   ArrivalFinder(const Job& job, const ClockMap& clocks);
 
   /// By member.
-  std::vector<Arrival> of(const MatchedCollective& collective) const;
+  std::vector<TimeInterval> of(const MatchedCollective& collective) const;
 
  private:
   const Job& job_;
@@ -48,8 +44,8 @@ struct CommunicationSplit {
   nanoseconds split{};
   nanoseconds end{};
   bool known = false;
-  std::optional<Rank> waited_for;  // absent: no rank, a tie, or below the clock error
-  std::int64_t collective = -1;    // index into Waits::collectives
+  std::optional<Rank> waited_for{};  // absent: no rank, a tie, or below the clock error
+  std::int64_t collective = -1;      // index into Waits::collectives
 };
 
 struct Waits {

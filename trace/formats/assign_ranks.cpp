@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "trace/analysis/intervals.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
 
@@ -55,11 +56,8 @@ bool complete(const Ranks& ranks) {
   return std::ranges::all_of(ranks, [](const auto& rank) { return rank.has_value(); });
 }
 
-void set_ranks(std::vector<Recording>& recordings, const Ranks& ranks, const std::string& from) {
-  for (std::size_t i = 0; i < recordings.size(); ++i) {
-    recordings[i].origin.rank = ranks[i];
-    if (!from.empty()) recordings[i].origin.rank_from = from;
-  }
+void set_ranks(std::vector<Recording>& recordings, const Ranks& ranks) {
+  for (std::size_t i = 0; i < recordings.size(); ++i) recordings[i].origin.rank = ranks[i];
 }
 
 /// "distributedInfo", "distributedInfo and file name"
@@ -69,19 +67,6 @@ std::string sources(const std::vector<Recording>& recordings) {
   std::string text;
   for (const std::string& source : from) text += (text.empty() ? "" : " and ") + source;
   return text;
-}
-
-std::string by_metadata(std::vector<Recording>& recordings, const Ranks& ranks) {
-  set_ranks(recordings, ranks, "");
-  return fmt::format("ranks are those that the recordings state ({})", sources(recordings));
-}
-
-/// Metadata where it is there, file names for the rest.
-Ranks mixed_ranks(const Ranks& metadata, const Ranks& names) {
-  Ranks ranks = metadata;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (!ranks[i]) ranks[i] = names[i];
-  return ranks;
 }
 
 /// Those without a rank take the free ones in the order of the files.
@@ -109,9 +94,13 @@ std::string decide(std::vector<Recording>& recordings) {
   const Ranks metadata = metadata_ranks(recordings);
   const Ranks names = name_ranks(recordings);
   const auto twice = duplicate(metadata);
-  if (complete(metadata) && !twice) return by_metadata(recordings, metadata);
+  if (complete(metadata) && !twice) {
+    set_ranks(recordings, metadata);
+    return fmt::format("ranks are those that the recordings state ({})", sources(recordings));
+  }
   if (complete(names) && !duplicate(names)) {
-    set_ranks(recordings, names, "file name");
+    set_ranks(recordings, names);
+    for (Recording& recording : recordings) recording.origin.rank_from = "file name";
     return twice ? fmt::format(
                        "ranks are those in the file names, because {} and {} both call "
                        "themselves rank {}",
@@ -127,21 +116,21 @@ std::string decide(std::vector<Recording>& recordings) {
                     recordings[twice->first].origin.file,
                     recordings[twice->second].origin.file,
                     *metadata[twice->first]));
-  Ranks known = mixed_ranks(metadata, names);
+  Ranks known = metadata;  // and file names for the rest
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (!known[i]) known[i] = names[i];
   if (duplicate(known)) known = metadata;
   const bool nothing_known =
       std::ranges::none_of(known, [](const auto& rank) { return rank.has_value(); });
   const bool one_file = std::ranges::all_of(recordings, [&](const Recording& r) {
     return r.origin.file == recordings.front().origin.file;
   });
-  for (std::size_t i = 0; i < recordings.size(); ++i)
-    if (!metadata[i])
-      recordings[i].origin.rank_from = known[i]   ? "file name"
-                                       : one_file ? recordings[i].origin.rank_from
-                                                  : "order of files";
-  set_ranks(recordings, filled_in_order(recordings, known), "");
-  for (Recording& recording : recordings)
-    if (recording.origin.rank_from.empty()) recording.origin.rank_from = "order of files";
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    std::string& from = recordings[i].origin.rank_from;
+    if (!metadata[i] && known[i]) from = "file name";
+    if ((!metadata[i] && !known[i] && !one_file) || from.empty()) from = "order of files";
+  }
+  set_ranks(recordings, filled_in_order(recordings, known));
   if (complete(known))
     return fmt::format("ranks are those that the recordings or their names state ({})",
                        sources(recordings));
@@ -154,17 +143,12 @@ std::string decide(std::vector<Recording>& recordings) {
              : "ranks are the order of the files, because neither metadata nor names state them";
 }
 
-/// How many ranks the job has, as far as the recordings say; at least the largest rank and one.
-std::int32_t job_size(const std::vector<Recording>& recordings) {
-  std::int32_t size = recordings.back().origin.rank.value_or(0) + 1;
-  for (const Recording& recording : recordings)
-    size = std::max(size, recording.origin.world_size.value_or(0));
-  return size;
-}
-
 void describe_missing(Job& job) {
   constexpr std::int32_t most_ranks = 1 << 22;  // more is a number that is no rank
-  const std::int32_t size = job_size(job.recordings);
+  // At least the largest rank and one.
+  std::int32_t size = job.recordings.back().origin.rank.value_or(0) + 1;
+  for (const Recording& recording : job.recordings)
+    size = std::max(size, recording.origin.world_size.value_or(0));
   if (size > most_ranks || size <= static_cast<std::int32_t>(job.recordings.size())) return;
   std::vector<bool> there(static_cast<std::size_t>(size), false);
   for (const Recording& recording : job.recordings)
@@ -177,28 +161,14 @@ void describe_missing(Job& job) {
                                     size,
                                     missing.size() == 1 ? "is" : "are"));
 }
-}  // namespace
 
-void assign_ranks(Job& job) {
-  if (job.recordings.empty()) return;
-  job.ranks_from = decide(job.recordings);
-  std::ranges::stable_sort(job.recordings, {}, [](const Recording& a) { return a.origin.rank; });
-  describe_missing(job);
-}
-
-namespace {
 /// By how sure they are.
 constexpr std::array<std::string_view, 4> words = {"rank", "worker", "gpu", "proc"};
 constexpr std::size_t most_digits = 6;
 
-bool digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
 std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  while (end < text.size() && digit(text[end])) ++end;
-  if (end == at || end - at > most_digits) return std::nullopt;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+  if (end <= at || end - at > most_digits) return std::nullopt;
   std::int32_t value = 0;
   std::from_chars(text.data() + at, text.data() + end, value);
   return value;
@@ -215,30 +185,14 @@ std::optional<std::int32_t> number_after(std::string_view name, std::string_view
   }
   return std::nullopt;
 }
-}  // namespace
 
-std::optional<std::int32_t> file_name_rank(std::string_view path) {
-  std::string name(path.substr(path.find_last_of("/:") + 1));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  for (const std::string_view word : words)
-    if (const auto number = number_after(name, word)) return number;
-  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
-  const std::size_t from = stem.find_last_not_of("0123456789") + 1;
-  if (from > 0 && stem[from - 1] != '_' && stem[from - 1] != '-') return std::nullopt;
-  return number_at(stem, from);
-}
-
-namespace {
 using attribution::CollectiveKind;
 
 constexpr std::size_t least_collectives = 3;
 
 struct Call {
   CollectiveKind kind = CollectiveKind::unknown;
-  nanoseconds start{};
-  nanoseconds end{};
+  TimeInterval time;
 };
 
 /// The collectives of each GPU that has any work, in the order of their starts.
@@ -256,7 +210,7 @@ CallsOfDevice calls_of_devices(const Recording& recording, const RuleTable& rule
       if (verdict.work_class == attribution::WorkClass::communication)
         kind->second = verdict.collective;
     }
-    if (kind->second) of_device.push_back({*kind->second, event.start, event.end});
+    if (kind->second) of_device.push_back({*kind->second, {event.start, event.end}});
   }
   return calls;
 }
@@ -271,13 +225,12 @@ std::size_t common_calls(const CallsOfDevice& devices) {
   }
   std::size_t together = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    nanoseconds latest_start = first[i].start;
-    nanoseconds earliest_end = first[i].end;
+    TimeInterval common = first[i].time;
     for (const auto& [device, calls] : devices) {
-      latest_start = std::max(latest_start, calls[i].start);
-      earliest_end = std::min(earliest_end, calls[i].end);
+      common.start = std::max(common.start, calls[i].time.start);
+      common.end = std::min(common.end, calls[i].time.end);
     }
-    together += latest_start < earliest_end;
+    together += common.start < common.end;
   }
   return 10 * together >= 9 * first.size() ? first.size() : 0;
 }
@@ -286,7 +239,83 @@ bool part_of_more(const Origin& origin) {
   return origin.framework_timeline || origin.world_size.value_or(1) > 1 ||
          origin.rank.value_or(0) > 0;
 }
+
+/// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
+constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
+/// What clocks of hosts may differ by, and profilers in when they start.
+constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
+
+[[noreturn]] void refuse(const Recording& a, const Recording& b, const std::string& why) {
+  throw UserError(
+      fmt::format("{} and {} are of different runs ({}): give the recordings of one run",
+                  a.origin.file,
+                  b.origin.file,
+                  why));
+}
+
+/// Refuses recordings for which `fact` is known and differs; `unit` follows it in the message.
+template <typename Fact>
+void compare(const std::vector<Recording>& recordings, Fact fact, std::string_view unit) {
+  const Recording* first = nullptr;
+  for (const Recording& recording : recordings) {
+    if (!fact(recording.origin)) continue;
+    if (!first) first = &recording;
+    const auto known = fact(first->origin);
+    const auto other = fact(recording.origin);
+    if (known != other) refuse(*first, recording, fmt::format("{} and {}{}", *known, *other, unit));
+  }
+}
+
+/// Of the recording's work on its GPUs, on the wall clock; absent when it has none or no such
+/// clock.
+std::optional<TimeInterval> wall_span(const Recording& recording) {
+  if (recording.device_events.empty()) return std::nullopt;
+  TimeInterval span{recording.device_events.front().start, nanoseconds::min()};
+  for (const DeviceEvent& event : recording.device_events) span.end = std::max(span.end, event.end);
+  if (span.start < wall_clock_begins) return std::nullopt;
+  return span;
+}
+
+void compare_times(const std::vector<Recording>& recordings) {
+  std::vector<std::pair<TimeInterval, const Recording*>> spans;
+  nanoseconds longest{};
+  for (const Recording& recording : recordings)
+    if (const auto span = wall_span(recording)) {
+      spans.emplace_back(*span, &recording);
+      longest = std::max(longest, span->end - span->start);
+    }
+  std::ranges::sort(spans, {}, [](const auto& span) { return span.first.start; });
+  const std::pair<TimeInterval, const Recording*>* latest = nullptr;
+  for (const auto& span : spans) {
+    const auto gap = latest ? span.first.start - latest->first.end : nanoseconds::min();
+    if (gap > std::max(tolerated_gap, longest))
+      refuse(*latest->second,
+             *span.second,
+             fmt::format("{:.0f} s lie between them", std::chrono::duration<double>(gap).count()));
+    if (!latest || span.first.end > latest->first.end) latest = &span;
+  }
+}
 }  // namespace
+
+void assign_ranks(Job& job) {
+  if (job.recordings.empty()) return;
+  job.ranks_from = decide(job.recordings);
+  std::ranges::stable_sort(job.recordings, {}, [](const Recording& a) { return a.origin.rank; });
+  describe_missing(job);
+}
+
+std::optional<std::int32_t> file_name_rank(std::string_view path) {
+  std::string name(path.substr(path.find_last_of("/:") + 1));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  for (const std::string_view word : words)
+    if (const auto number = number_after(name, word)) return number;
+  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
+  const std::size_t from = stem.find_last_not_of("0123456789") + 1;
+  if (from > 0 && stem[from - 1] != '_' && stem[from - 1] != '-') return std::nullopt;
+  return number_at(stem, from);
+}
 
 void split_lone_process(Job& job, const RuleTable& rules) {
   if (job.recordings.size() != 1 || part_of_more(job.recordings.front().origin)) return;
@@ -314,86 +343,19 @@ void split_lone_process(Job& job, const RuleTable& rules) {
   job.recordings = std::move(parts);
 }
 
-namespace {
-/// Times behind this (September 2001) count from 1970, so that recordings of any host compare.
-constexpr nanoseconds wall_clock_begins{1'000'000'000'000'000'000};
-/// What clocks of hosts may differ by, and profilers in when they start.
-constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
-
-[[noreturn]] void refuse(const Recording& a, const Recording& b, const std::string& why) {
-  throw UserError(
-      fmt::format("{} and {} are of different runs ({}): give the recordings of one run",
-                  a.origin.file,
-                  b.origin.file,
-                  why));
-}
-
-void compare_sizes(const std::vector<Recording>& recordings) {
-  const Recording* first = nullptr;
-  for (const Recording& recording : recordings) {
-    if (!recording.origin.world_size) continue;
-    // A communicator's size is the job's only where it holds all ranks.
-    if (recording.origin.rank_basis == RankBasis::communicator) continue;
-    if (!first) first = &recording;
-    if (first->origin.world_size != recording.origin.world_size)
-      refuse(
-          *first,
-          recording,
-          fmt::format("{} and {} ranks", *first->origin.world_size, *recording.origin.world_size));
-  }
-}
-
-void compare_names(const std::vector<Recording>& recordings) {
-  const Recording* first = nullptr;
-  for (const Recording& recording : recordings) {
-    if (recording.origin.run.empty()) continue;
-    // Communicators of parts of the job differ in one run.
-    const auto count = static_cast<std::int32_t>(recordings.size());
-    if (recording.origin.world_size.value_or(count) < count) continue;
-    if (!first) first = &recording;
-    if (first->origin.run != recording.origin.run)
-      refuse(*first, recording, fmt::format("{} and {}", first->origin.run, recording.origin.run));
-  }
-}
-
-struct Span {
-  nanoseconds start;
-  nanoseconds end;
-  const Recording* recording;
-};
-
-std::optional<Span> wall_span(const Recording& recording) {
-  if (recording.device_events.empty()) return std::nullopt;
-  Span span{recording.device_events.front().start, nanoseconds::min(), &recording};
-  for (const DeviceEvent& event : recording.device_events) span.end = std::max(span.end, event.end);
-  if (span.start < wall_clock_begins) return std::nullopt;
-  return span;
-}
-
-void compare_times(const std::vector<Recording>& recordings) {
-  std::vector<Span> spans;
-  nanoseconds longest{};
-  for (const Recording& recording : recordings)
-    if (const auto span = wall_span(recording)) {
-      spans.push_back(*span);
-      longest = std::max(longest, span->end - span->start);
-    }
-  std::ranges::sort(spans, {}, &Span::start);
-  const Span* latest = nullptr;
-  for (const Span& span : spans) {
-    if (latest && span.start - latest->end > std::max(tolerated_gap, longest))
-      refuse(*latest->recording,
-             *span.recording,
-             fmt::format("{:.0f} s lie between them",
-                         std::chrono::duration<double>(span.start - latest->end).count()));
-    if (!latest || span.end > latest->end) latest = &span;
-  }
-}
-}  // namespace
-
 void refuse_mixed_runs(const Job& job) {
-  compare_sizes(job.recordings);
-  compare_names(job.recordings);
+  // A communicator's size is the job's only where it holds all ranks.
+  const auto size = [](const Origin& origin) {
+    return origin.rank_basis == RankBasis::communicator ? std::nullopt : origin.world_size;
+  };
+  // Communicators of parts of the job differ in one run.
+  const auto count = static_cast<std::int32_t>(job.recordings.size());
+  const auto run = [&](const Origin& origin) {
+    const bool of_all = !origin.run.empty() && origin.world_size.value_or(count) >= count;
+    return of_all ? std::optional(origin.run) : std::nullopt;
+  };
+  compare(job.recordings, size, " ranks");
+  compare(job.recordings, run, "");
   compare_times(job.recordings);
 }
 }  // namespace scaleworth::trace

@@ -4,15 +4,9 @@
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <exception>
-#include <limits>
-#include <mutex>
-#include <stop_token>
-#include <system_error>
+#include <future>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,7 +20,7 @@
 namespace scaleworth::trace {
 namespace {
 /// How much of the compressed stream is in memory at a time.
-inline constexpr std::size_t compressed_piece_bytes = 256 * 1024;
+constexpr std::size_t compressed_piece_bytes = 256 * 1024;
 
 constexpr std::string_view gzip_magic = "\x1f\x8b\x08";
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
@@ -67,28 +61,66 @@ class FileSource final : public ByteSource {
   int file_;
 };
 
-/// gzip, of one member or several after each other, to the end of `stored`.
-class GzipSource final : public ByteSource {
+/// What is made of a compressed stream, of one part or several after each other, to its end.
+class DecompressedSource : public ByteSource {
  public:
-  explicit GzipSource(std::unique_ptr<ByteSource> stored)
-      : stored_(std::move(stored)), input_(compressed_piece_bytes) {
+  const std::string& name() const override { return stored_->name(); }
+  const std::string& damage() const override { return damage_; }
+
+ protected:
+  explicit DecompressedSource(std::unique_ptr<ByteSource> stored)
+      : stored_(std::move(stored)), input_(compressed_piece_bytes) {}
+
+  [[noreturn]] void refuse_memory() const {
+    throw UserError(fmt::format("{}: there is no memory to decompress it", name()));
+  }
+
+  /// The next piece in `input_`; none at the end, which is damage `inside` of a part.
+  std::size_t refill(bool inside, std::string_view format) {
+    const auto got = stored_->read(input_);
+    read_ += got;
+    if (got > 0) return got;
+    ended_ = true;
+    if (!stored_->damage().empty()) {
+      damage_ = stored_->damage();
+    } else if (inside) {
+      damage_ = fmt::format("the {} stream ends early, at its byte {}", format, read_);
+    }
+    return 0;
+  }
+
+  void end_damaged(std::string_view format, std::uint64_t at, std::string_view why) {
+    ended_ = true;
+    damage_ = fmt::format("the {} stream is damaged at its byte {} ({})", format, at, why);
+  }
+
+  std::unique_ptr<ByteSource> stored_;
+  std::vector<char> input_;
+  std::string damage_;
+  std::uint64_t read_ = 0;  // of the compressed stream
+  bool ended_ = false;
+};
+
+/// gzip, whose parts are members.
+class GzipSource final : public DecompressedSource {
+ public:
+  explicit GzipSource(std::unique_ptr<ByteSource> stored) : DecompressedSource(std::move(stored)) {
     constexpr int gzip_with_largest_window = 15 + 16;
-    if (inflateInit2(&stream_, gzip_with_largest_window) != Z_OK)
-      throw UserError(fmt::format("{}: there is no memory to decompress it", name()));
+    if (inflateInit2(&stream_, gzip_with_largest_window) != Z_OK) refuse_memory();
   }
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
   ~GzipSource() override { inflateEnd(&stream_); }
-
-  const std::string& name() const override { return stored_->name(); }
-  const std::string& damage() const override { return damage_; }
 
   std::size_t read(std::span<char> buffer) override {
     stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     // One call to inflate takes 32 bits of length.
     std::size_t left = buffer.size();
     while (left > 0 && !ended_) {
-      if (stream_.avail_in == 0) refill();
+      if (stream_.avail_in == 0) {
+        stream_.avail_in = static_cast<uInt>(refill(inside_member_, "gzip"));
+        stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+      }
       stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(left, 1U << 30U));
       const auto asked = stream_.avail_out;
       if (!ended_) inflate_some();
@@ -98,20 +130,6 @@ class GzipSource final : public ByteSource {
   }
 
  private:
-  void refill() {
-    const auto got = stored_->read(input_);
-    read_ += got;
-    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
-    stream_.avail_in = static_cast<uInt>(got);
-    if (got > 0) return;
-    ended_ = true;
-    if (!stored_->damage().empty()) {
-      damage_ = stored_->damage();
-    } else if (inside_member_) {
-      damage_ = fmt::format("the gzip stream ends early, at its byte {}", read_);
-    }
-  }
-
   void inflate_some() {
     if (!inside_member_ && members_ > 0 && !another_member()) return;
     inside_member_ = true;
@@ -121,10 +139,9 @@ class GzipSource final : public ByteSource {
       ++members_;
       inflateReset(&stream_);
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      ended_ = true;
-      damage_ = fmt::format("the gzip stream is damaged at its byte {} ({})",
-                            read_ - stream_.avail_in,
-                            stream_.msg != nullptr ? stream_.msg : "no further word of zlib");
+      end_damaged("gzip",
+                  read_ - stream_.avail_in,
+                  stream_.msg != nullptr ? stream_.msg : "no further word of zlib");
     }
   }
 
@@ -138,43 +155,30 @@ class GzipSource final : public ByteSource {
     return false;
   }
 
-  std::unique_ptr<ByteSource> stored_;
-  std::vector<char> input_;
   z_stream stream_{};
-  std::string damage_;
-  std::uint64_t read_ = 0;
   int members_ = 0;
   bool inside_member_ = true;  // an empty stream is no gzip either
-  bool ended_ = false;
 };
 
-/// zstd, of one frame or several after each other, to the end of `stored`.
-struct FreeContext {
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-class ZstdSource final : public ByteSource {
+/// zstd, whose parts are frames.
+class ZstdSource final : public DecompressedSource {
  public:
   explicit ZstdSource(std::unique_ptr<ByteSource> stored)
-      : stored_(std::move(stored)), input_(compressed_piece_bytes), context_(ZSTD_createDCtx()) {
-    if (!context_) throw UserError(fmt::format("{}: there is no memory to decompress it", name()));
+      : DecompressedSource(std::move(stored)), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
+    if (!context_) refuse_memory();
   }
-
-  const std::string& name() const override { return stored_->name(); }
-  const std::string& damage() const override { return damage_; }
 
   std::size_t read(std::span<char> buffer) override {
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     while (out.pos < out.size && !ended_) {
       // What the context still holds comes out before more is put in.
-      if (in_.pos == in_.size && !held_back_ && !refill()) break;
-      const std::size_t status = ZSTD_decompressStream(context_.get(), &out, &in_);
-      if (ZSTD_isError(status) != 0) {
-        ended_ = true;
-        damage_ = fmt::format("the zstd stream is damaged at its byte {} ({})",
-                              read_ - (in_.size - in_.pos),
-                              ZSTD_getErrorName(status));
+      if (in_.pos == in_.size && !held_back_) {
+        in_ = {input_.data(), refill(inside_frame_, "zstd"), 0};
+        if (ended_) break;
       }
+      const std::size_t status = ZSTD_decompressStream(context_.get(), &out, &in_);
+      if (ZSTD_isError(status) != 0)
+        end_damaged("zstd", read_ - (in_.size - in_.pos), ZSTD_getErrorName(status));
       inside_frame_ = status != 0;
       held_back_ = inside_frame_ && out.pos == out.size;
     }
@@ -182,29 +186,80 @@ class ZstdSource final : public ByteSource {
   }
 
  private:
-  bool refill() {
-    const auto got = stored_->read(input_);
-    read_ += got;
-    in_ = {input_.data(), got, 0};
-    if (got > 0) return true;
-    ended_ = true;
-    if (!stored_->damage().empty()) {
-      damage_ = stored_->damage();
-    } else if (inside_frame_) {
-      damage_ = fmt::format("the zstd stream ends early, at its byte {}", read_);
-    }
-    return false;
-  }
-
-  std::unique_ptr<ByteSource> stored_;
-  std::vector<char> input_;
-  std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
+  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
   ZSTD_inBuffer in_{};
-  std::string damage_;
-  std::uint64_t read_ = 0;
   bool inside_frame_ = true;
   bool held_back_ = false;
+};
+
+/// One block is read on a thread of its own while the one before it is taken.
+class ReadAheadSource final : public ByteSource {
+ public:
+  explicit ReadAheadSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+
+  const std::string& name() const override { return source_->name(); }
+  const std::string& damage() const override { return damage_; }
+
+  std::size_t read(std::span<char> buffer) override {
+    std::size_t filled = 0;
+    while (filled < buffer.size() && !ended_) {
+      const auto left = buffer.subspan(filled);
+      filled += next_.valid() ? take(left) : read_here(left);
+    }
+    return filled;
+  }
+
+ private:
+  std::size_t read_here(std::span<char> buffer) {
+    const auto wanted = buffer.first(std::min(buffer.size(), left_here_));
+    const auto got = source_->read(wanted);
+    left_here_ -= got;
+    if (got < wanted.size()) {
+      end();
+    } else if (left_here_ == 0) {
+      start();
+    }
+    return got;
+  }
+
+  /// Some bytes into `buffer`; none at the end. Throws what the source threw, behind its last byte.
+  std::size_t take(std::span<char> buffer) {
+    if (held_.empty() && !last_) {
+      const std::size_t got = next_.get();
+      std::swap(block_, next_block_);
+      held_ = std::span(block_).first(got);
+      last_ = got < block_.size();
+      if (!last_) start();
+    }
+    const auto taken = held_.first(std::min(buffer.size(), held_.size()));
+    std::ranges::copy(taken, buffer.begin());
+    held_ = held_.subspan(taken.size());
+    if (taken.empty()) end();
+    return taken.size();
+  }
+
+  /// Where the limit on threads is reached, `next_` reads when it is asked.
+  void start() {
+    next_block_.resize(bytes_read_ahead / 2);
+    next_ = std::async(std::launch::async | std::launch::deferred, [this] {
+              return source_->read(next_block_);
+            }).share();
+  }
+
+  void end() {
+    ended_ = true;
+    damage_ = source_->damage();
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  std::string damage_;
+  std::size_t left_here_ = bytes_before_reading_ahead;
   bool ended_ = false;
+  bool last_ = false;  // the block in hand
+  std::vector<char> block_;
+  std::vector<char> next_block_;
+  std::span<char> held_;                  // of block_: what was not taken
+  std::shared_future<std::size_t> next_;  // the last member: its thread uses the others
 };
 }  // namespace
 
@@ -241,149 +296,6 @@ std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> stored) {
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
   return decompressed(std::make_unique<FileSource>(path));
 }
-
-namespace {
-constexpr std::size_t blocks = 8;
-constexpr std::size_t block_bytes = bytes_read_ahead / blocks;
-
-/// One thread fills its blocks, another empties them. A block belongs to the filler until it is
-/// counted as filled and to the emptier until it is counted as emptied. Who sleeps is woken for
-/// half of the blocks at once: where processors are scarce each waking costs a turn in their queue.
-class BlockQueue {
- public:
-  /// Fills blocks until `source` ends, throws, or no more is wanted.
-  void fill_from(ByteSource& source, const std::stop_token& stop) {
-    std::exception_ptr failure;
-    try {
-      while (wait_for_room(stop)) {
-        Block& block = ring_[filled_ % blocks];
-        block.bytes.resize(block_bytes);
-        block.size = source.read(block.bytes);
-        if (!publish(block.size == block_bytes)) return;
-      }
-      return;
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::scoped_lock lock(mutex_);
-    failure_ = failure;
-    ended_ = true;
-    changed_.notify_one();
-  }
-
-  /// Some bytes into `buffer`; none at the end. Throws what the source threw, behind its last byte.
-  std::size_t take(std::span<char> buffer) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return emptied_ < filled_ || ended_; });
-    if (emptied_ == filled_) {
-      if (failure_) std::rethrow_exception(failure_);
-      return 0;
-    }
-    lock.unlock();
-    const Block& block = ring_[emptied_ % blocks];
-    const auto bytes = std::min(buffer.size(), block.size - taken_);
-    std::copy_n(block.bytes.begin() + static_cast<std::ptrdiff_t>(taken_), bytes, buffer.begin());
-    taken_ += bytes;
-    if (taken_ < block.size) return bytes;
-    taken_ = 0;
-    lock.lock();
-    ++emptied_;
-    if (filled_ - emptied_ == blocks / 2) changed_.notify_one();
-    return bytes;
-  }
-
- private:
-  struct Block {
-    std::vector<char> bytes;
-    std::size_t size = 0;
-  };
-
-  bool wait_for_room(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait(lock, stop, [&] { return filled_ - emptied_ < blocks; }) &&
-           !stop.stop_requested();
-  }
-
-  /// False after the last block. An empty block is none: the other side takes "no bytes" for the
-  /// end.
-  bool publish(bool more) {
-    const std::scoped_lock lock(mutex_);
-    if (ring_[filled_ % blocks].size > 0) ++filled_;
-    ended_ = !more;
-    if (ended_ || filled_ - emptied_ >= blocks / 2) changed_.notify_one();
-    return more;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::array<Block, blocks> ring_;
-  std::size_t filled_ = 0;   // blocks, since the beginning
-  std::size_t emptied_ = 0;  // likewise
-  std::size_t taken_ = 0;    // bytes of the block that is being emptied; the emptier's
-  bool ended_ = false;
-  std::exception_ptr failure_;
-};
-
-class ReadAheadSource final : public ByteSource {
- public:
-  explicit ReadAheadSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
-
-  const std::string& name() const override { return source_->name(); }
-  const std::string& damage() const override { return damage_; }
-
-  std::size_t read(std::span<char> buffer) override {
-    std::size_t filled = 0;
-    while (filled < buffer.size() && !ended_) {
-      const auto left = buffer.subspan(filled);
-      filled += thread_.joinable() ? take(left) : read_here(left);
-    }
-    return filled;
-  }
-
- private:
-  std::size_t read_here(std::span<char> buffer) {
-    const auto wanted = buffer.first(std::min(buffer.size(), left_here_));
-    const auto got = source_->read(wanted);
-    left_here_ -= got;
-    if (got < wanted.size()) {
-      end();
-    } else if (left_here_ == 0) {
-      start();
-    }
-    return got;
-  }
-
-  std::size_t take(std::span<char> buffer) {
-    const auto got = queue_.take(buffer);
-    if (got == 0) {
-      thread_.join();
-      end();
-    }
-    return got;
-  }
-
-  void start() {
-    try {
-      thread_ =
-          std::jthread([this](const std::stop_token& stop) { queue_.fill_from(*source_, stop); });
-    } catch (const std::system_error&) {  // the limit on threads is reached
-      left_here_ = std::numeric_limits<std::size_t>::max();
-    }
-  }
-
-  void end() {
-    ended_ = true;
-    damage_ = source_->damage();
-  }
-
-  std::unique_ptr<ByteSource> source_;
-  std::string damage_;
-  std::size_t left_here_ = bytes_before_reading_ahead;
-  bool ended_ = false;
-  BlockQueue queue_;
-  std::jthread thread_;  // the last member: it uses the others
-};
-}  // namespace
 
 std::unique_ptr<ByteSource> read_ahead(std::unique_ptr<ByteSource> source) {
   if (std::thread::hardware_concurrency() == 1) return source;

@@ -56,6 +56,265 @@ std::optional<std::int32_t> take_number(std::string_view& text) {
   text.remove_prefix(digits);
   return static_cast<std::int32_t>(*value);
 }
+
+namespace od = simdjson::ondemand;
+using simdjson::error_code;
+using simdjson::SUCCESS;
+
+/// Numbered like Megatron numbers its ranks: tensor-parallel ones are neighbours, then replicas.
+struct RankPlace {
+  std::int32_t pipeline = 0;
+  std::int32_t data = 0;
+  std::int32_t tensor = 0;
+  friend auto operator<=>(const RankPlace&, const RankPlace&) = default;
+};
+
+struct Track {
+  std::string process;  // pid as text
+  std::string name;     // of thread_name; empty when the file has none
+  // Set by place_tracks:
+  std::optional<RankPlace> rank{};  // absent where the name does not fit
+  std::uint32_t recording = 0;      // the how-manieth of the ranks that occur
+  std::uint32_t stream = 0;         // the how-manieth track of its rank
+  bool communication = false;
+};
+
+/// An event of a framework's timeline as it stands in the file.
+struct TimelineEvent {
+  nanoseconds start{};
+  nanoseconds end{};
+  NameId name = NameId::none;  // in TimelineEvents::names
+  std::uint32_t track = 0;
+  std::int32_t step = -1;  // -1: the event does not say it
+};
+
+class TimelineEvents final : public TraceReader {
+ public:
+  /// `step` is the key of the argument with the step's number; losses go to `recording`.
+  TimelineEvents(std::string_view step, Recording& recording)
+      : step_(step), recording_(recording) {}
+
+  Use event(od::object& event) override {
+    Fields fields;
+    if (read(event, fields) != SUCCESS) return Use::malformed;
+    if (fields.phase == "M" && fields.name == "thread_name") {
+      tracks_[track(fields.process, fields.thread)].name = fields.label;
+    } else if (fields.phase == "X") {
+      add(fields);
+    } else {
+      return Use::passed_over;
+    }
+    return Use::kept;
+  }
+
+  void member(std::string_view, std::string_view) override {}
+
+  const std::vector<TimelineEvent>& events() const { return events_; }
+  std::vector<Track>& tracks() { return tracks_; }
+  const Track& track_of(const TimelineEvent& event) const { return tracks_[event.track]; }
+  const NameTable& names() const { return names_; }
+
+ private:
+  struct Fields {
+    std::string_view phase;
+    std::string_view name;
+    std::string_view process;
+    std::string_view thread;
+    std::string_view start;
+    std::string_view duration;
+    std::string_view step;   // from args
+    std::string_view label;  // from args: what a track is called
+  };
+
+  error_code read(od::object& event, Fields& fields) const {
+    return each_member(event, [&](const char* key, od::value& value) {
+      if (is_key(key, "ph")) fields.phase = bare_token(value.raw_json_token());
+      if (is_key(key, "pid")) fields.process = bare_token(value.raw_json_token());
+      if (is_key(key, "tid")) fields.thread = bare_token(value.raw_json_token());
+      if (is_key(key, "ts")) fields.start = value.raw_json_token();
+      if (is_key(key, "dur")) fields.duration = value.raw_json_token();
+      if (is_key(key, "name")) return read_text(value, fields.name);
+      if (!is_key(key, "args")) return SUCCESS;
+      return each_member(value, [&](const char* argument, od::value& of_argument) {
+        if (is_key(argument, step_)) fields.step = of_argument.raw_json_token();
+        return is_key(argument, "name") ? read_text(of_argument, fields.label) : SUCCESS;
+      });
+    });
+  }
+
+  void add(const Fields& fields) {
+    const auto span = parse_span(fields.start, fields.duration, recording_);
+    if (!span) return;
+    events_.push_back({span->start,
+                       span->end,
+                       names_.intern(fields.name),
+                       track(fields.process, fields.thread),
+                       parse_small_number(fields.step).value_or(-1)});
+  }
+
+  std::uint32_t track(std::string_view process, std::string_view thread) {
+    const auto [found, is_new] = track_numbers_.try_emplace(
+        {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks_.size()));
+    if (is_new) tracks_.push_back({found->first.first, ""});
+    return found->second;
+  }
+
+  std::string step_;
+  Recording& recording_;
+  NameTable names_;
+  std::vector<TimelineEvent> events_;
+  std::vector<Track> tracks_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> track_numbers_;
+};
+
+/// Which rank of a job each track belongs to, as its name says.
+void read_track(Track& track, const TimelineDialect& dialect) {
+  const auto name = parse_track(dialect.track, track.name);
+  if (!name) return;
+  const auto data =
+      name->data ? std::optional<std::int64_t>(*name->data) : parse_integer(track.process);
+  if (!data || *data < 0 || *data > std::numeric_limits<std::int32_t>::max()) return;
+  track.rank = RankPlace{name->pipeline, static_cast<std::int32_t>(*data), name->tensor};
+  track.communication =
+      std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
+}
+
+/// Returns the ranks that occur, in order.
+std::vector<RankPlace> place_tracks(std::vector<Track>& tracks, const TimelineDialect& dialect) {
+  std::vector<RankPlace> ranks;
+  for (Track& track : tracks) {
+    read_track(track, dialect);
+    if (track.rank) ranks.push_back(*track.rank);
+  }
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::vector<std::uint32_t> streams(ranks.size(), 0);
+  for (Track& track : tracks) {
+    if (!track.rank) continue;
+    const auto place = std::ranges::lower_bound(ranks, *track.rank);
+    track.recording = static_cast<std::uint32_t>(place - ranks.begin());
+    track.stream = streams[track.recording]++;
+  }
+  return ranks;
+}
+
+/// How many ranks there are along one direction of the job.
+std::int64_t extent(const std::vector<RankPlace>& ranks, std::int32_t RankPlace::*direction) {
+  return std::int64_t{(*std::ranges::max_element(ranks, {}, direction)).*direction} + 1;
+}
+
+/// One mark for each number.
+void unite_marks(Recording& recording, const std::string& step) {
+  auto& marks = recording.step_marks;
+  std::ranges::stable_sort(marks, {}, &StepMark::number);
+  std::vector<StepMark> united;
+  for (const auto& mark : marks) {
+    if (united.empty() || united.back().number != mark.number) united.push_back(mark);
+    united.back().start = std::min(united.back().start, mark.start);
+    united.back().end = std::max(united.back().end, mark.end);
+  }
+  marks = std::move(united);
+  if (!marks.empty()) recording.step_marks_from = "args." + step;
+}
+
+class Distribution {
+ public:
+  Distribution(const TimelineEvents& events,
+               const std::vector<RankPlace>& ranks,
+               const TimelineDialect& dialect)
+      : events_(events), ranks_(ranks), dialect_(dialect), recordings_(ranks.size()) {}
+
+  std::vector<Recording> all(const std::string& file) {
+    for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
+    for (const auto& event : events_.events())
+      if (const Track& track = events_.track_of(event); track.rank) add(event, track);
+    for (auto& recording : recordings_) {
+      unite_marks(recording, dialect_.step);
+      sort_events(recording);
+    }
+    return std::move(recordings_);
+  }
+
+ private:
+  void describe(std::size_t index, const std::string& file) {
+    auto& origin = recordings_[index].origin;
+    const auto& place = ranks_[index];
+    const auto data = extent(ranks_, &RankPlace::data);
+    const auto tensor = extent(ranks_, &RankPlace::tensor);
+    const auto stages = extent(ranks_, &RankPlace::pipeline);
+    origin.file = file;
+    origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
+    origin.pipeline_stage = place.pipeline;
+    origin.data_parallel_rank = place.data;
+    origin.framework_timeline = true;
+    std::int64_t world = 0;
+    if (__builtin_mul_overflow(stages * tensor, data, &world) ||
+        world > std::numeric_limits<std::int32_t>::max())
+      return;
+    origin.rank =
+        static_cast<std::int32_t>((place.pipeline * data + place.data) * tensor + place.tensor);
+    origin.world_size = static_cast<std::int32_t>(world);
+    origin.rank_from = "track names, replicas of a pipeline stage after each other";
+  }
+
+  void add(const TimelineEvent& event, const Track& track) {
+    auto& recording = recordings_[track.recording];
+    const auto name = events_.names().at(event.name);
+    if (std::ranges::find(dialect_.host, name) != dialect_.host.end()) {
+      if (recording.threads.empty()) recording.threads.push_back("host");
+      HostEvent host{event.start, event.end};
+      host.name = recording.names.intern(name);
+      host.activity = HostActivity::operation;
+      recording.host_events.push_back(host);
+    } else {
+      DeviceEvent device{event.start, event.end};
+      device.name = recording.names.intern(name);
+      device.stream = track.stream;
+      if (track.communication) {
+        device.communication = static_cast<std::uint32_t>(recording.communications.size());
+        recording.communications.emplace_back().kind = kind_of(name);
+      }
+      recording.device_events.push_back(device);
+    }
+    mark_step(event, recording);
+  }
+
+  attribution::CollectiveKind kind_of(std::string_view name) const {
+    const auto found = dialect_.collectives.find(name);
+    return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
+  }
+
+  /// Events of a step follow each other, so that the mark is nearly always the last one.
+  void mark_step(const TimelineEvent& event, Recording& recording) {
+    if (event.step < 0) return;
+    auto& marks = recording.step_marks;
+    if (marks.empty() || marks.back().number != event.step)
+      marks.push_back({event.step, event.start, event.end});
+    marks.back().start = std::min(marks.back().start, event.start);
+    marks.back().end = std::max(marks.back().end, event.end);
+  }
+
+  const TimelineEvents& events_;
+  const std::vector<RankPlace>& ranks_;
+  const TimelineDialect& dialect_;
+  std::vector<Recording> recordings_;
+};
+
+/// Counts the events whose tracks have other names than the dialect knows.
+void count_unplaced(const TimelineEvents& events, Recording& recording) {
+  std::int64_t unplaced = 0;
+  std::string first;
+  for (const auto& event : events.events()) {
+    const Track& track = events.track_of(event);
+    if (!track.rank && unplaced++ == 0) first = toml_file::printable(track.name);
+  }
+  if (unplaced == 0) return;
+  recording.losses["events_on_unknown_tracks"] = unplaced;
+  recording.remarks.push_back(
+      fmt::format("{} events are on tracks that the dialect does not know, the first on \"{}\".",
+                  unplaced,
+                  first));
+}
 }  // namespace
 
 std::vector<TimelineDialect> parse_timelines(std::string_view toml, const std::string& origin) {
@@ -114,324 +373,19 @@ std::optional<TrackName> parse_track(std::string_view pattern, std::string_view 
   return track;
 }
 
-namespace {
-namespace od = simdjson::ondemand;
-using simdjson::error_code;
-using simdjson::SUCCESS;
-
-/// The events of a framework's timeline as they stand in the file, by track.
-struct TimelineEvent {
-  nanoseconds start{};
-  nanoseconds end{};
-  NameId name = NameId::none;  // in TimelineEvents::names
-  std::uint32_t track = 0;
-  std::int32_t step = -1;  // -1: the event does not say it
-};
-
-class TimelineEvents final : public TraceReader {
- public:
-  /// `step` is the key of the argument with the step's number; losses go to `recording`.
-  TimelineEvents(std::string_view step, Recording& recording)
-      : step_(step), recording_(recording) {}
-
-  Use event(od::object& event) override {
-    Fields fields;
-    if (read(event, fields) != SUCCESS) return Use::malformed;
-    if (fields.phase == "M" && fields.name == "thread_name") {
-      tracks_[track(fields.process, fields.thread)].name = fields.label;
-    } else if (fields.phase == "X") {
-      add(fields);
-    } else {
-      return Use::passed_over;
-    }
-    return Use::kept;
-  }
-
-  void member(std::string_view, std::string_view) override {}
-
-  struct Track {
-    std::string process;  // pid and tid as text
-    std::string thread;
-    std::string name;  // of thread_name; empty when the file has none
-  };
-  const std::vector<TimelineEvent>& events() const { return events_; }
-  const std::vector<Track>& tracks() const { return tracks_; }
-  const NameTable& names() const { return names_; }
-
- private:
-  struct Fields {
-    std::string_view phase;
-    std::string_view name;
-    std::string_view process;
-    std::string_view thread;
-    std::string_view start;
-    std::string_view duration;
-    std::string_view step;   // from args
-    std::string_view label;  // from args: what a track is called
-  };
-
-  error_code read(od::object& event, Fields& fields) const {
-    for (auto each : event) {
-      od::field field;
-      if (const auto error = std::move(each).get(field)) return error;
-      const char* key = field.key().raw();
-      auto& value = field.value();
-      if (is_key(key, "ph")) fields.phase = bare_token(value.raw_json_token());
-      if (is_key(key, "pid")) fields.process = bare_token(value.raw_json_token());
-      if (is_key(key, "tid")) fields.thread = bare_token(value.raw_json_token());
-      if (is_key(key, "ts")) fields.start = value.raw_json_token();
-      if (is_key(key, "dur")) fields.duration = value.raw_json_token();
-      error_code error = SUCCESS;
-      if (is_key(key, "name")) error = read_text(value, fields.name);
-      if (is_key(key, "args")) error = read_arguments(value, fields);
-      if (error != SUCCESS) return error;
-    }
-    return SUCCESS;
-  }
-
-  error_code read_arguments(od::value& value, Fields& fields) const {
-    if (value.raw_json_token().front() != '{') return SUCCESS;
-    od::object arguments;
-    if (const auto error = value.get_object().get(arguments)) return error;
-    for (auto each : arguments) {
-      od::field field;
-      if (const auto error = std::move(each).get(field)) return error;
-      const char* key = field.key().raw();
-      if (is_key(key, step_)) fields.step = field.value().raw_json_token();
-      if (!is_key(key, "name")) continue;
-      if (const auto error = read_text(field.value(), fields.label)) return error;
-    }
-    return SUCCESS;
-  }
-
-  void add(const Fields& fields) {
-    const auto span = parse_span(fields.start, fields.duration, recording_);
-    if (!span) return;
-    events_.push_back({span->start,
-                       span->end,
-                       names_.intern(fields.name),
-                       track(fields.process, fields.thread),
-                       parse_small_number(fields.step).value_or(-1)});
-  }
-
-  std::uint32_t track(std::string_view process, std::string_view thread) {
-    const auto [found, is_new] = track_numbers_.try_emplace(
-        {std::string(process), std::string(thread)}, static_cast<std::uint32_t>(tracks_.size()));
-    if (is_new) tracks_.push_back({found->first.first, found->first.second, ""});
-    return found->second;
-  }
-
-  std::string step_;
-  Recording& recording_;
-  NameTable names_;
-  std::vector<TimelineEvent> events_;
-  std::vector<Track> tracks_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> track_numbers_;
-};
-
-// Which rank and stream of a job each track of a framework's timeline is.
-
-/// Numbered like Megatron numbers its ranks: tensor-parallel ones are neighbours, then replicas.
-struct RankPlace {
-  std::int32_t pipeline = 0;
-  std::int32_t data = 0;
-  std::int32_t tensor = 0;
-  friend auto operator<=>(const RankPlace&, const RankPlace&) = default;
-};
-
-struct TrackPlace {
-  std::uint32_t recording = 0;  // index into Places::ranks
-  std::uint32_t stream = 0;     // the how-manieth track of its rank
-  bool communication = false;
-};
-
-struct Places {
-  std::vector<RankPlace> ranks;                   // those that occur, in order
-  std::vector<std::optional<TrackPlace>> tracks;  // by track; absent where the name does not fit
-};
-
-struct Named {
-  RankPlace rank;
-  bool communication = false;
-};
-
-std::optional<Named> read_track(const TimelineEvents::Track& track,
-                                const TimelineDialect& dialect) {
-  const auto name = parse_track(dialect.track, track.name);
-  if (!name) return std::nullopt;
-  Named named{{name->pipeline, 0, name->tensor}, false};
-  const auto data =
-      name->data ? std::optional<std::int64_t>(*name->data) : parse_integer(track.process);
-  if (!data || *data < 0 || *data > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-  named.rank.data = static_cast<std::int32_t>(*data);
-  named.communication =
-      std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
-  return named;
-}
-
-Places place_tracks(const std::vector<TimelineEvents::Track>& tracks,
-                    const TimelineDialect& dialect) {
-  std::vector<std::optional<Named>> named;
-  std::map<RankPlace, std::uint32_t> numbers;
-  for (const auto& track : tracks) {
-    named.push_back(read_track(track, dialect));
-    if (named.back()) numbers[named.back()->rank] = 0;
-  }
-  Places places;
-  for (auto& [rank, number] : numbers) {
-    number = static_cast<std::uint32_t>(places.ranks.size());
-    places.ranks.push_back(rank);
-  }
-  std::vector<std::uint32_t> streams(places.ranks.size(), 0);
-  for (const auto& track : named) {
-    auto& place = places.tracks.emplace_back();
-    if (!track) continue;
-    const auto recording = numbers.at(track->rank);
-    place = TrackPlace{recording, streams[recording]++, track->communication};
-  }
-  return places;
-}
-
-/// How many ranks there are along one direction of the job.
-std::int64_t extent(const std::vector<RankPlace>& ranks, std::int32_t RankPlace::*direction) {
-  return std::int64_t{(*std::ranges::max_element(ranks, {}, direction)).*direction} + 1;
-}
-
-/// One mark for each number.
-void unite_marks(Recording& recording, const std::string& step) {
-  auto& marks = recording.step_marks;
-  std::ranges::stable_sort(marks, {}, &StepMark::number);
-  std::vector<StepMark> united;
-  for (const auto& mark : marks) {
-    if (united.empty() || united.back().number != mark.number) united.push_back(mark);
-    united.back().start = std::min(united.back().start, mark.start);
-    united.back().end = std::max(united.back().end, mark.end);
-  }
-  marks = std::move(united);
-  if (!marks.empty()) recording.step_marks_from = "args." + step;
-}
-
-class Distribution {
- public:
-  Distribution(const TimelineEvents& events, const Places& places, const TimelineDialect& dialect)
-      : events_(events), places_(places), dialect_(dialect), recordings_(places.ranks.size()) {}
-
-  std::vector<Recording> all(const std::string& file) {
-    for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
-    for (const auto& event : events_.events())
-      if (const auto& place = places_.tracks[event.track]) add(event, *place);
-    for (auto& recording : recordings_) {
-      unite_marks(recording, dialect_.step);
-      sort_events(recording);
-    }
-    return std::move(recordings_);
-  }
-
- private:
-  void describe(std::size_t index, const std::string& file) {
-    auto& origin = recordings_[index].origin;
-    const auto& place = places_.ranks[index];
-    const auto data = extent(places_.ranks, &RankPlace::data);
-    const auto tensor = extent(places_.ranks, &RankPlace::tensor);
-    const auto stages = extent(places_.ranks, &RankPlace::pipeline);
-    origin.file = file;
-    origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
-    origin.pipeline_stage = place.pipeline;
-    origin.data_parallel_rank = place.data;
-    origin.framework_timeline = true;
-    std::int64_t world = 0;
-    if (__builtin_mul_overflow(stages * tensor, data, &world) ||
-        world > std::numeric_limits<std::int32_t>::max())
-      return;
-    origin.rank =
-        static_cast<std::int32_t>((place.pipeline * data + place.data) * tensor + place.tensor);
-    origin.world_size = static_cast<std::int32_t>(world);
-    origin.rank_from = "track names, replicas of a pipeline stage after each other";
-  }
-
-  void add(const TimelineEvent& event, const TrackPlace& place) {
-    auto& recording = recordings_[place.recording];
-    const auto name = events_.names().at(event.name);
-    if (std::ranges::find(dialect_.host, name) != dialect_.host.end()) {
-      add_host_event(event, recording);
-    } else {
-      add_device_event(event, place);
-    }
-    mark_step(event, recording);
-  }
-
-  void add_device_event(const TimelineEvent& event, const TrackPlace& place) {
-    auto& recording = recordings_[place.recording];
-    const auto name = events_.names().at(event.name);
-    DeviceEvent device{event.start, event.end};
-    device.name = recording.names.intern(name);
-    device.stream = place.stream;
-    if (place.communication) {
-      device.communication = static_cast<std::uint32_t>(recording.communications.size());
-      recording.communications.emplace_back().kind = kind_of(name);
-    }
-    recording.device_events.push_back(device);
-  }
-
-  void add_host_event(const TimelineEvent& event, Recording& recording) {
-    if (recording.threads.empty()) recording.threads.push_back("host");
-    HostEvent host{event.start, event.end};
-    host.name = recording.names.intern(events_.names().at(event.name));
-    host.activity = HostActivity::operation;
-    recording.host_events.push_back(host);
-  }
-
-  attribution::CollectiveKind kind_of(std::string_view name) const {
-    const auto found = dialect_.collectives.find(name);
-    return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
-  }
-
-  /// Events of a step follow each other, so that the mark is nearly always the last one.
-  void mark_step(const TimelineEvent& event, Recording& recording) {
-    if (event.step < 0) return;
-    auto& marks = recording.step_marks;
-    if (marks.empty() || marks.back().number != event.step)
-      marks.push_back({event.step, event.start, event.end});
-    marks.back().start = std::min(marks.back().start, event.start);
-    marks.back().end = std::max(marks.back().end, event.end);
-  }
-
-  const TimelineEvents& events_;
-  const Places& places_;
-  const TimelineDialect& dialect_;
-  std::vector<Recording> recordings_;
-};
-
-/// Counts the events whose tracks have other names than the dialect knows.
-void count_unplaced(const TimelineEvents& events, const Places& places, Recording& recording) {
-  std::int64_t unplaced = 0;
-  std::string first;
-  for (const auto& event : events.events()) {
-    if (places.tracks[event.track]) continue;
-    if (unplaced++ == 0) first = toml_file::printable(events.tracks()[event.track].name);
-  }
-  if (unplaced == 0) return;
-  recording.losses["events_on_unknown_tracks"] = unplaced;
-  recording.remarks.push_back(
-      fmt::format("{} events are on tracks that the dialect does not know, the first on \"{}\".",
-                  unplaced,
-                  first));
-}
-}  // namespace
-
 std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& dialect) {
   Recording damage;
   TimelineEvents events(dialect.step, damage);
   walk_trace(source, events, damage);
-  const auto places = place_tracks(events.tracks(), dialect);
-  if (places.ranks.empty())
+  const auto ranks = place_tracks(events.tracks(), dialect);
+  if (ranks.empty())
     throw UserError(fmt::format(
         "{}: no track is named like \"{}\": give the names of your tracks in a table like "
         "data/timelines.toml.",
         source.name(),
         dialect.track));
-  count_unplaced(events, places, damage);
-  auto recordings = Distribution(events, places, dialect).all(source.name());
+  count_unplaced(events, damage);
+  auto recordings = Distribution(events, ranks, dialect).all(source.name());
   recordings.front().losses = std::move(damage.losses);
   recordings.front().remarks = std::move(damage.remarks);
   return recordings;

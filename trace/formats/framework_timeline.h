@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Timelines that frameworks write themselves.
+/// Timelines that training frameworks write themselves: one file for the whole job, a track for
+/// each kind of work of each rank.
 #pragma once
 
 #include "src/core/step_ledger.h"
@@ -45,9 +46,6 @@ struct TrackName {
 
 /// `name` by the pattern of a dialect; absent when it does not fit.
 std::optional<TrackName> parse_track(std::string_view pattern, std::string_view name);
-
-// Reads timelines that training frameworks write themselves: one file for the whole job, a track
-// for each kind of work of each rank.
 
 /// One recording for each place in the job, in the order of their ranks. Operations are device
 /// events, on one stream for each track; what the dialect calls host work is on the host; a step

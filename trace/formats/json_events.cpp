@@ -4,10 +4,95 @@
 #include "src/core/error.h"
 #include "src/core/process.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <fmt/format.h>
 
 namespace scaleworth::trace {
 namespace {
+/// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
+class JsonWindow {
+ public:
+  /// `bytes` in memory, growing to `most`.
+  JsonWindow(ByteSource& source, std::size_t bytes, std::size_t most)
+      : source_(source), most_(most), buffer_(front_slack + bytes + back_slack, ' ') {}
+
+  /// What is in memory and not consumed. `front_slack` bytes before it and `back_slack` after it
+  /// may be written to; `data` is its first byte. Valid until `more`.
+  std::string_view rest() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  char* data() { return buffer_.data() + begin_; }
+  static constexpr std::size_t front_slack = 1;
+  static constexpr std::size_t back_slack = 128;  // simdjson reads 64 bytes beyond
+
+  void consume(std::size_t bytes) {
+    bytes = std::min(bytes, end_ - begin_);
+    begin_ += bytes;
+    position_ += bytes;
+  }
+
+  /// Brings in more behind what is there; false when the stream has ended or the window is as
+  /// large as it may become and full.
+  bool more() {
+    if (ended_) return false;
+    if (begin_ > front_slack) {
+      std::memmove(buffer_.data() + front_slack, data(), end_ - begin_);
+      end_ -= begin_ - front_slack;
+      begin_ = front_slack;
+    }
+    if (end_ + back_slack == buffer_.size()) {
+      buffer_.resize(front_slack + std::min(2 * (end_ - begin_), most_) + back_slack, ' ');
+      if (end_ + back_slack == buffer_.size()) return false;
+    }
+    const std::size_t room = buffer_.size() - back_slack - end_;
+    const auto got = source_.read({buffer_.data() + end_, room});
+    end_ += got;
+    ended_ = got < room;
+    return got > 0;
+  }
+  bool ended() const { return ended_; }
+  /// Of the first byte of `rest` in the stream.
+  std::uint64_t position() const { return position_; }
+
+ private:
+  ByteSource& source_;
+  std::size_t most_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = front_slack;
+  std::size_t end_ = front_slack;
+  std::uint64_t position_ = 0;
+  bool ended_ = false;
+};
+
+/// A search that goes over each part of a stream once, however often it is asked for: a file that
+/// is damaged everywhere costs no more than its length.
+class OnwardSearch {
+ public:
+  /// next_event or events_end: the first of something whose `}` stands at `from` or behind it.
+  using Find = std::size_t (*)(std::string_view text, std::size_t from);
+  explicit OnwardSearch(Find find) : find_(find) {}
+
+  /// The first in what is in memory; not_found when there is none.
+  std::size_t first(const JsonWindow& window) {
+    const auto begin = window.position();
+    const auto text = window.rest();
+    if (found_ && searched_ > begin) return searched_ - begin;
+    const std::size_t from = searched_ > begin ? searched_ - begin : 0;
+    const auto at = find_(text, from);
+    found_ = at != not_found;
+    // What was not found may begin at the last brace, and go on behind what is in memory.
+    const auto rest = text.substr(std::min(from, text.size()));
+    const auto brace = found_ ? at - from : rest.rfind('}');
+    searched_ = begin + from + std::min(brace, rest.size());
+    return at;
+  }
+
+ private:
+  Find find_;
+  std::uint64_t searched_ = 0;  // position in the stream: of what was found, else where to go on
+  bool found_ = false;
+};
+
 /// A run of events in memory, parsed at once.
 class EventBatch {
  public:
@@ -126,8 +211,7 @@ class Walk {
     array_ended_ = false;
     while (!array_ended_ && at_event()) {
       check_interrupt();
-      while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
-      }
+      fill();
       const auto end =
           window_.rest().front() == '{' ? last_event_end(window_.rest(), batch_bytes_) : not_found;
       if (end == not_found) {
@@ -157,10 +241,7 @@ class Walk {
     }
     if (next() != '"') return false;
     const auto key_end = end_of_value();
-    if (key_end == not_found) {
-      cut_off();
-      return false;
-    }
+    if (key_end == not_found) return cut_off();
     const std::string key(window_.rest().substr(1, key_end - 2));
     window_.consume(key_end);
     if (next() == ':') window_.consume(1);
@@ -169,15 +250,8 @@ class Walk {
       events();
       return true;
     }
-    if (next() == '\0') {
-      cut_off();
-      return false;
-    }
-    const auto end = end_of_value();
-    if (end == not_found) {
-      cut_off();
-      return false;
-    }
+    const auto end = next() == '\0' ? not_found : end_of_value();
+    if (end == not_found) return cut_off();
     if (end <= largest_member) reader_.member(key, window_.rest().substr(0, end));
     window_.consume(end);
     return true;
@@ -196,9 +270,8 @@ class Walk {
   /// The next element: as it is, else repaired, else left out.
   void one_event() {
     if (!at_event()) return;
-    while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
-    }
-    if (window_.rest().front() != '{') return no_event();
+    fill();
+    if (window_.rest().front() != '{') return lose_malformed(end_of_value());
     // Up to what looks like the next event first: damage may leave the end of a value anywhere.
     const auto follower = follower_.first(window_);
     if (follower != not_found) {
@@ -209,7 +282,7 @@ class Walk {
                          ? end_of_value()
                          : value_end(window_.rest().substr(0, follower + farthest_end), 0);
     if (end != not_found && try_event(end)) return;
-    if (follower != not_found) return lose_event(follower, "malformed_events");
+    if (follower != not_found) return lose_malformed(follower);
     last_event(end);
   }
 
@@ -220,19 +293,9 @@ class Walk {
       const auto bytes = window_.rest().rfind('}', bracket) + 1;
       if (bytes > 0 && bytes <= farthest_end && try_repaired(bytes)) return;
       // Nothing but what is next is known to be damaged.
-      lose_event(std::min(end, bracket), "malformed_events");
-    } else if (end != not_found) {
-      lose_event(end, "malformed_events");
-    } else {
-      cut_off();
+      end = std::min(end, bracket);
     }
-  }
-
-  /// An element that is no object.
-  void no_event() {
-    const auto end = end_of_value();
-    if (end == not_found) return cut_off();
-    lose_event(end, "malformed_events");
+    lose_malformed(end);
   }
 
   /// Parses what is next up to `bytes` by itself, and consumes it when that went well.
@@ -250,6 +313,15 @@ class Walk {
     window_.consume(bytes);
   }
 
+  /// The next element, or all that is left when it has no end.
+  void lose_malformed(std::size_t bytes) {
+    if (bytes == not_found) {
+      cut_off();
+    } else {
+      lose_event(bytes, "malformed_events");
+    }
+  }
+
   bool try_repaired(std::size_t bytes) {
     auto text = repair_event(window_.rest().substr(0, bytes));
     const auto length = text.size();
@@ -260,13 +332,15 @@ class Walk {
     return true;
   }
 
-  void cut_off() {
+  /// False, as nothing is left.
+  bool cut_off() {
     cut_off_ = true;
     recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
     recording_.remarks.push_back(
         fmt::format("The file ends early, at byte {}: what it says up to there was read.",
                     window_.position() + window_.rest().size()));
     window_.consume(window_.rest().size());
+    return false;
   }
 
   /// The next character that is no white space, 0 at the end of the file.
@@ -275,6 +349,12 @@ class Walk {
       window_.consume(skip_space(window_.rest(), 0));
     } while (window_.rest().empty() && window_.more());
     return window_.rest().empty() ? '\0' : window_.rest().front();
+  }
+
+  /// Brings a batch into memory, if there is so much.
+  void fill() {
+    while (window_.rest().size() < options_.batch_bytes + 1 && window_.more()) {
+    }
   }
 
   /// value_end of what is next, with as much more of the file as that needs.
@@ -305,6 +385,4 @@ void walk_trace(ByteSource& source,
                 const WalkOptions& options) {
   Walk(source, reader, recording, options).all();
 }
-
-namespace {}  // namespace
 }  // namespace scaleworth::trace

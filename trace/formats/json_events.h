@@ -6,22 +6,16 @@
 #include "trace/formats/byte_source.h"
 #include "trace/recording.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <simdjson.h>
 
 namespace scaleworth::trace {
-// Walks a file in Chrome's trace format event by event, in bounded memory, whatever its size and
-// past damage.
-
 /// What a reader does with the parts of the file.
 class TraceReader {
  public:
@@ -60,13 +54,6 @@ inline constexpr std::int64_t farthest_nanosecond = std::int64_t{1} << 61;
 /// without fraction and exponent, quotes and white space around it. Absent for anything else (NaN,
 /// Infinity, words) and beyond +-2^61.
 std::optional<std::int64_t> parse_decimal(std::string_view text, int shift);
-
-/// Microseconds as text in nanoseconds.
-inline std::optional<std::chrono::nanoseconds> parse_microseconds(std::string_view text) {
-  const auto value = parse_decimal(text, 3);
-  if (!value) return std::nullopt;
-  return std::chrono::nanoseconds(*value);
-}
 
 /// An integer; absent as for parse_decimal.
 inline std::optional<std::int64_t> parse_integer(std::string_view text) {
@@ -107,6 +94,26 @@ inline simdjson::error_code read_text(simdjson::ondemand::value& value, std::str
   return simdjson::SUCCESS;
 }
 
+/// Calls `use(key, value)` with each member of `object`; `key` as is_key wants it. Ends at the
+/// first error, its own or simdjson's.
+template <class Use>
+simdjson::error_code each_member(simdjson::ondemand::object& object, Use use) {
+  for (auto each : object) {
+    simdjson::ondemand::field field;
+    if (const auto error = std::move(each).get(field)) return error;
+    if (const auto error = use(field.key().raw(), field.value())) return error;
+  }
+  return simdjson::SUCCESS;
+}
+/// Null or a value of another kind has no members.
+template <class Use>
+simdjson::error_code each_member(simdjson::ondemand::value& value, Use use) {
+  simdjson::ondemand::object object;
+  if (value.raw_json_token().front() != '{') return simdjson::SUCCESS;
+  if (const auto error = value.get_object().get(object)) return error;
+  return each_member(object, use);
+}
+
 // Where things begin and end in JSON text that may be cut off or damaged. Nothing here checks
 // what it passes over.
 
@@ -141,64 +148,4 @@ std::size_t events_end(std::string_view text, std::size_t from);
 /// marks). A string is taken to end at a quote that is followed by what may follow a string there.
 /// Whether the result is JSON is for a parser to say.
 std::string repair_event(std::string_view event);
-
-/// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
-class JsonWindow {
- public:
-  /// `bytes` in memory, growing to `most`.
-  JsonWindow(ByteSource& source, std::size_t bytes, std::size_t most);
-
-  /// What is in memory and not consumed. `front_slack` bytes before it and `back_slack` after it
-  /// may be written to; `data` is its first byte. Valid until `more`.
-  std::string_view rest() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  char* data() { return buffer_.data() + begin_; }
-  static constexpr std::size_t front_slack = 1;
-  static constexpr std::size_t back_slack = 128;  // simdjson reads 64 bytes beyond
-
-  void consume(std::size_t bytes);
-  /// Brings in more behind what is there; false when the stream has ended or the window is as
-  /// large as it may become and full.
-  bool more();
-  bool ended() const { return ended_; }
-  /// Of the first byte of `rest` in the stream.
-  std::uint64_t position() const { return position_; }
-
- private:
-  ByteSource& source_;
-  std::size_t most_;
-  std::vector<char> buffer_;
-  std::size_t begin_ = front_slack;
-  std::size_t end_ = front_slack;
-  std::uint64_t position_ = 0;
-  bool ended_ = false;
-};
-
-/// A search that goes over each part of a stream once, however often it is asked for: a file that
-/// is damaged everywhere costs no more than its length.
-class OnwardSearch {
- public:
-  /// next_event or events_end: the first of something whose `}` stands at `from` or behind it.
-  using Find = std::size_t (*)(std::string_view text, std::size_t from);
-  explicit OnwardSearch(Find find) : find_(find) {}
-
-  /// The first in what is in memory; not_found when there is none.
-  std::size_t first(const JsonWindow& window) {
-    const auto begin = window.position();
-    const auto text = window.rest();
-    if (found_ && searched_ > begin) return searched_ - begin;
-    const std::size_t from = searched_ > begin ? searched_ - begin : 0;
-    const auto at = find_(text, from);
-    found_ = at != not_found;
-    // What was not found may begin at the last brace, and go on behind what is in memory.
-    const auto rest = text.substr(std::min(from, text.size()));
-    const auto brace = found_ ? at - from : rest.rfind('}');
-    searched_ = begin + from + std::min(brace, rest.size());
-    return at;
-  }
-
- private:
-  Find find_;
-  std::uint64_t searched_ = 0;  // position in the stream: of what was found, else where to go on
-  bool found_ = false;
-};
 }  // namespace scaleworth::trace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/json_events.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -35,79 +36,7 @@ std::size_t nested_end(std::string_view text, std::size_t start) {
   }
   return not_found;
 }
-}  // namespace
 
-std::size_t skip_space(std::string_view text, std::size_t from) {
-  while (from < text.size() && is_space(text[from])) ++from;
-  return from;
-}
-
-std::size_t value_end(std::string_view text, std::size_t start) {
-  if (start >= text.size()) return not_found;
-  if (text[start] == '"') return string_end(text, start);
-  if (text[start] == '{' || text[start] == '[') return nested_end(text, start);
-  return text.find_first_of(",]} \n\r\t", start + 1);
-}
-
-std::size_t last_event_end(std::string_view text, std::size_t limit) {
-  limit = std::min(limit, text.size());
-  for (auto at = limit; at > 0;) {
-    at = text.rfind('}', at - 1);
-    if (at == not_found) return not_found;
-    const auto comma = skip_space(text, at + 1);
-    if (comma < text.size() && text[comma] == ',') {
-      const auto next = skip_space(text, comma + 1);
-      if (next < text.size() && text[next] == '{') return at + 1;
-    }
-  }
-  return not_found;
-}
-
-bool is_event_key(std::string_view text, std::size_t quote) {
-  constexpr std::array<std::string_view, 10> keys = {"\"ph\"",
-                                                     "\"name\"",
-                                                     "\"cat\"",
-                                                     "\"pid\"",
-                                                     "\"tid\"",
-                                                     "\"ts\"",
-                                                     "\"dur\"",
-                                                     "\"id\"",
-                                                     "\"s\"",
-                                                     "\"args\""};
-  const auto rest = text.substr(std::min(quote, text.size()));
-  for (const auto key : keys) {
-    if (!rest.starts_with(key)) continue;
-    const auto colon = skip_space(rest, key.size());
-    return colon < rest.size() && rest[colon] == ':';
-  }
-  return false;
-}
-
-std::size_t next_event(std::string_view text, std::size_t from) {
-  for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
-    const auto comma = skip_space(text, at + 1);
-    if (comma >= text.size() || text[comma] != ',') continue;
-    const auto brace = skip_space(text, comma + 1);
-    if (brace >= text.size() || text[brace] != '{') continue;
-    if (is_event_key(text, skip_space(text, brace + 1))) return brace;
-  }
-  return not_found;
-}
-
-std::size_t events_end(std::string_view text, std::size_t from) {
-  for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
-    const auto bracket = skip_space(text, at + 1);
-    if (bracket >= text.size() || text[bracket] != ']') continue;
-    const auto next = skip_space(text, bracket + 1);
-    if (next == text.size() || text[next] == '}') return bracket;
-    const auto key = skip_space(text, next + 1);
-    if (text[next] == ',' && key < text.size() && text[key] == '"' && !is_event_key(text, key))
-      return bracket;
-  }
-  return not_found;
-}
-
-namespace {
 struct Decimal {
   std::uint64_t digits = 0;  // the significant ones, without the point
   int exponent = 0;          // value = digits * 10^exponent
@@ -162,7 +91,130 @@ std::optional<Decimal> read_decimal(std::string_view text) {
   if (at == nullptr || at != end) return std::nullopt;
   return decimal;
 }
+
+/// Whether the quote at `quote` can close a string: a key's before a colon, a value's before the
+/// end of what holds it or before another key or string.
+bool closes(std::string_view text, std::size_t quote) {
+  const auto next = skip_space(text, quote + 1);
+  if (next >= text.size() || text[next] == ':' || text[next] == '}' || text[next] == ']')
+    return true;
+  if (text[next] != ',') return false;
+  const auto follower = skip_space(text, next + 1);
+  return follower < text.size() && text[follower] == '"';
+}
+
+/// The closing quote of the string that opens at `quote`. Between an escaped quote and the end of a
+/// name that ends in a backslash a key of events decides.
+std::size_t closing_quote(std::string_view text, std::size_t quote) {
+  for (auto at = text.find('"', quote + 1); at != not_found; at = text.find('"', at + 1)) {
+    if (!closes(text, at)) continue;
+    if (text[at - 1] != '\\') return at;
+    const auto key = skip_space(text, skip_space(text, at + 1) + 1);
+    if (is_event_key(text, key)) return at;
+  }
+  return not_found;
+}
+
+/// Length of the well-formed UTF-8 sequence at `at`; 0 when there is none.
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (at + length > text.size()) return 0;
+  return simdjson::validate_utf8(text.data() + at, length) ? length : 0;
+}
+
+bool is_escape(std::string_view content, std::size_t backslash) {
+  if (backslash + 1 >= content.size()) return false;
+  const char next = content[backslash + 1];
+  if (next != 'u') return std::string_view("\"\\/bfnrt").find(next) != not_found;
+  const auto digits = content.substr(backslash + 2, 4);
+  return digits.size() == 4 && digits.find_first_not_of("0123456789abcdefABCDEF") == not_found;
+}
+
+void append_escaped(std::string& out, std::string_view content) {
+  for (std::size_t at = 0; at < content.size();) {
+    const char c = content[at];
+    std::size_t length = utf8_length(content, at);
+    if (c == '\\' && is_escape(content, at)) {
+      length = 2;
+    } else if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    if (length == 0) {
+      out += '?';
+      length = 1;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += ' ';
+    } else {
+      out += content.substr(at, length);
+    }
+    at += length;
+  }
+}
 }  // namespace
+
+std::size_t skip_space(std::string_view text, std::size_t from) {
+  while (from < text.size() && is_space(text[from])) ++from;
+  return from;
+}
+
+std::size_t value_end(std::string_view text, std::size_t start) {
+  if (start >= text.size()) return not_found;
+  if (text[start] == '"') return string_end(text, start);
+  if (text[start] == '{' || text[start] == '[') return nested_end(text, start);
+  return text.find_first_of(",]} \n\r\t", start + 1);
+}
+
+std::size_t last_event_end(std::string_view text, std::size_t limit) {
+  limit = std::min(limit, text.size());
+  for (auto at = limit; at > 0;) {
+    at = text.rfind('}', at - 1);
+    if (at == not_found) return not_found;
+    const auto comma = skip_space(text, at + 1);
+    if (comma < text.size() && text[comma] == ',') {
+      const auto next = skip_space(text, comma + 1);
+      if (next < text.size() && text[next] == '{') return at + 1;
+    }
+  }
+  return not_found;
+}
+
+bool is_event_key(std::string_view text, std::size_t quote) {
+  constexpr std::array<std::string_view, 10> keys = {
+      "ph", "name", "cat", "pid", "tid", "ts", "dur", "id", "s", "args"};
+  const auto rest = text.substr(std::min(quote, text.size()));
+  if (!rest.starts_with('"')) return false;
+  constexpr std::size_t longest = 4;
+  const auto key = rest.substr(1, rest.substr(0, longest + 2).find('"', 1) - 1);
+  if (std::ranges::find(keys, key) == keys.end()) return false;
+  const auto colon = skip_space(rest, key.size() + 2);
+  return colon < rest.size() && rest[colon] == ':';
+}
+
+std::size_t next_event(std::string_view text, std::size_t from) {
+  for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
+    const auto comma = skip_space(text, at + 1);
+    if (comma >= text.size() || text[comma] != ',') continue;
+    const auto brace = skip_space(text, comma + 1);
+    if (brace >= text.size() || text[brace] != '{') continue;
+    if (is_event_key(text, skip_space(text, brace + 1))) return brace;
+  }
+  return not_found;
+}
+
+std::size_t events_end(std::string_view text, std::size_t from) {
+  for (auto at = text.find('}', from); at != not_found; at = text.find('}', at + 1)) {
+    const auto bracket = skip_space(text, at + 1);
+    if (bracket >= text.size() || text[bracket] != ']') continue;
+    const auto next = skip_space(text, bracket + 1);
+    if (next == text.size() || text[next] == '}') return bracket;
+    const auto key = skip_space(text, next + 1);
+    if (text[next] == ',' && key < text.size() && text[key] == '"' && !is_event_key(text, key))
+      return bracket;
+  }
+  return not_found;
+}
 
 std::string_view bare_token(std::string_view token) {
   while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
@@ -204,15 +256,17 @@ std::optional<std::int32_t> parse_small_number(std::string_view text) {
 std::optional<TimeInterval> parse_span(std::string_view start,
                                        std::string_view duration,
                                        Recording& recording) {
-  const auto begin = parse_microseconds(start);
+  constexpr int nanoseconds_of_microseconds = 3;  // decimal places
+  const auto begin = parse_decimal(start, nanoseconds_of_microseconds);
   if (!begin) {
     ++recording.losses["events_without_time"];
     return std::nullopt;
   }
-  const auto length = parse_microseconds(duration);
+  const auto length = parse_decimal(duration, nanoseconds_of_microseconds);
   if (!length) ++recording.losses["events_without_duration"];
-  if (length && *length < nanoseconds(0)) ++recording.losses["events_ending_before_their_start"];
-  return TimeInterval{*begin, *begin + std::max(length.value_or(nanoseconds(0)), nanoseconds(0))};
+  if (length && *length < 0) ++recording.losses["events_ending_before_their_start"];
+  const std::int64_t known = std::max(length.value_or(0), std::int64_t{0});
+  return TimeInterval{nanoseconds(*begin), nanoseconds(*begin + known)};
 }
 
 std::optional<std::uint64_t> parse_identifier(std::string_view text) {
@@ -221,78 +275,6 @@ std::optional<std::uint64_t> parse_identifier(std::string_view text) {
   if (!decimal->negative) return decimal->digits;
   return static_cast<std::uint32_t>(std::uint64_t{0} - decimal->digits);
 }
-
-namespace {
-/// Whether the quote at `quote` can close a string: a key's before a colon, a value's before the
-/// end of what holds it or before another key or string.
-bool closes(std::string_view text, std::size_t quote) {
-  const auto next = skip_space(text, quote + 1);
-  if (next >= text.size() || text[next] == ':' || text[next] == '}' || text[next] == ']')
-    return true;
-  if (text[next] != ',') return false;
-  const auto follower = skip_space(text, next + 1);
-  return follower < text.size() && text[follower] == '"';
-}
-
-/// The closing quote of the string that opens at `quote`. Between an escaped quote and the end of a
-/// name that ends in a backslash a key of events decides.
-std::size_t closing_quote(std::string_view text, std::size_t quote) {
-  for (auto at = text.find('"', quote + 1); at != not_found; at = text.find('"', at + 1)) {
-    if (!closes(text, at)) continue;
-    if (text[at - 1] != '\\') return at;
-    const auto key = skip_space(text, skip_space(text, at + 1) + 1);
-    if (is_event_key(text, key)) return at;
-  }
-  return not_found;
-}
-
-/// Length of the well-formed UTF-8 sequence at `at`; 0 when there is none.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
-  const unsigned lead = byte(at);
-  std::size_t length = 1;
-  if (lead >= 0xc2 && lead < 0xe0) length = 2;
-  if (lead >= 0xe0 && lead < 0xf0) length = 3;
-  if (lead >= 0xf0 && lead < 0xf5) length = 4;
-  if ((length == 1 && lead >= 0x80) || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(at + i) & 0xc0U) != 0x80) return 0;
-  if (length == 1) return 1;
-  const unsigned second = byte(at + 1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool beyond = (lead == 0xed && second >= 0xa0) || (lead == 0xf4 && second >= 0x90);
-  return overlong || beyond ? 0 : length;
-}
-
-bool is_escape(std::string_view content, std::size_t backslash) {
-  if (backslash + 1 >= content.size()) return false;
-  const char next = content[backslash + 1];
-  if (next != 'u') return std::string_view("\"\\/bfnrt").find(next) != not_found;
-  const auto digits = content.substr(backslash + 2, 4);
-  return digits.size() == 4 && digits.find_first_not_of("0123456789abcdefABCDEF") == not_found;
-}
-
-void append_escaped(std::string& out, std::string_view content) {
-  for (std::size_t at = 0; at < content.size();) {
-    const char c = content[at];
-    std::size_t length = utf8_length(content, at);
-    if (c == '\\' && is_escape(content, at)) {
-      length = 2;
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    if (length == 0) {
-      out += '?';
-      length = 1;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += ' ';
-    } else {
-      out += content.substr(at, length);
-    }
-    at += length;
-  }
-}
-}  // namespace
 
 std::string repair_event(std::string_view event) {
   std::string out;
@@ -309,34 +291,5 @@ std::string repair_event(std::string_view event) {
     at = end;
   }
   return out;
-}
-
-JsonWindow::JsonWindow(ByteSource& source, std::size_t bytes, std::size_t most)
-    : source_(source), most_(most), buffer_(front_slack + bytes + back_slack, ' ') {}
-
-void JsonWindow::consume(std::size_t bytes) {
-  bytes = std::min(bytes, end_ - begin_);
-  begin_ += bytes;
-  position_ += bytes;
-}
-
-bool JsonWindow::more() {
-  if (ended_) return false;
-  if (begin_ > front_slack) {
-    std::memmove(buffer_.data() + front_slack, data(), end_ - begin_);
-    end_ -= begin_ - front_slack;
-    begin_ = front_slack;
-  }
-  std::size_t room = buffer_.size() - back_slack - end_;
-  if (room == 0) {
-    const auto bytes = std::min(2 * (end_ - begin_), most_);
-    buffer_.resize(front_slack + bytes + back_slack, ' ');
-    room = buffer_.size() - back_slack - end_;
-    if (room == 0) return false;
-  }
-  const auto got = source_.read({buffer_.data() + end_, room});
-  end_ += got;
-  ended_ = got < room;
-  return got > 0;
 }
 }  // namespace scaleworth::trace

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -21,208 +20,106 @@ namespace scaleworth::trace {
 namespace {
 using attribution::CollectiveKind;
 
-// The fields of one Kineto event as their text, without a copy.
+/// Today's names before older ones, those that occur most in front.
+constexpr std::array<std::pair<std::string_view, KinetoCategory>, 17> categories = {{
+    {"cpu_op", HostActivity::operation},
+    {"cuda_runtime", HostActivity::runtime_call},
+    {"kernel", DeviceOperation::kernel},
+    {"python_function", HostActivity::operation},
+    {"cuda_driver", HostActivity::driver_call},
+    {"gpu_memcpy", DeviceOperation::copy},
+    {"gpu_memset", DeviceOperation::fill},
+    {"user_annotation", HostActivity::annotation},
+    {"gpu_user_annotation", OtherEvent::gpu_annotation},
+    {"cuda_sync", HostActivity::synchronization},
+    {"overhead", HostActivity::overhead},
+    {"Kernel", DeviceOperation::kernel},
+    {"Memcpy", DeviceOperation::copy},
+    {"Memset", DeviceOperation::fill},
+    {"Runtime", HostActivity::runtime_call},
+    {"Operator", HostActivity::operation},
+    {"Overhead", HostActivity::overhead},
+}};
 
-/// What an event is, by its category; unused ones are `none`.
-enum class KinetoCategory : std::uint8_t {
-  none,
-  kernel,
-  copy,
-  fill,
-  runtime_call,
-  driver_call,
-  synchronization,
-  annotation,
-  gpu_annotation,
-  overhead,
-  operation,
-  metadata,  // process and thread names
+KinetoCategory kineto_category(std::string_view name) {
+  for (const auto& [known, category] : categories)
+    if (name == known) return category;
+  return OtherEvent::unused;
+}
+
+template <class Kind>
+bool is(const KinetoCategory& category, Kind kind) {
+  const auto* own = std::get_if<Kind>(&category);
+  return own && *own == kind;
+}
+
+/// Of args, grouped by first letter, which is what is compared first.
+constexpr std::array<std::string_view, 20> argument_keys = {
+    "correlation",
+    "cuda_sync_kind",
+    "device",
+    "dtype",
+    "stream",
+    "bytes",
+    "graph node id",
+    "wait_on_stream",
+    "wait_on_cuda_event_record_corr_id",
+    "Collective name",
+    "In msg nelems",
+    "Out msg nelems",
+    "Process Group Name",
+    "Process Group Description",
+    "Process Group Ranks",
+    "Group size",
+    "Src Rank",
+    "Dst Rank",
+    "Root Rank",
+    "Seq",
+};
+
+/// The place of a key among argument_keys, found by the compiler.
+struct ArgumentKey {
+  consteval ArgumentKey(const char* key) {
+    while (argument_keys.at(index) != key) ++index;
+  }
+  std::size_t index = 0;
 };
 
 /// JSON text of the fields, strings with their quotes; empty where they are missing.
 struct KinetoFields {
-  KinetoCategory category = KinetoCategory::none;
-  std::string_view name;  // without quotes and escapes
+  KinetoCategory category = OtherEvent::unused;
+  char phase = '\0';
+  bool has_category = false;
+  bool arguments_left = false;  // they stood before what says which of them are needed
+  std::string_view name;        // without quotes and escapes
   std::string_view process;
   std::string_view thread;
   std::string_view start;
   std::string_view duration;
-  // From args:
-  std::string_view label;  // of metadata: without quotes
-  std::string_view correlation;
-  std::string_view device;
-  std::string_view stream;
-  std::string_view graph_node;
-  std::string_view bytes;
-  std::string_view sync_kind;
-  std::string_view waits_on;
-  std::string_view event_record;
-  std::string_view collective;
-  std::string_view elements_in;
-  std::string_view elements_out;
-  std::string_view element_type;
-  std::string_view group;
-  std::string_view group_description;
-  std::string_view group_ranks;
-  std::string_view group_size;
-  std::string_view source_rank;
-  std::string_view destination_rank;
-  std::string_view root_rank;  // only our own exports say it
-  std::string_view sequence;
+  std::string_view label;  // from the args of metadata: without quotes
+  std::array<std::string_view, argument_keys.size()> arguments;
+
+  std::string_view operator[](ArgumentKey key) const { return arguments[key.index]; }
 };
-}  // namespace
 
-CollectiveKind parse_collective_name(std::string_view name) {
-  std::string letters;
-  for (const char c : name)
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  // In this order: "reducescatter" holds "reduce", "alltoall" nothing of the others.
-  using enum CollectiveKind;
-  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 13> words = {{
-      {"reducescatter", reduce_scatter},
-      {"allreduce", all_reduce},
-      {"allgather", all_gather},
-      {"alltoall", all_to_all},
-      {"broadcast", broadcast},
-      {"barrier", barrier},
-      {"sendrecv", send_receive},
-      {"send", send},
-      {"recv", receive},
-      {"receive", receive},
-      {"reduce", reduce},
-      {"gather", gather},
-      {"scatter", scatter},
-  }};
-  for (const auto& [word, kind] : words)
-    if (letters.find(word) != std::string::npos) return kind;
-  return unknown;
-}
-
-std::optional<std::int64_t> element_bytes(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 17> types = {{
-      {"Float", 4},
-      {"BFloat16", 2},
-      {"Half", 2},
-      {"Double", 8},
-      {"Long", 8},
-      {"Int", 4},
-      {"Short", 2},
-      {"Byte", 1},
-      {"Char", 1},
-      {"Bool", 1},
-      {"UInt16", 2},
-      {"UInt32", 4},
-      {"UInt64", 8},
-      {"ComplexHalf", 4},
-      {"ComplexFloat", 8},
-      {"ComplexDouble", 16},
-      {"Float8", 1},
-  }};
-  if (type.starts_with("Float8_")) type = "Float8";
-  for (const auto& [name, bytes] : types)
-    if (type == name) return bytes;
-  return std::nullopt;
-}
-
-namespace {
 namespace od = simdjson::ondemand;
 using simdjson::error_code;
 using simdjson::SUCCESS;
 
-struct ArgumentKey {
-  std::string_view key;
-  std::string_view KinetoFields::*field;
-};
-
-// Grouped by first letter, which is what is compared first.
-constexpr std::array argument_keys = {
-    ArgumentKey{"correlation", &KinetoFields::correlation},
-    ArgumentKey{"cuda_sync_kind", &KinetoFields::sync_kind},
-    ArgumentKey{"device", &KinetoFields::device},
-    ArgumentKey{"dtype", &KinetoFields::element_type},
-    ArgumentKey{"stream", &KinetoFields::stream},
-    ArgumentKey{"bytes", &KinetoFields::bytes},
-    ArgumentKey{"graph node id", &KinetoFields::graph_node},
-    ArgumentKey{"wait_on_stream", &KinetoFields::waits_on},
-    ArgumentKey{"wait_on_cuda_event_record_corr_id", &KinetoFields::event_record},
-    ArgumentKey{"Collective name", &KinetoFields::collective},
-    ArgumentKey{"In msg nelems", &KinetoFields::elements_in},
-    ArgumentKey{"Out msg nelems", &KinetoFields::elements_out},
-    ArgumentKey{"Process Group Name", &KinetoFields::group},
-    ArgumentKey{"Process Group Description", &KinetoFields::group_description},
-    ArgumentKey{"Process Group Ranks", &KinetoFields::group_ranks},
-    ArgumentKey{"Group size", &KinetoFields::group_size},
-    ArgumentKey{"Src Rank", &KinetoFields::source_rank},
-    ArgumentKey{"Dst Rank", &KinetoFields::destination_rank},
-    ArgumentKey{"Root Rank", &KinetoFields::root_rank},
-    ArgumentKey{"Seq", &KinetoFields::sequence},
-};
-
-error_code read_argument(const char* key, od::value& value, KinetoFields& fields) {
-  if (fields.category == KinetoCategory::metadata)
-    return is_key(key, "name") ? read_text(value, fields.label) : SUCCESS;
-  for (const auto& known : argument_keys) {
-    if (!is_key(key, known.key)) continue;
-    fields.*known.field = value.raw_json_token();
-    break;
-  }
-  return SUCCESS;
+error_code read_arguments(od::value& arguments, KinetoFields& fields) {
+  const bool metadata = is(fields.category, OtherEvent::metadata);
+  return each_member(arguments, [&](const char* key, od::value& value) {
+    if (metadata) return is_key(key, "name") ? read_text(value, fields.label) : SUCCESS;
+    for (std::size_t i = 0; i < argument_keys.size(); ++i) {
+      if (!is_key(key, argument_keys[i])) continue;
+      fields.arguments[i] = value.raw_json_token();
+      break;
+    }
+    return SUCCESS;
+  });
 }
 
-error_code read_arguments(od::value& value, KinetoFields& fields) {
-  od::object arguments;
-  // "args": null or of another kind says nothing.
-  if (value.raw_json_token().front() != '{') return SUCCESS;
-  if (const auto error = value.get_object().get(arguments)) return error;
-  for (auto each : arguments) {
-    od::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    if (const auto error = read_argument(field.key().raw(), field.value(), fields)) return error;
-  }
-  return SUCCESS;
-}
-
-/// The category of today's and older names: "kernel", "Kernel", ...
-KinetoCategory kineto_category(std::string_view name) {
-  using enum KinetoCategory;
-  constexpr std::array<std::pair<std::string_view, KinetoCategory>, 17> names = {{
-      {"cpu_op", operation},
-      {"cuda_runtime", runtime_call},
-      {"kernel", kernel},
-      {"python_function", operation},
-      {"cuda_driver", driver_call},
-      {"gpu_memcpy", copy},
-      {"gpu_memset", fill},
-      {"user_annotation", annotation},
-      {"gpu_user_annotation", gpu_annotation},
-      {"cuda_sync", synchronization},
-      {"overhead", overhead},
-      {"Kernel", kernel},
-      {"Memcpy", copy},
-      {"Memset", fill},
-      {"Runtime", runtime_call},
-      {"Operator", operation},
-      {"Overhead", overhead},
-  }};
-  for (const auto& [known, category] : names)
-    if (name == known) return category;
-  return none;
-}
-
-bool is_wanted(char phase) {
-  return phase == 'X' || phase == 'M';
-}
-
-/// How far the fields of an event were read.
-struct Progress {
-  char phase = '\0';
-  bool has_category = false;
-  bool arguments_left = false;
-  bool unwanted() const { return phase != '\0' && !is_wanted(phase); }
-};
-
-error_code read_field(od::field& field, KinetoFields& fields, Progress& progress) {
+error_code read_field(od::field& field, KinetoFields& fields) {
   const char* key = field.key().raw();
   auto& value = field.value();
   if (is_key(key, "name")) return read_text(value, fields.name);
@@ -232,47 +129,41 @@ error_code read_field(od::field& field, KinetoFields& fields, Progress& progress
   if (is_key(key, "dur")) fields.duration = value.raw_json_token();
   if (is_key(key, "ph")) {
     const auto phase = bare_token(value.raw_json_token());
-    progress.phase = phase.size() == 1 ? phase.front() : '?';
-    if (progress.phase == 'M') fields.category = KinetoCategory::metadata;
+    fields.phase = phase.size() == 1 ? phase.front() : '?';
+    if (fields.phase == 'M') fields.category = OtherEvent::metadata;
   }
-  if (is_key(key, "cat") && progress.phase != 'M') {
+  if (is_key(key, "cat") && fields.phase != 'M') {
     fields.category = kineto_category(bare_token(value.raw_json_token()));
-    progress.has_category = true;
+    fields.has_category = true;
   }
-  if (!is_key(key, "args") || fields.category == KinetoCategory::operation) return SUCCESS;
-  progress.arguments_left = fields.category == KinetoCategory::none;
-  return progress.arguments_left ? SUCCESS : read_arguments(value, fields);
+  if (!is_key(key, "args") || is(fields.category, HostActivity::operation)) return SUCCESS;
+  fields.arguments_left = is(fields.category, OtherEvent::unused);
+  return fields.arguments_left ? SUCCESS : read_arguments(value, fields);
 }
 
 /// The arguments of an event in which they stood before what says which of them are needed. Nothing
 /// else is read again: simdjson has room for each string once.
 error_code read_left_arguments(od::object& event, KinetoFields& fields) {
   if (const auto error = event.reset().error()) return error;
-  for (auto each : event) {
-    od::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    if (!is_key(field.key().raw(), "args")) continue;
-    if (const auto error = read_arguments(field.value(), fields)) return error;
-  }
-  return SUCCESS;
+  return each_member(event, [&](const char* key, od::value& value) {
+    return is_key(key, "args") ? read_arguments(value, fields) : SUCCESS;
+  });
 }
 
-/// Reads `event` as far as its category needs; `fields.category` is `none` for unused events.
+/// Reads `event` as far as its category needs; `fields.category` is `unused` for others.
 /// The views are valid as long as the text that `event` is of.
 error_code read_fields(od::object& event, KinetoFields& fields) {
-  Progress progress;
   for (auto each : event) {
     od::field field;
     if (const auto error = std::move(each).get(field)) return error;
-    if (const auto error = read_field(field, fields, progress)) return error;
-    const bool useless = progress.has_category && fields.category == KinetoCategory::none;
-    if (progress.unwanted() || useless) {
-      fields.category = KinetoCategory::none;
+    if (const auto error = read_field(field, fields)) return error;
+    const bool unwanted = fields.phase != '\0' && fields.phase != 'X' && fields.phase != 'M';
+    if (unwanted) fields.category = OtherEvent::unused;
+    if (unwanted || (fields.has_category && is(fields.category, OtherEvent::unused)))
       return SUCCESS;
-    }
   }
-  if (progress.phase == '\0') fields.category = KinetoCategory::none;
-  if (!progress.arguments_left || fields.category == KinetoCategory::none) return SUCCESS;
+  if (fields.phase == '\0') fields.category = OtherEvent::unused;
+  if (!fields.arguments_left || is(fields.category, OtherEvent::unused)) return SUCCESS;
   return read_left_arguments(event, fields);
 }
 
@@ -286,8 +177,8 @@ std::optional<std::int64_t> product(std::optional<std::int64_t> count,
 
 /// The other rank of a send or receive.
 std::optional<std::int32_t> peer_of(CollectiveKind kind, const KinetoFields& fields) {
-  if (kind == CollectiveKind::send) return parse_small_number(fields.destination_rank);
-  if (kind == CollectiveKind::receive) return parse_small_number(fields.source_rank);
+  if (kind == CollectiveKind::send) return parse_small_number(fields["Dst Rank"]);
+  if (kind == CollectiveKind::receive) return parse_small_number(fields["Src Rank"]);
   return std::nullopt;
 }
 
@@ -308,24 +199,27 @@ std::vector<std::int32_t> parse_rank_list(std::string_view list) {
 
 void add_group(NameId id, const KinetoFields& fields, Recording& recording) {
   auto& group = recording.groups[id];
-  if (group.description.empty()) group.description = bare_token(fields.group_description);
-  if (!group.size) group.size = parse_small_number(fields.group_size);
-  if (group.ranks.empty()) group.ranks = parse_rank_list(bare_token(fields.group_ranks));
+  if (group.description.empty())
+    group.description = bare_token(fields["Process Group Description"]);
+  if (!group.size) group.size = parse_small_number(fields["Group size"]);
+  if (group.ranks.empty()) group.ranks = parse_rank_list(bare_token(fields["Process Group Ranks"]));
 }
 
 /// Adds the communication that `fields` describe, and its group, to `recording`. Returns its
 /// index; no_index when the event has nothing of a collective.
 std::uint32_t add_communication(const KinetoFields& fields, Recording& recording) {
-  if (fields.collective.empty() && fields.group.empty() && fields.sequence.empty()) return no_index;
+  if (fields["Collective name"].empty() && fields["Process Group Name"].empty() &&
+      fields["Seq"].empty())
+    return no_index;
   Communication communication;
-  communication.kind = parse_collective_name(bare_token(fields.collective));
-  communication.group = recording.names.intern(bare_token(fields.group));
-  communication.sequence = parse_integer(fields.sequence);
-  const auto bytes = element_bytes(bare_token(fields.element_type));
-  communication.input_bytes = product(parse_integer(fields.elements_in), bytes);
-  communication.output_bytes = product(parse_integer(fields.elements_out), bytes);
+  communication.kind = parse_collective_name(bare_token(fields["Collective name"]));
+  communication.group = recording.names.intern(bare_token(fields["Process Group Name"]));
+  communication.sequence = parse_integer(fields["Seq"]);
+  const auto bytes = element_bytes(bare_token(fields["dtype"]));
+  communication.input_bytes = product(parse_integer(fields["In msg nelems"]), bytes);
+  communication.output_bytes = product(parse_integer(fields["Out msg nelems"]), bytes);
   communication.peer = peer_of(communication.kind, fields);
-  communication.root = parse_small_number(fields.root_rank);
+  communication.root = parse_small_number(fields["Root Rank"]);
   if (communication.group != NameId::none) add_group(communication.group, fields, recording);
   recording.communications.push_back(communication);
   return static_cast<std::uint32_t>(recording.communications.size() - 1);
@@ -333,12 +227,12 @@ std::uint32_t add_communication(const KinetoFields& fields, Recording& recording
 
 std::optional<std::int32_t> small_number(const simdjson::dom::element& object, const char* key) {
   simdjson::dom::element value;
-  if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  if (object[key].get(value) != SUCCESS) return std::nullopt;
   std::int64_t number = 0;
   std::string_view text;
   // Some launchers write what they found in the environment: text.
-  if (value.get(text) == simdjson::SUCCESS) return parse_small_number(text);
-  if (value.get(number) != simdjson::SUCCESS || number < 0 ||
+  if (value.get(text) == SUCCESS) return parse_small_number(text);
+  if (value.get(number) != SUCCESS || number < 0 ||
       number > std::numeric_limits<std::int32_t>::max())
     return std::nullopt;
   return static_cast<std::int32_t>(number);
@@ -346,7 +240,7 @@ std::optional<std::int32_t> small_number(const simdjson::dom::element& object, c
 
 std::string_view text_of(const simdjson::dom::element& object, const char* key) {
   std::string_view text;
-  if (object[key].get(text) != simdjson::SUCCESS) return {};
+  if (object[key].get(text) != SUCCESS) return {};
   return text;
 }
 
@@ -358,11 +252,10 @@ void read_group(const simdjson::dom::element& config, Recording& recording) {
   group.size = small_number(config, "pg_size");
   group.ranks.clear();
   simdjson::dom::array ranks;
-  if (config["ranks"].get(ranks) != simdjson::SUCCESS) return;
+  if (config["ranks"].get(ranks) != SUCCESS) return;
   for (const auto rank : ranks) {
     std::int64_t number = 0;
-    if (rank.get(number) == simdjson::SUCCESS)
-      group.ranks.push_back(static_cast<std::int32_t>(number));
+    if (rank.get(number) == SUCCESS) group.ranks.push_back(static_cast<std::int32_t>(number));
   }
 }
 
@@ -371,40 +264,18 @@ void read_distributed_info(const simdjson::dom::element& info, Recording& record
   recording.origin.world_size = small_number(info, "world_size");
   if (recording.origin.rank) recording.origin.rank_from = "distributedInfo";
   simdjson::dom::array groups;
-  if (info["pg_config"].get(groups) != simdjson::SUCCESS) return;
+  if (info["pg_config"].get(groups) != SUCCESS) return;
   for (const auto config : groups) read_group(config, recording);
-}
-
-/// What the file says around its events; `base` is what all times of the file count from.
-void read_member(std::string_view key,
-                 std::string_view json,
-                 Recording& recording,
-                 std::chrono::nanoseconds& base) {
-  if (key == "baseTimeNanoseconds") {
-    base = std::chrono::nanoseconds(parse_integer(json).value_or(0));
-  } else if (key == "distributedInfo") {
-    simdjson::dom::parser parser;
-    simdjson::dom::element info;
-    if (parser.parse(json.data(), json.size()).get(info) == simdjson::SUCCESS)
-      read_distributed_info(info, recording);
-  } else if (key == "host_name" || key == "hostname") {
-    recording.origin.host = bare_token(json);
-  }
-}
-
-/// Drops what `unwanted` says of the events in order, and counts it.
-template <typename Events, typename Unwanted>
-void drop(Events& events, Recording& recording, const char* loss, Unwanted unwanted) {
-  const auto end = std::remove_if(events.begin(), events.end(), unwanted);
-  const auto dropped = events.end() - end;
-  if (dropped > 0) recording.losses[loss] += dropped;
-  events.erase(end, events.end());
 }
 
 /// Events at the same time and place are put next to their doubles; without a correlation nothing
 /// distinguishes duplicates, and those keep their order.
-template <typename Events, typename Place, typename Identity>
-void drop_repeated(Events& events, Recording& recording, Place place, Identity identity) {
+template <typename Events, typename Place, typename Details>
+void drop_repeated(Events& events, Recording& recording, Place place, Details details) {
+  const auto identity = [&](const auto& event) {
+    using Known = decltype(details(event));
+    return std::pair(event.correlation, event.correlation == 0 ? Known{} : details(event));
+  };
   for (auto run = events.begin(); run != events.end();) {
     const auto end = std::find_if(
         run, events.end(), [&](const auto& event) { return place(event) != place(*run); });
@@ -417,65 +288,42 @@ void drop_repeated(Events& events, Recording& recording, Place place, Identity i
     return a.correlation != 0 && place(a) == place(b) && identity(a) == identity(b);
   };
   const auto end = std::unique(events.begin(), events.end(), same);
-  const auto dropped = events.end() - end;
-  if (dropped > 0) recording.losses["duplicate_events"] += dropped;
+  if (end != events.end()) recording.losses["duplicate_events"] += events.end() - end;
   events.erase(end, events.end());
 }
 
-/// Each part is within +-2^61, so that the sum is within 64 bits.
-template <typename Event>
-bool shifted_out_of_range(Event& event, std::chrono::nanoseconds base) {
-  event.start += base;
-  event.end += base;
-  const auto farthest = std::chrono::nanoseconds(farthest_nanosecond);
-  return event.start < -farthest || event.end > farthest;
-}
-
 /// Moves all times by `base`, and drops what that puts beyond +-2^61 ns ("events_out_of_range").
-void shift_times(Recording& recording, std::chrono::nanoseconds base) {
-  const auto out = [&](auto& event) { return shifted_out_of_range(event, base); };
-  drop(recording.device_events, recording, "events_out_of_range", out);
-  drop(recording.host_events, recording, "events_out_of_range", out);
-  drop(recording.step_marks, recording, "events_out_of_range", out);
-}
-
-/// Puts each of the tool's records of waiting on the thread whose call it belongs to, by
-/// correlation; those without a call stay where they are.
-void place_synchronizations(Recording& recording) {
-  if (recording.synchronizations.empty()) return;
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> calls;
-  for (const auto& event : recording.host_events)
-    if (is_call(event)) calls.emplace_back(event.correlation, event.thread);
-  std::ranges::sort(calls);
-  for (auto& event : recording.host_events) {
-    if (event.activity != HostActivity::synchronization) continue;
-    const auto call = std::ranges::lower_bound(calls, std::pair(event.correlation, 0U));
-    if (call != calls.end() && call->first == event.correlation) event.thread = call->second;
-  }
+/// Each part is within that, so that the sum is within 64 bits.
+void shift_times(Recording& recording, nanoseconds base) {
+  constexpr nanoseconds farthest{farthest_nanosecond};
+  const auto shift = [&](auto& events) {
+    for (auto& event : events) {
+      event.start += base;
+      event.end += base;
+    }
+    const auto dropped = std::erase_if(
+        events, [&](const auto& event) { return event.start < -farthest || event.end > farthest; });
+    if (dropped > 0) recording.losses["events_out_of_range"] += static_cast<std::int64_t>(dropped);
+  };
+  shift(recording.device_events);
+  shift(recording.host_events);
+  shift(recording.step_marks);
 }
 
 /// Sorts the events and drops those that occur twice in all that is known of them
 /// ("duplicate_events"). Events without a correlation are never taken for the same.
 void sort_and_drop_duplicates(Recording& recording) {
   sort_events(recording);
-  using DeviceIdentity = std::tuple<std::uint64_t, std::uint64_t, NameId>;
-  using HostIdentity = std::tuple<std::uint64_t, HostActivity, NameId>;
   drop_repeated(
       recording.device_events,
       recording,
       [](const DeviceEvent& e) { return std::tuple(e.start, e.end, e.stream, e.device); },
-      [](const DeviceEvent& e) {
-        return e.correlation == 0 ? DeviceIdentity{}
-                                  : DeviceIdentity(e.correlation, e.graph_node, e.name);
-      });
+      [](const DeviceEvent& e) { return std::pair(e.graph_node, e.name); });
   drop_repeated(
       recording.host_events,
       recording,
       [](const HostEvent& e) { return std::tuple(e.start, e.end, e.thread); },
-      [](const HostEvent& e) {
-        return e.correlation == 0 ? HostIdentity{}
-                                  : HostIdentity(e.correlation, e.activity, e.name);
-      });
+      [](const HostEvent& e) { return std::pair(e.activity, e.name); });
   auto& marks = recording.step_marks;
   const auto same = [](const StepMark& a, const StepMark& b) {
     return std::tuple(a.number, a.start, a.end) == std::tuple(b.number, b.start, b.end);
@@ -494,21 +342,6 @@ std::optional<std::int32_t> step_number(std::string_view name) {
   constexpr std::string_view marker = "ProfilerStep#";
   if (!name.starts_with(marker)) return std::nullopt;
   return parse_small_number(name.substr(marker.size()));
-}
-
-DeviceOperation operation_of(KinetoCategory category) {
-  if (category == KinetoCategory::copy) return DeviceOperation::copy;
-  if (category == KinetoCategory::fill) return DeviceOperation::fill;
-  return DeviceOperation::kernel;
-}
-
-HostActivity activity_of(KinetoCategory category) {
-  if (category == KinetoCategory::driver_call) return HostActivity::driver_call;
-  if (category == KinetoCategory::synchronization) return HostActivity::synchronization;
-  if (category == KinetoCategory::overhead) return HostActivity::overhead;
-  if (category == KinetoCategory::operation) return HostActivity::operation;
-  if (category == KinetoCategory::annotation) return HostActivity::annotation;
-  return HostActivity::runtime_call;
 }
 
 Synchronization::Kind synchronization_kind(std::string_view name) {
@@ -562,13 +395,22 @@ class KinetoReader final : public TraceReader {
 
   Use event(simdjson::ondemand::object& event) override {
     KinetoFields fields;
-    if (read_fields(event, fields) != simdjson::SUCCESS) return Use::malformed;
-    if (fields.category == KinetoCategory::none) return Use::passed_over;
+    if (read_fields(event, fields) != SUCCESS) return Use::malformed;
+    if (is(fields.category, OtherEvent::unused)) return Use::passed_over;
     return add(fields) ? Use::kept : Use::passed_over;
   }
 
   void member(std::string_view key, std::string_view json) override {
-    read_member(key, json, recording_, base_);
+    if (key == "baseTimeNanoseconds") {
+      base_ = nanoseconds(parse_integer(json).value_or(0));
+    } else if (key == "distributedInfo") {
+      simdjson::dom::parser parser;
+      simdjson::dom::element info;
+      if (parser.parse(json.data(), json.size()).get(info) == SUCCESS)
+        read_distributed_info(info, recording_);
+    } else if (key == "host_name" || key == "hostname") {
+      recording_.origin.host = bare_token(json);
+    }
   }
 
   /// After the last event.
@@ -586,35 +428,38 @@ class KinetoReader final : public TraceReader {
  private:
   /// False when nothing is kept of it.
   bool add(const KinetoFields& fields) {
-    using enum KinetoCategory;
-    if (fields.category == metadata) {
+    if (is(fields.category, OtherEvent::metadata)) {
       if (fields.name == "process_name") threads_.name_process(fields.process, fields.label);
       return true;
     }
-    if (fields.category == operation && !is_kept_operation(fields.name)) return false;
+    if (is(fields.category, HostActivity::operation) && !is_kept_operation(fields.name))
+      return false;
     const auto span = parse_span(fields.start, fields.duration, recording_);
     if (!span) return true;
-    if (fields.category == kernel || fields.category == copy || fields.category == fill) {
-      add_device_event(fields, *span);
-    } else if (fields.category == annotation || fields.category == gpu_annotation) {
-      add_annotation(fields, *span);
-    } else {
-      add_host_event(fields, *span);
+    const auto* activity = std::get_if<HostActivity>(&fields.category);
+    const bool annotated = !activity || *activity == HostActivity::annotation;
+    if (const auto* operation = std::get_if<DeviceOperation>(&fields.category)) {
+      add_device_event(fields, *operation, *span);
+    } else if (const auto step = annotated ? step_number(fields.name) : std::nullopt) {
+      auto& marks = activity ? recording_.step_marks : gpu_step_marks_;
+      marks.push_back({*step, span->start, span->end});
+    } else if (activity) {
+      add_host_event(fields, *activity, *span);
     }
     return true;
   }
 
-  void add_device_event(const KinetoFields& fields, TimeInterval span) {
+  void add_device_event(const KinetoFields& fields, DeviceOperation operation, TimeInterval span) {
     DeviceEvent event{span.start, span.end};
-    event.correlation = parse_identifier(fields.correlation).value_or(0);
-    event.graph_node = parse_identifier(fields.graph_node).value_or(0);
+    event.correlation = parse_identifier(fields["correlation"]).value_or(0);
+    event.graph_node = parse_identifier(fields["graph node id"]).value_or(0);
     event.name = recording_.names.intern(fields.name);
-    event.operation = operation_of(fields.category);
+    event.operation = operation;
     // Rows lie on the process "device" and the thread "stream" where the arguments do not say it.
-    auto stream = index_number(fields.stream);
+    auto stream = index_number(fields["stream"]);
     if (!stream) stream = index_number(fields.thread);
     event.stream = stream.value_or(0);
-    auto device = index_number(fields.device);
+    auto device = index_number(fields["device"]);
     if (!device) device = index_number(fields.process);
     event.device = static_cast<std::uint16_t>(
         std::min<std::uint32_t>(device.value_or(0), std::numeric_limits<std::uint16_t>::max()));
@@ -627,12 +472,12 @@ class KinetoReader final : public TraceReader {
     recording_.device_events.push_back(event);
   }
 
-  void add_host_event(const KinetoFields& fields, TimeInterval span) {
+  void add_host_event(const KinetoFields& fields, HostActivity activity, TimeInterval span) {
     HostEvent event{span.start, span.end};
-    event.correlation = parse_identifier(fields.correlation).value_or(0);
+    event.correlation = parse_identifier(fields["correlation"]).value_or(0);
     event.name = recording_.names.intern(fields.name);
     event.thread = threads_.index(fields.process, fields.thread);
-    event.activity = activity_of(fields.category);
+    event.activity = activity;
     if (event.activity == HostActivity::synchronization) {
       event.synchronization = add_synchronization(fields);
     } else if (!recording_.origin.process) {
@@ -641,19 +486,9 @@ class KinetoReader final : public TraceReader {
     recording_.host_events.push_back(event);
   }
 
-  void add_annotation(const KinetoFields& fields, TimeInterval span) {
-    const bool on_host = fields.category == KinetoCategory::annotation;
-    if (const auto step = step_number(fields.name)) {
-      auto& marks = on_host ? recording_.step_marks : gpu_step_marks_;
-      marks.push_back({*step, span.start, span.end});
-    } else if (on_host) {
-      add_host_event(fields, span);
-    }
-  }
-
   std::uint32_t add_copy(const KinetoFields& fields) {
     Copy copy;
-    copy.bytes = parse_integer(fields.bytes);
+    copy.bytes = parse_integer(fields["bytes"]);
     if (copy.bytes && *copy.bytes < 0) copy.bytes.reset();  // a writer's 32 bits ran over
     constexpr std::array<std::string_view, 7> directions = {
         "HtoD", "DtoH", "DtoD", "PtoP", "HtoH", "HtoA", "AtoH"};
@@ -666,12 +501,11 @@ class KinetoReader final : public TraceReader {
 
   std::uint32_t add_synchronization(const KinetoFields& fields) {
     Synchronization synchronization;
-    const auto kind = bare_token(fields.sync_kind);
+    const auto kind = bare_token(fields["cuda_sync_kind"]);
     synchronization.kind = synchronization_kind(kind.empty() ? fields.name : kind);
-    synchronization.stream = index_number(fields.stream);
-    synchronization.waits_on = index_number(fields.waits_on);
-    if (const auto record = index_number(fields.event_record))
-      synchronization.event_record = *record;
+    synchronization.stream = index_number(fields["stream"]);
+    synchronization.waits_on = index_number(fields["wait_on_stream"]);
+    synchronization.event_record = index_number(fields["wait_on_cuda_event_record_corr_id"]);
     recording_.synchronizations.push_back(synchronization);
     return static_cast<std::uint32_t>(recording_.synchronizations.size() - 1);
   }
@@ -689,18 +523,122 @@ class KinetoReader final : public TraceReader {
   std::unordered_map<std::string, bool> kept_operations_;  // what keep_ said
   std::string operation_;
   std::vector<StepMark> gpu_step_marks_;  // taken when the host has none
-  nanoseconds base_{};
+  nanoseconds base_{};                    // what all times of the file count from
 };
 }  // namespace
 
+std::string_view kineto_category_name(KinetoCategory category) {
+  return std::ranges::find(categories, category, &decltype(categories)::value_type::second)->first;
+}
+
+CollectiveKind parse_collective_name(std::string_view name) {
+  std::string letters;
+  for (const char c : name)
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  // In this order: "reducescatter" holds "reduce", "alltoall" nothing of the others.
+  using enum CollectiveKind;
+  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 13> words = {{
+      {"reducescatter", reduce_scatter},
+      {"allreduce", all_reduce},
+      {"allgather", all_gather},
+      {"alltoall", all_to_all},
+      {"broadcast", broadcast},
+      {"barrier", barrier},
+      {"sendrecv", send_receive},
+      {"send", send},
+      {"recv", receive},
+      {"receive", receive},
+      {"reduce", reduce},
+      {"gather", gather},
+      {"scatter", scatter},
+  }};
+  for (const auto& [word, kind] : words)
+    if (letters.find(word) != std::string::npos) return kind;
+  return unknown;
+}
+
+std::optional<CollectiveKind> nccl_function_kind(std::string_view function) {
+  using enum CollectiveKind;
+  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> functions = {{
+      {"AllReduce", all_reduce},
+      {"AllGather", all_gather},
+      {"ReduceScatter", reduce_scatter},
+      {"AlltoAll", all_to_all},
+      {"AllToAll", all_to_all},
+      {"Broadcast", broadcast},
+      {"Bcast", broadcast},
+      {"Reduce", reduce},
+      {"Gather", gather},
+      {"Scatter", scatter},
+      {"Send", send},
+      {"Recv", receive},
+  }};
+  if (function.starts_with("nccl")) function.remove_prefix(4);
+  for (const auto& [name, kind] : functions)
+    if (function == name) return kind;
+  return std::nullopt;
+}
+
+CollectiveKind kind_of_both(CollectiveKind a, CollectiveKind b) {
+  using enum CollectiveKind;
+  const auto point_to_point = [](CollectiveKind kind) {
+    return kind == send || kind == receive || kind == send_receive;
+  };
+  if (a == b) return a;
+  return point_to_point(a) && point_to_point(b) ? send_receive : unknown;
+}
+
+void place_synchronizations(Recording& recording) {
+  std::vector<std::pair<std::uint64_t, HostEvent*>> waits;  // by correlation
+  for (HostEvent& event : recording.host_events)
+    if (event.activity == HostActivity::synchronization && event.correlation != 0)
+      waits.emplace_back(event.correlation, &event);
+  if (waits.empty()) return;
+  std::ranges::sort(waits, {}, &decltype(waits)::value_type::first);
+  for (const HostEvent& call : recording.host_events) {
+    if (!is_call(call)) continue;
+    auto wait =
+        std::ranges::lower_bound(waits, call.correlation, {}, &decltype(waits)::value_type::first);
+    for (; wait != waits.end() && wait->first == call.correlation; ++wait)
+      wait->second->thread = call.thread;
+  }
+}
+
+std::optional<std::int64_t> element_bytes(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 17> types = {{
+      {"Float", 4},
+      {"BFloat16", 2},
+      {"Half", 2},
+      {"Double", 8},
+      {"Long", 8},
+      {"Int", 4},
+      {"Short", 2},
+      {"Byte", 1},
+      {"Char", 1},
+      {"Bool", 1},
+      {"UInt16", 2},
+      {"UInt32", 4},
+      {"UInt64", 8},
+      {"ComplexHalf", 4},
+      {"ComplexFloat", 8},
+      {"ComplexDouble", 16},
+      {"Float8", 1},
+  }};
+  if (type.starts_with("Float8_")) type = "Float8";
+  for (const auto& [name, bytes] : types)
+    if (type == name) return bytes;
+  return std::nullopt;
+}
+
 std::vector<Recording> read_kineto(ByteSource& source,
                                    const KeepOperation& keep,
-                                   const WalkOptions& options) {
+                                   const WalkOptions* options) {
   Recording recording;
   recording.origin.file = source.name();
   recording.origin.tool = "Kineto";
   KinetoReader reader(recording, keep);
-  walk_trace(source, reader, recording, options);
+  walk_trace(source, reader, recording, options ? *options : WalkOptions{});
   reader.finish();
   if (recording.device_events.empty() && recording.host_events.empty() &&
       recording.step_marks.empty())
@@ -711,9 +649,5 @@ std::vector<Recording> read_kineto(ByteSource& source,
   std::vector<Recording> recordings;
   recordings.push_back(std::move(recording));
   return recordings;
-}
-
-std::vector<Recording> read_kineto(ByteSource& source, const KeepOperation& keep) {
-  return read_kineto(source, keep, WalkOptions{});
 }
 }  // namespace scaleworth::trace

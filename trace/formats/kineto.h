@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace scaleworth::trace {
@@ -21,19 +22,37 @@ using KeepOperation = std::function<bool(std::string_view)>;
 /// The one recording in `source`, on the clock of the file: nanoseconds since 1970 where the file
 /// says from when its times count. Of operators and Python functions only what `keep` wants.
 /// Throws UserError when it holds no events.
-std::vector<Recording> read_kineto(ByteSource& source, const KeepOperation& keep);
 std::vector<Recording> read_kineto(ByteSource& source,
                                    const KeepOperation& keep,
-                                   const WalkOptions& options);
+                                   const WalkOptions* options = nullptr);
 
 /// Keeps the operators in which the host rules see a cause.
 inline std::vector<Recording> read_kineto(ByteSource& source, const RuleTable& rules) {
   return read_kineto(source, [&](std::string_view name) { return rules.host(name).has_value(); });
 }
 
+/// What an event is that is neither work on a GPU nor an activity of the host.
+enum class OtherEvent : std::uint8_t { unused, gpu_annotation, metadata };
+using KinetoCategory = std::variant<OtherEvent, DeviceOperation, HostActivity>;
+
+/// "kernel", "cuda_runtime", ...: as today's profiler calls it. Not for unused events and metadata.
+std::string_view kineto_category_name(KinetoCategory category);
+
 /// The kind in PyTorch's or a framework's spelling: "allreduce", "_allgather_base",
 /// "all_to_allv", "grads-reduce-scatter", ...
 attribution::CollectiveKind parse_collective_name(std::string_view name);
+
+/// The kind by NCCL's function, "AllReduce" or "ncclAllReduce"; absent for calls that move nothing:
+/// groups, creation of communicators.
+std::optional<attribution::CollectiveKind> nccl_function_kind(std::string_view function);
+
+/// What a group of calls of both kinds is: sends with receives, else unknown unless they are equal.
+attribution::CollectiveKind kind_of_both(attribution::CollectiveKind a,
+                                         attribution::CollectiveKind b);
+
+/// Puts each of the tool's records of waiting on the thread whose call it belongs to, by
+/// correlation; those without a call stay where they are.
+void place_synchronizations(Recording& recording);
 
 /// Bytes of one element of PyTorch's type: "Float", "BFloat16", ...; absent for other words.
 std::optional<std::int64_t> element_bytes(std::string_view type);

@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/process.h"
+#include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
 #include "trace/formats/export/export.h"
 #include "trace/formats/framework_timeline.h"
@@ -13,14 +14,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cctype>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -31,10 +29,12 @@ namespace {
 /// One file, whatever its format, as recordings.
 struct FileContent {
   std::vector<Recording> recordings;
-  std::vector<std::string> left_out;  // members of an archive, each with the reason
+  std::vector<std::string> left_out;  // the file or members of an archive, each with the reason
   bool foreign = false;               // no recording and no archive: `left_out` says so
 };
 
+constexpr std::string_view files_to_give =
+    "give files of scaleworth trace, of the PyTorch profiler or of nsys export --type sqlite";
 constexpr std::size_t look_ahead = 64 * 1024;  // bytes that identify the format
 constexpr std::size_t piece = 1 << 20;
 
@@ -89,10 +89,6 @@ std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& r
   return read_kineto(source, rules);
 }
 
-bool is_recording(std::string_view front) {
-  return front.starts_with(recording::file_magic);
-}
-
 bool is_sqlite(std::string_view front) {
   return front.starts_with("SQLite format 3");
 }
@@ -119,7 +115,8 @@ struct Format {
 /// The first that recognizes the content reads it.
 const std::array formats = {
     Format{is_sqlite, read_unpacked_nsight},
-    Format{is_recording, [](PeekedSource& source, auto&) { return read_recording(source); }},
+    Format{[](std::string_view front) { return front.starts_with(recording::file_magic); },
+           [](PeekedSource& source, auto&) { return read_recording(source); }},
     Format{is_chrome_export, read_chrome_export},
     Format{is_json, read_chrome_json}};
 
@@ -130,10 +127,7 @@ const Format* format_of(std::string_view front) {
 }
 
 std::string no_recording(const std::string& name) {
-  return fmt::format(
-      "{} is of no known format: give files of scaleworth trace, of the PyTorch profiler or of "
-      "nsys export --type sqlite",
-      name);
+  return fmt::format("{} is of no known format: {}", name, files_to_give);
 }
 
 bool hidden(const std::string& member) {
@@ -184,49 +178,14 @@ FileContent read_file(const std::string& path, const RuleTable& rules) {
   return content;
 }
 
-constexpr std::size_t most_remarks = 5;  // about single files; the others are counted
-
-/// What became of one file.
-struct Result {
-  FileContent content;
-  std::string refusal;         // of a UserError
-  std::exception_ptr failure;  // anything else: it ends the job
-};
-
-Result read_one(const std::string& path, const RuleTable& rules) {
-  Result result;
+/// One of a known format that cannot be read is left out.
+FileContent read_one(const std::string& path, const RuleTable& rules) {
   try {
     check_interrupt();
-    result.content = read_file(path, rules);
+    return read_file(path, rules);
   } catch (const UserError& error) {
-    result.refusal = error.what();
-  } catch (...) {
-    result.failure = std::current_exception();
+    return {{}, {error.what()}};
   }
-  return result;
-}
-
-std::vector<Result> read_all(const std::vector<FoundFile>& files, const ReadOptions& options) {
-  std::vector<Result> results(files.size());
-  std::atomic<std::size_t> next = 0;
-  std::atomic<bool> failed = false;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size() && !failed; i = next++) {
-      results[i] = read_one(files[i].path, *options.rules);
-      if (results[i].failure) failed = true;
-    }
-  };
-  const unsigned wanted =
-      options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  {
-    std::vector<std::jthread> pool;
-    for (std::size_t i = 1; i < std::min<std::size_t>(wanted, files.size()); ++i)
-      pool.emplace_back(work);
-    work();
-  }
-  for (const Result& result : results)
-    if (result.failure) std::rethrow_exception(result.failure);
-  return results;
 }
 
 /// Analyses know ranks, not GPUs: what that means for a process that drives several is said.
@@ -255,70 +214,14 @@ void drop_exported_reports(std::vector<FoundFile>& files) {
 }
 
 /// Why files are not in the job: some in words, the rest as a number.
-class LeftOut {
- public:
-  void add(const std::string& reason) {
-    if (first_.empty()) first_ = reason;
-    if (reported_.size() < most_remarks)
-      reported_.push_back("left out: " + reason);
-    else
-      ++more_;
-  }
-  const std::string& first() const { return first_; }
-  void describe(std::vector<std::string>& remarks) const {
-    remarks.insert(remarks.end(), reported_.begin(), reported_.end());
-    if (more_ > 0) remarks.push_back(fmt::format("left out: {} more files", more_));
-  }
-
- private:
-  std::string first_;
-  std::vector<std::string> reported_;
-  std::size_t more_ = 0;
-};
-}  // namespace
-
-Job read_job(const std::vector<std::string>& inputs, const ReadOptions& options) {
-  std::vector<FoundFile> files = find_files(inputs);
-  drop_exported_reports(files);
-  std::vector<Result> results = read_all(files, options);
-  Job job;
-  LeftOut left_out;
-  std::size_t foreign = 0;  // found in folders beside recordings: logs, tables, pictures
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    FileContent& content = results[i].content;
-    if (content.foreign && !files[i].named) {
-      ++foreign;
-      continue;
-    }
-    if (!results[i].refusal.empty()) left_out.add(results[i].refusal);
-    for (const std::string& reason : content.left_out) left_out.add(reason);
-    for (Recording& recording : content.recordings) {
-      if (recording.device_events.empty())
-        left_out.add(fmt::format("{} holds no work on a GPU: record with CUDA activity on",
-                                 recording.origin.file));
-      else
-        job.recordings.push_back(std::move(recording));
-    }
-    content = {};
-  }
-  if (job.recordings.empty()) {
-    if (!left_out.first().empty()) throw UserError(left_out.first());
-    throw UserError(fmt::format(
-        "{} holds no recording: give files of scaleworth trace, of the PyTorch profiler "
-        "or of nsys export --type sqlite",
-        inputs.empty() ? "the input" : inputs.front()));
-  }
-  left_out.describe(job.remarks);
-  if (foreign > 0)
-    job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
-  split_lone_process(job, *options.rules);
-  for (Recording& recording : job.recordings) describe_several_devices(recording);
-  refuse_mixed_runs(job);
-  assign_ranks(job);
-  return job;
+void describe_left_out(const std::vector<std::string>& reasons, std::vector<std::string>& remarks) {
+  constexpr std::size_t most_remarks = 5;
+  const std::size_t in_words = std::min(reasons.size(), most_remarks);
+  for (std::size_t i = 0; i < in_words; ++i) remarks.push_back("left out: " + reasons[i]);
+  if (reasons.size() > in_words)
+    remarks.push_back(fmt::format("left out: {} more files", reasons.size() - in_words));
 }
 
-namespace {
 namespace fs = std::filesystem;
 
 bool hidden(const fs::path& path) {
@@ -355,6 +258,45 @@ std::vector<std::string> matches(const std::string& pattern) {
   return paths;
 }
 }  // namespace
+
+Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std::size_t threads) {
+  std::vector<FoundFile> files = find_files(inputs);
+  drop_exported_reports(files);
+  std::vector<FileContent> contents(files.size());
+  for_each_index(
+      files.size(), [&](std::size_t i) { contents[i] = read_one(files[i].path, rules); }, threads);
+  Job job;
+  std::vector<std::string> left_out;  // reasons
+  std::size_t foreign = 0;            // found in folders beside recordings: logs, tables, pictures
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    FileContent content = std::move(contents[i]);
+    if (content.foreign && !files[i].named) {
+      ++foreign;
+      continue;
+    }
+    left_out.insert(left_out.end(), content.left_out.begin(), content.left_out.end());
+    for (Recording& recording : content.recordings) {
+      if (recording.device_events.empty())
+        left_out.push_back(fmt::format("{} holds no work on a GPU: record with CUDA activity on",
+                                       recording.origin.file));
+      else
+        job.recordings.push_back(std::move(recording));
+    }
+  }
+  if (job.recordings.empty())
+    throw UserError(!left_out.empty() ? left_out.front()
+                                      : fmt::format("{} holds no recording: {}",
+                                                    inputs.empty() ? "the input" : inputs.front(),
+                                                    files_to_give));
+  describe_left_out(left_out, job.remarks);
+  if (foreign > 0)
+    job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
+  split_lone_process(job, rules);
+  for (Recording& recording : job.recordings) describe_several_devices(recording);
+  refuse_mixed_runs(job);
+  assign_ranks(job);
+  return job;
+}
 
 bool natural_less(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -48,22 +47,12 @@ Mapping::Mapping(std::size_t bytes) {
       round_up(reinterpret_cast<std::size_t>(begin), unit) - reinterpret_cast<std::size_t>(begin);
   if (head > 0) munmap(begin, head);
   if (slack > head) munmap(begin + head + size, slack - head);
-  data_ = begin + head;
-  size_ = size;
-  madvise(data_, size_, MADV_HUGEPAGE);  // advice: where it is refused, small pages do
+  memory_ = {begin + head, Unmap{size}};
+  madvise(data(), size, MADV_HUGEPAGE);  // advice: where it is refused, small pages do
 }
 
-Mapping::~Mapping() {
-  if (data_ != nullptr) munmap(data_, size_);
-}
-
-Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
+void Unmap::operator()(void* memory) const {
+  munmap(memory, size);
 }
 
 double source_value(std::int64_t index) {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/kernels/compute.h"
 
-#include "probes/host/kernels/memory.h"
-#include "probes/host/workers.h"
 #include "src/core/error.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -121,7 +118,8 @@ struct alignas(128) Updater {
     first_piece = static_cast<std::int64_t>(content.next_byte / sizeof(T)) / sweep.piece;
     first_piece %= sweep.pieces;
     for (std::int64_t k = 0; k < checked_elements; ++k) {
-      data[checked_index(k)] = start_value<T>(checked_index(k));
+      const std::int64_t i = sweep.checked(k, checked_elements);
+      data[i] = start_value<T>(i);
     }
   }
 
@@ -133,14 +131,9 @@ struct alignas(128) Updater {
     }
   }
 
-  /// The first, the last and some between.
-  std::int64_t checked_index(std::int64_t k) const {
-    return k * (sweep.elements() - 1) / (checked_elements - 1);
-  }
-
   void verify(int steps, const char* what) const {
     for (std::int64_t k = 0; k < checked_elements; ++k) {
-      const std::int64_t i = checked_index(k);
+      const std::int64_t i = sweep.checked(k, checked_elements);
       const std::int64_t turns = sweep.visits_of(i / sweep.piece, first_piece, visits);
       const T expected = reference_value<T>(i, turns * steps, compute_isas().back().fused);
       require_equal<T>(std::span(&data[i], 1), std::span(&expected, 1), what);
@@ -189,11 +182,6 @@ Measured time_updates(const IntensityWork& work, const Target& target, ArrayPool
 Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool) {
   return work.precision == Precision::fp32 ? time_updates<float>(work, target, pool)
                                            : time_updates<double>(work, target, pool);
-}
-
-Measured time_intensity(const IntensityWork& work, const Target& target) {
-  ArrayPool pool;
-  return time_intensity(work, target, pool);
 }
 
 template <class T>

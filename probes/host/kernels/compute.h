@@ -5,7 +5,6 @@
 #include "probes/host/kernels/memory.h"
 #include "probes/machine.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,7 +30,6 @@ Measured time_fma(const FmaWork& work, const Target& target);
 /// a scalar reference that applied the same number of FMAs.
 /// Throws ProbeFailure when memory or workers do not suffice or a result is wrong.
 Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool);
-Measured time_intensity(const IntensityWork& work, const Target& target);
 
 // The table of compute kernels, one entry per instruction set, filled by files that are compiled
 // for that set alone.
@@ -75,8 +73,6 @@ ComputeIsa compute_sse2();
 ComputeIsa compute_avx2();
 ComputeIsa compute_avx512();
 ComputeIsa compute_neon();
-
-// The scalar truth that compute kernels are held against.
 
 /// Start values repeat after this many elements: a prime, so that no register repeats another.
 inline constexpr std::int64_t start_period = 61;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/kernels/compute.h"
-#include "probes/host/kernels/memory.h"
 
 namespace scaleworth::probes::host {
 // Advanced SIMD is part of every 64-bit Arm CPU: nothing to choose.

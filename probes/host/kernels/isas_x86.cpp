@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/kernels/compute.h"
-#include "probes/host/kernels/memory.h"
 
 #include <string_view>
-#include <vector>
 
 namespace scaleworth::probes::host {
 // Run-time choice on x86-64: the CPU's flags and the register state that the operating system

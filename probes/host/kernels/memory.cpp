@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/kernels/memory.h"
 
-#include "probes/host/workers.h"
+#include "probes/host/host_facts.h"
 #include "src/core/error.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
 namespace {
-constexpr double smallest_piece_bytes = 1 << 20;
+constexpr double smallest_stream_piece = 1 << 20;
 constexpr std::int64_t vector_doubles = 8;  // doubles in 64 bytes, the widest vector
-constexpr std::int64_t page = 4096 / sizeof(double);
+constexpr std::int64_t page_doubles = 4096 / sizeof(double);
 constexpr double poison = -1.0;  // no kernel stores it
-constexpr std::int64_t checked_elements = 64;
+constexpr std::int64_t checked_values = 64;
 
 struct KernelShape {
   int arrays;
@@ -76,11 +73,8 @@ struct alignas(128) Stream {
     visits += units;
   }
 
-  std::int64_t checked_index(std::int64_t k) const {
-    return k * (sweep.elements() - 1) / (checked_elements - 1);
-  }
   void poison_checked() {
-    for (std::int64_t k = 0; k < checked_elements; ++k) a[checked_index(k)] = poison;
+    for (std::int64_t k = 0; k < checked_values; ++k) a[sweep.checked(k, checked_values)] = poison;
   }
 
   double expected(std::int64_t i) const {
@@ -103,17 +97,16 @@ struct alignas(128) Stream {
   }
 
   void verify_stores() const {
-    for (std::int64_t k = 0; k < checked_elements; ++k) {
-      const std::int64_t i = checked_index(k);
+    for (std::int64_t k = 0; k < checked_values; ++k) {
+      const std::int64_t i = sweep.checked(k, checked_values);
       const bool visited = sweep.visits_of(i / sweep.piece, 0, visits) > 0;
       if (a[i] == (visited ? expected(i) : poison)) continue;
-      throw ProbeFailure(
-          fmt::format("memory {}: element {} is {} instead of {}: the kernel or the memory is "
-                      "broken",
-                      memory_kernel_name(kind),
-                      i,
-                      a[i],
-                      visited ? expected(i) : poison));
+      throw ProbeFailure(fmt::format(
+          "memory {}: element {} is {} instead of {}: the kernel or the memory is broken",
+          memory_kernel_name(kind),
+          i,
+          a[i],
+          visited ? expected(i) : poison));
     }
   }
 };
@@ -121,13 +114,22 @@ struct alignas(128) Stream {
 Sweep stream_sweep(const MemoryWork& work, KernelShape shape) {
   const double array_bytes = work.working_set.value() / shape.arrays;
   return cut_sweep(static_cast<std::int64_t>(array_bytes / sizeof(double)),
-                   static_cast<std::int64_t>(smallest_piece_bytes / sizeof(double)) / shape.arrays,
+                   static_cast<std::int64_t>(smallest_stream_piece / sizeof(double)) / shape.arrays,
                    vector_doubles);
 }
 
+/// Those of this machine, read once; empty where it hides them.
+const std::vector<Cache>& caches() {
+  static const Outcome<Topology> topology = read_topology();
+  static const std::vector<Cache> none;
+  const auto* known = std::get_if<Topology>(&topology);
+  return known != nullptr ? known->caches : none;
+}
+
 /// Pieces to visit once so that what the last cache can hold of all sets is in it.
-std::int64_t warm_up_pieces(const Sweep& sweep, double all_sets_bytes, const CacheSizes& caches) {
-  const double share = caches.last ? caches.last->value() / all_sets_bytes : 1.0;
+std::int64_t warm_up_pieces(const Sweep& sweep, double all_sets_bytes) {
+  const auto last = last_data_cache(caches());
+  const double share = last ? last->size.value() / all_sets_bytes : 1.0;
   return std::min(sweep.pieces,
                   static_cast<std::int64_t>(std::ceil(share * static_cast<double>(sweep.pieces))));
 }
@@ -135,8 +137,8 @@ std::int64_t warm_up_pieces(const Sweep& sweep, double all_sets_bytes, const Cac
 std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, ArrayPool& pool) {
   const KernelShape shape = shape_of(work.kernel);
   const Sweep sweep = stream_sweep(work, shape);
-  // Whole pages apart, arrays do not fall on each other's last store within a page.
-  const std::int64_t stride = (sweep.elements() + page - 1) / page * page;
+  // Whole pages apart, arrays do not fall on each other's last store within a page_doubles.
+  const std::int64_t stride = (sweep.elements() + page_doubles - 1) / page_doubles * page_doubles;
   const auto array_bytes = static_cast<std::size_t>(stride) * sizeof(double);
   pool.reserve(team,
                static_cast<std::size_t>(shape.arrays - shape.stored_arrays) * array_bytes,
@@ -162,7 +164,6 @@ std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, Arra
 
 Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& pool) {
   const KernelShape shape = shape_of(work.kernel);
-  const CacheSizes caches = read_cache_sizes();
   WorkerTeam team(work.workers);
   std::vector<Stream> streams = place_streams(work, team, pool);
   const Sweep sweep = streams.front().sweep;
@@ -172,7 +173,7 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
   team.run([&](int worker) {
     Stream& stream = streams[static_cast<std::size_t>(worker)];
     if (shape.stored_arrays > 0) stream.poison_checked();
-    stream.run(warm_up_pieces(sweep, set_bytes * work.workers, caches));
+    stream.run(warm_up_pieces(sweep, set_bytes * work.workers));
   });
   const UnitWork work_units{static_cast<double>(sweep.pieces), [&](int worker, std::int64_t units) {
                               streams[static_cast<std::size_t>(worker)].run(units);
@@ -180,14 +181,12 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
   Measured measured;
   measured.samples = take_samples(team, work_units, target);
   for (const Stream& stream : streams) {
-    if (shape.stored_arrays > 0) {
-      stream.verify_stores();
-    } else {
-      stream.verify_sum();
-    }
+    shape.stored_arrays > 0 ? stream.verify_stores() : stream.verify_sum();
   }
-  const bool allocates =
-      !work.nontemporal && !(caches.l1_data && set_bytes <= caches.l1_data->value());
+  const bool in_l1 = std::ranges::any_of(caches(), [&](const Cache& cache) {
+    return cache.level == 1 && cache.kind != "instruction" && set_bytes <= cache.size.value();
+  });
+  const bool allocates = !work.nontemporal && !in_l1;
   measured.bytes = Bytes(set_bytes * work.workers);
   measured.bytes_real =
       measured.bytes + Bytes(allocates ? array_bytes * shape.stored_arrays * work.workers : 0.0);
@@ -195,11 +194,6 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
     measured.flops = Flops(2.0 * static_cast<double>(sweep.elements()) * work.workers);
   }
   return measured;
-}
-
-Measured time_memory(const MemoryWork& work, const Target& target) {
-  ArrayPool pool;
-  return time_memory(work, target, pool);
 }
 
 namespace {
@@ -211,7 +205,8 @@ constexpr std::uint64_t cycle_seed = 20;
 }  // namespace
 
 Measured time_latency(const LatencyWork& work, const Target& target, ArrayPool& pool) {
-  const auto line = static_cast<std::size_t>(read_cache_sizes().line_bytes.value_or(64));
+  const auto last = last_data_cache(caches());
+  const auto line = static_cast<std::size_t>(last && last->line_bytes ? *last->line_bytes : 64);
   const auto lines =
       std::max<std::size_t>(2, static_cast<std::size_t>(work.working_set.value()) / line);
   WorkerTeam team(1);
@@ -249,54 +244,9 @@ Measured time_latency(const LatencyWork& work, const Target& target, ArrayPool& 
   return measured;
 }
 
-Measured time_latency(const LatencyWork& work, const Target& target) {
-  ArrayPool pool;
-  return time_latency(work, target, pool);
-}
-
 Sweep cut_sweep(std::int64_t elements, std::int64_t smallest_piece, std::int64_t granule) {
   const std::int64_t pieces = std::max<std::int64_t>(1, elements / smallest_piece);
   const std::int64_t granules = std::max<std::int64_t>(1, elements / (pieces * granule));
   return {.pieces = pieces, .piece = granules * granule};
-}
-
-namespace {
-/// "48K", "2048K", "32M" as sysfs writes them.
-std::optional<Bytes> read_size(const std::string& path) {
-  std::ifstream file(path);
-  double number = 0.0;
-  if (!(file >> number) || number <= 0.0) return std::nullopt;
-  switch (file.get()) {
-    case 'K':
-      return Bytes(number * (1 << 10));
-    case 'M':
-      return Bytes(number * (1 << 20));
-    case 'G':
-      return Bytes(number * (1 << 30));
-    default:
-      return Bytes(number);
-  }
-}
-}  // namespace
-
-CacheSizes read_cache_sizes(const std::string& folder) {
-  CacheSizes sizes;
-  int highest = 0;
-  for (int index = 0;; ++index) {
-    const std::string cache = fmt::format("{}/index{}", folder, index);
-    int level = 0;
-    if (!(std::ifstream(cache + "/level") >> level)) return sizes;
-    std::string type;
-    std::ifstream(cache + "/type") >> type;
-    if (type == "Instruction") continue;
-    const std::optional<Bytes> size = read_size(cache + "/size");
-    if (level == 1) sizes.l1_data = size;
-    if (level > highest && size) {
-      highest = level;
-      sizes.last = size;
-    }
-    std::int64_t line = 0;
-    if (std::ifstream(cache + "/coherency_line_size") >> line) sizes.line_bytes = line;
-  }
 }
 }  // namespace scaleworth::probes::host

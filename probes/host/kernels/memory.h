@@ -8,13 +8,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace scaleworth::probes::host {
-// The memory that kernels run on: one pair of regions per worker, touched first by that worker.
+struct Unmap {
+  std::size_t size = 0;
+  void operator()(void* memory) const;
+};
 
 /// Anonymous memory, advised to use huge pages (2 MiB where the kernel allows): streams then run
 /// at the speed of memory rather than of the page tables, and latency has few TLB misses in it.
@@ -23,16 +25,12 @@ class Mapping {
   Mapping() = default;
   /// Throws ProbeFailure naming the size when the system refuses.
   explicit Mapping(std::size_t bytes);
-  ~Mapping();
-  Mapping(Mapping&& other) noexcept;
-  Mapping& operator=(Mapping&& other) noexcept;
 
-  void* data() const { return data_; }
-  std::size_t size() const { return size_; }
+  void* data() const { return memory_.get(); }
+  std::size_t size() const { return memory_.get_deleter().size; }
 
  private:
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
+  std::unique_ptr<void, Unmap> memory_;
 };
 
 /// What the first `bytes` of a target region hold, so that a kernel that needs certain values
@@ -92,7 +90,6 @@ class ArrayPool {
 /// hold is swept once. Contents are verified (sums exactly, stores at sampled places).
 /// Throws ProbeFailure when memory or workers do not suffice or a result is wrong.
 Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& pool);
-Measured time_memory(const MemoryWork& work, const Target& target);
 
 /// Dependent loads along one random cycle through all lines of the set (Sattolo), one worker, the
 /// first allowed CPU. One operation is one load; Measured has no flops and counts the cache line
@@ -100,7 +97,6 @@ Measured time_memory(const MemoryWork& work, const Target& target);
 /// of the figure, below they are not.
 /// Throws ProbeFailure when memory does not suffice or the chain does not arrive where it must.
 Measured time_latency(const LatencyWork& work, const Target& target, ArrayPool& pool);
-Measured time_latency(const LatencyWork& work, const Target& target);
 
 // The table of stream kernels: read, write, copy and triad, each with regular and with
 // non-temporal stores, filled by files that are compiled for one instruction set.
@@ -141,6 +137,10 @@ struct Sweep {
   std::int64_t piece = 0;
 
   std::int64_t elements() const { return pieces * piece; }
+  /// The k-th of `count` elements to check: the first, the last and some between.
+  std::int64_t checked(std::int64_t k, std::int64_t count) const {
+    return k * (elements() - 1) / (count - 1);
+  }
   /// How often a piece was visited when `visits` pieces were, starting with piece `first`.
   std::int64_t visits_of(std::int64_t index, std::int64_t first, std::int64_t visits) const {
     const std::int64_t turn = (index - first % pieces + pieces) % pieces;
@@ -151,16 +151,6 @@ struct Sweep {
 /// The largest sweep over at most `elements`, in pieces of at least `smallest_piece` (one piece if
 /// there are fewer elements), each a multiple of `granule` elements and at least one granule.
 Sweep cut_sweep(std::int64_t elements, std::int64_t smallest_piece, std::int64_t granule);
-
-struct CacheSizes {
-  std::optional<Bytes> l1_data;
-  std::optional<Bytes> last;  // of the highest level
-  std::optional<std::int64_t> line_bytes;
-};
-
-/// From `folder`/index0, index1, ... (level, type, size, coherency_line_size), as in sysfs; members
-/// are absent where files are.
-CacheSizes read_cache_sizes(const std::string& folder = "/sys/devices/system/cpu/cpu0/cache");
 
 /// Writes to the start of every `line` bytes of `memory` the address of another, so that following
 /// them visits every line once before it returns: Sattolo's algorithm (Information Processing

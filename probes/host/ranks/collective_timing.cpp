@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/collective_timing.h"
 
-#include "probes/collectives.h"
-#include "probes/host/ranks/mpi_rank_group.h"
-#include "src/core/error.h"
 #include "src/core/process.h"
-#include "src/core/statistics/sampling.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <limits>
 #include <new>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -24,54 +17,46 @@ constexpr PacerLimits limits{
     .batch_s = 0.01, .repetitions = 8, .block_s = 200e-6, .operations = 1000};
 constexpr Bytes small_message{1 << 20};
 
-/// Rank 0's part: slowest ranks, stopping rule, next batch.
-class Decider {
- public:
-  Decider(CollectiveMode mode, const StoppingTarget& target, Seconds operation)
-      : pacer_(mode, target, operation, limits) {}
-
-  CollectiveBatch next() const { return pacer_.next(); }
-
-  /// `stamps`: rank after rank, each with `repetitions` entries.
-  void add(const std::vector<Stamp>& stamps, const CollectiveBatch& batch) {
-    const auto repetitions = static_cast<std::size_t>(batch.repetitions);
-    const auto first = static_cast<std::int32_t>(pacer_.rule().samples().size());
-    std::vector<double> slowest(repetitions);
-    for (std::size_t i = 0; i < repetitions; ++i) {
-      for (std::size_t rank = 0; rank * repetitions < stamps.size(); ++rank) {
-        const Stamp& stamp = stamps[rank * repetitions + i];
-        const double time_s = 1e-9 * static_cast<double>(stamp.end_ns - stamp.start_ns);
-        slowest[i] = std::max(slowest[i], time_s / batch.operations);
-        timings_.push_back({first + static_cast<std::int32_t>(i),
-                            Rank{static_cast<int>(rank)},
-                            stamp.start_ns,
-                            stamp.end_ns});
-      }
+/// Rank 0's part after a batch. `stamps`: rank after rank, each with `repetitions` entries.
+void add_batch(const std::vector<Stamp>& stamps,
+               const CollectiveBatch& batch,
+               CollectivePacer& pacer,
+               std::vector<RankTiming>& timings) {
+  const auto repetitions = static_cast<std::size_t>(batch.repetitions);
+  const auto first = static_cast<std::int32_t>(pacer.rule().samples().size());
+  std::vector<double> slowest(repetitions);
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    for (std::size_t rank = 0; rank * repetitions < stamps.size(); ++rank) {
+      const Stamp& stamp = stamps[rank * repetitions + i];
+      const double time_s = 1e-9 * static_cast<double>(stamp.end_ns - stamp.start_ns);
+      slowest[i] = std::max(slowest[i], time_s / batch.operations);
+      timings.push_back({first + static_cast<std::int32_t>(i),
+                         Rank{static_cast<int>(rank)},
+                         stamp.start_ns,
+                         stamp.end_ns});
     }
-    const auto spent_ns = stamps[repetitions - 1].end_ns - stamps[0].start_ns;
-    pacer_.add(slowest, Seconds(1e-9 * static_cast<double>(spent_ns) / batch.repetitions));
   }
+  const auto spent_ns = stamps[repetitions - 1].end_ns - stamps[0].start_ns;
+  pacer.add(slowest, Seconds(1e-9 * static_cast<double>(spent_ns) / batch.repetitions));
+}
 
-  CollectiveMeasured result(Bytes message) {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (const RankTiming& timing : timings_) first = std::min(first, timing.start_ns);
-    for (RankTiming& timing : timings_) {
-      timing.start_ns -= first;
-      timing.end_ns -= first;
-    }
-    const StoppingRule& rule = pacer_.rule();
-    return {message,
-            rule.samples(),
-            std::move(timings_),
-            rule.explanation(),
-            sample_warnings(rule.samples()),
-            pacer_.operations()};
+CollectiveMeasured result_of(const CollectivePacer& pacer,
+                             std::vector<RankTiming> timings,
+                             Bytes message) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const RankTiming& timing : timings) first = std::min(first, timing.start_ns);
+  for (RankTiming& timing : timings) {
+    timing.start_ns -= first;
+    timing.end_ns -= first;
   }
-
- private:
-  CollectivePacer pacer_;
-  std::vector<RankTiming> timings_;
-};
+  const StoppingRule& rule = pacer.rule();
+  return {message,
+          rule.samples(),
+          std::move(timings),
+          rule.explanation(),
+          sample_warnings(rule.samples()),
+          pacer.operations()};
+}
 
 std::vector<Stamp> gather(const Operation& operation, const std::vector<Stamp>& own) {
   const std::size_t bytes = own.size() * sizeof(Stamp);
@@ -110,8 +95,9 @@ CollectiveMeasured measure_collective(const Operation& operation,
     agree(operation.mpi, operation.group, trouble_of(operation.rank, action));
     watchdog.progress();
   };
-  Decider decider(mode, target, warm_up(operation));
-  CollectiveBatch batch = share(operation, decider.next());
+  CollectivePacer pacer(mode, target, warm_up(operation), limits);
+  std::vector<RankTiming> timings;
+  CollectiveBatch batch = share(operation, pacer.next());
   while (batch.repetitions > 0) {
     std::vector<Stamp> own;
     all_well([&] {
@@ -124,13 +110,14 @@ CollectiveMeasured measure_collective(const Operation& operation,
     });
     const std::vector<Stamp> stamps = gather(operation, own);
     all_well([&] {
-      if (operation.rank == 0) decider.add(stamps, batch);
+      if (operation.rank == 0) add_batch(stamps, batch, pacer, timings);
     });
-    batch = share(operation, decider.next());
+    batch = share(operation, pacer.next());
   }
   all_well([&] { verify(operation); });
-  return operation.rank == 0 ? decider.result(operation.shape.message)
-                             : CollectiveMeasured{operation.shape.message, {}, {}, {}, {}, 1};
+  const Bytes message = operation.shape.message;
+  return operation.rank == 0 ? result_of(pacer, std::move(timings), message)
+                             : CollectiveMeasured{.message = message};
 }
 
 namespace {

@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
-// Samples one collective until rank 0's stopping rule has enough.
-
 /// Collective over the operation's group; the operation is prepared on every rank. Warms up, times
 /// batch after batch (rank 0 gathers the stamps between batches, feeds the slowest rank's duration
 /// to the stopping rule and broadcasts whether to go on), and verifies the last result.

@@ -45,6 +45,12 @@ bool fits(std::size_t count, const char* function) {
   return false;
 }
 
+/// Calls `call` with `count` as MPI takes it.
+template <class Call>
+int counted(std::size_t count, const char* function, const Call& call) {
+  return fits(count, function) ? check(call(static_cast<int>(count)), function) : failure;
+}
+
 // NOLINTBEGIN(bugprone-sizeof-expression): the size of the handle is meant, not of what it names.
 // Handles are int in some MPI libraries and pointers in others; both fit into a pointer.
 template <class Handle>
@@ -151,44 +157,38 @@ int barrier(MpiGroup group) {
 }
 
 int all_reduce_f32(MpiGroup group, const float* send, float* receive, std::size_t count) {
-  if (!fits(count, "MPI_Allreduce")) return failure;
-  return check(
-      MPI_Allreduce(send, receive, static_cast<int>(count), MPI_FLOAT, MPI_SUM, comm(group)),
-      "MPI_Allreduce");
+  return counted(count, "MPI_Allreduce", [&](int n) {
+    return MPI_Allreduce(send, receive, n, MPI_FLOAT, MPI_SUM, comm(group));
+  });
 }
 
 int all_reduce_max_f64(MpiGroup group, const double* send, double* receive, std::size_t count) {
-  if (!fits(count, "MPI_Allreduce")) return failure;
-  return check(
-      MPI_Allreduce(send, receive, static_cast<int>(count), MPI_DOUBLE, MPI_MAX, comm(group)),
-      "MPI_Allreduce");
+  return counted(count, "MPI_Allreduce", [&](int n) {
+    return MPI_Allreduce(send, receive, n, MPI_DOUBLE, MPI_MAX, comm(group));
+  });
 }
 
 int all_gather_bytes(MpiGroup group, const void* send, void* receive, std::size_t bytes) {
-  if (!fits(bytes, "MPI_Allgather")) return failure;
-  const int count = static_cast<int>(bytes);
-  return check(MPI_Allgather(send, count, MPI_BYTE, receive, count, MPI_BYTE, comm(group)),
-               "MPI_Allgather");
+  return counted(bytes, "MPI_Allgather", [&](int n) {
+    return MPI_Allgather(send, n, MPI_BYTE, receive, n, MPI_BYTE, comm(group));
+  });
 }
 
 int reduce_scatter_f32(MpiGroup group, const float* send, float* receive, std::size_t count) {
-  if (!fits(count, "MPI_Reduce_scatter_block")) return failure;
-  return check(MPI_Reduce_scatter_block(
-                   send, receive, static_cast<int>(count), MPI_FLOAT, MPI_SUM, comm(group)),
-               "MPI_Reduce_scatter_block");
+  return counted(count, "MPI_Reduce_scatter_block", [&](int n) {
+    return MPI_Reduce_scatter_block(send, receive, n, MPI_FLOAT, MPI_SUM, comm(group));
+  });
 }
 
 int all_to_all_bytes(MpiGroup group, const void* send, void* receive, std::size_t bytes) {
-  if (!fits(bytes, "MPI_Alltoall")) return failure;
-  const int count = static_cast<int>(bytes);
-  return check(MPI_Alltoall(send, count, MPI_BYTE, receive, count, MPI_BYTE, comm(group)),
-               "MPI_Alltoall");
+  return counted(bytes, "MPI_Alltoall", [&](int n) {
+    return MPI_Alltoall(send, n, MPI_BYTE, receive, n, MPI_BYTE, comm(group));
+  });
 }
 
 int broadcast_bytes(MpiGroup group, void* buffer, std::size_t bytes, int root) {
-  if (!fits(bytes, "MPI_Bcast")) return failure;
-  return check(MPI_Bcast(buffer, static_cast<int>(bytes), MPI_BYTE, root, comm(group)),
-               "MPI_Bcast");
+  return counted(
+      bytes, "MPI_Bcast", [&](int n) { return MPI_Bcast(buffer, n, MPI_BYTE, root, comm(group)); });
 }
 
 int send_receive_bytes(

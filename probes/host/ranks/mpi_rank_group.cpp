@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/mpi_rank_group.h"
 
-#include "probes/collectives.h"
 #include "probes/host/ranks/collective_timing.h"
-#include "probes/host/training/training.h"
-#include "src/core/error.h"
 #include "src/core/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -109,7 +104,7 @@ TrainingMeasured MpiRankGroup::train(const TrainingWork& work) {
 void MpiRankGroup::together(const std::function<void()>& action) {
   const auto watch = watchdog_.watch("waiting for what another rank does alone", sleeping_limit);
   std::exception_ptr own;
-  const Trouble trouble = trouble_of(rank_, [&] {
+  const RankTrouble trouble = trouble_of(rank_, [&] {
     try {
       action();
     } catch (...) {
@@ -133,7 +128,7 @@ void MpiRankGroup::on_first_ranks(int ranks,
     throw ProbeFailure(fmt::format("{}: this job has {}", what, size_));
   }
   const MpiGroup group = first_ranks(ranks);
-  Trouble trouble;
+  RankTrouble trouble;
   if (group != nullptr) {
     const auto watch = watchdog_.watch(what, limit);
     trouble = trouble_of(rank_, [&] { action(group); });
@@ -170,7 +165,7 @@ Operation MpiRankGroup::make_operation(const CollectiveWork& work, MpiGroup grou
   return operation;
 }
 
-Trouble trouble_of(int rank, const std::function<void()>& action) {
+RankTrouble trouble_of(int rank, const std::function<void()>& action) {
   try {
     action();
   } catch (const Interrupted& interrupted) {
@@ -185,7 +180,7 @@ Trouble trouble_of(int rank, const std::function<void()>& action) {
   return {};
 }
 
-void agree(const MpiModule& mpi, MpiGroup group, const Trouble& own) {
+void agree(const MpiModule& mpi, MpiGroup group, const RankTrouble& own) {
   const int rank = mpi.rank(group);
   const int size = mpi.size(group);
   // The largest value belongs to the lowest failed rank; 0 means that none failed.
@@ -282,27 +277,24 @@ Outcome<const MpiModule*> open_file(const std::filesystem::path& file) {
       return Skipped{
           fmt::format("MPI is not installed ({}): apt install openmpi-bin libopenmpi3", error)};
     }
-    return Failed{
-        fmt::format("cannot open the MPI module ({}): install it again or name another "
-                    "with --mpi-module",
-                    error)};
+    return Failed{fmt::format(
+        "cannot open the MPI module ({}): install it again or name another with --mpi-module",
+        error)};
   }
   const auto table = reinterpret_cast<const MpiModule* (*)()>(dlsym(library, mpi_module_symbol));
   if (table == nullptr) {
-    return Failed{
-        fmt::format("{} is no MPI module of this program (no symbol {}): name another "
-                    "with --mpi-module",
-                    file.string(),
-                    mpi_module_symbol)};
+    return Failed{fmt::format(
+        "{} is no MPI module of this program (no symbol {}): name another with --mpi-module",
+        file.string(),
+        mpi_module_symbol)};
   }
   const MpiModule* module = table();
   if (module->abi != mpi_module_abi) {
-    return Failed{
-        fmt::format("{} has interface version {}, this program needs {}: install both "
-                    "from the same build",
-                    file.string(),
-                    module->abi,
-                    mpi_module_abi)};
+    return Failed{fmt::format(
+        "{} has interface version {}, this program needs {}: install both from the same build",
+        file.string(),
+        module->abi,
+        mpi_module_abi)};
   }
   return module;
 }

@@ -5,6 +5,7 @@
 #include "probes/collectives.h"
 #include "probes/host/ranks/mpi_module.h"
 #include "probes/ranks.h"
+#include "probes/rendezvous.h"
 #include "src/core/error.h"
 #include "src/core/estimate.h"
 
@@ -110,14 +111,13 @@ int run_once(const Operation& operation);
 /// Throws ProbeFailure naming the first wrong element unless the receive buffer holds the result.
 void verify(const Operation& operation);
 
-/// Runs the training on the ranks of `group`, which are those of the work; called on each of them.
-/// Complete on rank 0. What it throws on one rank only leaves the others waiting: agree first.
-using TrainFunction = std::function<TrainingMeasured(MpiGroup group, const TrainingWork& work)>;
-
 struct MpiRankGroupOptions {
   /// The least of all ranks holds, so that all plan the same sizes.
   Bytes available_memory_per_rank;
-  TrainFunction train;
+  /// Runs the training on the ranks of `group`, which are those of the work; called on each of
+  /// them. Complete on rank 0. What it throws on one rank only leaves the others waiting: agree
+  /// first.
+  std::function<TrainingMeasured(MpiGroup group, const TrainingWork& work)> train;
   /// Working ranks that make no progress for so long end the job, naming themselves.
   std::chrono::seconds stall_limit{120};
 };
@@ -163,12 +163,6 @@ class MpiRankGroup final : public RankGroup {
 
 // Ranks agree on "all well" before they go on, so that no rank waits for one that gave up.
 
-/// What happened on this rank; both empty: all well.
-struct Trouble {
-  std::string failure;
-  int signal = 0;
-};
-
 /// A failure that every rank of a group threw, with the name of the rank that had it.
 class AgreedFailure : public ProbeFailure {
  public:
@@ -177,11 +171,11 @@ class AgreedFailure : public ProbeFailure {
 
 /// Runs `action` on rank `rank` and returns what it threw as a value. Whatever derives from
 /// std::exception is a failure, prefixed with "rank N: " unless agreed already; Interrupted is not.
-Trouble trouble_of(int rank, const std::function<void()>& action);
+RankTrouble trouble_of(int rank, const std::function<void()>& action);
 
 /// Collective over `group`: throws on every rank when any rank is in trouble. Interrupted when one
 /// received a signal, else AgreedFailure with the text of the lowest rank that failed.
-void agree(const MpiModule& mpi, MpiGroup group, const Trouble& own);
+void agree(const MpiModule& mpi, MpiGroup group, const RankTrouble& own);
 
 /// Throws ProbeFailure with the module's last error unless `status` is 0.
 void check(const MpiModule& mpi, int status);

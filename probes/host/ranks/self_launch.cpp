@@ -7,12 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <string_view>
 #include <system_error>
 #include <variant>
 
@@ -291,5 +289,4 @@ std::optional<std::string> self_launch(const SelfLaunch& job) {
   const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
   return describe_failure(ending, errors.lost_rank());
 }
-
 }  // namespace scaleworth::probes::host

@@ -43,8 +43,6 @@ std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost&
 /// SIGTERM goes to all ranks, which get 10 s to finish. Throws UserError when there is no launcher.
 std::optional<std::string> self_launch(const SelfLaunch& job);
 
-// A program that we start, wait for without hanging, and always reap.
-
 struct ChildOptions {
   std::optional<std::chrono::milliseconds> timeout;
   /// What it is asked to end with, after a signal of ours or the timeout; SIGTERM follows after
@@ -66,5 +64,4 @@ struct ChildEnding {
 /// terminal reaches it through us once and not twice; stdin is empty, stdout is ours. It gets
 /// SIGTERM when we die. Throws ProbeFailure when it cannot be started.
 ChildEnding run_child(const std::vector<std::string>& command, const ChildOptions& options);
-
 }  // namespace scaleworth::probes::host

@@ -6,8 +6,6 @@
 #include "probes/ranks.h"
 #include "probes/training/shape.h"
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,38 +14,6 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
-// Multi-head attention, full (not causal): every position sees every position of its sequence.
-
-/// qkv [sequences, sequence, 3 width]: queries, keys and values side by side, head after head.
-/// probabilities [sequences, heads, sequence, sequence].
-struct Attention {
-  std::int64_t sequences = 0, sequence = 0, heads = 0, width = 0;
-  const float* qkv = nullptr;
-  float* probabilities = nullptr;  // written forward, read backward
-  float* scratch = nullptr;        // [sequence, sequence], used backward
-};
-
-/// gain, bias and their gradients [width]; mean and inverse deviation [tokens] are written by the
-/// forward pass and read by the backward pass.
-struct LayerNorm {
-  std::size_t tokens = 0, width = 0;
-  const float* gain = nullptr;
-  const float* bias = nullptr;
-  float* gain_gradient = nullptr;
-  float* bias_gradient = nullptr;
-  float* mean = nullptr;
-  float* inverse_deviation = nullptr;
-};
-
-/// Row-major weight [in, out], bias [out] or null; the gradients have the same shapes.
-struct Linear {
-  std::int64_t tokens = 0, in = 0, out = 0;
-  const float* weight = nullptr;
-  const float* bias = nullptr;
-  float* weight_gradient = nullptr;
-  float* bias_gradient = nullptr;
-};
-
 /// A piece of the step that runs without interruption. After it, the first `ready` elements of the
 /// gradients are final (0 in the forward pass).
 struct Stage {
@@ -82,26 +48,33 @@ class Transformer {
   const std::vector<Stage>& backward() const { return backward_; }
 
  private:
+  using Floats = std::vector<float>;
+  /// Of each token, written by the forward pass of a layer norm and read by its backward pass.
+  struct NormStatistics {
+    Floats mean, inverse_deviation;
+  };
   /// What the backward pass of a layer needs again; [tokens, ...] unless noted.
   struct LayerActivations {
-    std::vector<float> input, normed1, qkv, context, middle, normed2, up, gelu;
-    std::vector<float> probabilities;  // [sequences, heads, sequence, sequence]
-    std::vector<float> mean1, inverse1, mean2, inverse2;
+    Floats input, normed1, context, middle, normed2, up, gelu;
+    Floats qkv;            // queries, keys and values side by side, head after head
+    Floats probabilities;  // [sequences, heads, sequence, sequence]
+    NormStatistics norm1, norm2;
   };
 
   void allocate();
   void list_stages();
-
-  Linear linear(Weight weight, Weight bias, std::int64_t in, std::int64_t out);
-  LayerNorm norm(Weight gain, Weight bias, std::vector<float>& mean, std::vector<float>& inverse);
-  LayerNorm norm1(std::size_t layer);
-  LayerNorm norm2(std::size_t layer);
-  LayerNorm final_norm();
-  Linear head();
-  Attention attention(std::size_t layer);
-
   void embed();
   void backward_embedding();
+  void attention(LayerActivations& layer);
+  void attention_backward(const LayerActivations& layer);
+  void norm(const Floats& x, Weight gain, Weight bias, NormStatistics& seen, Floats& y) const;
+  void norm_backward(const Floats& x, Weight gain, Weight bias, const NormStatistics& seen);
+  void linear(const Floats& x, Weight weight, Weight bias, const Floats* residual, Floats& y) const;
+  /// Of an activation of all tokens.
+  std::int64_t columns(const Floats& x) const {
+    return static_cast<std::int64_t>(x.size()) / token_count_;
+  }
+  void linear_backward(const Floats& x, Weight weight, Weight bias, const Floats& dy, Floats& dx);
 
   const Blas& blas_;
   TransformerShape shape_;
@@ -109,61 +82,20 @@ class Transformer {
   std::int64_t token_count_;  // of this rank
   float loss_scale_;
   ParameterLayout layout_;
-  std::vector<float> parameters_, gradients_;
+  Floats parameters_, gradients_;
   std::vector<std::int32_t> tokens_, targets_;
   std::vector<LayerActivations> layers_;
-  std::vector<float> stream_, normed_, logits_, mean_, inverse_;  // after the last layer
-  std::vector<float> dstream_, dnormed_, dwide_, dqkv_,
-      scratch_;  // gradients, reused by all layers
+  Floats stream_, normed_, logits_;  // after the last layer
+  NormStatistics norm_;
+  Floats dstream_, dnormed_, dwide_, dqkv_, scratch_;  // gradients, reused by all layers
   double loss_ = 0.0;
   std::vector<Stage> forward_, backward_;
 };
 
-// Branch-free scalar kernels that the compiler turns into vector code: exponential, logistic,
-// sums.
-
 /// e^x within 3e-7 relative for x in [-87, 88], clamped outside; NaN stays NaN.
 /// 2^n 2^f with n = round(x / ln 2) and the Taylor polynomial of degree 6 of e^r, |r| <= ln 2 / 2
 /// (truncation r^7 / 7! < 1.2e-7).
-inline float exponential(float x) {
-  constexpr float log2_e = 1.44269504F;
-  constexpr float ln2_high = 0.693359375F;  // few bits: n * ln2_high is exact (Cody and Waite)
-  constexpr float ln2_low = -2.12194440e-4F;
-  constexpr float round_shift = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
-  float clamped = x < -87.0F ? -87.0F : x;
-  clamped = clamped > 88.0F ? 88.0F : clamped;
-  const float shifted = clamped * log2_e + round_shift;
-  const float n = shifted - round_shift;
-  const float r = (clamped - n * ln2_high) - n * ln2_low;
-  float p = 1.0F / 720.0F;
-  p = p * r + 1.0F / 120.0F;
-  p = p * r + 1.0F / 24.0F;
-  p = p * r + 1.0F / 6.0F;
-  p = p * r + 0.5F;
-  p = p * r + 1.0F;
-  p = p * r + 1.0F;
-  const std::uint32_t exponent = (std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U;
-  return p * std::bit_cast<float>(exponent);
-}
-
-/// 1 / (1 + e^-x).
-inline float logistic(float x) {
-  return 1.0F / (1.0F + exponential(-x));
-}
-
-/// Sum of term(i), i < n, in eight partial sums: a fixed order that vectorises.
-template <class Term>
-float lane_sum(std::size_t n, Term term) {
-  std::array<float, 8> lanes{};
-  std::size_t i = 0;
-  for (; i + lanes.size() <= n; i += lanes.size()) {
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] += term(i + lane);
-  }
-  float sum = 0.0F;
-  for (; i < n; ++i) sum += term(i);
-  for (const float lane : lanes) sum += lane;
-  return sum;
-}
+float exponential(float x);
 
 /// GELU in its logistic (tanh) form: y = x s, s = logistic(2 sqrt(2/pi) (x + 0.044715 x^3)).
 /// Source: Hendrycks and Gimpel, arXiv 1606.08415.

@@ -4,7 +4,6 @@
 #include "src/core/error.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <numeric>
@@ -13,30 +12,6 @@
 #include <fmt/format.h>
 
 namespace scaleworth::probes::host {
-namespace {
-std::int64_t to_ns(TrainingClock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-}  // namespace
-
-std::int32_t SpanRecorder::intern(std::string name) {
-  names_.push_back(std::move(name));
-  return static_cast<std::int32_t>(names_.size()) - 1;
-}
-
-void SpanRecorder::add(Activity activity,
-                       std::int32_t name,
-                       std::int32_t sequence,
-                       TrainingClock::time_point start,
-                       TrainingClock::time_point end) noexcept {
-  if (step_ < 0) return;
-  if (spans_.size() == spans_.capacity()) {
-    ++dropped_;
-    return;
-  }
-  spans_.push_back({to_ns(start), to_ns(end), step_, sequence, name, activity});
-}
-
 void append_spans(const std::vector<RecordedSpan>& spans,
                   const std::vector<std::string>& names,
                   Rank rank,

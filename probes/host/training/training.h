@@ -8,7 +8,6 @@
 #include "probes/ranks.h"
 #include "src/core/span.h"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,46 +16,6 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
-// The all-reduces of one step: handed over as gradients become ready, driven between kernels,
-// awaited at the end.
-
-/// Collectives are numbered in the order of posting, from 0 in each step. Every call throws
-/// ProbeFailure when MPI reports an error.
-class Exchange {
- public:
-  /// Room for `capacity` collectives a step, so that posting does not allocate.
-  Exchange(const MpiModule& mpi, MpiGroup group, std::size_t capacity);
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-
-  /// A new step: numbering restarts. All collectives must be complete.
-  void restart();
-  /// Starts the sum over ranks of `count` elements; buffers stay untouched until it is complete.
-  void post(const float* send, float* receive, std::size_t count);
-  std::size_t posted() const { return requests_.size(); }
-  bool pending() const { return first_pending_ < requests_.size(); }
-  /// Gives the library a chance to move data: tests every collective that is not complete. Returns
-  /// those that it found complete; valid until the next call.
-  const std::vector<std::size_t>& progress();
-  bool complete(std::size_t sequence) const { return requests_[sequence] == nullptr; }
-  /// Blocks until the collective is complete. Throws ProbeFailure after `timeout`: another rank is
-  /// stuck or gone.
-  void wait(std::size_t sequence);
-
-  static constexpr std::chrono::seconds timeout{60};
-
- private:
-  void test(std::size_t sequence);
-
-  const MpiModule& mpi_;
-  MpiGroup group_;
-  std::vector<MpiRequest> requests_;    // null once complete
-  std::vector<std::size_t> completed_;  // by the latest progress
-  std::size_t first_pending_ = 0;
-};
-
-// Spans of one rank, kept without allocating while they are recorded.
-
 using TrainingClock = std::chrono::steady_clock;
 
 /// A span as ranks exchange it: plain memory, the name as a number of the recorder's table.
@@ -73,7 +32,10 @@ class SpanRecorder {
  public:
   /// Before recording: a number for `name`. Ranks that name the same things in the same order have
   /// the same table.
-  std::int32_t intern(std::string name);
+  std::int32_t intern(std::string name) {
+    names_.push_back(std::move(name));
+    return static_cast<std::int32_t>(names_.size()) - 1;
+  }
   /// Makes room for `spans`; what goes beyond is dropped and counted.
   void reserve(std::size_t spans) { spans_.reserve(spans); }
   /// Spans belong to `step` from now on; those of a negative one (warm-up) are not kept.
@@ -83,13 +45,24 @@ class SpanRecorder {
            std::int32_t name,
            std::int32_t sequence,
            TrainingClock::time_point start,
-           TrainingClock::time_point end) noexcept;
+           TrainingClock::time_point end) noexcept {
+    if (step_ < 0) return;
+    if (spans_.size() == spans_.capacity()) {
+      ++dropped_;
+      return;
+    }
+    spans_.push_back({to_ns(start), to_ns(end), step_, sequence, name, activity});
+  }
 
   const std::vector<RecordedSpan>& spans() const { return spans_; }
   const std::vector<std::string>& names() const { return names_; }
   std::size_t dropped() const { return dropped_; }
 
  private:
+  static std::int64_t to_ns(TrainingClock::time_point time) {
+    return std::chrono::nanoseconds(time.time_since_epoch()).count();
+  }
+
   std::vector<RecordedSpan> spans_;
   std::vector<std::string> names_;
   std::int32_t step_ = -1;
@@ -103,65 +76,6 @@ void append_spans(const std::vector<RecordedSpan>& spans,
                   std::chrono::nanoseconds offset,
                   Timeline& timeline);
 
-// One rank's training step: data, forward, backward with overlapped all-reduce, optimizer; every
-// part recorded as a span.
-
-struct StepResult {
-  double loss = 0.0;  // mean over the global batch, equal on all ranks
-  bool stop = false;  // some rank asked to stop; all ranks hear it in the same step
-};
-
-class Trainer {
- public:
-  /// All memory of the training is allocated here (std::bad_alloc if it cannot be). `exchange`
-  /// null: one rank alone, no communication.
-  Trainer(const Blas& blas, const TrainingWork& work, Rank rank, Exchange* exchange);
-  Trainer(const Trainer&) = delete;
-  Trainer& operator=(const Trainer&) = delete;
-
-  /// One step on the samples of global step `number` (warm-up steps count). Its spans are recorded
-  /// as step `recorded`, or not at all when that is negative. `stop` asks all ranks to stop.
-  StepResult step(int number, std::int32_t recorded, bool stop);
-
-  Transformer& model() { return model_; }
-  const std::vector<Bucket>& buckets() const { return buckets_; }
-  const SpanRecorder& recorder() const { return recorder_; }
-  /// Equal on ranks whose parameters are equal bit by bit (FNV-1a).
-  std::uint64_t parameter_fingerprint();
-
-  /// Collectives of one step: the loss and each bucket.
-  static std::size_t collectives(const std::vector<Bucket>& buckets) { return 1 + buckets.size(); }
-
- private:
-  using TimePoint = TrainingClock::time_point;
-
-  void intern_names();
-  void make_data(int number);
-  void run_stage(const Stage& stage, std::int32_t name);
-  void post_loss(bool stop);
-  void post_ready(std::size_t ready);
-  void progress();
-  void wait_for_all();
-  void optimize();
-  void record(Activity activity, std::int32_t name, std::int32_t sequence, TimePoint start);
-
-  TrainingWork work_;
-  Rank rank_;
-  Exchange* exchange_;
-  std::int64_t sequences_;  // of this rank
-  Transformer model_;
-  std::vector<Bucket> buckets_;
-  std::vector<float> reduced_;           // sums over ranks of the gradients, empty for one rank
-  std::array<float, 2> own_loss_{};      // loss, stop
-  std::array<float, 2> reduced_loss_{};  // sums over ranks
-  Adam adam_;
-  double slowdown_ = 1.0;
-  std::size_t next_bucket_ = 0;
-  SpanRecorder recorder_;
-  std::int32_t first_stage_name_ = 0, first_post_name_ = 0, first_wait_name_ = 0;
-  std::int32_t step_name_ = 0, data_name_ = 0, progress_name_ = 0, optimizer_name_ = 0;
-};
-
 /// The training of one rank without MPI: `work.ranks` must be 1.
 /// Throws UserError for impossible work, ProbeFailure when the memory cannot be had or the loss is
 /// no longer finite, Interrupted between steps.
@@ -171,7 +85,7 @@ TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work);
 /// should sleep. Steps are measured after a common barrier. The result is complete on rank 0;
 /// elsewhere the timeline is empty.
 /// What train_alone throws, all ranks throw alike. A rank whose MPI reports an error throws
-/// ProbeFailure alone; the others do when its all-reduce has not come after Exchange::timeout.
+/// ProbeFailure alone; the others do when its all-reduce has not come after a minute.
 TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 MpiGroup group,
                                 const Blas& blas,

@@ -2,9 +2,9 @@
 #include "src/cli/input/decision_input.h"
 
 #include "src/core/error.h"
+#include "src/core/files/atomic_file.h"
 #include "src/core/files/json.h"
 #include "src/core/files/toml_table.h"
-#include "src/model/decision/scaling_table.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
@@ -15,8 +15,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,9 +22,6 @@
 namespace scaleworth::cli {
 namespace {
 namespace fs = std::filesystem;
-
-constexpr std::size_t look_ahead =
-    64 * 1024;  // bytes that show whether JSON is a recording or a table
 
 std::string front_of(const std::string& path, std::size_t bytes) {
   std::ifstream file(path, std::ios::binary);
@@ -38,12 +33,11 @@ std::string front_of(const std::string& path, std::size_t bytes) {
 
 /// Whether the text begins as trace viewers' JSON does.
 bool begins_as_trace(const std::string& path) {
-  const std::string front = front_of(path, look_ahead);
+  const std::string front = front_of(path, 64 * 1024);
   constexpr std::array<std::string_view, 4> words{
       R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return front.find(word) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return front.find(word) != std::string::npos; });
 }
 
 bool is_table_file(const fs::path& path) {
@@ -109,22 +103,13 @@ class Fields {
   }
   Nanoseconds length(const char* key) const { return Nanoseconds(integer(key, 0, longest_ns)); }
   std::optional<double> number(const char* key) const {
-    const json* value = find(key);
-    if (!value) return std::nullopt;
-    if (!value->is_number()) refuse(fmt::format("has a {} that is no number", key));
-    return value->get<double>();
+    return value<double>(key, &json::is_number, "no number");
   }
   std::string text(const char* key) const {
-    const json* value = find(key);
-    if (!value) return "";
-    if (!value->is_string()) refuse(fmt::format("has a {} that is no text", key));
-    return value->get<std::string>();
+    return value<std::string>(key, &json::is_string, "no text").value_or("");
   }
   bool flag(const char* key) const {
-    const json* value = find(key);
-    if (value && !value->is_boolean())
-      refuse(fmt::format("has a {} that is neither true nor false", key));
-    return value && value->get<bool>();
+    return value<bool>(key, &json::is_boolean, "neither true nor false").value_or(false);
   }
   /// Which of the two is there: version 1 has other words for some keys.
   const char* either(const char* key, const char* of_version_1) const {
@@ -143,6 +128,13 @@ class Fields {
   }
 
  private:
+  template <class T>
+  std::optional<T> value(const char* key, bool (json::*is)() const noexcept, const char* no) const {
+    const json* found = find(key);
+    if (found && !(found->*is)()) refuse(fmt::format("has a {} that is {}", key, no));
+    return found ? std::optional(found->get<T>()) : std::nullopt;
+  }
+
   const json& object_;
   std::string place_;
 };
@@ -189,24 +181,23 @@ attribution::Straggler straggler_of(const Fields& fields) {
   return straggler;
 }
 
-double factor_of(const Fields& fields, const char* key) {
-  const double factor = fields.number(key).value_or(0.0);
-  // Rounded when it was written.
-  if (!(factor > 0.0 && factor <= 1.0 + 1e-9)) {
-    fields.refuse(fmt::format("has a {} that lies not within 0 to 1", key));
-  }
-  return factor;
-}
+constexpr std::array<std::pair<const char*, double attribution::Efficiency::*>, 6> factors{
+    {{"parallel", &attribution::Efficiency::parallel},
+     {"load_balance", &attribution::Efficiency::load_balance},
+     {"serialization", &attribution::Efficiency::serialization},
+     {"host", &attribution::Efficiency::host},
+     {"dependency", &attribution::Efficiency::dependency},
+     {"transfer", &attribution::Efficiency::transfer}}};
 
 attribution::Efficiency efficiency_of(const Fields& fields) {
   attribution::Efficiency one;
   one.window = fields.text("window");
-  one.parallel = factor_of(fields, "parallel");
-  one.load_balance = factor_of(fields, "load_balance");
-  one.serialization = factor_of(fields, "serialization");
-  one.host = factor_of(fields, "host");
-  one.dependency = factor_of(fields, "dependency");
-  one.transfer = factor_of(fields, "transfer");
+  for (const auto& [key, member] : factors) {
+    one.*member = fields.number(key).value_or(0.0);
+    // Rounded when it was written.
+    if (one.*member > 0.0 && one.*member <= 1.0 + 1e-9) continue;
+    fields.refuse(fmt::format("has a {} that lies not within 0 to 1", key));
+  }
   one.runtime = fields.length("runtime_ns");
   one.step_time = fields.length("step_time_ns");
   const json& useful = fields.at("useful_ns");
@@ -221,14 +212,6 @@ attribution::Efficiency efficiency_of(const Fields& fields) {
   return one;
 }
 
-void check_kind(const Fields& document) {
-  if (document.text("kind") != kind) document.refuse("is no attribution");
-  const std::int64_t version = document.integer("schema_version", 1, latest_ns);
-  if (version <= known_version) return;
-  document.refuse(fmt::format(
-      "has schema version {}, and this program knows {} at most", version, known_version));
-}
-
 /// Whether the file's first bytes are those of an attribution.
 bool is_attribution_file(const std::string& path) {
   const std::string front = front_of(path, longest_front);
@@ -236,119 +219,51 @@ bool is_attribution_file(const std::string& path) {
   return begin != std::string::npos && front[begin] == '{' &&
          front.find(fmt::format("\"{}\"", kind)) != std::string::npos;
 }
-}  // namespace
-
-Attribution parse_attribution(std::string_view text, const std::string& file) {
-  const json parsed = parse_bounded_json(text, file);
-  const Fields document(parsed, file);
-  check_kind(document);
-  Attribution attribution;
-  for (const Fields& recording : document.objects("recordings")) {
-    attribution.recordings.emplace_back().rank = rank_of(recording);
-  }
-  if (document.find("job_ranks")) {
-    const Fields size = document.object("job_ranks");
-    attribution.job_size = {static_cast<std::int32_t>(size.integer("at_least", 0, most_ranks)),
-                            size.flag(size.either("stated", "told"))};
-  }
-  for (const Fields& ledger : document.objects("ledger")) {
-    attribution.ledger.push_back(ledger_of(ledger));
-  }
-  const Fields stragglers = document.object(document.either("stragglers", "culprits"));
-  for (const Fields& straggler : stragglers.objects(stragglers.either("stragglers", "culprits"))) {
-    attribution.stragglers.stragglers.push_back(straggler_of(straggler));
-  }
-  if (document.find("efficiency")) {
-    attribution.efficiency = efficiency_of(document.object("efficiency"));
-  }
-  attribution.efficiency_reason = document.text("efficiency_reason");
-  return attribution;
-}
-
-namespace {
-/// Throws UserError where the file cannot be read or exceeds 512 MiB.
-Attribution read_attribution(const std::string& path) {
-  std::error_code trouble;
-  const std::uintmax_t size = std::filesystem::file_size(path, trouble);
-  if (trouble) throw UserError(fmt::format("{}: {}", path, trouble.message()));
-  if (size > most_bytes) {
-    throw UserError(
-        fmt::format("{}: {} bytes are too many; give the recordings themselves", path, size));
-  }
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw UserError(path + ": cannot be read");
-  return parse_attribution(text, path);
-}
 
 decide::AttributedCount attributed(const std::string& input, const trace::RuleTable& rules) {
-  if (is_attribution_file(input)) return decide::attributed_count(read_attribution(input), input);
+  if (is_attribution_file(input)) {
+    const std::string text =
+        read_whole(input, input, most_bytes, " are too many; give the recordings themselves");
+    return decide::attributed_count(parse_attribution(text, input), input);
+  }
   try {
-    trace::Job job = trace::read_job({input}, {&rules, 0});
+    trace::Job job = trace::read_job({input}, rules);
     for (trace::Recording& recording : job.recordings) trace::classify(recording, rules);
     return decide::attributed_count(trace::attribute(job).result, input);
   } catch (const UserError& error) {
     refuse(input, error.what());
   }
 }
-}  // namespace
 
-bool names_recordings(const std::string& input) {
-  const fs::path path = input;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
-  if (is_run(path) || is_table_file(path)) return false;
-  if (fs::is_directory(path, ignored)) return true;
-  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
-  constexpr std::array<std::string_view, 7> recordings{
-      ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
-  return std::find(recordings.begin(), recordings.end(), path.extension().string()) !=
-         recordings.end();
-}
-
-decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
-                                      std::optional<decide::Scaling> declared) {
-  const trace::RuleTable rules = trace::RuleTable::built_in();
-  std::vector<decide::AttributedCount> counts;
-  for (const std::string& input : inputs) {
-    if (is_table_file(input) || is_run(input)) {
-      throw UserError(fmt::format(
-          "{}: several arguments are the recordings of one job at several counts; a table or a run "
-          "stands alone",
-          input));
-    }
-    counts.push_back(attributed(input, rules));
-  }
-  return decide::attributed_table(std::move(counts), declared);
-}
-
-namespace {
 using toml_file::Table;
 
 model::OwnedTerms owned(Table& table, double capex_usd) {
+  const auto value = [&](const char* key, double otherwise) {
+    return table.optional_positive(key).value_or(otherwise);
+  };
   model::OwnedTerms terms;
   terms.capital = Dollars(capex_usd);
-  terms.residual = Dollars(table.optional_positive("residual_usd").value_or(0.0));
+  terms.residual = Dollars(value("residual_usd", 0.0));
   terms.lifetime_years = table.positive("lifetime_years");
-  terms.discount_rate = table.optional_positive("discount_rate").value_or(0.0);
-  terms.power_kw = table.optional_positive("power_kw").value_or(0.0);
-  terms.power_usage_effectiveness = table.optional_positive("pue").value_or(1.0);
-  terms.usd_per_kwh = table.optional_positive("electricity_usd_per_kwh").value_or(0.0);
-  terms.operation_usd_per_year = table.optional_positive("opex_usd_per_year").value_or(0.0);
-  terms.utilisation = table.optional_positive("utilisation").value_or(1.0);
+  terms.discount_rate = value("discount_rate", 0.0);
+  terms.power_kw = value("power_kw", 0.0);
+  terms.power_usage_effectiveness = value("pue", 1.0);
+  terms.usd_per_kwh = value("electricity_usd_per_kwh", 0.0);
+  terms.operation_usd_per_year = value("opex_usd_per_year", 0.0);
+  terms.utilisation = value("utilisation", 1.0);
   return terms;
 }
 
 decide::SpotTerms spot(Table& table, double usd_per_hour, double preemption_per_hour) {
   decide::SpotTerms terms{dollars_per_hour(usd_per_hour), {}};
   model::Preemption& preemption = terms.preemption;
-  const auto seconds = [&](const char* key, Seconds otherwise) {
-    return Seconds(table.optional_positive(key).value_or(otherwise.value()));
-  };
   preemption.per_hour = preemption_per_hour;
-  preemption.checkpoint = seconds("checkpoint_s", preemption.checkpoint);
-  preemption.restart = seconds("restart_s", preemption.restart);
-  preemption.notice = seconds("notice_s", preemption.notice);
+  const auto read = [&](const char* key, Seconds& time) {
+    if (const auto seconds = table.optional_positive(key)) time = Seconds(*seconds);
+  };
+  read("checkpoint_s", preemption.checkpoint);
+  read("restart_s", preemption.restart);
+  read("notice_s", preemption.notice);
   return terms;
 }
 
@@ -374,6 +289,66 @@ decide::Regime regime(Table& table) {
   return result;
 }
 }  // namespace
+
+Attribution parse_attribution(std::string_view text, const std::string& file) {
+  const json parsed = parse_bounded_json(text, file);
+  const Fields document(parsed, file);
+  if (document.text("kind") != kind) document.refuse("is no attribution");
+  const std::int64_t version = document.integer("schema_version", 1, latest_ns);
+  if (version > known_version) {
+    document.refuse(fmt::format(
+        "has schema version {}, and this program knows {} at most", version, known_version));
+  }
+  Attribution attribution;
+  for (const Fields& recording : document.objects("recordings")) {
+    attribution.recordings.emplace_back().rank = rank_of(recording);
+  }
+  if (document.find("job_ranks")) {
+    const Fields size = document.object("job_ranks");
+    attribution.job_size = {static_cast<std::int32_t>(size.integer("at_least", 0, most_ranks)),
+                            size.flag(size.either("stated", "told"))};
+  }
+  for (const Fields& ledger : document.objects("ledger")) {
+    attribution.ledger.push_back(ledger_of(ledger));
+  }
+  const Fields stragglers = document.object(document.either("stragglers", "culprits"));
+  for (const Fields& straggler : stragglers.objects(stragglers.either("stragglers", "culprits"))) {
+    attribution.stragglers.stragglers.push_back(straggler_of(straggler));
+  }
+  if (document.find("efficiency")) {
+    attribution.efficiency = efficiency_of(document.object("efficiency"));
+  }
+  attribution.efficiency_reason = document.text("efficiency_reason");
+  return attribution;
+}
+
+bool names_recordings(const std::string& input) {
+  const fs::path path = input;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return input.find_first_of("*?[") != std::string::npos;
+  if (is_run(path) || is_table_file(path)) return false;
+  if (fs::is_directory(path, ignored)) return true;
+  if (path.extension() == ".json") return begins_as_trace(input) || is_attribution_file(input);
+  constexpr std::array<std::string_view, 7> recordings{
+      ".swtrace", ".sqlite", ".nsys-rep", ".gz", ".zst", ".tar", ".tgz"};
+  return std::ranges::count(recordings, path.extension().string()) > 0;
+}
+
+decide::ScalingTable recordings_table(const std::vector<std::string>& inputs,
+                                      std::optional<decide::Scaling> declared) {
+  const trace::RuleTable rules = trace::RuleTable::built_in();
+  std::vector<decide::AttributedCount> counts;
+  for (const std::string& input : inputs) {
+    if (is_table_file(input) || is_run(input)) {
+      throw UserError(fmt::format(
+          "{}: several arguments are the recordings of one job at several counts; a table or a run "
+          "stands alone",
+          input));
+    }
+    counts.push_back(attributed(input, rules));
+  }
+  return decide::attributed_table(std::move(counts), declared);
+}
 
 std::vector<decide::Regime> parse_regimes(std::string_view text, const std::string& file) {
   Table root = Table::parse(text, file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
 #include <algorithm>
@@ -8,11 +9,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -30,16 +27,7 @@ enum class Dimension { none, time, energy, power };
 struct HeaderWords {
   std::string name;  // lower case, words joined by "_"
   std::string unit;  // "ms"; empty where the header names none
-  bool per_step = false;
-  bool per_run = false;
-};
-
-struct RateWords {
-  double factor = 1.0;
-  bool per_rank = false;
-  bool flops = false;
-  bool relative = false;  // MFU: a share of a peak
-  bool energy = false;    // J per unit of work instead of work per second
+  Per per = Per::unstated;
 };
 
 struct Unit {
@@ -73,16 +61,15 @@ std::vector<std::string> split_words(std::string_view text, char separator) {
   return words;
 }
 
-/// Where `word` stands among `words`, which blanks separate; absent where it does not.
-std::optional<std::size_t> place_of(std::string_view word, std::string_view words) {
+/// The place of `word`, from 1 on, among `words`, which blanks separate; 0 where it is none.
+std::size_t place_among(std::string_view words, std::string_view word) {
   const std::vector<std::string> all = split_words(words, ' ');
   const auto found = std::ranges::find(all, word);
-  if (found == all.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - all.begin());
+  return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin()) + 1;
 }
 
 bool among(std::string_view words, std::string_view word) {
-  return place_of(word, words).has_value();
+  return place_among(words, word) > 0;
 }
 
 constexpr std::string_view rank_words = "gpu chip rank node worker device";
@@ -108,21 +95,15 @@ std::string joined_words(std::string_view text) {
   return words;
 }
 
-bool is_unit(std::string_view word) {
-  return std::ranges::find(units, word, &Unit::name) != units.end();
-}
-
 /// "tokens_per_s": its last word is no unit of the number.
-bool is_rate(const std::string& name) {
-  const std::size_t per = name.find("_per_");
-  if (per == std::string::npos) return false;
-  const std::string rest = name.substr(per);
-  return !rest.starts_with("_per_step_") && !rest.starts_with("_per_run_");
+bool is_rate(std::string_view name) {
+  name.remove_prefix(std::min(name.find("_per_"), name.size()));
+  return !name.empty() && !name.starts_with("_per_step_") && !name.starts_with("_per_run_");
 }
 
 void take_basis(HeaderWords& words) {
-  words.per_step = take_suffix(words.name, "_per_step") || words.per_step;
-  words.per_run = take_suffix(words.name, "_per_run") || words.per_run;
+  if (take_suffix(words.name, "_per_step")) words.per = Per::step;
+  if (take_suffix(words.name, "_per_run") && words.per != Per::step) words.per = Per::run;
 }
 
 /// "p99", "p99.9"; "p50" for the median; "mean".
@@ -135,17 +116,23 @@ std::optional<std::string> percentile_of(const std::string& word) {
   return number ? std::optional(word) : std::nullopt;
 }
 
-double flops_factor(char prefix) {
-  return prefix == 'g' ? 1e9 : prefix == 't' ? 1e12 : prefix == 'p' ? 1e15 : 1.0;
+/// A column of rates; of several the one with the least `choice` is taken: rates of what users want
+/// come after a plain "throughput", then FLOP/s, then parts of a peak.
+TableColumn throughput_column(std::size_t choice) {
+  TableColumn rate;
+  rate.meaning = Meaning::throughput;
+  rate.choice = choice;
+  return rate;
 }
 
-/// FLOP/s in words: of one rank, or of all where the name says "aggregate".
-std::optional<RateWords> flops_words(const std::string& name) {
+/// FLOP/s: of one rank, or of all where the name says "aggregate".
+std::optional<TableColumn> flops_column(const std::string& name) {
   const std::size_t at = name.find("flops");
   if (at == std::string::npos || name.find("peak") != std::string::npos) return std::nullopt;
-  RateWords rate;
+  TableColumn rate = throughput_column(3);
   rate.flops = true;
-  rate.factor = flops_factor(at == 0 ? ' ' : name[at - 1]);
+  const char prefix = at == 0 ? ' ' : name[at - 1];
+  rate.factor = prefix == 'g' ? 1e9 : prefix == 't' ? 1e12 : prefix == 'p' ? 1e15 : 1.0;
   const std::vector<std::string> words = split_words(name, '_');
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     rate.per_rank = rate.per_rank || (words[i] == "per" && among(rank_words, words[i + 1]));
@@ -154,23 +141,12 @@ std::optional<RateWords> flops_words(const std::string& name) {
   return rate;
 }
 
-std::optional<RateWords> utilisation_words(const std::string& name) {
-  if (!among("mfu mfu_pct bf16_mfu_pct hfu hfu_pct", name)) return std::nullopt;
-  RateWords rate;
-  rate.per_rank = true;
-  rate.relative = true;
-  if (name.ends_with("_pct")) rate.factor = 0.01;
-  return rate;
-}
-
 /// "time_ms", "time (ms)", "Time [ms]", "time_ms_per_step" and "# GPUs" as name, unit and basis.
 HeaderWords header_words(const std::string& header) {
   HeaderWords words;
   const std::size_t bracket = header.find_first_of("([");
-  const std::size_t close = bracket == std::string::npos || bracket == 0
-                                ? std::string::npos
-                                : header.find_first_of(")]", bracket);
-  if (close != std::string::npos) {
+  const std::size_t close = header.find_first_of(")]", bracket);
+  if (bracket != 0 && close != std::string::npos) {
     words.name = joined_words(std::string_view(header).substr(0, bracket));
     words.unit = joined_words(std::string_view(header).substr(bracket + 1, close - bracket - 1));
     take_basis(words);
@@ -179,7 +155,8 @@ HeaderWords header_words(const std::string& header) {
     take_basis(words);
     const std::size_t underline = words.name.rfind('_');
     const bool rate = is_rate(words.name);
-    if (!rate && underline != std::string::npos && is_unit(words.name.substr(underline + 1))) {
+    if (!rate && underline != std::string::npos &&
+        std::ranges::count(units, words.name.substr(underline + 1), &Unit::name) > 0) {
       words.unit = words.name.substr(underline + 1);
       words.name.resize(underline);
       take_basis(words);
@@ -190,36 +167,22 @@ HeaderWords header_words(const std::string& header) {
   return words;
 }
 
-/// In base units (s, J, W); absent for a unit of another dimension or none.
-std::optional<double> unit_factor(std::string_view unit, Dimension dimension) {
-  const auto found = std::find_if(units.begin(), units.end(), [&](const Unit& one) {
-    return one.name == unit && one.dimension == dimension;
-  });
-  return found == units.end() ? std::nullopt : std::optional(found->factor);
-}
-
-/// "us, ms, s, ...".
-std::string unit_names(Dimension dimension) {
-  std::string names;
-  for (const Unit& unit : units) {
-    if (unit.dimension == dimension) names += (names.empty() ? "" : ", ") + std::string(unit.name);
-  }
-  return names;
-}
-
-/// "tokens_per_s", "tok_per_s_per_gpu", "tflops_per_chip", "aggregate_pflops", "mfu_pct",
-/// "j_per_tok"; absent for anything else.
-std::optional<RateWords> rate_words(const HeaderWords& words) {
+/// "tokens_per_s", "tok_per_s_per_gpu", "tflops_per_chip", "aggregate_pflops", "mfu_pct" (a share
+/// of a peak), "j_per_tok"; absent for anything else.
+std::optional<TableColumn> rate_column(const HeaderWords& words) {
   std::string name = words.name;
-  if (name.empty()) return std::nullopt;
+  TableColumn rate = throughput_column(2);
   if (name.starts_with("j_per_") && name.size() > 6) {
-    RateWords rate;
-    rate.energy = true;
+    rate.meaning = Meaning::energy_per_work;
     return rate;
   }
-  if (const auto flops = flops_words(name)) return flops;
-  if (const auto utilisation = utilisation_words(name)) return utilisation;
-  RateWords rate;
+  if (const auto flops = flops_column(name)) return flops;
+  if (among("mfu mfu_pct bf16_mfu_pct hfu hfu_pct", name)) {
+    rate.choice = 4;
+    rate.per_rank = rate.relative = true;
+    if (name.ends_with("_pct")) rate.factor = 0.01;
+    return rate;
+  }
   for (const std::string& rank : split_words(rank_words, ' ')) {
     if (!rate.per_rank) rate.per_rank = take_suffix(name, "_per_" + rank);
   }
@@ -262,6 +225,8 @@ struct Draft {
   bool parts_per_run = false;
 };
 
+constexpr double most_count = 1e6;
+
 /// What a cell is stored in; nothing for a column that is read otherwise.
 using Member = std::variant<std::monostate,
                             int TableRow::*,
@@ -271,182 +236,96 @@ using Member = std::variant<std::monostate,
                             std::optional<double> Draft::*,
                             PartGroup>;
 
-/// One meaning of a column: the names it goes by, in base units what, and where its cells go.
+/// One meaning of a column: the names it goes by, where its cells go, and in what unit.
 struct Known {
-  ColumnMeaning meaning;
+  Meaning meaning;
   std::string_view names;  // of several columns of one meaning the first named is taken
-  Dimension dimension = Dimension::none;
   Member member = {};
+  Dimension dimension = Dimension::none;
 };
 
 constexpr std::array column_table{
-    Known{ColumnMeaning::count,
+    Known{Meaning::count,
           "p k n count gpus num_gpus chips chips_total ranks workers processors nodes slices load "
           "users concurrency",
-          Dimension::none,
           &TableRow::count},
-    Known{ColumnMeaning::repeat, "repeat run trial seed"},
-    Known{ColumnMeaning::time,
+    Known{Meaning::repeat, "repeat run trial seed"},
+    Known{Meaning::time,
           "time t wall wall_time run_time runtime elapsed duration step step_time iter iter_time "
           "iteration iteration_time",
-          Dimension::time,
-          &TableRow::time_s},
-    Known{ColumnMeaning::compute, "compute comp", Dimension::time, PartGroup::compute},
-    Known{ColumnMeaning::communication,
-          "comm communication",
-          Dimension::time,
-          PartGroup::communication},
-    Known{ColumnMeaning::idle, "idle", Dimension::time, PartGroup::idle},
-    Known{ColumnMeaning::host, "host", Dimension::time, PartGroup::host},
-    Known{ColumnMeaning::io, "io", Dimension::time, PartGroup::io},
-    Known{ColumnMeaning::quality, "quality accuracy", Dimension::none, &TableRow::quality},
-    Known{ColumnMeaning::work, "work items tokens samples", Dimension::none, &TableRow::work},
-    Known{ColumnMeaning::throughput, "throughput", Dimension::none, &TableRow::throughput},
-    Known{ColumnMeaning::energy, "energy", Dimension::energy, &TableRow::energy_j},
-    Known{ColumnMeaning::energy_per_work, "", Dimension::none, &TableRow::energy_per_work_j},
-    Known{ColumnMeaning::power, "power", Dimension::power, &RowFacts::power_w},
-    Known{ColumnMeaning::price,
-          "rate_usd_per_hour price_usd_per_hour usd_per_hour usd_per_gpu_hour"},
-    Known{ColumnMeaning::latency, "", Dimension::time},
-    Known{ColumnMeaning::tensor,
-          "tp tensor_parallel tensor_parallelism",
-          Dimension::none,
-          &Layout::tensor},
-    Known{ColumnMeaning::pipeline,
-          "pp pipeline_parallel pipeline_parallelism",
-          Dimension::none,
-          &Layout::pipeline},
-    Known{ColumnMeaning::context,
-          "cp context_parallel context_parallelism",
-          Dimension::none,
-          &Layout::context},
-    Known{ColumnMeaning::data, "dp data_parallel data_parallelism", Dimension::none, &Layout::data},
-    Known{ColumnMeaning::expert,
-          "ep expert_parallel expert_parallelism",
-          Dimension::none,
-          &Layout::expert},
-    Known{ColumnMeaning::batch,
-          "batch global_batch global_batch_size batch_size gbs",
-          Dimension::none,
-          &RowFacts::batch},
-    Known{ColumnMeaning::replica_batch, "batch_per_dp", Dimension::none, &Draft::replica_batch},
-    Known{ColumnMeaning::micro_batch,
-          "micro_batch micro_batch_size mbs",
-          Dimension::none,
-          &Draft::micro_batch},
-    Known{ColumnMeaning::microbatches,
+          &TableRow::time_s,
+          Dimension::time},
+    Known{Meaning::compute, "compute comp", PartGroup::compute, Dimension::time},
+    Known{Meaning::communication, "comm communication", PartGroup::communication, Dimension::time},
+    Known{Meaning::idle, "idle", PartGroup::idle, Dimension::time},
+    Known{Meaning::host, "host", PartGroup::host, Dimension::time},
+    Known{Meaning::io, "io", PartGroup::io, Dimension::time},
+    Known{Meaning::quality, "quality accuracy", &TableRow::quality},
+    Known{Meaning::work, "work items tokens samples", &TableRow::work},
+    Known{Meaning::throughput, "throughput", &TableRow::throughput},
+    Known{Meaning::energy, "energy", &TableRow::energy_j, Dimension::energy},
+    Known{Meaning::energy_per_work, "", &TableRow::energy_per_work_j},
+    Known{Meaning::power, "power", &RowFacts::power_w, Dimension::power},
+    Known{Meaning::price, "rate_usd_per_hour price_usd_per_hour usd_per_hour usd_per_gpu_hour"},
+    Known{Meaning::latency, "", {}, Dimension::time},
+    Known{Meaning::tensor, "tp tensor_parallel tensor_parallelism", &Layout::tensor},
+    Known{Meaning::pipeline, "pp pipeline_parallel pipeline_parallelism", &Layout::pipeline},
+    Known{Meaning::context, "cp context_parallel context_parallelism", &Layout::context},
+    Known{Meaning::data, "dp data_parallel data_parallelism", &Layout::data},
+    Known{Meaning::expert, "ep expert_parallel expert_parallelism", &Layout::expert},
+    Known{Meaning::batch, "batch global_batch global_batch_size batch_size gbs", &RowFacts::batch},
+    Known{Meaning::replica_batch, "batch_per_dp", &Draft::replica_batch},
+    Known{Meaning::micro_batch, "micro_batch micro_batch_size mbs", &Draft::micro_batch},
+    Known{Meaning::microbatches,
           "microbatches micro_batches gas accumulation_steps gradient_accumulation_steps",
-          Dimension::none,
           &RowFacts::microbatches},
-    Known{ColumnMeaning::sequence_length,
-          "seq seq_len sequence_length",
-          Dimension::none,
-          &RowFacts::sequence_length},
-    Known{ColumnMeaning::steps, "steps", Dimension::none, &Draft::steps},
-    Known{ColumnMeaning::identity,
+    Known{Meaning::sequence_length, "seq seq_len sequence_length", &RowFacts::sequence_length},
+    Known{Meaning::steps, "steps", &Draft::steps},
+    Known{Meaning::identity,
           "model params params_b hidden hidden_size layers scheme system benchmark submitter chip "
           "gpu accelerator"},
 };
 static_assert(std::ranges::is_sorted(column_table, {}, &Known::meaning) &&
-              column_table.size() == static_cast<std::size_t>(ColumnMeaning::identity) + 1);
+              column_table.size() == static_cast<std::size_t>(Meaning::identity) + 1);
 
-const char* example_unit(Dimension dimension) {
-  return dimension == Dimension::time ? "s" : dimension == Dimension::energy ? "j" : "w";
-}
-
-/// The factor of the column's unit.
-double factor_of(const HeaderWords& words,
-                 Dimension dimension,
-                 const std::string& header,
-                 const std::string& place) {
-  if (dimension == Dimension::none) return 1.0;
-  if (dimension == Dimension::energy && words.unit == "mj") {
-    throw UserError(fmt::format("{}: column '{}' may be mega- or millijoules; write it in kj or j",
-                                place,
-                                printable(header)));
-  }
-  if (const auto factor = unit_factor(words.unit, dimension)) return *factor;
-  throw UserError(
-      fmt::format("{}: column '{}' has no unit; write it into the header, as {}_{} "
-                  "(known: {})",
-                  place,
-                  printable(header),
-                  printable(words.name),
-                  example_unit(dimension),
-                  unit_names(dimension)));
-}
-
-Per per_of(const HeaderWords& words) {
-  const bool of_step = among("step step_time iter iter_time iteration iteration_time", words.name);
-  if (words.per_step || of_step) return Per::step;
-  return words.per_run ? Per::run : Per::unstated;
-}
-}  // namespace
-
-std::optional<TableColumn> table_column(const std::string& header, const std::string& place) {
-  const HeaderWords words = header_words(header);
-  TableColumn column;
-  column.name = header;
-  column.unit = words.unit;
-  for (const Known& known : column_table) {
-    // A host without a unit is a machine's name.
-    const bool machine = known.meaning == ColumnMeaning::host && words.unit.empty();
-    const auto place_in_list = place_of(words.name, known.names);
-    if (words.name.empty() || !place_in_list || machine) continue;
-    column.meaning = known.meaning;
-    column.choice = *place_in_list + 1;
-    column.factor = factor_of(words, known.dimension, header, place);
-    column.per = per_of(words);
-    column.nodes = among("nodes slices", words.name);
-    column.load = among("load users concurrency", words.name);
-    return column;
-  }
-  if (const auto rate = rate_words(words)) {
-    column.meaning = rate->energy ? ColumnMeaning::energy_per_work : ColumnMeaning::throughput;
-    // After a plain "throughput": rates of what users want, then FLOP/s, then parts of a peak.
-    column.choice = rate->relative ? 4 : rate->flops ? 3 : 2;
-    column.factor = rate->factor;
-    column.per_rank = rate->per_rank;
-    column.flops = rate->flops;
-    column.relative = rate->relative;
-    return column;
-  }
-  if (auto latency = latency_words(words)) {
-    column.meaning = ColumnMeaning::latency;
-    column.latency = std::move(*latency);
-    column.factor = factor_of(words, Dimension::time, header, place);
-    return column;
-  }
-  return std::nullopt;
-}
-
-bool may_choose(ColumnMeaning meaning) {
-  return meaning == ColumnMeaning::count || meaning == ColumnMeaning::throughput;
-}
-
-std::string known_columns() {
-  return "p (or gpus, ranks, nodes, workers), time_s (step_s for one step), compute_s, comm_s, "
-         "idle_s, host_s, io_s, repeat, quality, work (or items, tokens), tokens_per_s or another "
-         "rate, "
-         "rate_usd_per_hour, energy_j, power_w, p99_ms or ttft_p99_ms, tp, pp, cp, dp, batch, "
-         "microbatches; times in us, ms, s, min, h or days";
-}
-
-namespace {
 [[noreturn]] void refuse(const std::string& place,
                          const TableColumn& column,
                          const std::string& what) {
   throw UserError(fmt::format("{}: column '{}' {}", place, printable(column.name), what));
 }
 
+/// The factor of the column's unit; `name` is its header without the unit.
+double factor_of(const TableColumn& column,
+                 const std::string& name,
+                 Dimension dimension,
+                 const std::string& place) {
+  if (dimension == Dimension::none) return 1.0;
+  if (dimension == Dimension::energy && column.unit == "mj") {
+    refuse(place, column, "may be mega- or millijoules; write it in kj or j");
+  }
+  std::string known;
+  std::string_view base;
+  for (const Unit& unit : units) {
+    if (unit.dimension != dimension) continue;
+    if (unit.name == column.unit) return unit.factor;
+    if (base.empty() && unit.factor == 1.0) base = unit.name;
+    known += (known.empty() ? "" : ", ") + std::string(unit.name);
+  }
+  refuse(place,
+         column,
+         fmt::format("has no unit; write it into the header, as {}_{} (known: {})",
+                     printable(name),
+                     base,
+                     known));
+}
+
 double number_in(const RawCell& cell, const TableColumn& column, const std::string& place) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
   const auto& text = std::get<std::string>(cell);
-  double value = 0.0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc{} && rest == end) return value;
-  const bool starts_with_number = error == std::errc{} && rest != text.data();
+  if (const auto number = parse_number<double>(text)) return *number;
+  double start = 0.0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), start);
+  const bool starts_with_number = error == std::errc{};
   const std::string unit = column.unit.empty() ? "" : " (" + printable(column.unit) + ")";
   refuse(place,
          column,
@@ -473,9 +352,8 @@ struct Put {
 
   void operator()(std::monostate) const {
     RowFacts& facts = draft.row.facts;
-    if (column.meaning == ColumnMeaning::price) facts.price = dollars_per_hour(value);
-    if (column.meaning == ColumnMeaning::latency)
-      facts.latencies.push_back({column.latency, value});
+    if (column.meaning == Meaning::price) facts.price = dollars_per_hour(value);
+    if (column.meaning == Meaning::latency) facts.latencies.push_back({column.latency, value});
   }
   void operator()(int TableRow::*member) const { draft.row.*member = whole(value, column, place); }
   void operator()(std::optional<double> TableRow::*member) const { draft.row.*member = value; }
@@ -513,47 +391,43 @@ void match_parts(Draft& draft, bool time_per_step) {
 
 /// Batch and microbatches from the batch of a replica and of a microbatch.
 void complete_batch(Draft& draft) {
-  decide::RowFacts& facts = draft.row.facts;
+  RowFacts& facts = draft.row.facts;
   const auto& replicas = facts.layout.data;
   if (!replicas || *replicas < 1) return;
   if (!facts.batch && draft.replica_batch) facts.batch = *draft.replica_batch * *replicas;
   const bool known = facts.batch && draft.micro_batch && *draft.micro_batch > 0.0;
-  if (facts.microbatches || !known) return;
-  facts.microbatches = *facts.batch / (*replicas * *draft.micro_batch);
+  if (known && !facts.microbatches)
+    facts.microbatches = *facts.batch / (*replicas * *draft.micro_batch);
 }
-}  // namespace
-
-RowBuilder::RowBuilder(std::vector<std::optional<TableColumn>> columns)
-    : columns_(std::move(columns)) {}
-
-int RowBuilder::repeat_of(const RawCell& cell,
-                          const TableColumn& column,
-                          const std::string& place) {
+/// Names of repeats are numbered in the order of their occurrence.
+int repeat_of(const RawCell& cell,
+              const TableColumn& column,
+              const std::string& place,
+              std::map<std::string, int>& named) {
   const auto* text = std::get_if<std::string>(&cell);
   const bool number = !text || text->find_first_not_of("0123456789.eE+-") == std::string::npos;
   if (number) return whole(number_in(cell, column, place), column, place);
-  return repeats_
-      .emplace(*text, static_cast<int>(repeats_.size()) + static_cast<int>(most_count) + 1)
-      .first->second;
+  const int next = static_cast<int>(named.size()) + static_cast<int>(most_count) + 1;
+  return named.emplace(*text, next).first->second;
 }
 
-decide::TableRow RowBuilder::build(const RawRow& raw) {
+TableRow built_row(const RawRow& raw, const Columns& columns, std::map<std::string, int>& repeats) {
   Draft draft;
   draft.row.place = raw.place;
   bool per_rank = false;
   bool time_per_step = false;
   bool load = false;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (!columns_[i] || columns_[i]->meaning == ColumnMeaning::identity) continue;
-    const TableColumn& column = *columns_[i];
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i] || columns[i]->meaning == Meaning::identity) continue;
+    const TableColumn& column = *columns[i];
     const RawCell& cell = raw.cells[i];
     const bool empty = std::holds_alternative<std::monostate>(cell) || cell == RawCell{""};
     if (empty) {
-      if (column.meaning == ColumnMeaning::count) refuse(raw.place, column, "is empty");
+      if (column.meaning == Meaning::count) refuse(raw.place, column, "is empty");
       continue;
     }
-    if (column.meaning == ColumnMeaning::repeat) {
-      draft.row.repeat = repeat_of(cell, column, raw.place);
+    if (column.meaning == Meaning::repeat) {
+      draft.row.repeat = repeat_of(cell, column, raw.place, repeats);
       continue;
     }
     const double value = number_in(cell, column, raw.place);
@@ -564,8 +438,7 @@ decide::TableRow RowBuilder::build(const RawRow& raw) {
     }
     per_rank = per_rank || column.per_rank;
     load = load || column.load;
-    time_per_step =
-        time_per_step || (column.meaning == ColumnMeaning::time && column.per == Per::step);
+    time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
     const Known& known = column_table[static_cast<std::size_t>(column.meaning)];
     std::visit(Put{draft, column, raw.place, value * column.factor}, known.member);
   }
@@ -576,21 +449,68 @@ decide::TableRow RowBuilder::build(const RawRow& raw) {
   complete_batch(draft);
   return draft.row;
 }
+}  // namespace
 
-decide::TableKind RowBuilder::kind() const {
+std::optional<TableColumn> table_column(const std::string& header, const std::string& place) {
+  const HeaderWords words = header_words(header);
+  TableColumn column;
+  column.name = header;
+  column.unit = words.unit;
+  for (const Known& known : column_table) {
+    // A host without a unit is a machine's name.
+    const bool machine = known.meaning == Meaning::host && words.unit.empty();
+    column.choice = place_among(known.names, words.name);
+    if (words.name.empty() || column.choice == 0 || machine) continue;
+    column.meaning = known.meaning;
+    column.factor = factor_of(column, words.name, known.dimension, place);
+    const bool step = among("step step_time iter iter_time iteration iteration_time", words.name);
+    column.per = step ? Per::step : words.per;
+    column.nodes = among("nodes slices", words.name);
+    column.load = among("load users concurrency", words.name);
+    return column;
+  }
+  if (auto rate = rate_column(words)) {
+    rate->name = header;
+    rate->unit = words.unit;
+    return rate;
+  }
+  if (auto latency = latency_words(words)) {
+    column.meaning = Meaning::latency;
+    column.latency = std::move(*latency);
+    column.factor = factor_of(column, words.name, Dimension::time, place);
+    return column;
+  }
+  return std::nullopt;
+}
+
+std::string known_columns() {
+  return "p (or gpus, ranks, nodes, workers), time_s (step_s for one step), compute_s, comm_s, "
+         "idle_s, host_s, io_s, repeat, quality, work (or items, tokens), tokens_per_s or another "
+         "rate, rate_usd_per_hour, energy_j, power_w, p99_ms or ttft_p99_ms, tp, pp, cp, dp, "
+         "batch, microbatches; times in us, ms, s, min, h or days";
+}
+
+std::vector<TableRow> built_rows(const RawTable& table, const Columns& columns) {
+  std::map<std::string, int> repeats;
+  std::vector<TableRow> rows;
+  for (const RawRow& row : table.rows) rows.push_back(built_row(row, columns, repeats));
+  return rows;
+}
+
+decide::TableKind kind_of(const Columns& columns) {
   decide::TableKind kind;
   bool timed = false;
   bool parts_of_step = false;
-  for (const auto& column : columns_) {
+  for (const auto& column : columns) {
     if (!column) continue;
     const bool of_step = column->per == Per::step;
     if (column->load) kind.axis = decide::Axis::load;
     if (column->nodes) kind.axis = decide::Axis::nodes;
-    if (column->meaning == ColumnMeaning::time) {
+    if (column->meaning == Meaning::time) {
       timed = true;
       if (of_step) kind.basis = decide::TimeBasis::step;
     }
-    parts_of_step = parts_of_step || (column->meaning == ColumnMeaning::compute && of_step);
+    parts_of_step = parts_of_step || (column->meaning == Meaning::compute && of_step);
   }
   if (!timed && parts_of_step) kind.basis = decide::TimeBasis::step;
   return kind;

@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
 #include "src/core/error.h"
+#include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/json.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
-#include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <optional>
-#include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
 namespace {
-constexpr std::uintmax_t most_bytes = 16U << 20U;
-
-std::string read_whole(const std::string& path) {
-  std::error_code trouble;
-  const std::uintmax_t size = std::filesystem::file_size(path, trouble);
-  if (trouble) throw UserError(fmt::format("{}: {}", path, trouble.message()));
-  if (size > most_bytes) {
-    throw UserError(
-        fmt::format("{}: {} bytes; a scaling table has at most {}", path, size, most_bytes));
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw UserError(path + ": cannot be read");
-  return text;
-}
+constexpr std::uintmax_t most_table_bytes = 16U << 20U;
+constexpr std::size_t most_rows = 100000;
+constexpr std::size_t most_columns = 1000;
 
 /// Throws UserError for text that no table has: NUL bytes (binary, UTF-16), or nothing but blanks.
 void check_text(std::string_view text, const std::string& file) {
@@ -51,18 +35,16 @@ void check_text(std::string_view text, const std::string& file) {
 
 /// Throw UserError beginning with `place` for one row or column more than a table may have.
 void check_row_count(std::size_t rows_so_far, const std::string& place) {
-  if (rows_so_far < most_table_rows) return;
+  if (rows_so_far < most_rows) return;
   throw UserError(
-      fmt::format("{}: more than {} rows; give one per count and repeat", place, most_table_rows));
+      fmt::format("{}: more than {} rows; give one per count and repeat", place, most_rows));
 }
 
 void check_column_count(std::size_t columns, const std::string& place) {
-  if (columns <= most_table_columns) return;
+  if (columns <= most_columns) return;
   throw UserError(fmt::format(
-      "{}: more than {} columns; leave out what is not of the runs", place, most_table_columns));
+      "{}: more than {} columns; leave out what is not of the runs", place, most_columns));
 }
-
-// Rows of named values, each with its own names, made into one raw table.
 
 /// Rows whose keys need not be the same: a column for each key in the order of its first
 /// occurrence.
@@ -93,25 +75,32 @@ class KeyedRows {
   std::map<std::string, std::size_t> columns_;
 };
 
-using toml_file::printable;
+[[noreturn]] void refuse_cell(const std::string& key, const std::string& place) {
+  throw UserError(
+      fmt::format("{}: '{}' is neither a number nor a text", place, toml_file::printable(key)));
+}
 
 RawCell toml_cell(const toml_file::Node& node, const std::string& key, const std::string& place) {
-  if (const auto* number = std::get_if<double>(&node.value)) return *number;
-  if (const auto* text = std::get_if<std::string>(&node.value)) return *text;
-  if (const auto* flag = std::get_if<bool>(&node.value))
-    return std::string(*flag ? "true" : "false");
-  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) {
-    return static_cast<double>(*integer);
-  }
-  throw UserError(fmt::format("{}: '{}' is neither a number nor a text", place, printable(key)));
+  return std::visit(
+      [&]<class Value>(const Value& value) -> RawCell {
+        if constexpr (std::is_same_v<Value, bool>)
+          return value ? "true" : "false";
+        else if constexpr (std::is_arithmetic_v<Value>)
+          return static_cast<double>(value);
+        else if constexpr (std::is_same_v<Value, std::string>)
+          return value;
+        else
+          refuse_cell(key, place);
+      },
+      node.value);
 }
 
 RawCell json_cell(const nlohmann::json& value, const std::string& key, const std::string& place) {
   if (value.is_null()) return {};
   if (value.is_number()) return value.get<double>();
-  if (value.is_boolean()) return std::string(value.get<bool>() ? "true" : "false");
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_string()) return value.get<std::string>();
-  throw UserError(fmt::format("{}: '{}' is neither a number nor a text", place, printable(key)));
+  refuse_cell(key, place);
 }
 
 const nlohmann::json& json_rows(const nlohmann::json& document, const std::string& file) {
@@ -127,7 +116,6 @@ const nlohmann::json& json_rows(const nlohmann::json& document, const std::strin
 
 /// [[row]] tables of numbers and texts.
 RawTable parse_toml(std::string_view text, const std::string& file) {
-  check_text(text, file);
   const auto root = toml_file::parse_document(text, file);
   const auto& map = std::get<toml_file::Node::Map>(root->value);
   const auto found = map.find("row");
@@ -150,7 +138,6 @@ RawTable parse_toml(std::string_view text, const std::string& file) {
 
 /// An array of objects, or an object with the array "rows".
 RawTable parse_json(std::string_view text, const std::string& file) {
-  check_text(text, file);
   const nlohmann::json document = parse_bounded_json(text, file);
   KeyedRows rows(file);
   int number = 0;
@@ -170,7 +157,7 @@ RawTable parse_json(std::string_view text, const std::string& file) {
 bool is_count(const std::string& name) {
   try {
     const auto column = table_column(name, "");
-    return column && column->meaning == ColumnMeaning::count;
+    return column && column->meaning == Meaning::count;
   } catch (const UserError&) {
     return false;
   }
@@ -208,34 +195,7 @@ bool is_run(const std::string& path) {
          std::filesystem::path(path).filename() == "run.json";
 }
 
-RawTable read_raw(const std::string& path) {
-  if (path.ends_with(".toml")) return parse_toml(toml_file::read_small_file(path), path);
-  const std::string text = read_whole(path);
-  return path.ends_with(".json") ? parse_json(text, path) : parse_csv(text, path);
-}
-
-/// Ratios of a utilisation are those of throughputs; its times are of nothing.
-std::string relative_remark(const ChosenColumns& chosen) {
-  for (const auto& column : chosen.columns) {
-    if (!column || !column->relative) continue;
-    return fmt::format(
-        "{} x count stands for the throughput, in parts of a peak: ratios hold, times and costs "
-        "are "
-        "relative",
-        column->name);
-  }
-  return "";
-}
-}  // namespace
-
-std::string cell_text(const RawCell& cell) {
-  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return "";
-}
-
 RawTable parse_csv(std::string_view text, const std::string& file) {
-  check_text(text, file);
   CsvReader reader(text, file);
   RawTable table{file, file + ":1", {}, {}};
   auto names = commented_header(text);
@@ -256,34 +216,46 @@ RawTable parse_csv(std::string_view text, const std::string& file) {
   return table;
 }
 
-TableFile interpret_table(RawTable raw, const TableSelection& selection) {
-  const RawTable table = select(std::move(raw), selection);
+/// Ratios of a utilisation are those of throughputs; its times are of nothing.
+std::optional<std::string> relative_remark(const ChosenColumns& chosen) {
+  for (const auto& column : chosen.columns) {
+    if (!column || !column->relative) continue;
+    return fmt::format(
+        "{} x count stands for the throughput, in parts of a peak: ratios hold, times and costs "
+        "are relative",
+        column->name);
+  }
+  return std::nullopt;
+}
+}  // namespace
+
+std::string cell_text(const RawCell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return "";
+}
+
+TableFile parse_table(std::string_view text,
+                      const std::string& file,
+                      const TableSelection& selection) {
+  check_text(text, file);
+  const auto parse = file.ends_with(".toml")   ? parse_toml
+                     : file.ends_with(".json") ? parse_json
+                                               : parse_csv;
+  const RawTable table = select(parse(text, file), selection);
   const ChosenColumns chosen = choose_columns(table);
-  RowBuilder builder(chosen.columns);
-  std::vector<decide::TableRow> rows;
-  rows.reserve(table.rows.size());
-  for (const RawRow& row : table.rows) rows.push_back(builder.build(row));
-  decide::check_rows(rows, builder.kind().axis);
+  const std::vector<decide::TableRow> rows = built_rows(table, chosen.columns);
+  const decide::TableKind kind = kind_of(chosen.columns);
+  decide::check_rows(rows, kind.axis);
   refuse_twice(table, chosen);
-  TableFile file{decide::assemble(rows, builder.kind()), chosen.ignored};
-  const std::string identity = identity_remark(table, chosen);
-  if (!identity.empty()) file.table.remarks.push_back(identity);
-  const std::string relative = relative_remark(chosen);
-  const bool timed = file.table.basis != decide::TimeBasis::work_unit;
-  if (!relative.empty() && !timed) file.table.remarks.push_back(relative);
-  return file;
-}
-
-TableFile parse_csv_table(std::string_view text, const std::string& file) {
-  return interpret_table(parse_csv(text, file));
-}
-
-TableFile parse_toml_table(std::string_view text, const std::string& file) {
-  return interpret_table(parse_toml(text, file));
-}
-
-TableFile parse_json_table(std::string_view text, const std::string& file) {
-  return interpret_table(parse_json(text, file));
+  TableFile result{decide::assemble(rows, kind), chosen.ignored};
+  std::vector<std::string>& remarks = result.table.remarks;
+  if (auto identity = identity_remark(table, chosen)) remarks.push_back(std::move(*identity));
+  const bool timed = result.table.basis != decide::TimeBasis::work_unit;
+  if (auto relative = relative_remark(chosen); relative && !timed) {
+    remarks.push_back(std::move(*relative));
+  }
+  return result;
 }
 
 TableFile read_table(const std::string& path,
@@ -296,7 +268,11 @@ TableFile read_table(const std::string& path,
     }
     return {decide::run_table(model::measured_modes(read_run(path)), scaling), {}};
   }
-  TableFile file = interpret_table(read_raw(path), selection);
+  const std::string limit = fmt::format("; a scaling table has at most {}", most_table_bytes);
+  const std::string text = path.ends_with(".toml")
+                               ? toml_file::read_small_file(path)
+                               : read_whole(path, path, most_table_bytes, limit);
+  TableFile file = parse_table(text, path, selection);
   if (scaling) file.table = decide::declare_scaling(std::move(file.table), *scaling);
   return file;
 }

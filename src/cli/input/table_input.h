@@ -6,7 +6,6 @@
 #include "src/model/decision/scaling_table.h"
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +13,6 @@
 #include <vector>
 
 namespace scaleworth::cli {
-// A table as it stands in a file, before its columns mean anything.
-
 /// Nothing, a number (of a format that has them), or text.
 using RawCell = std::variant<std::monostate, double, std::string>;
 
@@ -24,6 +21,7 @@ struct RawRow {
   std::vector<RawCell> cells;  // one per column
 };
 
+/// A table as it stands in a file, before its columns mean anything.
 struct RawTable {
   std::string file;
   std::string place;  // of the header
@@ -31,17 +29,8 @@ struct RawTable {
   std::vector<RawRow> rows;
 };
 
-inline constexpr std::size_t most_table_rows = 100000;
-inline constexpr std::size_t most_table_columns = 1000;
-
-/// Commas and one header line, which may be a comment. Throws UserError with file and line for text
-/// that is none, rows of another length than the header, and more than `most_table_rows` rows.
-RawTable parse_csv(std::string_view text, const std::string& file);
 /// As it would be written: "0.5", "16B"; empty for nothing.
 std::string cell_text(const RawCell& cell);
-
-// Scaling tables as people write them: CSV with units in the header, TOML with [[row]] tables, or
-// JSON.
 
 /// What of a file is the table.
 struct TableSelection {
@@ -54,26 +43,25 @@ struct TableFile {
   std::vector<std::string> ignored;  // columns that mean nothing here
 };
 
-/// Throws UserError with file, row and column for a header without count or without a time, parts
-/// or a throughput, a cell that is no finite number, a column that stands twice, two columns of one
-/// meaning, a selection that no column or no row answers, a count that stands twice (with the
-/// column that separates the rows), and what `decide::assemble` refuses.
-TableFile interpret_table(RawTable raw, const TableSelection& selection = {});
+/// The table in `text`, by the name of `file`: .toml, .json, else CSV with one header line, which
+/// may be a comment. Throws UserError with file, row and column for text that is none, rows of
+/// another length than the header, more than 100000 rows or 1000 columns, a header without count or
+/// without a time, parts or a throughput, a cell that is no finite number, a column that stands
+/// twice, two columns of one meaning, a selection that no column or no row answers, a count that
+/// stands twice (with the column that separates the rows), and what `decide::assemble` refuses.
+TableFile parse_table(std::string_view text,
+                      const std::string& file,
+                      const TableSelection& selection = {});
 
-TableFile parse_csv_table(std::string_view text, const std::string& file);
-TableFile parse_toml_table(std::string_view text, const std::string& file);
-TableFile parse_json_table(std::string_view text, const std::string& file);
-
-/// By the file's name: .toml, .json, else CSV; a folder or a run.json is one of our own runs. With
-/// `scaling` declared the table is of that, and a run's steps are those. Throws UserError for a
-/// file that cannot be read or exceeds 16 MiB (TOML: 4 MiB, a run: 1 GiB).
+/// As `parse_table`; a folder or a run.json is one of our own runs. With `scaling` declared the
+/// table is of that, and a run's steps are those. Throws UserError for a file that cannot be read
+/// or exceeds 16 MiB (TOML: 4 MiB, a run: 1 GiB).
 TableFile read_table(const std::string& path,
                      const TableSelection& selection = {},
                      std::optional<decide::Scaling> scaling = {});
 
-// What the columns of a scaling table mean, by name and unit in the header.
-
-enum class ColumnMeaning {
+/// In the order of the column table.
+enum class Meaning {
   count,
   repeat,
   time,
@@ -108,7 +96,7 @@ enum class ColumnMeaning {
 enum class Per { unstated, step, run };
 
 struct TableColumn {
-  ColumnMeaning meaning = ColumnMeaning::count;
+  Meaning meaning = Meaning::count;
   std::string name;        // as in the file
   std::string unit;        // "ms", empty for pure numbers
   double factor = 1.0;     // of base units
@@ -122,59 +110,39 @@ struct TableColumn {
   std::string latency;    // "ttft_p99"
 };
 
-/// "time_ms", "comm (s)", "idle [h]", "# GPUs", "energy_kj", "tok_per_s_per_gpu", "p99_ttft_ms",
-/// ... in any case; absent for a name that means nothing here. Throws UserError, beginning with
-/// `place`, for a time, an energy or a latency without a unit, and for "mj", which may be mega or
-/// milli.
+/// Of "time_ms", "comm (s)", "idle [h]", "# GPUs", "tok_per_s_per_gpu" ... in any case; absent for
+/// a name that means nothing here. Throws UserError, beginning with `place`, for a time, an energy
+/// or a latency without a unit, and for "mj", which may be mega or milli.
 std::optional<TableColumn> table_column(const std::string& header, const std::string& place);
 
-/// Of several columns with this meaning one is taken and the others are left; of any other meaning
-/// only one may stand.
-bool may_choose(ColumnMeaning meaning);
-
-/// The known names, for help and messages.
 std::string known_columns();
 
-// One row of a raw table as one of a scaling table, by what its columns mean.
+/// One per column of a table; absent for one that is left out.
+using Columns = std::vector<std::optional<TableColumn>>;
 
-inline constexpr double most_count = 1e6;
+/// The rows of a scaling table. Throws UserError with place and column for a cell that is no finite
+/// number, a count, repeat or layout factor that is no integer from 0 to 1e6, a count that is
+/// missing, and parts per step under a time per run without a number of steps.
+std::vector<decide::TableRow> built_rows(const RawTable& table, const Columns& columns);
 
-class RowBuilder {
- public:
-  /// One column of meaning per column of the table; absent for one that is left out.
-  explicit RowBuilder(std::vector<std::optional<TableColumn>> columns);
-  /// Throws UserError with place and column for a cell that is no finite number, a count, repeat or
-  /// layout factor that is no integer from 0 to `most_count`, a count that is missing, and parts
-  /// per step under a time per run without a number of steps.
-  decide::TableRow build(const RawRow& row);
-  /// What the columns say of all rows.
-  decide::TableKind kind() const;
-
- private:
-  int repeat_of(const RawCell& cell, const TableColumn& column, const std::string& place);
-
-  std::vector<std::optional<TableColumn>> columns_;
-  std::map<std::string, int> repeats_;  // names of repeats in the order of their occurrence
-};
-
-// The rows and columns of a raw table that a decision is to be made on.
+/// What the columns say of all rows.
+decide::TableKind kind_of(const Columns& columns);
 
 /// The table with columns renamed and only the rows wanted. Throws UserError naming the columns, or
 /// the values of the column, that there are instead.
 RawTable select(RawTable table, const TableSelection& selection);
 
 struct ChosenColumns {
-  std::vector<std::optional<TableColumn>> columns;  // one per column of the table
-  std::vector<std::string> ignored;                 // fit for a message
+  Columns columns;
+  std::vector<std::string> ignored;  // fit for a message
 };
 
-/// What each column means, one column per meaning. Throws UserError for a header as in
-/// `interpret_table`.
+/// One column per meaning. Throws UserError for a header as in `parse_table`.
 ChosenColumns choose_columns(const RawTable& table);
 
 /// "params_B differs between rows (1.7, 3.6 ...)" of the first column that says which program or
-/// machine a row is of; empty where all rows are of one.
-std::string identity_remark(const RawTable& table, const ChosenColumns& chosen);
+/// machine a row is of; absent where all rows are of one.
+std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
 /// Throws UserError for the first count that stands twice without a repeat, with the first column
 /// whose cells differ.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -48,18 +49,11 @@ std::size_t column_of(const RawTable& table, const std::string& name, const char
                               listed(table.columns)));
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double value = 0.0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
-}
-
 bool same_cell(const RawCell& cell, const std::string& wanted) {
   const std::string text = cell_text(cell);
   if (text == wanted) return true;
-  const auto number = number_of(text);
-  return number && number == number_of(wanted);
+  const auto number = parse_number<double>(text);
+  return number && number == parse_number<double>(wanted);
 }
 
 std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
@@ -87,33 +81,33 @@ void keep_rows(RawTable& table, const std::string& condition) {
                               listed(values)));
 }
 
-/// The least `choice` of each meaning that allows one.
-std::map<ColumnMeaning, std::size_t> best_choices(
-    const std::vector<std::optional<TableColumn>>& columns) {
-  std::map<ColumnMeaning, std::size_t> best;
+/// The least `choice` of each meaning of which one of several columns is taken and the others are
+/// left; of any other meaning only one may stand.
+std::map<Meaning, std::size_t> best_choices(const Columns& columns) {
+  std::map<Meaning, std::size_t> best;
   for (const auto& column : columns) {
-    if (!column || !may_choose(column->meaning)) continue;
-    const auto [known, added] = best.emplace(column->meaning, column->choice);
-    if (!added) known->second = std::min(known->second, column->choice);
+    if (!column) continue;
+    if (column->meaning != Meaning::count && column->meaning != Meaning::throughput) continue;
+    std::size_t& least = best.emplace(column->meaning, column->choice).first->second;
+    least = std::min(least, column->choice);
   }
   return best;
 }
 
 /// Beside a time a rate says the work, and FLOPs count what differs between models, too.
-void prefer_flops_beside_time(std::vector<std::optional<TableColumn>>& columns) {
+void prefer_flops_beside_time(Columns& columns) {
   const bool timed = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
-    return column && column->meaning == ColumnMeaning::time;
+    return column && column->meaning == Meaning::time;
   });
-  for (auto& column : columns) {
+  for (auto& column : columns)
     if (timed && column && column->flops) column->choice = 0;
-  }
 }
 
-void check_complete(const std::set<ColumnMeaning>& meanings, const RawTable& table) {
-  const bool timed = meanings.contains(ColumnMeaning::time) ||
-                     meanings.contains(ColumnMeaning::compute) ||
-                     meanings.contains(ColumnMeaning::throughput);
-  if (meanings.contains(ColumnMeaning::count) && timed) return;
+void check_complete(const std::set<Meaning>& meanings, const RawTable& table) {
+  const bool timed =
+      std::ranges::any_of(std::array{Meaning::time, Meaning::compute, Meaning::throughput},
+                          [&](Meaning meaning) { return meanings.contains(meaning); });
+  if (meanings.contains(Meaning::count) && timed) return;
   throw UserError(fmt::format(
       "{}: the table needs a column for {}; it has {}; name one so by --rename COLUMN={}",
       table.place,
@@ -129,7 +123,7 @@ std::string difference(const RawTable& table,
                        const RawRow& one,
                        const RawRow& other) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const bool measured = chosen.columns[i] && chosen.columns[i]->meaning <= ColumnMeaning::latency;
+    const bool measured = chosen.columns[i] && chosen.columns[i]->meaning <= Meaning::latency;
     const bool index = table.columns[i].empty();
     if (measured || index || one.cells[i] == other.cells[i]) continue;
     if (std::holds_alternative<std::monostate>(one.cells[i])) continue;
@@ -160,22 +154,22 @@ ChosenColumns choose_columns(const RawTable& table) {
   }
   prefer_flops_beside_time(chosen.columns);
   const auto best = best_choices(chosen.columns);
-  std::set<ColumnMeaning> meanings;
+  std::set<Meaning> meanings;
   std::map<std::string, int> latencies;
   for (auto& column : chosen.columns) {
-    if (!column || column->meaning == ColumnMeaning::identity) continue;
+    if (!column || column->meaning == Meaning::identity) continue;
     const auto preferred = best.find(column->meaning);
-    const bool better = preferred != best.end() && column->choice > preferred->second;
-    const bool taken = preferred != best.end() && meanings.contains(column->meaning);
-    const bool twice = column->meaning == ColumnMeaning::latency
-                           ? ++latencies[column->latency] > 1
-                           : preferred == best.end() && meanings.contains(column->meaning);
+    const bool seen = meanings.contains(column->meaning);
+    const bool one_of_several = preferred != best.end();
+    const bool left = one_of_several && (seen || column->choice > preferred->second);
+    const bool twice = column->meaning == Meaning::latency ? ++latencies[column->latency] > 1
+                                                           : seen && !one_of_several;
     if (twice) {
       throw UserError(fmt::format("{}: column '{}' says the same as another; keep one of them",
                                   table.place,
                                   printable(column->name)));
     }
-    if (better || taken) {
+    if (left) {
       chosen.ignored.push_back(printable(column->name));
       column.reset();
       continue;
@@ -186,10 +180,10 @@ ChosenColumns choose_columns(const RawTable& table) {
   return chosen;
 }
 
-std::string identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+std::optional<std::string> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto& column = chosen.columns[i];
-    if (!column || column->meaning != ColumnMeaning::identity) continue;
+    if (!column || column->meaning != Meaning::identity) continue;
     const std::vector<std::string> values = values_of(table, i);
     if (values.size() < 2) continue;
     return fmt::format(
@@ -199,15 +193,15 @@ std::string identity_remark(const RawTable& table, const ChosenColumns& chosen) 
         listed(values, few_named),
         printable(table.columns[i]));
   }
-  return "";
+  return std::nullopt;
 }
 
 void refuse_twice(const RawTable& table, const ChosenColumns& chosen) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
     if (!chosen.columns[i]) continue;
-    if (chosen.columns[i]->meaning == ColumnMeaning::repeat) return;
-    if (chosen.columns[i]->meaning == ColumnMeaning::count) count = i;
+    if (chosen.columns[i]->meaning == Meaning::repeat) return;
+    if (chosen.columns[i]->meaning == Meaning::count) count = i;
   }
   std::unordered_map<std::string, const RawRow*> seen;
   for (const RawRow& row : table.rows) {

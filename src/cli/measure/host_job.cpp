@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
-#include "probes/host/cpu_state.h"
 #include "probes/host/host_machine.h"
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "probes/host/ranks/self_launch.h"
 #include "probes/host/training/training.h"
-#include "probes/machine.h"
-#include "probes/ranks.h"
 #include "probes/roofline.h"
-#include "src/cli/application.h"
-#include "src/cli/commands.h"
-#include "src/cli/measure/plan.h"
 #include "src/cli/measure/session.h"
-#include "src/cli/measure_flags.h"
 #include "src/core/error.h"
 #include "src/core/files/run_names.h"
-#include "src/core/process.h"
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace scaleworth::cli {
 namespace {
@@ -60,66 +48,44 @@ class SingleRankGroup final : public probes::RankGroup {
 
 constexpr const char* part_name = "ranks";
 
-/// Why ranks cannot be started here; absent when they can.
-std::optional<std::string> obstacle(const probes::Setting& setting, const MeasureOptions& options) {
+/// Why ranks cannot be started here; empty when they can.
+std::string obstacle(const probes::Setting& setting, const MeasureOptions& options) {
   if (setting.max_ranks < 2) return "one rank only: there is no other rank to exchange data with";
-  const auto module = probes::host::open_mpi(options.mpi_module);
-  if (const auto* skipped = std::get_if<Skipped>(&module)) return skipped->reason;
-  if (const auto* failed = std::get_if<Failed>(&module)) return failed->reason;
-  const Outcome<std::string> mpirun = probes::host::find_launcher(options.mpirun);
-  if (const auto* skipped = std::get_if<Skipped>(&mpirun)) return skipped->reason;
-  return std::nullopt;
+  const std::string missing_mpi = reason_of(probes::host::open_mpi(options.mpi_module));
+  return missing_mpi.empty() ? reason_of(probes::host::find_launcher(options.mpirun)) : missing_mpi;
 }
 
 /// One rank in this process; `why` joins the reason of every probe that one rank cannot answer.
-void run_alone(Session& session,
-               const Plan& plan,
-               probes::Setting setting,
-               const MeasureOptions& options,
-               const std::string& why) {
-  const auto blas = probes::host::open_blas(options.blas_library);
+void run_alone(Session& session, probes::Setting setting, const std::string& why) {
+  const auto blas = probes::host::open_blas(session.options().blas_library);
+  const auto* library = std::get_if<std::shared_ptr<const probes::host::Blas>>(&blas);
   setting.max_ranks = 1;
-  const auto measure = [&](const PlannedProbe& planned) {
-    if (const auto* skipped = std::get_if<Skipped>(&blas)) throw NothingToMeasure(skipped->reason);
-    if (const auto* failed = std::get_if<Failed>(&blas)) throw NothingToMeasure(failed->reason);
-    const auto& library = std::get<std::shared_ptr<const probes::host::Blas>>(blas);
-    SingleRankGroup group(why, library, setting.available_memory);
-    find_probe(probes::rank_probes(), planned.name)
-        .measure(group, setting, options.rank_options(), session.recorder());
-  };
-  for (const PlannedProbe& planned : plan.probes) {
-    if (!planned.on_ranks) continue;
-    session.run_probe(planned, [&] {
-      try {
-        measure(planned);
-      } catch (const NothingToMeasure& nothing) {
-        throw NothingToMeasure(fmt::format("{} ({})", nothing.what(), why));
-      }
-    });
-  }
+  session.run_probes(probes::rank_probes(), [&](const probes::RankProbe& probe) {
+    try {
+      if (library == nullptr) throw NothingToMeasure(reason_of(blas));
+      SingleRankGroup group(why, *library, setting.available_memory);
+      probe.measure(group, setting, session.options().rank_options(), session);
+    } catch (const NothingToMeasure& nothing) {
+      throw NothingToMeasure(fmt::format("{} ({})", nothing.what(), why));
+    }
+  });
 }
 
 /// The words that make one of our own processes a rank of this job.
-std::vector<std::string> rank_arguments(const MeasureOptions& options,
-                                        const Plan& plan,
-                                        const std::string& directory) {
+std::vector<std::string> rank_arguments(const Session& session, const std::string& directory) {
+  const MeasureOptions& options = session.options();
   std::string only;
-  for (const PlannedProbe& probe : plan.probes) {
+  for (const PlannedProbe& probe : session.plan().probes) {
     if (probe.on_ranks) only += (only.empty() ? "" : ",") + probe.name;
   }
-  std::vector<std::string> words{"bench",
-                                 "--part-of-bench",
-                                 "--only",
-                                 only,
-                                 "--suite",
-                                 options.suite,
-                                 "--out",
-                                 directory,
-                                 "--machine",
-                                 "host"};
+  std::vector<std::string> words{"bench", "--part-of-bench"};
   const auto pass_on = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
+  pass_on("--only", only);
+  pass_on("--suite", options.suite);
+  pass_on("--out", directory);
+  pass_on("--machine", "host");
   pass_on("--straggler", options.straggler);
   pass_on("--mpi-module", options.mpi_module);
   pass_on("--blas-lib", options.blas_library);
@@ -127,28 +93,21 @@ std::vector<std::string> rank_arguments(const MeasureOptions& options,
   return words;
 }
 
-/// Runs the plan's rank probes and records them in `session`. Where ranks cannot be started (one
-/// core, no MPI, no mpirun) the step is measured at one rank and the collectives are skipped with
-/// that reason.
-void run_rank_probes(Session& session,
-                     const Plan& plan,
-                     const probes::Setting& setting,
-                     const MeasureOptions& options,
-                     probes::Machine& machine) {
-  const bool any = std::any_of(
-      plan.probes.begin(), plan.probes.end(), [](const PlannedProbe& p) { return p.on_ranks; });
-  if (!any) return;
-  if (const std::optional<std::string> why = obstacle(setting, options)) {
-    if (setting.max_ranks > 1) session.run().warnings.push_back("no ranks were started: " + *why);
-    return run_alone(session, plan, setting, options, *why);
+/// Where ranks cannot be started (one core, no MPI, no mpirun) the step is measured at one rank and
+/// the collectives are skipped with that reason.
+void run_rank_probes(Session& session, const probes::Setting& setting, int usable_cores) {
+  if (!session.plan().has_probes(true)) return;
+  const MeasureOptions& options = session.options();
+  if (const std::string why = obstacle(setting, options); !why.empty()) {
+    if (setting.max_ranks > 1) session.run().warnings.push_back("no ranks were started: " + why);
+    return run_alone(session, setting, why);
   }
-  const std::string part = session.directory() + "/" + part_name;
   probes::host::SelfLaunch job;
   job.ranks = setting.max_ranks;
-  job.usable_cores = machine.workers();
+  job.usable_cores = usable_cores;
   job.launcher = options.mpirun;
   job.program = std::filesystem::read_symlink("/proc/self/exe");
-  job.arguments = rank_arguments(options, plan, part);
+  job.arguments = rank_arguments(session, session.directory() + "/" + part_name);
   session.adopt_part(part_name, probes::host::self_launch(job));
   check_interrupt();
 }
@@ -159,43 +118,27 @@ int measure_as_parent(const MeasureOptions& options, const std::vector<std::stri
   const probes::Setting setting = make_setting(*machine, options, std::nullopt);
   const Plan plan = make_plan(setting, options.only, options.gemm_works(setting.workers));
   if (options.dry_run) {
-    fmt::print("{}", describe(plan, setting));
+    fmt::print("{}", describe(plan));
     return exit_done;
   }
   Session session(options, plan, arguments, true);
-  if (const auto warning = oversubscription(setting.max_ranks, setting.workers)) {
-    session.run().warnings.push_back(*warning);
-  }
-  const probes::host::LoadWatch load;
-  std::optional<Interrupted> interruption;
-  try {
-    session.run().environment =
-        collect_environment(*machine, options.mpi_module, options.vendor_paths);
-    run_node_probes(session, plan, setting, options, *machine);
-    run_rank_probes(session, plan, setting, options, *machine);
-  } catch (const Interrupted& interrupted) {
-    interruption = interrupted;
-  }
-  session.run().environment.push_back(load.facts());
-  return conclude(session, options.report, interruption);
+  session.warn_of_sharing(setting.max_ranks, setting.workers);
+  session.until_interrupted([&] {
+    session.record_environment(*machine);
+    run_node_probes(session, setting, *machine);
+    run_rank_probes(session, setting, machine->workers());
+  });
+  return session.conclude();
 }
 
-void run_node_probes(Session& session,
-                     const Plan& plan,
-                     const probes::Setting& setting,
-                     const MeasureOptions& options,
-                     probes::Machine& machine) {
-  const std::vector<probes::GemmWork> own = options.gemm_works(setting.workers);
-  for (const PlannedProbe& planned : plan.probes) {
-    if (planned.on_ranks) continue;
-    session.run_probe(planned, [&] {
-      if (!own.empty() && planned.name == fields::roofline_gemm) {
-        probes::measure_gemm_shapes(machine, own, setting.suite, session.recorder());
-      } else {
-        find_probe(probes::node_probes(), planned.name)
-            .measure(machine, setting, session.recorder());
-      }
-    });
-  }
+void run_node_probes(Session& session, const probes::Setting& setting, probes::Machine& machine) {
+  const std::vector<probes::GemmWork> own = session.options().gemm_works(setting.workers);
+  session.run_probes(probes::node_probes(), [&](const probes::NodeProbe& probe) {
+    if (!own.empty() && probe.name == fields::roofline_gemm) {
+      probes::measure_gemm_shapes(machine, own, setting.suite, session);
+    } else {
+      probe.measure(machine, setting, session);
+    }
+  });
 }
 }  // namespace scaleworth::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/session.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -13,16 +12,11 @@ constexpr int bar_width = 24;
 constexpr std::chrono::milliseconds redraw_interval{100};
 }  // namespace
 
-Progress::Style Progress::suitable_style(bool quiet) {
-  if (quiet) return Style::quiet;
-  return isatty(STDERR_FILENO) != 0 ? Style::bar : Style::lines;
-}
-
-Progress::Progress(Style style, Seconds total) : style_(style), total_(total) {}
-
-Progress::~Progress() {
-  clear();
-}
+Progress::Progress(bool quiet, Seconds total)
+    : style_(quiet                        ? Style::quiet
+             : isatty(STDERR_FILENO) != 0 ? Style::bar
+                                          : Style::lines),
+      total_(total) {}
 
 void Progress::begin(const std::string& probe, Seconds estimate) {
   probe_ = probe;

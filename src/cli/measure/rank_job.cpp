@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
-#include "probes/host/cpu_state.h"
 #include "probes/host/host_machine.h"
 #include "probes/host/ranks/collective_timing.h"
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
-#include "src/cli/application.h"
-#include "src/cli/commands.h"
-#include "src/cli/measure/plan.h"
 #include "src/cli/measure/session.h"
 #include "src/core/error.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <optional>
-#include <string>
 #include <variant>
 
 namespace scaleworth::cli {
 namespace {
 using probes::host::Blas;
-using probes::host::MpiGroup;
 using probes::host::MpiModule;
 
 /// MPI, initialised; finalised on the way out of an orderly end only, because MPI_Finalize waits
@@ -47,9 +38,8 @@ class MpiJob {
 
 const MpiModule& require_mpi(const std::string& path) {
   const auto module = probes::host::open_mpi(path);
-  if (const auto* skipped = std::get_if<Skipped>(&module)) throw UserError(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&module)) throw UserError(failed->reason);
-  return *std::get<const MpiModule*>(module);
+  if (const auto* opened = std::get_if<const MpiModule*>(&module)) return **opened;
+  throw UserError(reason_of(module));
 }
 
 /// Rank 0's plan data on every rank: cores and memory may differ between ranks, the questions may
@@ -69,7 +59,7 @@ std::unique_ptr<probes::RankGroup> make_group(const MpiJob& job,
   probes::host::MpiRankGroupOptions options;
   options.available_memory_per_rank =
       machine.available_memory() / static_cast<double>(job.ranks_on_node());
-  options.train = [&job, &blas](MpiGroup group, const probes::TrainingWork& work) {
+  options.train = [&job, &blas](probes::host::MpiGroup group, const probes::TrainingWork& work) {
     const auto* library = std::get_if<std::shared_ptr<const Blas>>(&blas);
     if (library == nullptr)
       throw ProbeFailure("no BLAS for the training step; see `scaleworth list`");
@@ -79,59 +69,15 @@ std::unique_ptr<probes::RankGroup> make_group(const MpiJob& job,
 }
 
 /// Rank 0 measures the node on all of its cores while the other ranks sleep.
-void run_node_probes_on_first(const MpiJob& job,
-                              Session& session,
-                              const Plan& plan,
-                              const probes::Setting& setting,
-                              const MeasureOptions& options) {
-  const bool any = std::any_of(
-      plan.probes.begin(), plan.probes.end(), [](const PlannedProbe& p) { return !p.on_ranks; });
-  if (!any) return;
-  const probes::host::Trouble trouble = probes::host::trouble_of(job.rank(), [&] {
+void run_node_probes_on_first(const MpiJob& job, Session& session, const probes::Setting& setting) {
+  if (!session.plan().has_probes(false)) return;
+  const probes::RankTrouble trouble = probes::host::trouble_of(job.rank(), [&] {
     if (job.rank() != 0) return;
-    const auto machine = probes::host::open_host_machine({options.blas_library});
-    run_node_probes(session, plan, setting, options, *machine);
+    const auto machine = probes::host::open_host_machine({session.options().blas_library});
+    run_node_probes(session, setting, *machine);
   });
   probes::host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
   probes::host::agree(job.mpi(), job.mpi().world(), trouble);
-}
-
-void run_rank_probes_together(Session& session,
-                              const Plan& plan,
-                              const probes::Setting& setting,
-                              const MeasureOptions& options,
-                              probes::RankGroup& group) {
-  for (const PlannedProbe& planned : plan.probes) {
-    if (!planned.on_ranks) continue;
-    const probes::RankProbe& probe = find_probe(probes::rank_probes(), planned.name);
-    session.run_probe(planned, [&] {
-      probe.measure(group, setting, options.rank_options(), session.recorder());
-    });
-  }
-}
-
-void record_environment(Session& session,
-                        probes::Machine& machine,
-                        const MeasureOptions& options,
-                        const LaunchEnvironment& launch,
-                        const probes::RankGroup& group) {
-  session.run().environment =
-      collect_environment(machine, options.mpi_module, options.vendor_paths);
-  session.run().environment.push_back(
-      {"ranks",
-       {{"placement", group.placement(), "MPI"},
-        {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
-}
-
-int end_as_rank(Session& session,
-                const MeasureOptions& options,
-                const std::optional<Interrupted>& interruption,
-                int rank) {
-  if (rank == 0 && !options.part_of_bench) return conclude(session, options.report, interruption);
-  if (rank == 0) session.close(interruption ? interruption->what() : "");
-  // Our parent reads the outcome from the run; mpirun would only comment on another code.
-  if (options.part_of_bench || !interruption) return exit_done;
-  return exit_interrupted(interruption->signal());
 }
 }  // namespace
 
@@ -151,19 +97,21 @@ int measure_as_rank(MeasureOptions options,
   Session session(options, plan, arguments, first);
   const auto blas = probes::host::open_blas(options.blas_library);
   const auto group = make_group(job, *machine, blas);
-  const auto warning = oversubscription(job.ranks_on_node(), machine->workers());
-  if (warning && !options.part_of_bench) session.run().warnings.push_back(*warning);
-  const probes::host::LoadWatch load;
-  std::optional<Interrupted> interruption;
-  try {
-    if (first) record_environment(session, *machine, options, launch, *group);
-    run_node_probes_on_first(job, session, plan, setting, options);
+  if (!options.part_of_bench) session.warn_of_sharing(job.ranks_on_node(), machine->workers());
+  session.until_interrupted([&] {
+    if (first) {
+      session.record_environment(*machine);
+      session.record_ranks(*group, "MPI", launch);
+    }
+    run_node_probes_on_first(job, session, setting);
     wide.reset();
-    run_rank_probes_together(session, plan, setting, options, *group);
-  } catch (const Interrupted& interrupted) {
-    interruption = interrupted;
-  }
-  if (first && !options.part_of_bench) session.run().environment.push_back(load.facts());
-  return end_as_rank(session, options, interruption, job.rank());
+    session.run_probes(probes::rank_probes(), [&](const probes::RankProbe& probe) {
+      probe.measure(*group, setting, options.rank_options(), session);
+    });
+  });
+  if (first && !options.part_of_bench) return session.conclude();
+  if (first) session.close();
+  // Our parent reads the outcome from the run; mpirun would only comment on another code.
+  return options.part_of_bench ? exit_done : session.exit_code();
 }
 }  // namespace scaleworth::cli

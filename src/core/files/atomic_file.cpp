@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include <fcntl.h>
@@ -118,5 +120,19 @@ void make_directory(const fs::path& path) {
   fs::create_directories(path, error);
   if (error) fail(path, error.value());
   if (!fs::is_directory(path, error)) fail(path, ENOTDIR);
+}
+
+std::string read_whole(const std::string& path,
+                       const std::string& name,
+                       std::uintmax_t most,
+                       const std::string& limit) {
+  std::error_code trouble;
+  const std::uintmax_t size = fs::file_size(path, trouble);
+  if (trouble) throw UserError(fmt::format("{}: {}", name, trouble.message()));
+  if (size > most) throw UserError(fmt::format("{}: {} bytes{}", name, size, limit));
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw UserError(name + ": cannot be read");
+  return text;
 }
 }  // namespace scaleworth

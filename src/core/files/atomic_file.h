@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writing files so that a reader, a full disk or a kill never meets half of one.
+/// Files as wholes: written so that a reader, a full disk or a kill never meets half of one, and
+/// read within bounds.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -22,4 +24,11 @@ void append_to_file(const std::filesystem::path& path,
 
 /// Creates the directory and its parents. Throws UserError as above.
 void make_directory(const std::filesystem::path& path);
+
+/// The contents of a file. Throws UserError beginning with `name` when it cannot be read, and
+/// ending in `limit` when it has more than `most` bytes.
+std::string read_whole(const std::string& path,
+                       const std::string& name,
+                       std::uintmax_t most,
+                       const std::string& limit);
 }  // namespace scaleworth

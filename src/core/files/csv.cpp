@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/files/csv.h"
 
-#include "src/core/error.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +23,7 @@ std::string csv_line(const std::vector<std::string>& cells) {
       continue;
     }
     line += '"';
-    for (const char c : cells[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    for (const char c : cells[i]) line.append(c == '"' ? 2 : 1, c);
     line += '"';
   }
   line += '\n';
@@ -36,10 +34,6 @@ CsvReader::CsvReader(std::string_view text, std::string file)
     : rest_(text), file_(std::move(file)) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
-}
-
-std::string CsvReader::place() const {
-  return file_ + ":" + std::to_string(line_);
 }
 
 std::optional<std::vector<std::string>> CsvReader::next() {
@@ -71,7 +65,7 @@ std::string CsvReader::take_cell(std::string_view& rest) const {
   }
   std::size_t at = 1;
   for (;; ++at) {
-    if (at >= rest.size()) throw UserError(place() + ": a quoted cell has no closing quote");
+    if (at >= rest.size()) throw error("a quoted cell has no closing quote");
     if (rest[at] != '"') {
       cell += rest[at];
     } else if (rest.substr(at + 1).starts_with('"')) {
@@ -81,9 +75,7 @@ std::string CsvReader::take_cell(std::string_view& rest) const {
     }
   }
   rest = trimmed(rest.substr(at + 1));
-  if (!rest.empty() && rest.front() != ',') {
-    throw UserError(place() + ": a comma is missing behind a quoted cell");
-  }
+  if (!rest.empty() && rest.front() != ',') throw error("a comma is missing behind a quoted cell");
   return cell;
 }
 }  // namespace scaleworth

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of comma-separated values, written and read.
+/// Rows of comma-separated values, written and read, and the numbers in their cells.
 #pragma once
 
+#include "src/core/error.h"
+
+#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -12,6 +15,15 @@ namespace scaleworth {
 /// One line with its newline; cells that hold a comma, a quote or a line break are quoted
 /// (RFC 4180, with "\n" for the line end).
 std::string csv_line(const std::vector<std::string>& cells);
+
+/// The number that the whole of `text` is; absent for anything else.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
+}
 
 /// A text read line by line, in constant memory beside the text itself. Lines end with LF or CRLF;
 /// a byte-order mark, blank lines and lines that begin with # are left out; cells lose the blanks
@@ -24,7 +36,9 @@ class CsvReader {
   /// quoted cell without an end.
   std::optional<std::vector<std::string>> next();
   /// "table.csv:3", of the line that `next` gave last.
-  std::string place() const;
+  std::string place() const { return file_ + ":" + std::to_string(line_); }
+  /// Of that line.
+  UserError error(const std::string& what) const { return UserError(place() + ": " + what); }
 
  private:
   std::string take_cell(std::string_view& rest) const;

@@ -64,7 +64,7 @@ class Fields {
                   std::string_view sentence = "",
                   const FieldOptions& options = {}) {
     key_ = key;
-    put(value, sentence, options);
+    put(value, {sentence, options});
   }
   template <class V>
   void operator()(std::string_view key, const V& value, const FieldOptions& options) {
@@ -86,7 +86,7 @@ class Fields {
                  Members members,
                  std::string_view sentence = "") {
     key_ = key;
-    if (make_ == Make::document && !there) return leaf("object", {}, "", {}, true);
+    if (is_null(there)) return;
     begin_object(sentence, true);
     members(*this);
     end();
@@ -105,8 +105,8 @@ class Fields {
               const std::optional<T>& value,
               Members members,
               std::string_view sentence = "") {
-    const auto of_value = [&](Fields& json) { members(json, value ? *value : T{}); };
-    object_if(value.has_value(), key, of_value, sentence);
+    key_ = key;
+    struct_of(value ? &*value : nullptr, members, sentence, true);
   }
   /// `members(json, element)` for each element.
   template <class T, std::invocable<Fields&, const T&> Members>
@@ -114,7 +114,9 @@ class Fields {
              const std::vector<T>& values,
              Members members,
              std::string_view sentence = "") {
-    elements(key, &values, members, sentence, false);
+    key_ = key;
+    list(
+        &values, true, sentence, false, [&](const T& one) { struct_of(&one, members, "", false); });
   }
   /// The same, or null.
   template <class T, std::invocable<Fields&, const T&> Members>
@@ -122,7 +124,10 @@ class Fields {
              const std::optional<std::vector<T>>& values,
              Members members,
              std::string_view sentence = "") {
-    elements(key, values ? &*values : nullptr, members, sentence, true);
+    key_ = key;
+    list(values ? &*values : nullptr, true, sentence, true, [&](const T& one) {
+      struct_of(&one, members, "", false);
+    });
   }
   /// `members(json)` only where they are `there`; the schema describes them without requiring them.
   template <std::invocable<Fields&> Members>
@@ -132,17 +137,23 @@ class Fields {
     members(*this);
     require(true);
   }
+  /// Of the next member, where the line of its call is too short for it.
+  void sentence(const char* of_next) { sentence_ = of_next; }
   /// Of the object whose members follow: the schema describes it once, under this name.
   void named(const char* name, const char* sentence = "");
 
   /// The document; takes it out.
   nlohmann::ordered_json take();
-  /// The schema as text.
   std::string schema();
 
  private:
   using Leaf = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
   struct State;
+  struct About {
+    std::string_view sentence;
+    FieldOptions options = {};
+    bool null = false;  // the value may be absent
+  };
 
   template <class V>
   static constexpr const char* type_name() {
@@ -168,155 +179,104 @@ class Fields {
     }
   }
   template <class V>
-  void put(const V& value, std::string_view sentence, const FieldOptions& options) {
-    leaf(type_name<V>(), leaf_of(value), sentence, options, false);
+  void put(const V& value, const About& about) {
+    write(&value, about);
   }
   template <class V>
-  void put(const std::optional<V>& value, std::string_view sentence, const FieldOptions& options) {
-    leaf(type_name<V>(), value ? leaf_of(*value) : Leaf{}, sentence, options, true);
+  void put(const std::optional<V>& value, const About& about) {
+    write(value ? &*value : nullptr, {about.sentence, about.options, true});
+  }
+
+  // `value` is null for an absent one.
+
+  template <class V>
+  void write(const V* value, const About& about) {
+    leaf(type_name<V>(), value ? leaf_of(*value) : Leaf{}, about);
   }
   template <class... V>
-  void put(const std::variant<V...>& value,
-           std::string_view sentence,
-           const FieldOptions& options) {
-    any_of<V...>(&value, sentence, options, false);
-  }
-  template <class... V>
-  void put(const std::optional<std::variant<V...>>& value,
-           std::string_view sentence,
-           const FieldOptions& options) {
-    any_of<V...>(value ? &*value : nullptr, sentence, options, true);
-  }
-  template <class... V>
-  void any_of(const std::variant<V...>* value,
-              std::string_view sentence,
-              const FieldOptions& options,
-              bool null) {
+  void write(const std::variant<V...>* value, const About& about) {
     std::string names;
     if (make_ == Make::schema) ((names += names.empty() ? "" : "|", names += type_name<V>()), ...);
     const auto held = [](const auto& one) { return leaf_of(one); };
-    leaf(names.c_str(), value ? std::visit(held, *value) : Leaf{}, sentence, options, null);
+    leaf(names.c_str(), value ? std::visit(held, *value) : Leaf{}, about);
   }
   template <class V>
-  void put(const Interval<V>& value, std::string_view sentence, const FieldOptions&) {
-    object(
-        key_, [&](Fields& json) { json.interval(value); }, sentence);
+  void write(const Interval<V>* value, const About& about) {
+    const auto ends = [](Fields& json, const Interval<V>& one) {
+      json("low", one.low);
+      json("high", one.high);
+    };
+    struct_of(value, ends, about.sentence, about.null);
   }
   template <class V>
-  void put(const std::optional<Interval<V>>& value,
-           std::string_view sentence,
-           const FieldOptions&) {
-    const auto ends = [](Fields& json, const Interval<V>& one) { json.interval(one); };
-    object(key_, value, ends, sentence);
+  void write(const Estimate<V>* value, const About& about) {
+    const auto members = [](Fields& json, const Estimate<V>& one) {
+      const auto end_of = [&](V Interval<V>::*end) {
+        return one.interval ? std::optional<V>((*one.interval).*end) : std::nullopt;
+      };
+      json.named("estimate", "A number with its 95 % interval.");
+      json("value", one.value, or_null);
+      json("low", end_of(&Interval<V>::low));
+      json("high", end_of(&Interval<V>::high));
+      json("samples", one.samples);
+    };
+    struct_of(value, members, about.sentence, about.null);
   }
   template <class V>
-  void put(const Estimate<V>& value, std::string_view sentence, const FieldOptions&) {
-    object(
-        key_, [&](Fields& json) { json.estimate(value); }, sentence);
+  void write(const std::vector<V>* values, const About& about) {
+    const auto one = [&](const V& value) { put(value, {"", about.options}); };
+    list(values, true, about.sentence, about.null, one);
   }
   template <class V>
-  void put(const std::optional<Estimate<V>>& value,
-           std::string_view sentence,
-           const FieldOptions&) {
-    const auto ends = [](Fields& json, const Estimate<V>& one) { json.estimate(one); };
-    object(key_, value, ends, sentence);
+  void write(const std::map<std::string, V>* values, const About& about) {
+    by_name(values, about);
   }
   template <class V>
-  void put(const std::vector<V>& values, std::string_view sentence, const FieldOptions& options) {
-    list(values, sentence, options, false);
+  void write(const std::vector<std::pair<std::string, V>>* values, const About& about) {
+    by_name(values, about);
   }
-  template <class V>
-  void put(const std::optional<std::vector<V>>& values,
-           std::string_view sentence,
-           const FieldOptions& options) {
-    if (make_ == Make::document && !values) return leaf("array", {}, "", {}, true);
-    list(values ? *values : std::vector<V>{}, sentence, options, true);
+  template <class Pairs>
+  void by_name(const Pairs* values, const About& about) {
+    const auto one = [&](const auto& pair) { (*this)(pair.first, pair.second, about.options); };
+    list(values, false, about.sentence, about.null, one);
   }
-  template <class V>
-  void list(const std::vector<V>& values,
-            std::string_view sentence,
-            const FieldOptions& options,
-            bool null) {
-    begin_list("array", "items", sentence, null);
-    if (make_ == Make::schema) put(V{}, "", options);
-    if (make_ == Make::document) {
-      for (const V& value : values) put(value, "", options);
-    }
-    end();
-  }
-  template <class V>
-  void put(const std::map<std::string, V>& values,
-           std::string_view sentence,
-           const FieldOptions& options) {
-    by_name<V>(values, sentence, options);
-  }
-  template <class V>
-  void put(const std::vector<std::pair<std::string, V>>& values,
-           std::string_view sentence,
-           const FieldOptions& options) {
-    by_name<V>(values, sentence, options);
-  }
-  template <class V, class Pairs>
-  void by_name(const Pairs& values, std::string_view sentence, const FieldOptions& options) {
-    begin_list("object", "additionalProperties", sentence, false);
-    if (make_ == Make::schema) put(V{}, "", options);
-    if (make_ == Make::document) {
-      for (const auto& [key, value] : values) (*this)(key, value, options);
-    }
-    end();
-  }
+
   template <class T, class Members>
-  void elements(std::string_view key,
-                const std::vector<T>* values,
-                Members members,
-                std::string_view sentence,
-                bool null) {
-    key_ = key;
-    if (make_ == Make::document && values == nullptr) return leaf("array", {}, "", {}, true);
-    begin_list("array", "items", sentence, null);
-    const auto one = [&](const T& value) {
-      begin_object("", false);
-      members(*this, value);
-      end();
-    };
-    if (make_ == Make::schema) one(T{});
-    if (make_ == Make::document) {
-      for (const T& value : *values) one(value);
-    }
+  void struct_of(const T* value, Members& members, std::string_view sentence, bool null) {
+    if (is_null(value != nullptr)) return;
+    begin_object(sentence, null);
+    static const T none{};
+    members(*this, value ? *value : none);
     end();
   }
-  template <class V>
-  void interval(const Interval<V>& value) {
-    (*this)("low", value.low);
-    (*this)("high", value.high);
-  }
-  template <class V>
-  void estimate(const Estimate<V>& value) {
-    const auto end_of = [&](V Interval<V>::*end) {
-      return value.interval ? std::optional<V>((*value.interval).*end) : std::nullopt;
-    };
-    named("estimate", "A number with its 95 % interval.");
-    (*this)("value", value.value, or_null);
-    (*this)("low", end_of(&Interval<V>::low));
-    (*this)("high", end_of(&Interval<V>::high));
-    (*this)("samples", value.samples);
+  /// `each(element)` for the elements of an array, or of an object whose keys are not known.
+  template <class Range, class Each>
+  void list(const Range* values, bool array, std::string_view sentence, bool null, Each each) {
+    if (is_null(values != nullptr)) return;
+    begin_list(array, sentence, null);
+    if (make_ == Make::schema) {
+      each(typename Range::value_type{});
+    } else {
+      for (const auto& value : *values) each(value);
+    }
+    end();
   }
 
   /// `type`: one or several, separated by '|'.
-  void leaf(const char* type,
-            const Leaf& value,
-            std::string_view sentence,
-            const FieldOptions& options,
-            bool null);
+  void leaf(const char* type, const Leaf& value, const About& about);
+  /// In a document the null that stands for what is not there, and true.
+  bool is_null(bool there);
   void begin_object(std::string_view sentence, bool null);
-  /// Values of one kind: an array, or an object whose keys are not known.
-  void begin_list(const char* type, const char* of_each, std::string_view sentence, bool null);
+  void begin_list(bool array, std::string_view sentence, bool null);
   /// Whether the schema requires the members that follow.
   void require(bool required);
   void end();
+  /// The rule of a member so far.
+  nlohmann::ordered_json with_sentence(std::string_view sentence);
 
   Make make_;
   std::string key_;  // a copy: keys may be temporary
+  std::string_view sentence_;
   std::unique_ptr<State> state_;
 };
 

@@ -24,12 +24,13 @@ using nlohmann::ordered_json;
 constexpr std::size_t value_cost = 48;
 constexpr std::size_t text_cost = 64;
 constexpr std::size_t key_cost = 96;
+constexpr std::size_t deepest_nesting = 16;
 
 /// Receives the parser's events and builds the document; counts as it goes.
 class Builder {
  public:
-  Builder(std::string_view text, const std::string& where, const JsonLimits& limits)
-      : text_(text), where_(where), limits_(limits) {}
+  Builder(std::string_view text, const std::string& where, std::size_t memory_bytes)
+      : text_(text), where_(where), most_(memory_bytes) {}
 
   bool null() { return add(nullptr, value_cost); }
   bool boolean(bool value) { return add(value, value_cost); }
@@ -73,12 +74,12 @@ class Builder {
   }
   void spend(std::size_t cost) {
     memory_ += cost;
-    if (memory_ <= limits_.memory_bytes) return;
+    if (memory_ <= most_) return;
     throw UserError(
         fmt::format("{}: would take more than {} MiB of memory; it is no file of this program, "
                     "give another one",
                     where_,
-                    limits_.memory_bytes >> 20));
+                    most_ >> 20));
   }
   json* insert(json&& value, std::size_t cost) {
     spend(cost);
@@ -98,11 +99,11 @@ class Builder {
     return true;
   }
   bool open(json&& container) {
-    if (open_.size() >= limits_.nesting) {
+    if (open_.size() >= deepest_nesting) {
       throw UserError(fmt::format(
           "{}: nested deeper than {} levels; it is no file of this program, give another one",
           where_,
-          limits_.nesting));
+          deepest_nesting));
     }
     open_.push_back(insert(std::move(container), text_cost));
     return true;
@@ -114,21 +115,13 @@ class Builder {
 
   std::string_view text_;
   const std::string& where_;
-  JsonLimits limits_;
+  std::size_t most_;  // bytes
   json root_;
   std::vector<json*> open_;  // stays valid: only the innermost container grows
   std::string key_;
   std::size_t memory_ = 0;
 };
-}  // namespace
 
-json parse_bounded_json(std::string_view text, const std::string& where, const JsonLimits& limits) {
-  Builder builder(text, where, limits);
-  json::sax_parse(text.begin(), text.end(), &builder);
-  return builder.take();
-}
-
-namespace {
 /// A container that members are added to; in a schema, the rule of one.
 struct Container {
   ordered_json value;
@@ -138,30 +131,7 @@ struct Container {
   ordered_json place;    // what stands for it where it is used
   bool required = true;  // of the members that follow
 };
-}  // namespace
 
-struct Fields::State {
-  std::vector<Container> open;
-  ordered_json named = ordered_json::object();
-};
-
-Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_unique<State>()) {
-  begin_object(head.sentence, false);
-  (*this)("schema_version", head.schema_version, "Readers refuse a larger number than they know.");
-  if (head.kind != nullptr) (*this)("kind", head.kind, one_of(head.kind));
-  if (make == Make::document) return;
-  ordered_json& rule = state_->open.back().value;
-  rule["properties"]["schema_version"].erase("type");
-  rule["properties"]["schema_version"]["const"] = head.schema_version;
-  ordered_json whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                     {"$id", head.id},
-                     {"title", head.title}};
-  whole.update(rule);
-  rule = std::move(whole);
-}
-Fields::~Fields() = default;
-
-namespace {
 /// Of texts that are separated by '|'.
 ordered_json list_of(const char* texts) {
   ordered_json list = ordered_json::array();
@@ -190,37 +160,88 @@ void add(Container& parent, bool schema, std::string_view key, ordered_json valu
     parent.value["properties"][name] = std::move(value);
   }
 }
+constexpr std::size_t schema_columns = 300;
 
-ordered_json with_sentence(std::string_view sentence) {
-  ordered_json rule = ordered_json::object();
-  if (!sentence.empty()) rule["description"] = sentence;
-  return rule;
+/// On one line where that fits.
+std::string spread(const ordered_json& value, const std::string& indent) {
+  if (!value.is_structured() || value.empty()) return value.dump();
+  const bool object = value.is_object();
+  const bool flat = value.is_array() && !value.front().is_structured();
+  std::string line;
+  std::string lines;
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = object ? ordered_json(key).dump() + ": " : "";
+    line += (line.empty() ? "" : ", ") + name + spread(item, "");
+    if (flat) continue;
+    lines += (lines.empty() ? "\n  " : ",\n  ") + indent + name + spread(item, indent + "  ");
+  }
+  if (flat) return "[" + line + "]";
+  const bool fits = line.find('\n') == std::string::npos && line.size() < schema_columns;
+  if (fits) return object ? "{ " + line + " }" : "[" + line + "]";
+  return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
 }
 }  // namespace
 
-void Fields::leaf(const char* type,
-                  const Leaf& value,
-                  std::string_view sentence,
-                  const FieldOptions& options,
-                  bool null) {
+json parse_bounded_json(std::string_view text, const std::string& where, std::size_t memory_bytes) {
+  Builder builder(text, where, memory_bytes);
+  json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+struct Fields::State {
+  std::vector<Container> open;
+  ordered_json named = ordered_json::object();
+};
+
+Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_unique<State>()) {
+  begin_object(head.sentence, false);
+  (*this)("schema_version", head.schema_version, "Readers refuse a larger number than they know.");
+  if (head.kind != nullptr) (*this)("kind", head.kind, one_of(head.kind));
+  if (make == Make::document) return;
+  ordered_json& rule = state_->open.back().value;
+  rule["properties"]["schema_version"].erase("type");
+  rule["properties"]["schema_version"]["const"] = head.schema_version;
+  ordered_json whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                     {"$id", head.id},
+                     {"title", head.title}};
+  whole.update(rule);
+  rule = std::move(whole);
+}
+Fields::~Fields() = default;
+
+ordered_json Fields::with_sentence(std::string_view sentence) {
+  const std::string_view of_next = std::exchange(sentence_, "");
+  ordered_json rule = ordered_json::object();
+  if (sentence.empty()) sentence = of_next;
+  if (!sentence.empty()) rule["description"] = sentence;
+  return rule;
+}
+
+void Fields::leaf(const char* type, const Leaf& value, const About& about) {
   Container& parent = state_->open.back();
   if (make_ == Make::document) {
     ordered_json made = std::visit([](const auto& held) { return ordered_json(held); }, value);
     const auto* number = std::get_if<double>(&value);
     const auto* text = std::get_if<std::string_view>(&value);
     if (number != nullptr && !std::isfinite(*number)) made = nullptr;
-    if (text != nullptr && text->empty() && options.or_null) made = nullptr;
+    if (text != nullptr && text->empty() && about.options.or_null) made = nullptr;
     return add(parent, false, key_, std::move(made));
   }
-  ordered_json rule = with_sentence(sentence);
-  null = null || options.or_null;
-  if (options.one_of == nullptr) {
+  ordered_json rule = with_sentence(about.sentence);
+  const bool null = about.null || about.options.or_null;
+  if (about.options.one_of == nullptr) {
     rule["type"] = types(type, null);
   } else {
-    rule["enum"] = list_of(options.one_of);
+    rule["enum"] = list_of(about.options.one_of);
     if (null) rule["enum"].push_back(nullptr);
   }
   add(parent, true, key_, std::move(rule));
+}
+
+bool Fields::is_null(bool there) {
+  if (make_ == Make::schema || there) return false;
+  add(state_->open.back(), false, key_, nullptr);
+  return true;
 }
 
 void Fields::begin_object(std::string_view sentence, bool null) {
@@ -232,20 +253,17 @@ void Fields::begin_object(std::string_view sentence, bool null) {
     rule["required"] = ordered_json::array();
     rule["properties"] = ordered_json::object();
   }
-  state_->open.push_back({std::move(rule), std::string(key_), nullptr, "", {}});
+  state_->open.push_back({std::move(rule), key_, nullptr, "", {}});
 }
 
-void Fields::begin_list(const char* type,
-                        const char* of_each,
-                        std::string_view sentence,
-                        bool null) {
-  const bool array = std::string_view(type) == "array";
+void Fields::begin_list(bool array, std::string_view sentence, bool null) {
   ordered_json value = array ? ordered_json::array() : ordered_json::object();
   if (make_ == Make::schema) {
     value = with_sentence(sentence);
-    value["type"] = types(type, null);
+    value["type"] = types(array ? "array" : "object", null);
   }
-  state_->open.push_back({std::move(value), std::string(key_), of_each, "", {}});
+  state_->open.push_back(
+      {std::move(value), key_, array ? "items" : "additionalProperties", "", {}});
 }
 
 void Fields::require(bool required) {
@@ -278,29 +296,6 @@ void Fields::end() {
 ordered_json Fields::take() {
   return std::move(state_->open.front().value);
 }
-
-namespace {
-constexpr std::size_t schema_columns = 300;
-
-/// On one line where that fits.
-std::string spread(const ordered_json& value, const std::string& indent) {
-  if (!value.is_structured() || value.empty()) return value.dump();
-  const bool object = value.is_object();
-  const bool flat = value.is_array() && !value.front().is_structured();
-  std::string line;
-  std::string lines;
-  for (const auto& [key, item] : value.items()) {
-    const std::string name = object ? ordered_json(key).dump() + ": " : "";
-    line += (line.empty() ? "" : ", ") + name + spread(item, "");
-    if (flat) continue;
-    lines += (lines.empty() ? "\n  " : ",\n  ") + indent + name + spread(item, indent + "  ");
-  }
-  if (flat) return "[" + line + "]";
-  const bool fits = line.find('\n') == std::string::npos && line.size() < schema_columns;
-  if (fits) return object ? "{ " + line + " }" : "[" + line + "]";
-  return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
-}
-}  // namespace
 
 std::string Fields::schema() {
   ordered_json whole = take();

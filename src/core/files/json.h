@@ -10,15 +10,10 @@
 #include <nlohmann/json_fwd.hpp>
 
 namespace scaleworth {
-struct JsonLimits {
-  std::size_t nesting = 16;
-  /// Estimated size of the parsed document, checked while it grows.
-  std::size_t memory_bytes = std::size_t{2} << 30;
-};
-
 /// The document in `text`. Throws UserError, one line with `where` (a file name), line, byte and
-/// remedy, for anything but one complete JSON document of finite numbers within `limits`.
+/// remedy, for anything but one complete JSON document of finite numbers, nested at most 16 times,
+/// whose estimated size, checked while it grows, is at most `memory_bytes`.
 nlohmann::json parse_bounded_json(std::string_view text,
                                   const std::string& where,
-                                  const JsonLimits& limits = {});
+                                  std::size_t memory_bytes = std::size_t{2} << 30);
 }  // namespace scaleworth

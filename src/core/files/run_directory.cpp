@@ -6,19 +6,19 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/json.h"
-#include "src/core/run.h"
+#include "src/core/files/toml_table.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <system_error>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -27,147 +27,123 @@ namespace scaleworth {
 namespace {
 using nlohmann::json;
 
-constexpr const char* remedy = "restore the file or measure again";
-
-/// A key as part of a message: short, and without line breaks or terminal sequences.
-std::string printable(std::string_view key) {
-  std::string text(key.substr(0, 80));
-  for (char& c : text) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return text;
-}
-
-/// A value and how it was reached, so that an error can say where it stands.
-class Node {
+/// A value and how it was reached, so that an error can say where it stands; takes the members of
+/// an object by the same list that `Fields` writes them by.
+class Reader {
  public:
-  Node(const json& value, const std::string& where) : value_(value), where_(where) {}
-  Node(const json& value, const Node& parent, std::string_view key)
-      : value_(value), where_(parent.where_), parent_(&parent), key_(key) {}
-  Node(const json& value, const Node& parent, std::size_t index)
-      : value_(value), where_(parent.where_), parent_(&parent), index_(index) {}
+  Reader(const json& value, std::string_view file) : value_(value), key_(file) {}
+  Reader(const json& value, const Reader& parent, std::string_view key, std::size_t index = 0)
+      : value_(value), parent_(&parent), key_(key), index_(index) {}
 
-  const json& value() const { return value_; }
+  template <class V>
+  void operator()(const char* key, V& value, const char*, const FieldOptions& options = {}) const {
+    member(key).read(value, options);
+  }
+  template <class V>
+  void operator()(const char* key, V& value, const FieldOptions& options = {}) const {
+    member(key).read(value, options);
+  }
+  template <class T, class Members>
+  void array(const char* key, std::vector<T>& values, Members members, const char* = "") const {
+    member(key).each([&](const Reader& one) { members(one, values.emplace_back()); });
+  }
 
   [[noreturn]] void fail(const std::string& problem) const {
-    throw UserError(fmt::format("{}: {}: {}; {}", where_, path(), problem, remedy));
+    const Reader* root = this;
+    while (root->parent_ != nullptr) root = root->parent_;
+    throw UserError(
+        fmt::format("{}: {}: {}; restore the file or measure again", root->key_, path(), problem));
   }
-  void require(bool right_type, const char* expected) const {
-    if (!right_type) fail(fmt::format("expected {}, found {}", expected, value_.type_name()));
-  }
-  Node member(const char* key) const {
+  Reader member(const char* key) const {
     require(value_.is_object(), "an object");
     const auto found = value_.find(key);
     if (found == value_.end()) fail(fmt::format("lacks \"{}\"", key));
     return {*found, *this, key};
   }
-  /// Calls `read(node)` for each element of an array.
+  /// Calls `read(element)` for each element of an array.
   template <class Read>
   void each(Read read) const {
     require(value_.is_array(), "an array");
-    for (std::size_t i = 0; i < value_.size(); ++i) read(Node(value_[i], *this, i));
+    for (std::size_t i = 0; i < value_.size(); ++i) read(Reader(value_[i], *this, "", i));
   }
-  /// Calls `read(key, node)` for each member of an object.
-  template <class Read>
-  void each_member(Read read) const {
-    require(value_.is_object(), "an object");
-    for (const auto& [key, item] : value_.items()) read(key, Node(item, *this, key));
-  }
-  double number() const {
-    require(value_.is_number(), "a number");
-    return value_.get<double>();
-  }
-  std::string text() const {
-    require(value_.is_string(), "a string");
-    return value_.get<std::string>();
-  }
-  std::string text_or_null() const { return value_.is_null() ? std::string() : text(); }
-  bool flag() const {
-    require(value_.is_boolean(), "true or false");
-    return value_.get<bool>();
+  std::string text() const { return as<std::string>(value_.is_string(), "a string"); }
+  int version() const {
+    require(value_.is_number_integer(), "an integer");
+    if (number() > run_schema_version) {
+      throw UserError(
+          fmt::format("{}: schema version {} is newer than {}, the newest that this scaleworth "
+                      "reads; update scaleworth",
+                      parent_->key_,
+                      value_.dump(),
+                      run_schema_version));
+    }
+    if (number() < 1) fail("schema versions start at 1");
+    return value_.get<int>();
   }
 
  private:
+  void require(bool right_type, const char* expected) const {
+    if (!right_type) fail(fmt::format("expected {}, found {}", expected, value_.type_name()));
+  }
   std::string path() const {
     if (parent_ == nullptr) return "the document";
-    const std::string own = parent_is_array() ? std::to_string(index_) : printable(key_);
-    return parent_->parent_ == nullptr ? "/" + own : parent_->path() + "/" + own;
+    const std::string own = parent_->value_.is_array() ? std::to_string(index_)
+                                                       : toml_file::printable(key_.substr(0, 80));
+    return (parent_->parent_ == nullptr ? "" : parent_->path()) + "/" + own;
   }
-  bool parent_is_array() const { return parent_->value_.is_array(); }
-
-  const json& value_;
-  const std::string& where_;
-  const Node* parent_ = nullptr;
-  std::string_view key_;
-  std::size_t index_ = 0;
-};
-
-Value read_value(const Node& node) {
-  const json& value = node.value();
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>();
-  // An integer beyond 64 bits is a double, as any reader of JSON would take it.
-  if (value.is_number_unsigned() &&
-      value.get<std::uint64_t>() >
-          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return value.get<double>();
-  }
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  return node.number();
-}
-
-/// Takes the members of an object by the same list that `Fields` writes them by.
-class Reader {
- public:
-  explicit Reader(const Node& node) : node_(node) {}
-
-  template <class V>
-  void operator()(const char* key, V& value, const char*, const FieldOptions& options = {}) const {
-    read(node_.member(key), value, options);
-  }
-  template <class V>
-  void operator()(const char* key, V& value, const FieldOptions& options = {}) const {
-    read(node_.member(key), value, options);
-  }
-  template <class T, class Members>
-  void array(const char* key, std::vector<T>& values, Members members, const char* = "") const {
-    node_.member(key).each([&](const Node& item) {
-      const Reader one(item);
-      members(one, values.emplace_back());
-    });
+  double number() const { return as<double>(value_.is_number(), "a number"); }
+  template <class T>
+  T as(bool right_type, const char* expected) const {
+    require(right_type, expected);
+    return value_.get<T>();
   }
 
- private:
-  static void read(const Node& node, std::string& value, const FieldOptions& options) {
-    if (!options.or_null || !node.value().is_null()) value = node.text();
+  void read(std::string& value, const FieldOptions& options) const {
+    if (!options.or_null || !value_.is_null()) value = text();
   }
-  static void read(const Node& node, bool& value, const FieldOptions&) { value = node.flag(); }
-  static void read(const Node& node, double& value, const FieldOptions&) { value = node.number(); }
-  static void read(const Node& node, Value& value, const FieldOptions&) {
-    value = read_value(node);
+  void read(bool& value, const FieldOptions&) const {
+    value = as<bool>(value_.is_boolean(), "true or false");
   }
-  static void read(const Node& node, std::optional<Value>& value, const FieldOptions&) {
-    if (!node.value().is_null()) value = read_value(node);
+  void read(double& value, const FieldOptions&) const { value = number(); }
+  void read(Value& value, const FieldOptions&) const {
+    // An integer beyond 64 bits is a double, as any reader of JSON would take it.
+    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+    if (value_.is_string()) {
+      value = text();
+    } else if (value_.is_boolean()) {
+      value = value_.get<bool>();
+    } else if (value_.is_number_integer() &&
+               !(value_.is_number_unsigned() && value_.get<std::uint64_t>() > largest)) {
+      value = value_.get<std::int64_t>();
+    } else {
+      value = number();
+    }
   }
-  static void read(const Node& node, ProbeStatus& value, const FieldOptions&) {
-    const std::optional<ProbeStatus> status = probe_status(node.text());
-    if (!status) node.fail("is none of pending, measured, skipped, failed");
+  void read(std::optional<Value>& value, const FieldOptions& options) const {
+    if (!value_.is_null()) read(value.emplace(), options);
+  }
+  void read(ProbeStatus& value, const FieldOptions&) const {
+    const std::optional<ProbeStatus> status = probe_status(text());
+    if (!status) fail("is none of pending, measured, skipped, failed");
     value = *status;
   }
   template <class V>
-  static void read(const Node& node, std::vector<V>& values, const FieldOptions& options) {
-    values.reserve(node.value().size());
-    node.each([&](const Node& item) { read(item, values.emplace_back(), options); });
+  void read(std::vector<V>& values, const FieldOptions& options) const {
+    values.reserve(value_.size());
+    each([&](const Reader& one) { one.read(values.emplace_back(), options); });
   }
   template <class V>
-  static void read(const Node& node,
-                   std::map<std::string, V>& values,
-                   const FieldOptions& options) {
-    node.each_member(
-        [&](const std::string& key, const Node& item) { read(item, values[key], options); });
+  void read(std::map<std::string, V>& values, const FieldOptions& options) const {
+    require(value_.is_object(), "an object");
+    for (const auto& [key, item] : value_.items()) {
+      Reader(item, *this, key).read(values[key], options);
+    }
   }
 
-  const Node& node_;
+  const json& value_;
+  const Reader* parent_ = nullptr;
+  std::string_view key_;  // in the parent; of the document the file's name
+  std::size_t index_ = 0;
 };
 
 // The members of run.json, one list per struct: read by `Reader`, written and described by
@@ -192,20 +168,16 @@ constexpr auto point_fields = [](auto& fields, auto& point) {
   fields("warnings", point.warnings);
 };
 
-void status_field(const Reader& fields, ProbeStatus& status) {
-  fields("status", status);
-}
-
-void status_field(Fields& fields, ProbeStatus status) {
-  fields("status",
-         probe_status_name(status),
-         "pending: asked for, not finished before the run ended.",
-         one_of("pending|measured|skipped|failed"));
-}
-
 constexpr auto probe_fields = [](auto& fields, auto& probe) {
   fields("name", probe.name);
-  status_field(fields, probe.status);
+  if constexpr (std::is_same_v<decltype(fields), Fields&>) {
+    fields("status",
+           probe_status_name(probe.status),
+           "pending: asked for, not finished before the run ended.",
+           one_of("pending|measured|skipped|failed"));
+  } else {
+    fields("status", probe.status);
+  }
   fields("reason", probe.reason, "Why it was skipped or failed.", or_null);
   fields("duration_s", probe.duration_s);
   fields("losses",
@@ -239,37 +211,6 @@ constexpr JsonHead run_head{
     run_schema_version,
     nullptr};
 
-int read_version(const Node& node, const std::string& where) {
-  node.require(node.value().is_number_integer(), "an integer");
-  if (node.number() > run_schema_version) {
-    throw UserError(
-        fmt::format("{}: schema version {} is newer than {}, the newest that this scaleworth "
-                    "reads; update scaleworth",
-                    where,
-                    node.value().dump(),
-                    run_schema_version));
-  }
-  if (node.number() < 1) node.fail("schema versions start at 1");
-  return node.value().get<int>();
-}
-}  // namespace
-
-Run run_from_json(std::string_view text, const std::string& where) {
-  const json document = parse_bounded_json(text, where);
-  const Node root(document, where);
-  Run run;
-  run.schema_version = read_version(root.member("schema_version"), where);
-  const Reader reader(root);
-  run_fields(reader, run);
-  const Node files = root.member("files");
-  for (std::size_t i = 0; i < run.files.size(); ++i) {
-    if (stays_inside(run.files[i])) continue;
-    Node(files.value()[i], files, i).fail("names a file outside the run directory");
-  }
-  return run;
-}
-
-namespace {
 using nlohmann::ordered_json;
 
 // Levels that are broken into lines: run, probes, probe, points. Deeper values fill one line each.
@@ -287,9 +228,8 @@ void require_finite(const Value& value, const std::string& place) {
 
 void require_finite(const Run& run) {
   for (const FactSection& section : run.environment) {
-    for (const Fact& fact : section.facts) {
+    for (const Fact& fact : section.facts)
       if (fact.value) require_finite(*fact.value, fact.name);
-    }
   }
   for (const ProbeRecord& probe : run.probes) {
     require_finite(probe.duration_s, probe.name + " duration_s");
@@ -320,33 +260,7 @@ void print(std::string& out, const ordered_json& value, int level) {
   }
   out += "\n" + std::string(level, ' ') + (object ? "}" : "]");
 }
-}  // namespace
 
-std::string run_to_json(const Run& run) {
-  require_finite(run);
-  Fields fields(Fields::Make::document, run_head);
-  run_fields(fields, run);
-  std::string text;
-  print(text, fields.take(), 0);
-  text += '\n';
-  return text;
-}
-
-std::string run_schema() {
-  return schema_of(run_head, [run = Run{}](Fields& fields) { run_fields(fields, run); });
-}
-
-void require_finite(const Point& point) {
-  for (const auto& [name, value] : point.parameters) require_finite(value, name);
-  for (const auto& [name, number] : point.amounts) require_finite(number, name);
-  for (const auto& [name, series] : point.samples) {
-    const auto broken = std::ranges::find_if_not(series, [](double x) { return std::isfinite(x); });
-    if (broken == series.end()) continue;
-    require_finite(*broken, fmt::format("{}[{}]", name, broken - series.begin()));
-  }
-}
-
-namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
@@ -378,6 +292,42 @@ std::string contents_of(const fs::path& file) {
 }
 }  // namespace
 
+Run run_from_json(std::string_view text, const std::string& where) {
+  const json document = parse_bounded_json(text, where);
+  const Reader root(document, where);
+  Run run;
+  run.schema_version = root.member("schema_version").version();
+  run_fields(root, run);
+  root.member("files").each([](const Reader& file) {
+    if (!stays_inside(file.text())) file.fail("names a file outside the run directory");
+  });
+  return run;
+}
+
+std::string run_to_json(const Run& run) {
+  require_finite(run);
+  Fields fields(Fields::Make::document, run_head);
+  run_fields(fields, run);
+  std::string text;
+  print(text, fields.take(), 0);
+  text += '\n';
+  return text;
+}
+
+std::string run_schema() {
+  return schema_of(run_head, [run = Run{}](Fields& fields) { run_fields(fields, run); });
+}
+
+void require_finite(const Point& point) {
+  for (const auto& [name, value] : point.parameters) require_finite(value, name);
+  for (const auto& [name, number] : point.amounts) require_finite(number, name);
+  for (const auto& [name, series] : point.samples) {
+    const auto broken = std::ranges::find_if_not(series, [](double x) { return std::isfinite(x); });
+    if (broken == series.end()) continue;
+    require_finite(*broken, fmt::format("{}[{}]", name, broken - series.begin()));
+  }
+}
+
 RunDirectory::RunDirectory(fs::path path, Seconds least_interval)
     : path_(std::move(path)), least_interval_(least_interval) {
   make_directory(path_);
@@ -388,16 +338,11 @@ RunDirectory::RunDirectory(fs::path path, Seconds least_interval)
   }
 }
 
-RunDirectory::Milestone RunDirectory::milestone_of(const Run& run) {
-  const auto ended = std::count_if(run.probes.begin(), run.probes.end(), [](const auto& probe) {
-    return probe.status != ProbeStatus::pending;
-  });
-  return {static_cast<std::size_t>(ended), run.complete, run.interruption};
-}
-
 void RunDirectory::save(const Run& run) {
   const steady_clock::time_point start = steady_clock::now();
-  Milestone milestone = milestone_of(run);
+  const auto ended = std::ranges::count_if(
+      run.probes, [](const auto& probe) { return probe.status != ProbeStatus::pending; });
+  Milestone milestone{ended, run.complete, run.interruption};
   if (saved_ == milestone && start < next_save_) return;
   write_file_atomically(path_ / run_file_name, run_to_json(run));
   saved_ = std::move(milestone);
@@ -441,25 +386,17 @@ Run read_run(const fs::path& path) {
   return run_from_json(contents_of(file), file.string());
 }
 
-namespace {
-std::string format_utc(std::chrono::system_clock::time_point time, const char* format) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  std::array<char, 64> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
-}
-}  // namespace
-
 std::string utc_text(std::chrono::system_clock::time_point time) {
-  return format_utc(time, "%Y-%m-%dT%H:%M:%SZ");
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
 }
 
 std::filesystem::path default_run_directory(std::chrono::system_clock::time_point time,
                                             std::string_view host) {
   constexpr std::string_view allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
-  std::string name = format_utc(time, "%Y%m%dT%H%M%SZ-");
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::string name = fmt::format("{:%Y%m%dT%H%M%SZ}-", fmt::gmtime(seconds));
   for (const char c : host) name += allowed.find(c) == std::string_view::npos ? '-' : c;
   return std::filesystem::path("scaleworth-runs") / name;
 }

@@ -6,6 +6,7 @@
 #include "src/core/units.h"
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -14,11 +15,9 @@
 #include <vector>
 
 namespace scaleworth {
-// A run as the text of run.json and back; docs/run.schema.json describes that text.
-
-/// The text of run.json, ending in a newline: one line per fact and per point. Absent values and
-/// empty reasons are null. Bytes that are no UTF-8 are replaced by U+FFFD.
-/// Throws ProbeFailure naming the place of a number that is NaN or infinite.
+/// The text of run.json (docs/run.schema.json): one line per fact and per point. Bytes that are no
+/// UTF-8 are replaced by U+FFFD. Throws ProbeFailure naming the place of a number that is NaN or
+/// infinite.
 std::string run_to_json(const Run& run);
 
 /// docs/run.schema.json.
@@ -29,8 +28,8 @@ std::string run_schema();
 /// no such run: malformed, of wrong types, with a member missing, or of a newer schema version.
 Run run_from_json(std::string_view text, const std::string& where);
 
-/// Throws ProbeFailure naming the first NaN or infinity in the point. Call it before a point is
-/// kept: one bad number would make the whole run unwritable.
+/// Throws ProbeFailure naming the first NaN or infinity in the point, which would make the whole
+/// run unwritable.
 void require_finite(const Point& point);
 
 /// Writes one run. Every failure (disk full, read-only, no permission) is a UserError naming path,
@@ -39,7 +38,6 @@ class RunDirectory {
  public:
   /// Creates `path`. Throws UserError also when it already holds a run.json: a run is never
   /// overwritten.
-  /// `least_interval`: see `save`.
   explicit RunDirectory(std::filesystem::path path, Seconds least_interval = Seconds(1.0));
 
   const std::filesystem::path& path() const { return path_; }
@@ -62,12 +60,11 @@ class RunDirectory {
 
  private:
   struct Milestone {
-    std::size_t probes_ended = 0;
+    std::ptrdiff_t probes_ended = 0;
     bool complete = false;
     std::string interruption;
     bool operator==(const Milestone&) const = default;
   };
-  static Milestone milestone_of(const Run& run);
   std::filesystem::path inside(const std::string& name) const;
 
   std::filesystem::path path_;
@@ -81,22 +78,20 @@ class RunDirectory {
 /// remedy for what is no readable run, is of a newer schema version, or exceeds 1 GiB.
 Run read_run(const std::filesystem::path& path);
 
-// Names in and of run directories.
-
 inline constexpr const char* run_file_name = "run.json";
 
-/// "2026-11-21T09:11:00Z": ISO 8601 in UTC, for Run::started_at.
+/// "2026-11-21T09:11:00Z".
 std::string utc_text(std::chrono::system_clock::time_point time);
 
-/// "scaleworth-runs/20261121T091100Z-host": where a run goes when the user names no directory.
-/// Characters of `host` other than letters, digits, '.' and '-' become '-'.
+/// "scaleworth-runs/20261121T091100Z-host". Characters of `host` other than letters, digits, '.'
+/// and
+/// '-' become '-'.
 std::filesystem::path default_run_directory(std::chrono::system_clock::time_point time,
                                             std::string_view host);
 
 /// The name of this host, "localhost" when it has none.
 std::string host_name();
 
-/// Whether `name` is a relative path that cannot lead out of a directory (no "..", not absolute,
-/// not empty).
+/// Whether `name` is a relative path that cannot lead out of a directory.
 bool stays_inside(const std::string& name);
 }  // namespace scaleworth

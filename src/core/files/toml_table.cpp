@@ -28,7 +28,6 @@ constexpr void assume(bool holds) {
 
 namespace scaleworth::toml_file {
 namespace {
-constexpr std::size_t longest_message = 200;
 constexpr int most_dots = 100;
 
 /// What the parser cannot be trusted with. Each dot of a key nests a table, and the parser's tables
@@ -55,52 +54,38 @@ void refuse_hostile_text(std::string_view text, const std::string& file) {
 
 /// A bracket at the start of a line with anything but a name behind it meets an assumption of
 /// toml++ 3.3.0 (parse_table_header to parse_key) that it does not check.
-void refuse_nameless_header(std::string_view line, const std::string& place) {
+void refuse_nameless_headers(std::string_view text, const std::string& file) {
   constexpr std::string_view blank = " \t";
   constexpr std::string_view names =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"']";
-  const auto skip_blanks = [&] {
-    line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+  const auto skip = [&](std::size_t characters) {
+    text.remove_prefix(std::min(characters, text.size()));
   };
-  skip_blanks();
-  if (!line.starts_with('[')) return;
-  line.remove_prefix(1);
-  if (line.starts_with('[')) line.remove_prefix(1);
-  skip_blanks();
-  if (!line.empty() && names.find(line.front()) != std::string_view::npos) return;
-  throw UserError(place +
-                  ": a bracket that begins a line has a table's name behind it, as [[row]]");
-}
-
-void refuse_nameless_headers(std::string_view text, const std::string& file) {
   for (int line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find_first_of("\n"), text.size());
-    refuse_nameless_header(text.substr(0, end), fmt::format("{}:{}", file, line));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    skip(text.find_first_not_of(blank));
+    if (text.starts_with('[')) {
+      skip(text.starts_with("[[") ? 2 : 1);
+      skip(text.find_first_not_of(blank));
+      if (text.empty() || names.find(text.front()) == std::string_view::npos) {
+        throw UserError(fmt::format(
+            "{}:{}: a bracket that begins a line has a table's name behind it, as [[row]]",
+            file,
+            line));
+      }
+    }
+    skip(std::min(text.find('\n'), text.size()) + 1);
   }
-}
-
-std::shared_ptr<const Node> convert(const toml::node& node, const std::string& file);
-
-Node::Map convert_table(const toml::table& table, const std::string& file) {
-  Node::Map map;
-  for (const auto& [key, value] : table) map[std::string(key.str())] = convert(value, file);
-  return map;
-}
-
-Node::List convert_list(const toml::array& array, const std::string& file) {
-  Node::List list;
-  for (const toml::node& element : array) list.push_back(convert(element, file));
-  return list;
 }
 
 std::shared_ptr<const Node> convert(const toml::node& node, const std::string& file) {
   auto result = std::make_shared<Node>();
   result->line = node.source().begin.line;
   if (const auto* table = node.as_table()) {
-    result->value = convert_table(*table, file);
+    auto& map = result->value.emplace<Node::Map>();
+    for (const auto& [key, value] : *table) map[std::string(key.str())] = convert(value, file);
   } else if (const auto* array = node.as_array()) {
-    result->value = convert_list(*array, file);
+    auto& list = result->value.emplace<Node::List>();
+    for (const toml::node& element : *array) list.push_back(convert(element, file));
   } else if (const auto* text = node.as_string()) {
     result->value = text->get();
   } else if (const auto* integer = node.as_integer()) {
@@ -114,6 +99,12 @@ std::shared_ptr<const Node> convert(const toml::node& node, const std::string& f
         "{}:{}: dates are written as text here: put it into quotes", file, result->line));
   }
   return result;
+}
+
+constexpr std::size_t largest_file = 4u << 20;
+
+const Node::Map& map_of(const Node& node) {
+  return std::get<Node::Map>(node.value);
 }
 }  // namespace
 
@@ -136,41 +127,30 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 }
 
 std::string printable(std::string_view text) {
-  std::string result(text.substr(0, longest_message));
-  for (char& character : result) {
-    if (character < ' ' || character > '~') character = '?';
-  }
+  std::string result(text.substr(0, 200));
+  std::ranges::replace_if(
+      result, [](char c) { return c < ' ' || c > '~'; }, '?');
   return result;
 }
-
-namespace {
-constexpr std::size_t largest_file = 4u << 20;
-
-const Node::Map& map_of(const Node& node) {
-  return std::get<Node::Map>(node.value);
-}
-}  // namespace
 
 Table Table::parse(std::string_view text, const std::string& file) {
   return {parse_document(text, file), file};
 }
 
-Table::Table(std::shared_ptr<const Node> node, std::string file)
-    : node_(std::move(node)), file_(std::move(file)) {}
+const Node* Table::at(const char* key) const {
+  const auto found = map_of(*node_).find(key);
+  return found == map_of(*node_).end() ? nullptr : found->second.get();
+}
 
 void Table::refuse(const std::string& message, const char* key) const {
-  unsigned line = node_->line;
-  if (key != nullptr) {
-    const auto found = map_of(*node_).find(key);
-    if (found != map_of(*node_).end()) line = found->second->line;
-  }
-  throw UserError(fmt::format("{}:{}: {}", file_, line, message));
+  const Node* place = key == nullptr ? nullptr : at(key);
+  throw UserError(
+      fmt::format("{}:{}: {}", file_, place == nullptr ? node_->line : place->line, message));
 }
 
 const Node* Table::find(const char* key) {
   known_.insert(key);
-  const auto found = map_of(*node_).find(key);
-  return found == map_of(*node_).end() ? nullptr : found->second.get();
+  return at(key);
 }
 
 const Node& Table::required(const char* key) {
@@ -179,9 +159,22 @@ const Node& Table::required(const char* key) {
   return *node;
 }
 
-const std::string& Table::text_value(const Node& node, const char* key) const {
+template <class T>
+const T* Table::find_as(const char* key, const char* form) {
+  const Node* node = find(key);
+  if (node == nullptr) return nullptr;
+  const T* value = std::get_if<T>(&node->value);
+  if (value == nullptr) refuse_form(key, form);
+  return value;
+}
+
+void Table::refuse_form(const char* key, const char* form) const {
+  refuse(fmt::format("'{}' must be {}", key, form), key);
+}
+
+std::string Table::text_value(const Node& node, const char* key) const {
   const auto* text = std::get_if<std::string>(&node.value);
-  if (text == nullptr) refuse(fmt::format("'{}' must be text: put it into quotes", key), key);
+  if (text == nullptr) refuse_form(key, "text: put it into quotes");
   return *text;
 }
 
@@ -192,91 +185,48 @@ double Table::positive_value(const Node& node, const char* key) const {
   } else if (const auto* number = std::get_if<double>(&node.value)) {
     value = *number;
   } else {
-    refuse(fmt::format("'{}' must be a number without quotes", key), key);
+    refuse_form(key, "a number without quotes");
   }
   if (!std::isfinite(value) || value <= 0.0) {
-    refuse(fmt::format("'{}' must be a positive number: leave the key out if it is unknown", key),
-           key);
+    refuse_form(key, "a positive number: leave the key out if it is unknown");
   }
   return value;
 }
 
 std::int64_t Table::positive_integer_value(const Node& node, const char* key) const {
   const auto* integer = std::get_if<std::int64_t>(&node.value);
-  if (integer == nullptr || *integer <= 0) {
-    refuse(fmt::format("'{}' must be a positive whole number", key), key);
-  }
+  if (integer == nullptr || *integer <= 0) refuse_form(key, "a positive whole number");
   return *integer;
 }
 
-std::string Table::text(const char* key) {
-  return text_value(required(key), key);
-}
-
-std::optional<std::string> Table::optional_text(const char* key) {
-  const Node* node = find(key);
-  if (node == nullptr) return std::nullopt;
-  return text_value(*node, key);
-}
-
-double Table::positive(const char* key) {
-  return positive_value(required(key), key);
-}
-
-std::optional<double> Table::optional_positive(const char* key) {
-  const Node* node = find(key);
-  if (node == nullptr) return std::nullopt;
-  return positive_value(*node, key);
-}
-
-std::int64_t Table::positive_integer(const char* key) {
-  return positive_integer_value(required(key), key);
-}
-
-std::optional<std::int64_t> Table::optional_positive_integer(const char* key) {
-  const Node* node = find(key);
-  if (node == nullptr) return std::nullopt;
-  return positive_integer_value(*node, key);
-}
-
 bool Table::flag(const char* key, bool otherwise) {
-  const Node* node = find(key);
-  if (node == nullptr) return otherwise;
-  const auto* value = std::get_if<bool>(&node->value);
-  if (value == nullptr) refuse(fmt::format("'{}' must be true or false", key), key);
-  return *value;
+  const bool* value = find_as<bool>(key, "true or false");
+  return value ? *value : otherwise;
 }
 
 std::vector<std::string> Table::texts(const char* key) {
   std::vector<std::string> result;
-  const Node* node = find(key);
-  if (node == nullptr) return result;
-  const auto* list = std::get_if<Node::List>(&node->value);
-  if (list == nullptr) refuse(fmt::format("'{}' must be a list: [\"...\"]", key), key);
+  const auto* list = find_as<Node::List>(key, "a list: [\"...\"]");
+  if (list == nullptr) return result;
   for (const auto& element : *list) result.push_back(text_value(*element, key));
   return result;
 }
 
 std::vector<std::int64_t> Table::positive_integers(const char* key) {
   std::vector<std::int64_t> result;
-  const Node* node = find(key);
-  if (node == nullptr) return result;
-  const auto* list = std::get_if<Node::List>(&node->value);
-  if (list == nullptr) refuse(fmt::format("'{}' must be a list: [1, 2]", key), key);
+  const auto* list = find_as<Node::List>(key, "a list: [1, 2]");
+  if (list == nullptr) return result;
   for (const auto& element : *list) result.push_back(positive_integer_value(*element, key));
   return result;
 }
 
 std::vector<Table> Table::tables(const char* key) {
   std::vector<Table> result;
-  const Node* node = find(key);
-  if (node == nullptr) return result;
-  const auto* list = std::get_if<Node::List>(&node->value);
-  if (list == nullptr) refuse(fmt::format("'{}' must be written as [[{}]]", key, key), key);
+  const std::string form = fmt::format("written as [[{}]]", key);
+  const auto* list = find_as<Node::List>(key, form.c_str());
+  if (list == nullptr) return result;
   for (const auto& element : *list) {
-    if (!std::holds_alternative<Node::Map>(element->value)) {
-      refuse(fmt::format("'{}' must be written as [[{}]]", key, key), key);
-    }
+    if (!std::holds_alternative<Node::Map>(element->value)) refuse_form(key, form.c_str());
     result.push_back(Table(element, file_));
   }
   return result;
@@ -284,10 +234,8 @@ std::vector<Table> Table::tables(const char* key) {
 
 std::vector<std::pair<std::string, Table>> Table::named_tables(const char* key) {
   std::vector<std::pair<std::string, Table>> result;
-  const Node* node = find(key);
-  if (node == nullptr) return result;
-  const auto* map = std::get_if<Node::Map>(&node->value);
-  if (map == nullptr) refuse(fmt::format("'{}' must be a table", key), key);
+  const auto* map = find_as<Node::Map>(key, "a table");
+  if (map == nullptr) return result;
   for (const auto& [name, element] : *map) {
     if (!std::holds_alternative<Node::Map>(element->value)) {
       refuse(fmt::format("'{}' of '{}' must be a table: {{ ... }}", printable(name), key), key);

@@ -14,9 +14,7 @@
 #include <vector>
 
 namespace scaleworth::toml_file {
-// The values of a TOML document with their lines, apart from the library that parses them: one
-// source file pays for compiling it.
-
+/// A value of a TOML document, apart from the library that parses it: one source pays for that.
 struct Node {
   using List = std::vector<std::shared_ptr<const Node>>;
   using Map = std::map<std::string, std::shared_ptr<const Node>>;
@@ -30,26 +28,29 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 /// `text` with everything but printable ASCII as "?", at most 200 characters: fit for a message.
 std::string printable(std::string_view text);
 
-// Strict reading of a file that a person edits: every key must be known, every number has its unit
-// in the key's name, and every refusal names file, line and remedy.
-
-struct Node;
-
-/// A table of a TOML document. Each accessor marks its key as known; `finish` refuses the others.
-/// All accessors throw UserError on a value of another type, a number that is not finite or not
-/// positive, and a required key that is missing.
+/// A table of a file that a person edits. Each accessor marks its key as known; `finish` refuses
+/// the others. All accessors throw UserError, naming file, line and remedy, on a value of another
+/// type, a number that is not finite or not positive, and a required key that is missing.
 class Table {
  public:
   /// The root of a document. Throws UserError for text that is no TOML (duplicates included).
   /// `file` is used in messages only.
   static Table parse(std::string_view text, const std::string& file);
 
-  std::string text(const char* key);
-  std::optional<std::string> optional_text(const char* key);
-  double positive(const char* key);
-  std::optional<double> optional_positive(const char* key);
-  std::int64_t positive_integer(const char* key);
-  std::optional<std::int64_t> optional_positive_integer(const char* key);
+  std::string text(const char* key) { return text_value(required(key), key); }
+  double positive(const char* key) { return positive_value(required(key), key); }
+  std::int64_t positive_integer(const char* key) {
+    return positive_integer_value(required(key), key);
+  }
+  std::optional<std::string> optional_text(const char* key) {
+    return find(key) ? std::optional(text(key)) : std::nullopt;
+  }
+  std::optional<double> optional_positive(const char* key) {
+    return find(key) ? std::optional(positive(key)) : std::nullopt;
+  }
+  std::optional<std::int64_t> optional_positive_integer(const char* key) {
+    return find(key) ? std::optional(positive_integer(key)) : std::nullopt;
+  }
   bool flag(const char* key, bool otherwise);
   /// Lists are empty when the key is missing.
   std::vector<std::string> texts(const char* key);
@@ -64,12 +65,18 @@ class Table {
   [[noreturn]] void refuse(const std::string& message, const char* key = nullptr) const;
 
  private:
-  Table(std::shared_ptr<const Node> node, std::string file);
-  const Node* find(const char* key);
+  Table(std::shared_ptr<const Node> node, std::string file)
+      : node_(std::move(node)), file_(std::move(file)) {}
+  const Node* at(const char* key) const;  // null when the key is missing
+  const Node* find(const char* key);      // marks the key as known
   const Node& required(const char* key);
+  /// Null when the key is missing; refuses a value of another type.
+  template <class T>
+  const T* find_as(const char* key, const char* form);
+  [[noreturn]] void refuse_form(const char* key, const char* form) const;
   double positive_value(const Node& node, const char* key) const;
   std::int64_t positive_integer_value(const Node& node, const char* key) const;
-  const std::string& text_value(const Node& node, const char* key) const;
+  std::string text_value(const Node& node, const char* key) const;
 
   std::shared_ptr<const Node> node_;
   std::string file_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <vector>
 
 #include <Eigen/Dense>
 
@@ -18,6 +17,7 @@ using Eigen::VectorXd;
 
 // Relative residuals below this are rounding, not measurement.
 constexpr double negligible = 1e-12;
+constexpr double tuning = 1.345;  // Huber's threshold in robust standard deviations
 constexpr int absolute_iterations = 20;
 constexpr int scaling_iterations = 30;
 constexpr int maximum_iterations = 200;
@@ -60,11 +60,12 @@ std::optional<RelativeProblem> relative_problem(const std::vector<std::vector<do
   return problem;
 }
 
-std::vector<Index> chosen(const std::vector<bool>& free) {
+/// The columns of which `holds(column)`.
+template <class Holds>
+std::vector<Index> columns_where(Index count, Holds holds) {
   std::vector<Index> columns;
-  for (std::size_t j = 0; j < free.size(); ++j) {
-    if (free[j]) columns.push_back(static_cast<Index>(j));
-  }
+  for (Index j = 0; j < count; ++j)
+    if (holds(j)) columns.push_back(j);
   return columns;
 }
 
@@ -83,7 +84,7 @@ VectorXd solve_free(const MatrixXd& matrix,
 /// frozen at 0, until the free solution is positive.
 void settle(const MatrixXd& matrix, const VectorXd& target, std::vector<bool>& free, VectorXd& x) {
   while (true) {
-    const std::vector<Index> columns = chosen(free);
+    const std::vector<Index> columns = columns_where(x.size(), [&](Index j) { return free[j]; });
     const VectorXd aim = solve_free(matrix, target, columns);
     double step = 1.0;
     Index blocking = -1;
@@ -125,13 +126,6 @@ VectorXd solve_bounded(const MatrixXd& matrix, const VectorXd& target) {
   return x;
 }
 
-VectorXd solve_weighted(const MatrixXd& matrix, const VectorXd& weights, bool non_negative) {
-  const VectorXd root = weights.cwiseSqrt();
-  const MatrixXd weighted = root.asDiagonal() * matrix;
-  if (non_negative) return solve_bounded(weighted, root);
-  return weighted.colPivHouseholderQr().solve(root);
-}
-
 double robust_scale(const VectorXd& residuals, Index columns) {
   std::vector<double> sizes(residuals.size());
   for (Index i = 0; i < residuals.size(); ++i) sizes[i] = std::abs(residuals[i]);
@@ -148,27 +142,27 @@ VectorXd huber_weights(const VectorXd& residuals, double threshold) {
 struct Solution {
   VectorXd scaled;  // coefficients of the scaled columns
   VectorXd residuals;
-  VectorXd weights;
   double scale = 0.0;
 };
 
-Solution iterate(const MatrixXd& matrix, const RegressionOptions& options) {
+Solution iterate(const MatrixXd& matrix) {
   Solution state;
-  state.weights = VectorXd::Ones(matrix.rows());
+  VectorXd weights = VectorXd::Ones(matrix.rows());
   const auto solve = [&] {
-    state.scaled = solve_weighted(matrix, state.weights, options.non_negative);
+    const VectorXd root = weights.cwiseSqrt();
+    state.scaled = solve_bounded(root.asDiagonal() * matrix, root);
     state.residuals = VectorXd::Ones(matrix.rows()) - matrix * state.scaled;
   };
   solve();
   for (int i = 0; i < absolute_iterations; ++i) {
-    state.weights = state.residuals.cwiseAbs().cwiseMax(1e-8).cwiseInverse();
-    state.weights /= state.weights.maxCoeff();
+    weights = state.residuals.cwiseAbs().cwiseMax(1e-8).cwiseInverse();
+    weights /= weights.maxCoeff();
     solve();
   }
   for (int i = 0; i < maximum_iterations; ++i) {
     // Later the scale is held: the problem is then convex and the iteration cannot cycle.
     if (i < scaling_iterations) state.scale = robust_scale(state.residuals, matrix.cols());
-    state.weights = huber_weights(state.residuals, options.tuning * state.scale);
+    weights = huber_weights(state.residuals, tuning * state.scale);
     const VectorXd before = state.scaled;
     solve();
     if ((state.scaled - before).norm() <= 1e-12 * state.scaled.norm()) break;
@@ -179,8 +173,7 @@ Solution iterate(const MatrixXd& matrix, const RegressionOptions& options) {
 /// Of the scaled coefficients `free`; the others have none. Needs more points than free columns.
 MatrixXd huber_covariance(const MatrixXd& matrix,
                           const Solution& solution,
-                          const std::vector<Index>& free,
-                          double tuning) {
+                          const std::vector<Index>& free) {
   const auto points = static_cast<double>(matrix.rows());
   const auto columns = static_cast<double>(free.size());
   const double threshold = tuning * solution.scale;
@@ -198,75 +191,39 @@ MatrixXd huber_covariance(const MatrixXd& matrix,
   return factor * (used.transpose() * used).inverse();
 }
 
-Interval<double> t_interval(double value, double variance, double quantile, bool non_negative) {
-  const double half = quantile * std::sqrt(variance);
-  return {non_negative ? std::max(0.0, value - half) : value - half, value + half};
-}
-
-/// Fills covariance and intervals of `fit` from the scaled solution.
-void add_uncertainty(RegressionFit& fit,
-                     const RelativeProblem& problem,
-                     const Solution& solution,
-                     const RegressionOptions& options) {
-  std::vector<Index> free;
-  for (std::size_t j = 0; j < fit.at_bound.size(); ++j) {
-    if (!fit.at_bound[j]) free.push_back(static_cast<Index>(j));
-  }
-  fit.degrees_of_freedom = fit.weights.size() - free.size();
-  if (free.empty() || fit.degrees_of_freedom == 0) return;
-  const MatrixXd scaled = huber_covariance(problem.matrix, solution, free, options.tuning);
-  const double quantile =
-      student_t_two_sided(options.confidence, static_cast<double>(fit.degrees_of_freedom));
-  fit.covariance.assign(fit.at_bound.size(), std::vector<double>(fit.at_bound.size(), 0.0));
+/// Intervals of the coefficients that are not held at 0.
+void add_intervals(std::vector<Estimate<double>>& coefficients,
+                   const RelativeProblem& problem,
+                   const Solution& solution) {
+  const std::vector<Index> free =
+      columns_where(problem.matrix.cols(), [&](Index j) { return solution.scaled[j] != 0.0; });
+  const Index degrees_of_freedom = problem.matrix.rows() - static_cast<Index>(free.size());
+  if (free.empty() || degrees_of_freedom == 0) return;
+  const MatrixXd covariance = huber_covariance(problem.matrix, solution, free);
+  const double quantile = student_t_two_sided(0.95, static_cast<double>(degrees_of_freedom));
   for (std::size_t a = 0; a < free.size(); ++a) {
-    for (std::size_t b = 0; b < free.size(); ++b) {
-      fit.covariance[free[a]][free[b]] =
-          scaled(a, b) / (problem.column_norms[free[a]] * problem.column_norms[free[b]]);
-    }
-    Estimate<double>& coefficient = fit.coefficients[free[a]];
-    coefficient.interval = t_interval(
-        coefficient.value, fit.covariance[free[a]][free[a]], quantile, options.non_negative);
+    const double norm = problem.column_norms[free[a]];
+    const double half = quantile * std::sqrt(covariance(a, a) / (norm * norm));
+    Estimate<double>& one = coefficients[free[a]];
+    one.interval = Interval<double>{std::max(0.0, one.value - half), one.value + half};
   }
 }
 }  // namespace
 
 std::optional<RegressionFit> fit_relative(const std::vector<std::vector<double>>& rows,
-                                          const std::vector<double>& y,
-                                          const RegressionOptions& options) {
+                                          const std::vector<double>& y) {
   check_input(rows, y);
   const std::optional<RelativeProblem> problem = relative_problem(rows, y);
   if (!problem) return std::nullopt;
-  const Solution solution = iterate(problem->matrix, options);
+  const Solution solution = iterate(problem->matrix);
   RegressionFit fit;
-  fit.confidence = options.confidence;
   fit.relative_residuals.assign(solution.residuals.begin(), solution.residuals.end());
-  fit.weights.assign(solution.weights.begin(), solution.weights.end());
-  fit.scale = solution.scale > negligible ? solution.scale : 0.0;
   for (Index j = 0; j < problem->matrix.cols(); ++j) {
-    fit.at_bound.push_back(options.non_negative && solution.scaled[j] == 0.0);
     fit.coefficients.push_back(
         {solution.scaled[j] / problem->column_norms[j], std::nullopt, rows.size()});
   }
-  add_uncertainty(fit, *problem, solution, options);
+  add_intervals(fit.coefficients, *problem, solution);
   return fit;
-}
-
-Estimate<double> predict(const RegressionFit& fit, const std::vector<double>& row) {
-  if (row.size() != fit.coefficients.size())
-    throw std::invalid_argument("predict: the row has another number of columns than the fit");
-  Estimate<double> result{0.0, std::nullopt, fit.relative_residuals.size()};
-  double variance = 0.0;
-  for (std::size_t a = 0; a < row.size(); ++a) {
-    result.value += row[a] * fit.coefficients[a].value;
-    if (fit.covariance.empty()) continue;
-    for (std::size_t b = 0; b < row.size(); ++b) variance += row[a] * fit.covariance[a][b] * row[b];
-  }
-  if (!fit.covariance.empty()) {
-    const double quantile =
-        student_t_two_sided(fit.confidence, static_cast<double>(fit.degrees_of_freedom));
-    result.interval = t_interval(result.value, std::max(variance, 0.0), quantile, false);
-  }
-  return result;
 }
 
 std::vector<double> solve_nonnegative(std::span<const double> matrix,

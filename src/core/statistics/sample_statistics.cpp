@@ -3,32 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <stdexcept>
-#include <vector>
 
 #include <unsupported/Eigen/SpecialFunctions>
 
 namespace scaleworth {
-std::optional<double> quantile(std::span<const double> samples, double p) {
-  if (samples.empty()) return std::nullopt;
+namespace {
+std::vector<double> sorted_copy(std::span<const double> samples) {
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
-  const double position = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double weight = position - static_cast<double>(below);
-  return sorted[below] + weight * (sorted[above] - sorted[below]);
+  return sorted;
 }
 
-std::optional<double> median(std::span<const double> samples) {
-  return quantile(samples, 0.5);
-}
-
-namespace {
-/// The largest r >= 1 with 2 P(Binomial(n, 1/2) < r) <= 1 - confidence; 0 if there is none.
-std::size_t outer_rank(std::size_t n, double confidence) {
-  const double allowed = (1.0 - confidence) / 2.0;
+/// The largest r >= 1 with 2 P(Binomial(n, 1/2) < r) <= 1 - 0.95; 0 if there is none.
+std::size_t outer_rank(std::size_t n) {
+  constexpr double allowed = (1.0 - 0.95) / 2.0;
   const auto trials = static_cast<double>(n);
   double tail = 0.0;
   std::size_t rank = 0;
@@ -42,14 +31,32 @@ std::size_t outer_rank(std::size_t n, double confidence) {
   }
   return rank;
 }
+
+/// P(|T| > t).
+double exceeding(double t, double degrees_of_freedom) {
+  return Eigen::numext::betainc(
+      degrees_of_freedom / 2.0, 0.5, degrees_of_freedom / (degrees_of_freedom + t * t));
+}
 }  // namespace
 
-std::optional<Interval<double>> median_interval(std::span<const double> samples,
-                                                double confidence) {
-  const std::size_t rank = outer_rank(samples.size(), confidence);
+std::optional<double> quantile(std::span<const double> samples, double p) {
+  if (samples.empty()) return std::nullopt;
+  const std::vector<double> sorted = sorted_copy(samples);
+  const double position = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double weight = position - static_cast<double>(below);
+  return sorted[below] + weight * (sorted[above] - sorted[below]);
+}
+
+std::optional<double> median(std::span<const double> samples) {
+  return quantile(samples, 0.5);
+}
+
+std::optional<Interval<double>> median_interval(std::span<const double> samples) {
+  const std::size_t rank = outer_rank(samples.size());
   if (rank == 0) return std::nullopt;
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> sorted = sorted_copy(samples);
   return Interval<double>{sorted[rank - 1], sorted[sorted.size() - rank]};
 }
 
@@ -59,15 +66,11 @@ Estimate<double> median_estimate(std::span<const double> samples) {
   return {*centre, median_interval(samples), samples.size()};
 }
 
-namespace {
-bool positive_and_finite(double value) {
-  return std::isfinite(value) && value > 0.0;
-}
-}  // namespace
-
 Estimate<double> ratio(const Estimate<double>& a, const Estimate<double>& b) {
-  if (!positive_and_finite(a.value) || !positive_and_finite(b.value))
+  for (const double value : {a.value, b.value}) {
+    if (std::isfinite(value) && value > 0.0) continue;
     throw std::invalid_argument("ratio: values must be positive and finite");
+  }
   Estimate<double> result{a.value / b.value, std::nullopt, std::min(a.samples, b.samples)};
   if (!a.interval || !b.interval || a.interval->low <= 0.0 || b.interval->low <= 0.0) return result;
   const double below =
@@ -78,14 +81,6 @@ Estimate<double> ratio(const Estimate<double>& a, const Estimate<double>& b) {
       Interval<double>{result.value * std::exp(-below), result.value * std::exp(above)};
   return result;
 }
-
-namespace {
-/// P(|T| > t).
-double exceeding(double t, double degrees_of_freedom) {
-  return Eigen::numext::betainc(
-      degrees_of_freedom / 2.0, 0.5, degrees_of_freedom / (degrees_of_freedom + t * t));
-}
-}  // namespace
 
 double student_t_two_sided(double confidence, double degrees_of_freedom) {
   if (!(confidence > 0.0 && confidence < 1.0 && degrees_of_freedom > 0.0)) {
@@ -110,10 +105,8 @@ double student_t_below(double t, double degrees_of_freedom) {
   return t > 0.0 ? 1.0 - tail : tail;
 }
 
-MedianResampler::MedianResampler(std::span<const double> samples)
-    : sorted_(samples.begin(), samples.end()) {
+MedianResampler::MedianResampler(std::span<const double> samples) : sorted_(sorted_copy(samples)) {
   if (sorted_.empty()) throw std::invalid_argument("MedianResampler: no samples");
-  std::sort(sorted_.begin(), sorted_.end());
 }
 
 double MedianResampler::draw(std::mt19937_64& random) const {
@@ -122,10 +115,6 @@ double MedianResampler::draw(std::mt19937_64& random) const {
   const double below = gamma(random);
   const double position = below / (below + gamma(random)) * static_cast<double>(n);
   return sorted_[std::min(static_cast<std::size_t>(position), n - 1)];
-}
-
-double MedianResampler::median() const {
-  return *scaleworth::median(sorted_);
 }
 
 std::optional<Interval<double>> percentile_interval(std::span<const double> draws) {

@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace scaleworth {
-// Order statistics of a sample.
-
 /// Quantile by linear interpolation between order statistics (type 7 of Hyndman & Fan 1996).
 /// Absent for no samples; the sample itself for one. `p` in [0, 1]. Samples must be finite.
 std::optional<double> quantile(std::span<const double> samples, double p);
@@ -20,19 +18,14 @@ std::optional<double> quantile(std::span<const double> samples, double p);
 /// quantile(samples, 0.5).
 std::optional<double> median(std::span<const double> samples);
 
-// Confidence intervals that assume no distribution.
-
-/// Distribution-free interval of the median from two order statistics: [x(r), x(n+1-r)] with the
-/// largest r whose coverage 1 - 2 P(Binomial(n, 1/2) < r) reaches `confidence`.
-/// Absent when even [min, max] does not reach it (n < 6 at 95 %). Assumes independent samples.
-/// Source: David & Nagaraja, Order Statistics, 3rd ed., section 7.1.
-std::optional<Interval<double>> median_interval(std::span<const double> samples,
-                                                double confidence = 0.95);
+/// Distribution-free 95 % interval of the median from two order statistics: [x(r), x(n+1-r)] with
+/// the largest r whose coverage 1 - 2 P(Binomial(n, 1/2) < r) reaches 95 %. Absent when even [min,
+/// max] does not reach it (n < 6). Assumes independent samples. Source: David & Nagaraja, Order
+/// Statistics, 3rd ed., section 7.1.
+std::optional<Interval<double>> median_interval(std::span<const double> samples);
 
 /// Median with its order-statistic 95 % interval. Throws std::invalid_argument for no samples.
 Estimate<double> median_estimate(std::span<const double> samples);
-
-// Ratios of measured values with the uncertainty of both: speed-up, efficiency, ridge point.
 
 /// a / b of two independent positive estimates. The interval combines the two in logarithms,
 ///   ln low  = ln(a/b) - sqrt(ln^2(a / a.low)  + ln^2(b.high / b)),
@@ -54,8 +47,6 @@ auto ratio(const Estimate<Quantity<S1, B1, F1, D1>>& a,
                    [](double value) { return Result(value); });
 }
 
-// Student's t distribution, for intervals of fitted coefficients.
-
 /// The t with P(|T| <= t) = `confidence` for `degrees_of_freedom` > 0; 0 < confidence < 1, else
 /// std::invalid_argument. Solved by bisection from P(|T| > t) = I_{v/(v + t^2)}(v/2, 1/2), the
 /// regularised incomplete beta function (Abramowitz & Stegun 26.7.1).
@@ -63,8 +54,6 @@ double student_t_two_sided(double confidence, double degrees_of_freedom);
 
 /// P(T <= t) for `degrees_of_freedom` > 0, else std::invalid_argument.
 double student_t_below(double t, double degrees_of_freedom);
-
-// Bootstrap draws of medians: what the median would have been, had the samples been taken again.
 
 /// Draws medians of resamples (with replacement, same size) in constant time: the median of n
 /// uniform ranks is Beta((n+1)/2, (n+1)/2) distributed (exact for odd n; David & Nagaraja, Order
@@ -75,7 +64,7 @@ class MedianResampler {
   explicit MedianResampler(std::span<const double> samples);
   double draw(std::mt19937_64& random) const;
   /// The median of the samples themselves.
-  double median() const;
+  double median() const { return *scaleworth::median(sorted_); }
 
  private:
   std::vector<double> sorted_;

@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <numeric>
 
 #include <fmt/format.h>
 
 namespace scaleworth {
-StoppingRule::StoppingRule(StoppingTarget target) : target_(target) {}
-
 void StoppingRule::add(Seconds sample, Seconds spent) {
   if (!std::isfinite(sample.value()) || sample.value() <= 0.0) {
     throw ProbeFailure(fmt::format(
@@ -127,15 +125,13 @@ struct Split {
 };
 
 double mean_of(std::span<const double> values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double squares_of(std::span<const double> values, double centre) {
-  double sum = 0.0;
-  for (const double value : values) sum += (value - centre) * (value - centre);
-  return sum;
+  return std::accumulate(values.begin(), values.end(), 0.0, [&](double sum, double value) {
+    return sum + (value - centre) * (value - centre);
+  });
 }
 
 Split split_at(std::span<const double> sorted, std::size_t lower_count) {
@@ -209,8 +205,9 @@ std::optional<std::string> bimodality_warning(std::span<const double> samples) {
 
 std::vector<std::string> sample_warnings(std::span<const double> samples) {
   std::vector<std::string> warnings;
-  if (auto warning = drift_warning(samples)) warnings.push_back(std::move(*warning));
-  if (auto warning = bimodality_warning(samples)) warnings.push_back(std::move(*warning));
+  for (const auto& warning : {drift_warning(samples), bimodality_warning(samples)}) {
+    if (warning) warnings.push_back(*warning);
+  }
   return warnings;
 }
 

@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace scaleworth {
-// When to stop sampling: an object that is fed numbers and says when, and why, it has enough.
-
 struct StoppingTarget {
   /// Half-width of the 95 % order-statistic interval of the median, relative to the median.
   double relative_half_width = 0.01;
@@ -27,7 +25,7 @@ class StoppingRule {
  public:
   enum class Reason { running, converged, maximum_samples, time_budget };
 
-  explicit StoppingRule(StoppingTarget target);
+  explicit StoppingRule(StoppingTarget target) : target_(target) {}
   /// `sample` must be finite and positive, else ProbeFailure (a clock that stands still, a NaN).
   /// `spent` is the time the sample took to get, where it differs from the value (a batch of
   /// operations).
@@ -35,7 +33,7 @@ class StoppingRule {
   void add(Seconds sample) { add(sample, sample); }
   bool finished() const { return reason_ != Reason::running; }
   Reason reason() const { return reason_; }
-  /// One line for the record: "converged: median within 0.8 % after 12 samples".
+  /// "converged: median within 0.8 % after 12 samples".
   std::string explanation() const;
   const std::vector<double>& samples() const { return samples_; }
 
@@ -47,12 +45,8 @@ class StoppingRule {
   Seconds spent_{};
 };
 
-// Warnings about a series of samples that a median and its interval would hide.
-
-/// Below this many samples nothing is said: neither test has power.
-inline constexpr std::size_t least_samples_for_warnings = 12;
-/// Effects smaller than this share of the median are not worth a warning.
-inline constexpr double least_effect = 0.02;
+inline constexpr std::size_t least_samples_for_warnings = 12;  // below, neither test has power
+inline constexpr double least_effect = 0.02;                   // a share of the median
 
 /// Do the samples rise or fall in the order taken (a clock that throttles, a machine that warms
 /// up)? Warns when Mann & Kendall's test rejects "no trend" at p < 0.01 (normal approximation with
@@ -69,10 +63,8 @@ std::optional<std::string> drift_warning(std::span<const double> samples);
 /// Source: Ashman, Bird & Zepf, Astronomical Journal 108, 1994.
 std::optional<std::string> bimodality_warning(std::span<const double> samples);
 
-/// All of the above that apply.
+/// All of these that apply.
 std::vector<std::string> sample_warnings(std::span<const double> samples);
-
-// How much of a curve is noise, without knowing its shape.
 
 /// Noise of a curve of logarithms: the lower quartile of its first differences (which a few steps
 /// do not reach) or of its second (which straight ramps do not reach), whichever is smaller, scaled

@@ -4,10 +4,6 @@
 #include "src/model/decision/causes.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -22,8 +18,7 @@ std::string undecided(const LawSpread& spread) {
   return fmt::format(
       "the table has no parts, and the fits that its totals allow put {} of the gap at {} on "
       "serial work ({:.0f} % to {:.0f} % with their noise); only a communication measurement "
-      "separates "
-      "them: {}",
+      "separates them: {}",
       spread.by_fits
           ? fmt::format(
                 "{:.0f} % to {:.0f} %", 100.0 * spread.by_fits->low, 100.0 * spread.by_fits->high)
@@ -121,17 +116,11 @@ const LedgerFacts* ledger_of(const std::vector<LedgerFacts>& ledgers, int count)
   return found == ledgers.end() ? nullptr : &*found;
 }
 
-double share_of(const Gap& gap, Cause cause) {
-  double share = 0.0;
-  for (const CauseLoss& loss : gap.losses) share += loss.cause == cause ? loss.share : 0.0;
-  return share;
-}
-
 std::string disagreement(const Gap& factors, const Gap& parts) {
   std::string text;
   for (const Cause cause : all_causes) {
-    const double by_factors = share_of(factors, cause);
-    const double by_parts = share_of(parts, cause);
+    const double by_factors = factors.share(cause);
+    const double by_parts = parts.share(cause);
     if (std::abs(by_factors - by_parts) <= noted_difference) continue;
     text += fmt::format("{}{} {:.0f} % instead of {:.0f} %",
                         text.empty() ? "" : ", ",
@@ -150,16 +139,14 @@ std::string disagreement(const Gap& factors, const Gap& parts) {
 /// The gaps of the rows beyond the baseline that have factors; none without the baseline's.
 std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
                              const std::vector<LedgerFacts>& ledgers) {
-  const DecisionRow* baseline = baseline_row(rows);
-  const LedgerFacts* from = ledger_of(ledgers, baseline->count);
+  const LedgerFacts* from = ledger_of(ledgers, baseline_row(rows)->count);
   std::vector<Gap> gaps;
   if (!from || !from->factors) return gaps;
   const std::optional<ComputeSplit> split = split_compute(rows);
   for (const DecisionRow& row : rows) {
     const LedgerFacts* at = ledger_of(ledgers, row.count);
     if (row.count_ratio <= 1.0 || !at || !at->factors) continue;
-    const double growth = at->step_work / from->step_work;
-    Gap gap = pop_gap(*at->factors, row.count, &*from->factors, growth);
+    Gap gap = pop_gap(*at->factors, row.count, &*from->factors, at->step_work / from->step_work);
     // The table's times may be those of many steps.
     const double steps =
         row.time.value.value() / std::chrono::duration<double>(at->factors->runtime).count();
@@ -218,14 +205,6 @@ void add_ledgers(Diagnosis& diagnosis,
 namespace {
 constexpr std::size_t fewest_rows = 4;
 constexpr std::size_t most_rows = 64;
-
-const std::vector<ShapeFamily>& families() {
-  static const std::vector<ShapeFamily> all{
-      {"serial work", {model::terms::ideal, model::terms::level}},
-      {"slow-down", {model::terms::ideal, model::terms::falling_short}},
-      {"both", {model::terms::ideal, model::terms::level, model::terms::falling_short}}};
-  return all;
-}
 }  // namespace
 
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) {
@@ -238,8 +217,12 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   }
   if (split.points.size() < fewest_rows) return std::nullopt;
   split.points = thinned(split.points, most_rows);
-  split.fits = fit_shapes(split.points, families());
-  split.serial_s = split.fits.fits.back().law.coefficient(model::terms::level);
+  using namespace model::terms;
+  split.fits = fit_shapes(split.points,
+                          {{"serial work", {ideal, level}},
+                           {"slow-down", {ideal, falling_short}},
+                           {"both", {ideal, level, falling_short}}});
+  split.serial_s = split.fits.fits.back().law.coefficient(level);
   return split;
 }
 

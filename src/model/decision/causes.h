@@ -2,24 +2,16 @@
 /// Types of losses, gap, cause, knee, remedy.
 #pragma once
 
-#include "src/core/attribution.h"
-#include "src/core/units.h"
-#include "src/model/analysis.h"
-#include "src/model/cost.h"
 #include "src/model/decision/choice.h"
-#include "src/model/decision/scaling_row.h"
-#include "src/model/decision/scaling_table.h"
 #include "src/model/laws/classic_laws.h"
-#include "src/model/laws/contention_law.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace scaleworth::decide {
-// Where the time went that separates each row from the ideal, from the table's parts.
-
-/// One row's gap from ideal.
+/// One row's gap from ideal, from the table's parts.
 struct RowLoss {
   int count = 1;
   double missing = 0.0;  // lost speed-up: count ratio - speed-up
@@ -44,16 +36,13 @@ struct PartGrowth {
 /// Communication, idle, host and I/O, each where at least three rows have it.
 std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows);
 
-// Rows whose efficiency is above 1: what of the table explains them.
-
-/// One sentence per reason, with the rows that it explains: those whose efficiency lies above 1
-/// with its whole interval (with its value, where there is none). Reasons are the part of the
-/// baseline that shrank by more than the counts, another layout, a single run that may be noise, or
-/// what else is known to do it. Such rows are never clipped.
+/// One sentence per reason for rows whose efficiency lies above 1 with its whole interval (with its
+/// value, where there is none): the part of the baseline that shrank by more than the counts,
+/// another layout, a single run that may be noise, or what else is known to do it. Such rows are
+/// never clipped.
 std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows);
 
-// Whether the compute part of a table is serial work or kernels that grow less efficient.
-
+/// Whether the compute part of a table is serial work or kernels that grow less efficient.
 struct ComputeSplit {
   std::vector<model::TimePoint> points;
   ShapeFits fits;         // of {1/r, 1}, {1/r, log2(r)/r} and both; the last is the richest
@@ -68,8 +57,6 @@ struct ComputeSplit {
 /// Of the rows from the baseline on that have parts, for the same work. Serial work keeps its time,
 /// a slow-down shrinks like log2(r)/r. Absent below four such rows.
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows);
-
-// What a collective's message and link say of communication: latency or bandwidth.
 
 /// alpha-beta terms of the collective that dominates, as measured by `scaleworth comm`.
 struct MessageTerms {
@@ -88,8 +75,6 @@ double latency_share(const MessageTerms& terms, int count);
 /// n = alpha K/beta: messages below it are mostly latency.
 Bytes balanced_message(const MessageTerms& terms, int count);
 
-// The gap from ideal at each count, divided by cause.
-
 enum class Cause {
   serial,         // does not shrink with the count
   communication,  // measured, or a law's coefficient that means it
@@ -99,8 +84,19 @@ enum class Cause {
   io,
   slowdown  // compute that shrinks, but less than the count grows
 };
-/// "serial work", "communication", "growing overhead", "idle", "host", "I/O", "compute slow-down".
+/// "serial work", "growing overhead", "compute slow-down", ...
 const char* cause_name(Cause cause);
+
+/// The part of the time in which a cause is seen; compute that serial work has no part in.
+struct PartCause {
+  Cause cause;
+  PartGroup part;
+};
+inline constexpr std::array part_causes{PartCause{Cause::communication, PartGroup::communication},
+                                        PartCause{Cause::idle, PartGroup::idle},
+                                        PartCause{Cause::host, PartGroup::host},
+                                        PartCause{Cause::io, PartGroup::io},
+                                        PartCause{Cause::slowdown, PartGroup::compute}};
 
 struct CauseLoss {
   Cause cause = Cause::serial;
@@ -110,11 +106,14 @@ struct CauseLoss {
   std::optional<Interval<double>> spread;
 };
 
+/// The gap from ideal at a count, divided by cause.
 struct Gap {
   int count = 1;
   double lost_s = 0.0;                  // time - ideal time of the same work
   std::vector<CauseLoss> losses;        // largest first; empty where nothing was lost
   std::optional<double> latency_share;  // of the communication, where its message is known
+
+  double share(Cause cause) const;  // 0 where it lost nothing
 };
 
 /// From the parts of the table, for each of `losses`, which are those of `rows`. Compute's loss is
@@ -135,13 +134,13 @@ Gap coefficient_gap(const Coefficients& coefficients,
                     const std::optional<MessageTerms>& message);
 
 /// The POP factors of one count as shares of its gap: a factor f of the product takes
-/// ln f / ln(product). Load balance and dependency are idle, host is host, transfer is
-/// communication; with `baseline`, the growth of the useful time (all ranks together, over the
-/// growth of the work) is compute slow-down and each factor counts relative to the baseline's.
-/// Factors above 1 are left out, and the rest is the whole. `lost_s` is runtime (1 - efficiency),
-/// relative to the baseline's where it is given; without losses where that is not above zero.
-/// Throws UserError for a factor that is not positive or no useful time.
-/// Source: POP Centre of Excellence, "POP Standard Metrics".
+/// ln f / ln(product). Load balance and dependency are idle, transfer is communication; with
+/// `baseline`, the growth of the useful time (all ranks together, over the growth of the work) is
+/// compute slow-down and each factor counts relative to the baseline's. Factors above 1 are left
+/// out, and the rest is the whole. `lost_s` is runtime (1 - efficiency), relative to the baseline's
+/// where it is given; without losses where that is not above zero. Throws UserError for a factor
+/// that is not positive or no useful time. Source: POP Centre of Excellence, "POP Standard
+/// Metrics".
 Gap pop_gap(const attribution::Efficiency& at,
             int count,
             const attribution::Efficiency* baseline,
@@ -150,8 +149,6 @@ Gap pop_gap(const attribution::Efficiency& at,
 /// The owner where one cause holds at least `model::owner_threshold` of the gap (by the whole of
 /// its spread), else the mixture. Absent where nothing was lost.
 std::optional<model::ScalingCause> gap_cause(const Gap& gap);
-
-// The gap from ideal by the laws that totals allow, with the spread that the choice of fit causes.
 
 /// How one fit divides the missing speed-up r - S at the largest count ratio r.
 struct LawReading {
@@ -185,25 +182,19 @@ struct LawSpread {
 /// Absent below four such rows.
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows);
 
-// How a loss may be divided between two growths, by the times alone.
-
-/// Each end of the interval is passed by so many tables at random.
-inline constexpr double share_error = 0.1;
-
-/// Of the loss at `ratio`, what is level rather than falling short (log2(r)/r), in 0 to 1: every
-/// share whose best fit, with T1 and the size of the loss free, is not worse than the free one by
-/// more than `share_error` on one side allows (Student's t with the residuals' degrees of freedom;
-/// the normal distribution where `fits` hold a measured spread). A share is a linear hypothesis on
-/// the three terms, so that the error is met exactly for normal relative noise (Fieller 1954).
-/// One value where even the nearest share is refuted: the times bend more than either growth. The
-/// whole of 0 to 1 where the terms see no loss. `fits` are those of `points`, the richest of ideal,
-/// level and falling short. Absent without a spread of the times.
+/// Of the loss at `ratio`, what is level rather than falling short (log2(r)/r), in 0 to 1, by the
+/// times alone: every share whose best fit, with T1 and the size of the loss free, is not worse
+/// than the free one by more than 10 % on one side allow (Student's t with the residuals' degrees
+/// of freedom; the normal distribution where `fits` hold a measured spread). A share is a linear
+/// hypothesis on the three terms, so that the error is met exactly for normal relative noise
+/// (Fieller 1954). One value where even the nearest share is refuted: the times bend more than
+/// either growth. The whole of 0 to 1 where the terms see no loss. `fits` are those of `points`,
+/// the richest of ideal, level and falling short. Absent without a spread of the times.
 std::optional<Interval<double>> level_share_profile(const std::vector<model::TimePoint>& points,
                                                     const ShapeFits& fits,
                                                     double ratio);
 
-// Where a scaling curve bends, by definitions that do not depend on the range that was measured.
-
+/// Where a scaling curve bends, by definitions that do not depend on the range that was measured.
 enum class KneeKind {
   efficiency,      // the last count with E(K) >= theta
   slope,           // where dS/dK falls to theta: one more rank adds that part of a rank
@@ -215,11 +206,11 @@ inline constexpr double default_knee_threshold = 0.5;
 
 struct Knee {
   KneeKind kind = KneeKind::efficiency;
-  std::optional<int> count;        // whole; absent where the curve never gets there
-  std::optional<double> position;  // continuous; absent as `count`, and where rows do not show it
-  double low = 1.0;                // the interval, of the meaning that the set states
-  std::optional<double> high;      // absent: no upper end
-  bool beyond = false;             // outside the counts that were measured
+  std::optional<int> count{};        // whole; absent where the curve never gets there
+  std::optional<double> position{};  // continuous; absent as `count`, and where rows do not show it
+  double low = 1.0;                  // the interval, of the meaning that the set states
+  std::optional<double> high{};      // absent: no upper end
+  bool beyond = false;               // outside the counts that were measured
 };
 
 struct KneeRequest {
@@ -231,12 +222,6 @@ struct KneeRequest {
   std::optional<int> largest = {};
 };
 
-/// T(K) ~ s + (1 - s)/K + c (K - 1), s in [0, 1], c >= 0.
-struct LawShape {
-  double serial = 0.0;
-  double coherency = 0.0;
-};
-
 /// By the law, with D = 1 + s (K-1) + c K (K-1), so that S = K/D and E = 1/D:
 ///   efficiency      c K^2 + (s - c) K + 1 - s - 1/theta = 0
 ///   slope           (1 - s - c K^2)/D^2 = theta, which falls monotonically up to the peak
@@ -246,31 +231,24 @@ struct LawShape {
 /// each at least 1. `low` and `high` are the 2.5 % and 97.5 % quantiles of `draws` together with
 /// the value itself; without draws the value alone. A definition that no count meets (theta above
 /// 1) is left out.
-std::vector<Knee> law_knees(const LawShape& law,
-                            const std::vector<LawShape>& draws,
+std::vector<Knee> law_knees(const model::ContentionFit& law,
+                            const std::vector<model::ContentionFit>& draws,
                             const KneeRequest& request);
 
 /// By rows alone (ascending, the baseline among them): the best row, and as `low` and `high` the
 /// measured counts between which the knee lies if the curve has one bend: for the efficiency the
 /// row that meets the threshold and the next one, for the rest the neighbours of the best row. Open
 /// above where the best row is the last. The efficiency's position is interpolated in log K.
-std::vector<Knee> measured_knees(const std::vector<model::LawPoint>& rows,
-                                 const KneeRequest& request);
+std::vector<Knee> measured_knees(std::vector<model::TimePoint> rows, const KneeRequest& request);
 
-/// "efficiency >= 0.5 (default threshold)", "largest speed-up x efficiency", ...
+/// "efficiency >= 0.5 (default threshold)", ...
 std::string knee_name(KneeKind kind, const KneeRequest& request);
 
-/// The knee of one kind; absent where it is not among them.
+/// Null where none is of the kind.
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind);
 
-// Kneedle, the knee finder whose answer depends on the range it sees: for comparison only.
-
-struct SpeedupPoint {
-  int count = 1;
-  double speedup = 1.0;
-};
-
-/// What Kneedle says of the counts `from` to `to`.
+/// What Kneedle says of the counts `from` to `to`: for comparison only, for its answer depends on
+/// the range it sees.
 struct KneedleReading {
   int from = 1;
   int to = 1;
@@ -282,20 +260,19 @@ struct KneedleReading {
 /// first declared is the knee. Absent for fewer than three points or a flat curve. `points`
 /// ascending by count.
 /// Source: Satopaa et al., Finding a "Kneedle" in a Haystack (ICDCSW 2011).
-std::optional<int> kneedle(const std::vector<SpeedupPoint>& points);
+std::optional<int> kneedle(const std::vector<model::SpeedupPoint>& points);
 
 /// Kneedle over all points and over those up to half the largest count: where the two differ, the
 /// knee is the range's and not the curve's.
-std::vector<KneedleReading> kneedle_readings(const std::vector<SpeedupPoint>& points);
+std::vector<KneedleReading> kneedle_readings(const std::vector<model::SpeedupPoint>& points);
 
-// All knees of one curve and what they were read from.
-
+/// All knees of one curve and what they were read from.
 struct KneeSet {
   KneeRequest request;
-  std::string basis;   // one sentence: from what, and what `low` and `high` mean
-  bool by_law = true;  // false: rows alone
-  LawShape law;        // with its draws, where it is by law
-  std::vector<LawShape> draws;
+  std::string basis;         // one sentence: from what, and what `low` and `high` mean
+  bool by_law = true;        // false: rows alone
+  model::ContentionFit law;  // with its draws, where it is by law
+  std::vector<model::ContentionFit> draws{};
   std::vector<Knee> knees;
   std::vector<KneedleReading> kneedle;  // of the speed-ups in the rows
 };
@@ -312,13 +289,9 @@ KneeSet curve_knees(const Coefficients& coefficients,
                     const KneeRequest& request);
 
 /// The rows from the baseline on as knees are read from them, each with the spread of its repeats.
-std::vector<model::LawPoint> knee_rows(const std::vector<DecisionRow>& rows);
+std::vector<model::TimePoint> knee_rows(const std::vector<DecisionRow>& rows);
 
-LawShape shape_of(const model::ContentionFit& fit);
-std::vector<LawShape> shapes_of(const std::vector<model::ContentionFit>& fits);
-
-// What would move the knee, and what would not: the curve again with one cause taken away.
-
+/// What would move the knee, and what would not: the curve again with one cause taken away.
 struct Remedy {
   Cause cause = Cause::serial;
   Knee before;  // of the kind that all remedies are judged by
@@ -336,8 +309,8 @@ KneeKind judged_by(const KneeRequest& request);
 
 /// The law T1 (s + (1-s)/K + c (K-1)) without its overhead (c = 0), and with half its serial work
 /// (s/2; what is saved is done in parallel), for each draw alike. None where the knee is nowhere.
-std::vector<Remedy> law_remedies(const LawShape& law,
-                                 const std::vector<LawShape>& draws,
+std::vector<Remedy> law_remedies(model::ContentionFit law,
+                                 const std::vector<model::ContentionFit>& draws,
                                  Cause overhead,
                                  const KneeRequest& request);
 
@@ -349,13 +322,12 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
                                   const std::optional<ComputeSplit>& split,
                                   const KneeSet& before);
 
-/// "no communication exposed", "half the serial work", ...
+/// "half the serial work", ...
 const char* remedy_change(Cause cause);
 /// How it is done: "overlap it, another collective, larger messages".
 std::string remedy_means(Cause cause, const std::optional<double>& latency_share);
 
-// Why a curve bends where it does, and what would move the bend.
-
+/// Why a curve bends where it does, and what would move the bend.
 struct Diagnosis {
   std::vector<Gap> gaps;        // by parts or coefficients; empty where the table has only totals
   std::optional<Gap> decisive;  // at the count whose cause is asked for

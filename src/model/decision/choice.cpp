@@ -6,8 +6,6 @@
 #include "src/model/laws/contention_law.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,17 +14,12 @@
 namespace scaleworth::decide {
 namespace {
 /// Differences of printed qualities (0.871 - 0.866) miss round tolerances by rounding alone.
-constexpr double rounding = 1e-9;
+constexpr double quality_rounding = 1e-9;
 
 /// Superlinear rows exceed 1, but none 2: what is above is meant in per cent.
 constexpr double largest_threshold = 2.0;
 
-template <class T>
-T upper(const Estimate<T>& estimate) {
-  return estimate.interval ? estimate.interval->high : estimate.value;
-}
-
-void require(bool holds, const char* message) {
+void require(bool holds, const std::string& message) {
   if (!holds) throw UserError(message);
 }
 
@@ -43,7 +36,7 @@ std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {
 
 /// Whether no row has an energy but of a unit of work.
 bool energy_by_unit(const std::vector<DecisionRow>& rows) {
-  return !std::ranges::any_of(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
+  return !any_has(rows, &DecisionRow::energy);
 }
 
 /// Of the row that the others are compared with; absent without quality.
@@ -62,7 +55,8 @@ void check_bounds(const Rubric& rubric) {
   require(!rubric.deadline || positive(rubric.deadline->value()), "the deadline must be above 0");
   require(rubric.deadline_probability > 0.0 && rubric.deadline_probability < 1.0,
           "the probability of the deadline must lie between 0 and 1, as 0.95");
-  require(!rubric.budget || positive(rubric.budget->value()), "the budget must be above 0 USD");
+  require(!rubric.budget || positive(rubric.budget->value()),
+          "the budget must be above 0 " + rubric.currency);
   require(!rubric.energy_budget_kwh || positive(*rubric.energy_budget_kwh),
           "the energy budget must be above 0 kWh");
   require(!rubric.max_latency || positive(rubric.max_latency->value()),
@@ -72,15 +66,12 @@ void check_bounds(const Rubric& rubric) {
 }
 
 void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
-  const bool costed =
-      std::ranges::all_of(rows, [](const DecisionRow& row) { return row.cost.has_value(); });
-  require(costed || !rubric.budget, "a budget needs a price; give --price in USD per hour");
-  require(costed || rubric.objective != Objective::cost,
-          "the objective cost needs a price; give --price in USD per hour");
-  const bool powered =
-      std::ranges::any_of(rows, [](const DecisionRow& row) { return row.energy.has_value(); });
-  const bool per_unit = std::ranges::any_of(
-      rows, [](const DecisionRow& row) { return row.energy_per_work.has_value(); });
+  const bool costed = all_have(rows, &DecisionRow::cost);
+  const std::string price = " needs a price; give --price in " + rubric.currency + " per hour";
+  require(costed || !rubric.budget, "a budget" + price);
+  require(costed || rubric.objective != Objective::cost, "the objective cost" + price);
+  const bool powered = !energy_by_unit(rows);
+  const bool per_unit = any_has(rows, &DecisionRow::energy_per_work);
   require(powered || per_unit || rubric.objective != Objective::energy,
           "the objective energy needs an energy, as the column energy_j, or --watts-per-rank");
   require(
@@ -88,9 +79,7 @@ void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
       "an energy budget needs the work that the energy of the table is per unit of; give --work");
   require(powered || !rubric.energy_budget_kwh,
           "an energy budget needs an energy, as the column energy_j, or --watts-per-rank");
-  const bool flowing =
-      std::ranges::all_of(rows, [](const DecisionRow& row) { return row.throughput.has_value(); });
-  require(flowing || !rubric.min_throughput,
+  require(all_have(rows, &DecisionRow::throughput) || !rubric.min_throughput,
           "a least throughput needs work or throughput in the table, or --work");
 }
 
@@ -110,68 +99,29 @@ std::string latency_name(const std::vector<DecisionRow>& rows, const Rubric& rub
       "the table has no latency {}; choose by --latency among {}", wanted, fmt::join(known, ", ")));
 }
 
-Gate quality_gate(double quality, double tolerance) {
-  return {fmt::format("quality differs from the baseline's by more than {:g}", tolerance),
-          "quality",
-          [=](const DecisionRow& row) {
-            return !row.quality || within(*row.quality, quality, tolerance);
-          }};
+void add_energy_gates(std::vector<Gate>& gates,
+                      const std::vector<DecisionRow>& rows,
+                      const Rubric& rubric) {
+  const auto most = rubric.energy_budget_kwh;
+  if (most) {
+    gates.push_back({fmt::format("more energy than the budget of {:g} kWh", *most),
+                     "energy",
+                     [=](const DecisionRow& row) {
+                       return !row.energy || row.energy->facility_kwh.high() <= *most;
+                     }});
+  }
+  if (!most && rubric.objective != Objective::energy) return;
+  gates.push_back(
+      {"energy not known", "no energy", [by_unit = energy_by_unit(rows)](const DecisionRow& row) {
+         return compared_energy(row, by_unit).has_value();
+       }});
 }
 
-Gate efficiency_gate(double least) {
-  return {fmt::format("efficiency below {:g}", least), "inefficient", [=](const DecisionRow& row) {
-            return row.efficiency.value >= least;
-          }};
-}
-
-Gate deadline_gate(Seconds latest) {
-  return {fmt::format("slower than the deadline of {:g} s", latest.value()),
-          "too late",
-          [=](const DecisionRow& row) { return upper(row.same_work) <= latest; }};
-}
-
-Gate budget_gate(Dollars most, DollarsPerSecond unbilled) {
-  return {fmt::format("over the budget of {:g} USD", most.value()),
-          "over budget",
-          [=](const DecisionRow& row) {
-            return upper(*row.cost) - unbilled * upper(row.same_work) <= most;
-          }};
-}
-
-/// A row without energy has the gate of `known_energy_gate`.
-Gate energy_gate(double most_kwh) {
-  return {fmt::format("more energy than the budget of {:g} kWh", most_kwh),
-          "energy",
-          [=](const DecisionRow& row) {
-            return !row.energy || upper(row.energy->facility_kwh) <= most_kwh;
-          }};
-}
-
-Gate known_energy_gate(bool by_unit) {
-  return {"energy not known", "no energy", [=](const DecisionRow& row) {
-            return compared_energy(row, by_unit).has_value();
-          }};
-}
-
-Gate latency_gate(const std::string& name, Seconds most) {
-  return {fmt::format("latency {} above {:g} ms or not measured", name, as_milliseconds(most)),
-          "latency",
-          [=](const DecisionRow& row) {
-            const auto latency = row.facts.latency_s(name);
-            return latency && *latency <= most.value();
-          }};
-}
-
-Gate throughput_gate(double least) {
-  return {fmt::format("throughput below {:g} per second", least),
-          "throughput",
-          [=](const DecisionRow& row) { return *row.throughput >= least; }};
+/// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
+bool within(double quality, double baseline, double tolerance) {
+  return std::abs(quality - baseline) <= tolerance + quality_rounding;
 }
 }  // namespace
-
-bool within(double quality, double baseline, double tolerance) {
-  return std::abs(quality - baseline) <= tolerance + rounding;
-}
 
 std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   check_bounds(rubric);
@@ -179,19 +129,47 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& r
   std::vector<Gate> gates;
   const std::optional<double> quality = baseline_quality(rows);
   if (rubric.quality_tolerance && quality) {
-    gates.push_back(quality_gate(*quality, *rubric.quality_tolerance));
+    const double tolerance = *rubric.quality_tolerance;
+    gates.push_back(
+        {fmt::format("quality differs from the baseline's by more than {:g}", tolerance),
+         "quality",
+         [=](const DecisionRow& row) {
+           return !row.quality || within(*row.quality, *quality, tolerance);
+         }});
   }
-  if (rubric.efficiency_threshold) gates.push_back(efficiency_gate(*rubric.efficiency_threshold));
-  if (rubric.deadline) gates.push_back(deadline_gate(*rubric.deadline));
-  if (rubric.max_latency) {
-    gates.push_back(latency_gate(latency_name(rows, rubric), *rubric.max_latency));
+  if (const auto least = rubric.efficiency_threshold) {
+    gates.push_back({fmt::format("efficiency below {:g}", *least),
+                     "inefficient",
+                     [=](const DecisionRow& row) { return row.efficiency.value >= *least; }});
   }
-  if (rubric.min_throughput) gates.push_back(throughput_gate(*rubric.min_throughput));
-  if (rubric.budget) gates.push_back(budget_gate(*rubric.budget, rubric.value_of_time));
-  if (rubric.energy_budget_kwh) gates.push_back(energy_gate(*rubric.energy_budget_kwh));
-  if (rubric.energy_budget_kwh || rubric.objective == Objective::energy) {
-    gates.push_back(known_energy_gate(energy_by_unit(rows)));
+  if (const auto latest = rubric.deadline) {
+    gates.push_back({fmt::format("slower than the deadline of {:g} s", latest->value()),
+                     "too late",
+                     [=](const DecisionRow& row) { return row.same_work.high() <= *latest; }});
   }
+  if (const auto most = rubric.max_latency) {
+    const std::string name = latency_name(rows, rubric);
+    gates.push_back(
+        {fmt::format("latency {} above {:g} ms or not measured", name, as_milliseconds(*most)),
+         "latency",
+         [=](const DecisionRow& row) {
+           const auto latency = row.facts.latency_s(name);
+           return latency && *latency <= most->value();
+         }});
+  }
+  if (const auto least = rubric.min_throughput) {
+    gates.push_back({fmt::format("throughput below {:g} per second", *least),
+                     "throughput",
+                     [=](const DecisionRow& row) { return *row.throughput >= *least; }});
+  }
+  if (const auto most = rubric.budget) {
+    gates.push_back({fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
+                     "over budget",
+                     [=, unbilled = rubric.value_of_time](const DecisionRow& row) {
+                       return row.cost->high() - unbilled * row.same_work.high() <= *most;
+                     }});
+  }
+  add_energy_gates(gates, rows, rubric);
   return gates;
 }
 
@@ -209,36 +187,19 @@ Objective objective_of(const std::vector<DecisionRow>& rows,
   return rows.front().cost ? Objective::cost : Objective::time;
 }
 
-double cost_of(const DecisionRow& row, Axis axis) {
-  if (row.cost) return row.cost->value.value();
-  return row.same_work.value.value() * (axis == Axis::load ? 1 : row.count);
-}
-
 /// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
-class Measure {
- public:
-  Measure(const std::vector<DecisionRow>& rows, Objective objective, Axis axis)
-      : objective_(objective), by_unit_(energy_by_unit(rows)), axis_(axis) {}
+using Measure = std::function<double(const DecisionRow&)>;
 
-  double operator()(const DecisionRow& row) const {
-    switch (objective_) {
-      case Objective::cost:
-        return cost_of(row, axis_);
-      case Objective::balanced:
-        return cost_of(row, axis_) * row.same_work.value.value();
-      case Objective::energy:
-        return *compared_energy(row, by_unit_);
-      case Objective::time:
-        break;
-    }
-    return row.same_work.value.value();
-  }
-
- private:
-  Objective objective_;
-  bool by_unit_;
-  Axis axis_;
-};
+Measure measure_of(const std::vector<DecisionRow>& rows, Objective objective, Axis axis) {
+  return [=, by_unit = energy_by_unit(rows)](const DecisionRow& row) {
+    const double time = row.same_work.value.value();
+    if (objective == Objective::time) return time;
+    if (objective == Objective::energy) return *compared_energy(row, by_unit);
+    const double cost =
+        row.cost ? row.cost->value.value() : time * (axis == Axis::load ? 1 : row.count);
+    return objective == Objective::cost ? cost : cost * time;
+  };
+}
 
 void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   const std::optional<double> quality = baseline_quality(rows);
@@ -256,10 +217,10 @@ void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, con
 
 /// Whether the interval of what `row` has over what `best` has contains 1. The measure grows with
 /// the time, or with its square where it is cost x time.
-bool level(const DecisionRow& row,
-           const DecisionRow& best,
-           const Measure& measure,
-           Objective objective) {
+bool as_good(const DecisionRow& row,
+             const DecisionRow& best,
+             const Measure& measure,
+             Objective objective) {
   const Estimate<double> times = ratio(row.same_work, best.same_work);
   if (!times.interval || objective == Objective::energy) return false;
   const double power = objective == Objective::balanced ? 2.0 : 1.0;
@@ -270,8 +231,7 @@ bool level(const DecisionRow& row,
 
 NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
   const auto least = [&](Objective objective) {
-    const Measure measure(rows, objective, axis);
-    return std::ranges::min_element(rows, {}, measure)->count;
+    return std::ranges::min_element(rows, {}, measure_of(rows, objective, axis))->count;
   };
   return {least(Objective::cost), least(Objective::balanced), least(Objective::time)};
 }
@@ -284,32 +244,31 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   RubricResult result;
   result.objective = objective_of(rows, rubric, axis, clock_priced);
   add_quality(result, rows, rubric);
-  std::vector<bool> passes(rows.size(), true);
+  std::vector<const DecisionRow*> passing;
+  for (const DecisionRow& row : rows) passing.push_back(&row);
   for (const Gate& gate : gates) {
     Exclusion exclusion{gate.reason, {}, gate.mark};
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (gate.passes(rows[i])) continue;
-      passes[i] = false;
-      exclusion.counts.push_back(rows[i].count);
+    for (const DecisionRow& row : rows) {
+      if (!gate.passes(row)) exclusion.counts.push_back(row.count);
     }
-    if (!exclusion.counts.empty()) result.exclusions.push_back(std::move(exclusion));
+    if (exclusion.counts.empty()) continue;
+    std::erase_if(passing, [&](const DecisionRow* row) { return !gate.passes(*row); });
+    result.exclusions.push_back(std::move(exclusion));
   }
-  const Measure measure(rows, result.objective, axis);
-  const DecisionRow* best = nullptr;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const DecisionRow& row = rows[i];
+  for (const DecisionRow& row : rows) {
     if (rubric.efficiency_threshold && row.efficiency.value >= *rubric.efficiency_threshold) {
       result.largest_efficient = row.count;
     }
-    if (!passes[i]) continue;
-    ++result.passing;
-    if (!best || measure(row) < measure(*best)) best = &row;
   }
-  if (!best) return result;
-  result.chosen = best->count;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (passes[i] && &rows[i] != best && level(rows[i], *best, measure, result.objective)) {
-      result.level.push_back(rows[i].count);
+  result.passing = passing.size();
+  if (passing.empty()) return result;
+  const Measure measure = measure_of(rows, result.objective, axis);
+  const DecisionRow& best = **std::ranges::min_element(
+      passing, {}, [&](const DecisionRow* row) { return measure(*row); });
+  result.chosen = best.count;
+  for (const DecisionRow* row : passing) {
+    if (row != &best && as_good(*row, best, measure, result.objective)) {
+      result.level.push_back(row->count);
     }
   }
   return result;
@@ -326,6 +285,7 @@ const char* objective_name(Objective objective) {
 }
 
 namespace {
+constexpr int most_curve_counts = 100000;
 constexpr double farthest_optimum = 1e9;
 constexpr int bisections = 200;  // beyond the precision of a double
 

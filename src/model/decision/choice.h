@@ -2,10 +2,7 @@
 /// The gates that a count must pass, and the rule that chooses among the counts that do.
 #pragma once
 
-#include "src/model/analysis.h"
-#include "src/model/cost.h"
 #include "src/model/decision/scaling_row.h"
-#include "src/model/decision/scaling_table.h"
 
 #include <functional>
 #include <optional>
@@ -28,6 +25,7 @@ struct Rubric {
   std::string latency;                   // its name; empty: "p99", else the only one
   std::optional<double> min_throughput;  // work per second
   DollarsPerSecond value_of_time = DollarsPerSecond(0.0);  // in every cost, but in no budget
+  std::string currency = "USD";                            // label of the amounts, in messages
   /// Absent: time where an efficiency threshold or a budget bounds what is paid for it; cost where
   /// the wall clock has a price or a deadline, a latency or a throughput is asked for (time where
   /// there is no price); else balanced, because cost alone would always answer the smallest count.
@@ -72,14 +70,11 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
                           Axis axis,
                           bool clock_priced);
 
-/// The deadline of a rubric that has one.
 std::optional<model::Deadline> deadline_of(const Rubric& rubric);
 
-/// "cost", "balanced", "time", "energy".
 const char* objective_name(Objective objective);
 
-// The gates of a rubric: what each asks of a count, and how it is called.
-
+/// What a rubric asks of a count, and how it is called.
 struct Gate {
   std::string reason;  // why a count fails: "efficiency below 0.7"
   std::string mark;    // the same in a word or two
@@ -91,12 +86,7 @@ struct Gate {
 /// and it is bounded or the objective, knowing it is a gate of its own.
 std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows, const Rubric& rubric);
 
-/// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
-bool within(double quality, double baseline, double tolerance);
-
-// A scaling table from the coefficients of a law, where nothing was measured.
-
-/// T(K) = T1 (s + (1 - s)/K + c (K - 1)).
+/// Of a law where nothing was measured, T(K) = T1 (s + (1 - s)/K + c (K - 1)).
 struct Coefficients {
   double serial = 0.0;         // s, in [0, 1]
   double communication = 0.0;  // c >= 0
@@ -104,9 +94,8 @@ struct Coefficients {
 };
 
 /// Counts 1 to `max_count`, exact times. Throws UserError for coefficients out of their range or a
-/// count out of 1 to `most_curve_counts`.
+/// count out of 1 to 100000.
 ScalingTable curve_table(const Coefficients& coefficients, int max_count);
-inline constexpr int most_curve_counts = 100000;
 
 /// The continuous count of least cost: p (s - c) + 2 p c K + f c - f (1 - s)/K^2 = 0 for prices p
 /// per rank and f per wall-clock hour, by bisection between 1 and sqrt((1-s)/c), above which time

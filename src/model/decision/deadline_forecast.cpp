@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/cost.h"
-#include "src/model/decision/choice.h"
 #include "src/model/decision/sensitivity.h"
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 namespace scaleworth::decide {
 namespace {
 constexpr double exact = 1e-9;  // relative spread of times that are computed, not measured
-constexpr int bisections = 50;
+constexpr int forecast_bisections = 50;
+constexpr std::size_t most_forecasts = 512;
 
 struct RunNoise {
   double relative_sd = exact;
@@ -43,49 +41,84 @@ std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
   return RunNoise{std::max(exact, std::sqrt(repeats + missed)), left, false};
 }
 
-/// The time of one run, over the draws of the fit and the noise of a run.
-class RunTimes {
+std::optional<double> peak_of(const model::ContentionFit& fit) {
+  if (!(fit.coherency > 0.0)) return std::nullopt;
+  return std::max(1.0, std::sqrt((1.0 - fit.serial) / fit.coherency));
+}
+
+double shortest_time(const model::ContentionFit& fit) {
+  const auto count = peak_of(fit);
+  return count ? fit.time(*count) : fit.single * fit.serial;
+}
+
+/// The time of one run, over the draws of the fit and the noise of a run. A count by the law has
+/// the shape of a row, so that the rubric's gates judge both alike.
+class RunForecast {
  public:
-  RunTimes(const model::ContentionEstimate& estimate, RunNoise noise)
-      : estimate_(estimate), noise_(noise) {}
+  RunForecast(const std::vector<DecisionRow>& rows,
+              const std::optional<model::Prices>& prices,
+              const model::ContentionEstimate& estimate,
+              const RunNoise& noise,
+              const model::Deadline& deadline)
+      : last_(rows.back()),
+        prices_(prices),
+        estimate_(estimate),
+        noise_(noise),
+        deadline_(deadline) {}
 
-  double expected(int count) const { return time_at(estimate_.best, count); }
+  Seconds expected(int count) const { return Seconds(estimate_.best.time(count)); }
 
-  double probability(int count, double latest) const {
-    return mean([&](const model::ContentionFit& fit) { return time_at(fit, count); }, latest);
-  }
+  /// That one run meets the deadline.
+  double in_time(int count) const { return probability(count, deadline_.latest.value()); }
 
   /// Each draw at its own best count.
-  double probability_anywhere(double latest) const { return mean(least_time, latest); }
+  double in_time_anywhere() const { return mean(shortest_time, deadline_.latest.value()); }
 
-  /// The time that a run at `count` keeps with `probability`.
-  double upper(int count, double probability) const {
-    double low = 0.0;
-    double high = 2.0 * expected(count);
-    while (this->probability(count, high) < probability && std::isfinite(high)) high *= 2.0;
-    for (int i = 0; i < bisections; ++i) {
-      const double middle = 0.5 * (low + high);
-      (this->probability(count, middle) < probability ? low : high) = middle;
+  /// With `upper` as the end of its interval.
+  DecisionRow row_at(int count, Seconds upper) const {
+    DecisionRow row;
+    const Seconds time = expected(count);
+    row.count = count;
+    row.same_work.value = time;
+    row.same_work.interval = Interval<Seconds>{std::min(time, upper), upper};
+    const double baseline_s = last_.speedup.value * last_.same_work.value.value();
+    const double baseline_count = last_.count / last_.count_ratio;
+    row.efficiency.value = baseline_s * baseline_count / (time.value() * count);
+    if (prices_) {
+      row.cost = transform(row.same_work,
+                           [&](Seconds at) { return model::job_cost(*prices_, count, at); });
     }
-    return high;
+    return row;
   }
 
-  static double least_time(const model::ContentionFit& fit) {
-    const auto count = peak_of(fit);
-    return count ? fit.single * relative_time(fit, *count) : fit.single * fit.serial;
-  }
-
-  static std::optional<double> peak_of(const model::ContentionFit& fit) {
-    if (!(fit.coherency > 0.0)) return std::nullopt;
-    return std::max(1.0, std::sqrt((1.0 - fit.serial) / fit.coherency));
+  PredictedCount predict(int count) const {
+    const Seconds latest(upper(count));
+    const DecisionRow at = row_at(count, latest);
+    return {count,
+            at.same_work.value,
+            latest,
+            in_time(count),
+            at.cost ? std::optional(at.cost->value) : std::nullopt,
+            at.cost ? std::optional(at.cost->interval->high) : std::nullopt,
+            count > last_.count};
   }
 
  private:
-  static double relative_time(const model::ContentionFit& fit, double count) {
-    return fit.serial + (1.0 - fit.serial) / count + fit.coherency * (count - 1.0);
+  double probability(int count, double latest) const {
+    return mean([&](const model::ContentionFit& fit) { return fit.time(count); }, latest);
   }
-  static double time_at(const model::ContentionFit& fit, int count) {
-    return fit.single * relative_time(fit, count);
+
+  /// The time that a run at `count` keeps with the probability of the deadline.
+  double upper(int count) const {
+    double low = 0.0;
+    double high = 2.0 * expected(count).value();
+    const double wanted = deadline_.probability;
+    while (probability(count, high) < wanted && std::isfinite(high)) high *= 2.0;
+    for (int i = 0; i < forecast_bisections; ++i) {
+      const double middle = 0.5 * (low + high);
+      (probability(count, middle) < wanted ? low : high) = middle;
+    }
+    return high;
   }
 
   template <class Time>
@@ -101,15 +134,12 @@ class RunTimes {
     return sum / static_cast<double>(estimate_.draws.size());
   }
 
+  const DecisionRow& last_;
+  const std::optional<model::Prices>& prices_;
   const model::ContentionEstimate& estimate_;
   RunNoise noise_;
+  model::Deadline deadline_;
 };
-
-int common_step(const std::vector<DecisionRow>& rows) {
-  int step = 0;
-  for (const DecisionRow& row : rows) step = std::gcd(step, row.count);
-  return step;
-}
 
 std::vector<int> counts_between(int from, int to, int step) {
   std::vector<int> counts;
@@ -127,56 +157,6 @@ std::vector<int> counts_between(int from, int to, int step) {
   return counts;
 }
 
-/// A count by the law in the shape of a row, so that the rubric's gates judge both alike.
-class PredictedRows {
- public:
-  PredictedRows(const ForecastBasis& basis, const RunTimes& times, const model::Deadline& deadline)
-      : basis_(basis), times_(times), deadline_(deadline) {
-    const DecisionRow& last = basis.rows.back();
-    baseline_s_ = last.speedup.value * last.same_work.value.value();
-    baseline_count_ = last.count / last.count_ratio;
-  }
-
-  /// With `upper` as the end of its interval.
-  DecisionRow row_at(int count, Seconds upper) const {
-    DecisionRow row;
-    const Seconds expected(times_.expected(count));
-    row.count = count;
-    row.same_work.value = expected;
-    row.same_work.interval = Interval<Seconds>{std::min(expected, upper), upper};
-    row.efficiency.value = baseline_s_ * baseline_count_ / (expected.value() * count);
-    if (basis_.prices) {
-      row.cost = transform(row.same_work, [&](Seconds time) {
-        return model::job_cost(*basis_.prices, count, time);
-      });
-    }
-    return row;
-  }
-
-  PredictedCount predict(int count) const {
-    const Seconds upper(times_.upper(count, deadline_.probability));
-    const DecisionRow at = row_at(count, upper);
-    PredictedCount predicted;
-    predicted.count = count;
-    predicted.expected = at.same_work.value;
-    predicted.upper = upper;
-    predicted.in_time = times_.probability(count, deadline_.latest.value());
-    if (at.cost) {
-      predicted.expected_cost = at.cost->value;
-      predicted.upper_cost = at.cost->interval->high;
-    }
-    predicted.beyond = count > basis_.rows.back().count;
-    return predicted;
-  }
-
- private:
-  const ForecastBasis& basis_;
-  const RunTimes& times_;
-  model::Deadline deadline_;
-  double baseline_s_ = 0.0;
-  double baseline_count_ = 1.0;
-};
-
 /// By what the cheapest is the cheapest: money, else ranks x seconds.
 double price_of(const DecisionRow& row) {
   return row.cost ? row.cost->value.value() : row.count * row.same_work.value.value();
@@ -193,7 +173,7 @@ Rubric predictable(const Rubric& rubric) {
 }
 
 bool passes(const std::vector<Gate>& gates, const DecisionRow& row) {
-  return std::all_of(gates.begin(), gates.end(), [&](const Gate& one) { return one.passes(row); });
+  return std::ranges::all_of(gates, [&](const Gate& one) { return one.passes(row); });
 }
 
 const DecisionRow* cheapest_measured(const std::vector<DecisionRow>& rows,
@@ -216,39 +196,25 @@ double in_time_again(const DecisionRow& row, const RunNoise& noise, Seconds late
 /// for only where the rest holds.
 std::optional<PredictedCount> cheapest_predicted(const std::vector<int>& counts,
                                                  const std::vector<Gate>& gates,
-                                                 const RunTimes& times,
-                                                 const PredictedRows& predicted,
+                                                 const RunForecast& law,
                                                  const model::Deadline& deadline) {
   std::vector<DecisionRow> rows;
   for (const int count : counts) {
-    DecisionRow row = predicted.row_at(count, Seconds(times.expected(count)));
+    DecisionRow row = law.row_at(count, law.expected(count));
     if (passes(gates, row)) rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const DecisionRow& a, const DecisionRow& b) {
-    return price_of(a) < price_of(b);
-  });
+  std::ranges::stable_sort(rows, {}, price_of);
   for (const DecisionRow& row : rows) {
-    if (times.probability(row.count, deadline.latest.value()) < deadline.probability) continue;
-    const PredictedCount one = predicted.predict(row.count);
-    if (passes(gates, predicted.row_at(row.count, std::min(one.upper, deadline.latest))))
-      return one;
+    if (law.in_time(row.count) < deadline.probability) continue;
+    const PredictedCount one = law.predict(row.count);
+    if (passes(gates, law.row_at(row.count, std::min(one.upper, deadline.latest)))) return one;
   }
   return std::nullopt;
 }
 
-/// The measured ones left out.
-std::vector<int> counts_to_try(const DeadlineForecast& forecast,
-                               const std::vector<DecisionRow>& rows) {
-  std::vector<int> counts = counts_between(forecast.from, forecast.to, forecast.step);
-  std::erase_if(counts, [&](int count) {
-    return std::any_of(
-        rows.begin(), rows.end(), [&](const DecisionRow& row) { return row.count == count; });
-  });
-  return counts;
-}
-
 void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows) {
-  forecast.step = common_step(rows);
+  forecast.step = 0;
+  for (const DecisionRow& row : rows) forecast.step = std::gcd(forecast.step, row.count);
   forecast.from = rows.front().count;
   const double farthest = model::farthest_extrapolation * rows.back().count;
   const double most = std::numeric_limits<int>::max();
@@ -256,14 +222,17 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
 }
 }  // namespace
 
-std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis,
-                                                  const Rubric& rubric) {
+std::optional<DeadlineForecast> forecast_deadline(
+    const std::vector<DecisionRow>& rows,
+    const std::optional<model::ContentionEstimate>& estimate,
+    const std::string& unavailable,
+    const std::optional<model::Prices>& prices,
+    const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
-  const std::vector<DecisionRow>& rows = basis.rows;
   const std::vector<Gate> gates = gates_of(rows, predictable(rubric));
   DeadlineForecast forecast;
-  forecast.deadline = {*rubric.deadline, rubric.deadline_probability};
-  const std::optional<RunNoise> noise = noise_of_one_run(rows, basis.estimate);
+  forecast.deadline = *deadline_of(rubric);
+  const std::optional<RunNoise> noise = noise_of_one_run(rows, estimate);
   if (noise) {
     forecast.noise = noise->relative_sd;
     forecast.noise_measured = noise->measured;
@@ -272,19 +241,19 @@ std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis,
     forecast.measured = row->count;
     if (noise) forecast.measured_in_time = in_time_again(*row, *noise, forecast.deadline.latest);
   }
-  forecast.unavailable = basis.unavailable;
-  if (!basis.estimate || basis.estimate->draws.empty()) return forecast;
-  const RunTimes times(*basis.estimate, *noise);
-  const PredictedRows predicted(basis, times, forecast.deadline);
+  forecast.unavailable = unavailable;
+  if (!estimate || estimate->draws.empty()) return forecast;
+  const RunForecast law(rows, prices, *estimate, *noise, forecast.deadline);
   add_range(forecast, rows);
-  forecast.cheapest =
-      cheapest_predicted(counts_to_try(forecast, rows), gates, times, predicted, forecast.deadline);
-  const std::vector<int> all = counts_between(forecast.from, forecast.to, forecast.step);
-  forecast.fastest = predicted.predict(*std::min_element(
-      all.begin(), all.end(), [&](int a, int b) { return times.expected(a) < times.expected(b); }));
-  forecast.in_time_anywhere = times.probability_anywhere(forecast.deadline.latest.value());
-  forecast.peak = RunTimes::peak_of(basis.estimate->best);
-  forecast.least = Seconds(RunTimes::least_time(basis.estimate->best));
+  std::vector<int> counts = counts_between(forecast.from, forecast.to, forecast.step);
+  forecast.fastest = law.predict(
+      *std::ranges::min_element(counts, {}, [&](int count) { return law.expected(count); }));
+  std::erase_if(
+      counts, [&](int count) { return std::ranges::count(rows, count, &DecisionRow::count) > 0; });
+  forecast.cheapest = cheapest_predicted(counts, gates, law, forecast.deadline);
+  forecast.in_time_anywhere = law.in_time_anywhere();
+  forecast.peak = peak_of(estimate->best);
+  forecast.least = Seconds(shortest_time(estimate->best));
   return forecast;
 }
 }  // namespace scaleworth::decide

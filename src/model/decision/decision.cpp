@@ -2,13 +2,6 @@
 #include "src/model/decision/decision.h"
 
 #include "src/core/error.h"
-#include "src/model/cost.h"
-#include "src/model/decision/causes.h"
-#include "src/model/decision/scaling_row.h"
-#include "src/model/decision/scaling_table.h"
-#include "src/model/laws/classic_laws.h"
-#include "src/model/laws/contention_law.h"
-#include "src/model/laws/law_evidence.h"
 #include "src/model/transformer/utilisation.h"
 
 #include <algorithm>
@@ -35,9 +28,12 @@ void add_money(Decision& decision) {
     const model::Prices spot{request.spot->price_per_rank, prices->fixed, prices->per_job};
     decision.spot = model::choose_spot_count(spot, request.spot->preemption, times, deadline);
   }
-  const CostBasis basis{times, *prices, decision.coefficients};
-  decision.sensitivities = cost_sensitivities(basis);
-  if (request.spot) decision.spot_sensitivities = spot_sensitivities(basis, *request.spot);
+  decision.sensitivities =
+      cost_sensitivities(times, *prices, decision.coefficients, request.rubric.currency);
+  if (request.spot) {
+    decision.spot_sensitivities =
+        spot_sensitivities(times, *prices, *request.spot, request.rubric.currency);
+  }
 }
 
 void add_rubric(Decision& decision) {
@@ -58,14 +54,14 @@ void add_rubric(Decision& decision) {
 /// Returns the estimate that the law stands on; absent without intervals.
 std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
   const DecisionRequest& request = decision.request;
-  std::vector<model::MeasuredSpeedup> speedups;
+  std::vector<model::SpeedupPoint> speedups;
   for (const DecisionRow& row : decision.rows) {
     if (row.count_ratio >= 1.0) speedups.push_back({row.count_ratio, row.speedup.value});
   }
-  const std::vector<model::LawPoint> points = points_of_laws(decision.rows);
+  const std::vector<model::TimePoint> points = points_of_laws(decision.rows);
   if (const auto serial = model::plain_amdahl_serial(speedups)) {
     decision.amdahl = PlainAmdahl{*serial,
-                                  model::amdahl_ceiling(*serial),
+                                  *serial > 0.0 ? std::optional(1.0 / *serial) : std::nullopt,
                                   model::amdahl_speedup(*serial, decision.rows.back().count_ratio)};
   }
   decision.fit = model::fit_contention(points);
@@ -77,14 +73,15 @@ std::optional<model::ContentionEstimate> add_laws(Decision& decision) {
   decision.law_forecast = law_forecast(decision.rows, decision.scaling, decision.model_selection);
   if (!request.intervals) return std::nullopt;
   decision.evidence = law_evidence(decision.rows, decision.fit, request.metrics.prices);
-  model::CurveRequest curve;
-  curve.work = request.law_work;
-  curve.max_count = request.law_counts;
-  curve.smallest_measured = decision.rows.front().count;
-  curve.largest_measured = decision.rows.back().count;
-  curve.prices = request.metrics.prices;
   auto estimate = model::estimate_contention(points);
-  decision.law = model::contention_law(points, estimate, curve);
+  decision.law = model::contention_law(points,
+                                       estimate,
+                                       {.work = request.law_work,
+                                        .max_count = request.law_counts,
+                                        .smallest_measured = decision.rows.front().count,
+                                        .largest_measured = decision.rows.back().count,
+                                        .prices = request.metrics.prices,
+                                        .currency = request.rubric.currency});
   return estimate;
 }
 
@@ -109,16 +106,13 @@ void add_cliff(Decision& decision) {
 }
 
 void add_remarks(Decision& decision) {
-  for (const std::string& remark : superlinear_remarks(decision.rows)) {
-    if (decision.axis != Axis::load) decision.remarks.push_back(remark);
-  }
+  const auto add = [&](const std::vector<std::string>& more) {
+    decision.remarks.insert(decision.remarks.end(), more.begin(), more.end());
+  };
+  if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
   add_cliff(decision);
-  if (decision.law) {
-    const auto far = extrapolation_remarks(*decision.law, decision.rows.back().count);
-    decision.remarks.insert(decision.remarks.end(), far.begin(), far.end());
-  }
-  const auto regimes = micro_batch_remarks(decision.rows, decision.scaling);
-  decision.remarks.insert(decision.remarks.end(), regimes.begin(), regimes.end());
+  if (decision.law) add(extrapolation_remarks(*decision.law, decision.rows.back().count));
+  add(micro_batch_remarks(decision.rows, decision.scaling));
   const int smallest = decision.rows.front().count;
   if (smallest > 1) {
     decision.remarks.push_back(fmt::format(
@@ -137,18 +131,10 @@ void add_remarks(Decision& decision) {
 }
 
 KneeRequest knee_request(const DecisionRequest& request) {
-  KneeRequest knees;
-  knees.threshold = request.rubric.efficiency_threshold.value_or(default_knee_threshold);
-  knees.threshold_given = request.rubric.efficiency_threshold.has_value();
-  knees.prices = request.metrics.prices;
-  return knees;
-}
-
-/// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
-void add_table_knees(Decision& decision, const std::optional<model::ContentionEstimate>& estimate) {
-  const bool known = decision.law && !decision.law->curve.empty();
-  decision.knees =
-      table_knees(decision.rows, knee_request(decision.request), known ? estimate : std::nullopt);
+  const auto& threshold = request.rubric.efficiency_threshold;
+  return {.threshold = threshold.value_or(default_knee_threshold),
+          .threshold_given = threshold.has_value(),
+          .prices = request.metrics.prices};
 }
 
 /// Why the law's curve is not known; empty where it is.
@@ -159,20 +145,19 @@ std::string law_unavailable(const Decision& decision) {
   return decision.law->not_identifiable;
 }
 
-void add_deadline_forecast(Decision& decision,
-                           const std::optional<model::ContentionEstimate>& estimate) {
+/// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
+void add_knees_and_forecast(Decision& decision,
+                            const std::optional<model::ContentionEstimate>& estimate) {
+  const bool known = decision.law && !decision.law->curve.empty();
+  decision.knees =
+      table_knees(decision.rows, knee_request(decision.request), known ? estimate : std::nullopt);
   if (decision.axis == Axis::load) return;
   const std::string unavailable = law_unavailable(decision);
-  decision.deadline_forecast = forecast_deadline({decision.rows,
-                                                  unavailable.empty() ? estimate : std::nullopt,
-                                                  unavailable,
-                                                  decision.request.metrics.prices},
+  decision.deadline_forecast = forecast_deadline(decision.rows,
+                                                 unavailable.empty() ? estimate : std::nullopt,
+                                                 unavailable,
+                                                 decision.request.metrics.prices,
                                                  decision.request.rubric);
-}
-
-void take_cause(Decision& decision) {
-  decision.cause = decision.diagnosis.cause;
-  decision.no_cause = decision.diagnosis.no_cause;
 }
 
 /// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
@@ -186,7 +171,6 @@ void add_table_cause(Decision& decision) {
                                       !beyond_cliff(decision),
                                       decision.request.message);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
-  take_cause(decision);
 }
 
 void add_curve_cause(Decision& decision, const Coefficients& coefficients) {
@@ -195,7 +179,6 @@ void add_curve_cause(Decision& decision, const Coefficients& coefficients) {
   decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
   decision.diagnosis = diagnose_curve(
       coefficients, decision.cause_count, shown, decision.knees, decision.request.message);
-  take_cause(decision);
 }
 
 std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
@@ -217,8 +200,7 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
 }  // namespace
 
 const DecisionRow* Decision::find_row(int count) const {
-  const auto found = std::lower_bound(
-      rows.begin(), rows.end(), count, [](const DecisionRow& r, int k) { return r.count < k; });
+  const auto found = std::ranges::lower_bound(rows, count, {}, &DecisionRow::count);
   return found == rows.end() || found->count != count ? nullptr : &*found;
 }
 
@@ -243,8 +225,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   add_rubric(decision);
   const auto estimate = add_laws(decision);
   add_remarks(decision);
-  add_table_knees(decision, estimate);
-  add_deadline_forecast(decision, estimate);
+  add_knees_and_forecast(decision, estimate);
   add_table_cause(decision);
   return decision;
 }
@@ -293,7 +274,6 @@ void fill_mfu(ScalingRow& row, const MeasuredCount& count, const Context& contex
   }
 }
 
-/// What the decision says of the row's count.
 void fill_decided(ScalingRow& row, const decide::Decision& decision, const Context& context) {
   const decide::DecisionRow* decided = decision.find_row(row.ranks);
   if (!decided) return;
@@ -303,39 +283,32 @@ void fill_decided(ScalingRow& row, const decide::Decision& decision, const Conte
   if (!decided->cost_per_work) return;
   row.cost_per_million_tokens = *decided->cost_per_work * 1e6;
   row.cost_per_run = *decided->cost_per_work * context.options.tokens_per_run;
-  const std::vector<int>& plateau = decision.choice->plateau;
-  row.cost_plateau = std::find(plateau.begin(), plateau.end(), row.ranks) != plateau.end();
+  row.cost_plateau = std::ranges::count(decision.choice->plateau, row.ranks) > 0;
 }
 
 CurveRequest request_for(const MeasuredMode& mode, const Context& context) {
-  CurveRequest request;
   const MeasuredCount& first = mode.counts.front();
   const MeasuredCount& last = mode.counts.back();
-  request.work = {mode.mode == "weak", first.ranks, first.tokens};
-  request.max_count = std::max(context.options.max_count, last.ranks);
-  if (!request.work.weak) {
+  const bool weak = mode.mode == "weak";
+  int most = std::max(context.options.max_count, last.ranks);
+  if (!weak) {
     const auto batch = std::max<std::int64_t>(first.global_batch, last.ranks);
-    request.max_count = static_cast<int>(std::min<std::int64_t>(request.max_count, batch));
+    most = static_cast<int>(std::min<std::int64_t>(most, batch));
   }
-  request.smallest_measured = first.ranks;
-  request.largest_measured = last.ranks;
-  request.prices = context.prices;
-  return request;
+  return {.work = {weak, first.ranks, first.tokens},
+          .max_count = most,
+          .smallest_measured = first.ranks,
+          .largest_measured = last.ranks,
+          .prices = context.prices};
 }
 
 std::shared_ptr<const decide::Decision> decide_mode(const MeasuredMode& mode,
                                                     const CurveRequest& curve) {
-  if (std::all_of(mode.counts.begin(), mode.counts.end(), [](const MeasuredCount& count) {
-        return count.slowed_on_purpose();
-      })) {
-    return nullptr;
-  }
+  if (std::ranges::all_of(mode.counts, &MeasuredCount::slowed_on_purpose)) return nullptr;
   decide::DecisionRequest request;
   request.metrics.prices = curve.prices;
   if (curve.prices) {
-    request.bill.emplace();
-    request.bill->per_rank = curve.prices->per_rank;
-    request.bill->fixed = curve.prices->fixed;
+    request.bill = BillTerms{.per_rank = curve.prices->per_rank, .fixed = curve.prices->fixed};
   }
   request.law_counts = curve.max_count;
   request.law_work = curve.work;

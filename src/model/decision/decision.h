@@ -2,15 +2,8 @@
 /// Everything that a scaling table says about which count to buy.
 #pragma once
 
-#include "src/core/run.h"
-#include "src/model/analysis.h"
-#include "src/model/cost.h"
 #include "src/model/decision/causes.h"
-#include "src/model/decision/choice.h"
-#include "src/model/decision/scaling_row.h"
 #include "src/model/decision/sensitivity.h"
-#include "src/model/laws/classic_laws.h"
-#include "src/model/laws/contention_law.h"
 #include "src/model/laws/law_evidence.h"
 #include "src/model/laws/model_selection.h"
 
@@ -64,9 +57,7 @@ struct Decision {
   std::vector<LedgerFacts> ledgers;  // of recordings
   std::vector<RowLoss> losses;
   std::vector<PartGrowth> growth;
-  std::optional<model::ScalingCause> cause;  // at `cause_count`
-  int cause_count = 1;
-  std::string no_cause;                // why there is none
+  int cause_count = 1;                 // of the diagnosis
   std::optional<Straggler> straggler;  // of a run, at its largest count
   std::optional<PlainAmdahl> amdahl;
   std::optional<model::ScalingLaw> law;  // contention-coherency with its intervals
@@ -81,7 +72,7 @@ struct Decision {
   /// Null where no row has the count.
   const DecisionRow* find_row(int count) const;
   /// Whether the curve's shape has a named reason, or needs none: else nothing is recommended.
-  bool attributed() const { return cause || diagnosis.no_loss; }
+  bool attributed() const { return diagnosis.cause || diagnosis.no_loss; }
 };
 
 /// Decides on measured rows. Errors as those of its parts.
@@ -94,8 +85,6 @@ Decision decide_curve(const Coefficients& coefficients,
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
-// Everything that a run's training steps say about scaling.
-
 /// The prices of the options; absent without --price.
 std::optional<Prices> prices_of(const AnalysisOptions& options);
 

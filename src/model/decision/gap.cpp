@@ -2,11 +2,8 @@
 #include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
-#include "src/model/laws/classic_laws.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace scaleworth::decide {
 namespace {
@@ -18,17 +15,12 @@ void complete(Gap& gap) {
   double all = 0.0;
   for (const CauseLoss& loss : gap.losses) all += loss.lost_s;
   for (CauseLoss& loss : gap.losses) loss.share = loss.lost_s / all;
-  std::stable_sort(gap.losses.begin(), gap.losses.end(), [](const auto& a, const auto& b) {
-    return a.lost_s > b.lost_s;
-  });
+  std::ranges::stable_sort(gap.losses, std::ranges::greater{}, &CauseLoss::lost_s);
 }
 
 /// The spread of the two causes that a fit separates, as shares of the whole gap.
 void add_spread(Gap& gap, double ratio, const ComputeSplit& split) {
-  double compute = 0.0;
-  for (const CauseLoss& loss : gap.losses) {
-    if (loss.cause == Cause::serial || loss.cause == Cause::slowdown) compute += loss.share;
-  }
+  const double compute = gap.share(Cause::serial) + gap.share(Cause::slowdown);
   const auto range = compute > 0.0 ? split.range(ratio) : std::nullopt;
   if (!range) return;
   for (CauseLoss& loss : gap.losses) {
@@ -40,7 +32,7 @@ void add_spread(Gap& gap, double ratio, const ComputeSplit& split) {
   }
 }
 
-double logarithm(double factor) {
+double logarithm_of(double factor) {
   if (!(factor > 0.0) || !std::isfinite(factor)) {
     throw UserError("an efficiency factor is not positive; attribute the recording again");
   }
@@ -53,6 +45,11 @@ double useful_time(const attribution::Efficiency& efficiency) {
   return sum;
 }
 }  // namespace
+
+double Gap::share(Cause cause) const {
+  const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
+  return found == losses.end() ? 0.0 : found->share;
+}
 
 const char* cause_name(Cause cause) {
   constexpr std::array names{"serial work",
@@ -76,12 +73,9 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
     Gap gap;
     gap.count = loss.count;
     for (const auto& lost : loss.lost_s) gap.lost_s += lost.value_or(0.0);
-    const auto lost = [&](PartGroup part) { return loss.lost_s[index_of(part)].value_or(0.0); };
-    gap.losses = {{Cause::communication, lost(PartGroup::communication), 0.0, {}},
-                  {Cause::idle, lost(PartGroup::idle), 0.0, {}},
-                  {Cause::host, lost(PartGroup::host), 0.0, {}},
-                  {Cause::io, lost(PartGroup::io), 0.0, {}},
-                  {Cause::slowdown, lost(PartGroup::compute), 0.0, {}}};
+    for (const auto& [cause, part] : part_causes) {
+      gap.losses.push_back({cause, loss.lost_s[index_of(part)].value_or(0.0), 0.0, {}});
+    }
     complete(gap);
     // Draws at every count of a long table would cost more than they are worth.
     divide_slowdown(gap, row->count_ratio, split, &loss == &losses.back());
@@ -124,7 +118,7 @@ Gap pop_gap(const attribution::Efficiency& at,
             const attribution::Efficiency* baseline,
             double work_growth) {
   const auto relative = [&](double attribution::Efficiency::*factor) {
-    return logarithm(at.*factor) - (baseline ? logarithm(baseline->*factor) : 0.0);
+    return logarithm_of(at.*factor) - (baseline ? logarithm_of(baseline->*factor) : 0.0);
   };
   using attribution::Efficiency;
   Gap gap;
@@ -137,13 +131,12 @@ Gap pop_gap(const attribution::Efficiency& at,
                 {Cause::communication, -relative(&Efficiency::transfer), 0.0, {}}};
   if (baseline) {
     const double growth = useful_time(at) / (useful_time(*baseline) * work_growth);
-    gap.losses.push_back({Cause::slowdown, logarithm(growth), 0.0, {}});
+    gap.losses.push_back({Cause::slowdown, logarithm_of(growth), 0.0, {}});
   }
   double product = 0.0;
   for (const CauseLoss& loss : gap.losses) product += loss.lost_s;
   complete(gap);
-  const double runtime = std::chrono::duration<double>(at.runtime).count();
-  gap.lost_s = runtime * (1.0 - std::exp(-product));
+  gap.lost_s = std::chrono::duration<double>(at.runtime).count() * (1.0 - std::exp(-product));
   if (!(gap.lost_s > 0.0)) gap.losses.clear();
   for (CauseLoss& loss : gap.losses) loss.lost_s = loss.share * gap.lost_s;
   return gap;
@@ -163,18 +156,8 @@ std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
 }
 
 namespace {
-constexpr std::size_t fewest_rows = 4;
-constexpr std::size_t most_rows = 64;
-
-const std::vector<ShapeFamily>& families() {
-  static const std::vector<ShapeFamily> all{
-      {"Amdahl", {model::terms::ideal, model::terms::level}},
-      {"Amdahl and c (K-1)", {model::terms::ideal, model::terms::level, model::terms::linear}},
-      {"Amdahl and log K", {model::terms::ideal, model::terms::level, model::terms::logarithm}},
-      {"all terms",
-       {model::terms::ideal, model::terms::level, model::terms::logarithm, model::terms::linear}}};
-  return all;
-}
+constexpr std::size_t fewest_fitted_rows = 4;
+constexpr std::size_t most_fitted_rows = 64;
 
 /// The last row, against which every reading is made.
 struct End {
@@ -182,10 +165,6 @@ struct End {
   double speedup;
   double lost_s;
 };
-
-void widen(Interval<double>& range, double share) {
-  range = {std::min(range.low, share), std::max(range.high, share)};
-}
 
 double clamped(double share) {
   return std::clamp(share, 0.0, 1.0);
@@ -222,7 +201,7 @@ LawReading plain_reading(const std::vector<model::TimePoint>& points,
                          const ShapeFits& fits,
                          const End& end) {
   const double single = points.front().time;
-  std::vector<model::MeasuredSpeedup> rows;
+  std::vector<model::SpeedupPoint> rows;
   for (const model::TimePoint& point : points) rows.push_back({point.count, single / point.time});
   const double serial = model::plain_amdahl_serial(rows).value_or(0.0);
   LawReading reading = amdahl_reading("Amdahl, plain", single, serial, end);
@@ -234,13 +213,6 @@ LawReading plain_reading(const std::vector<model::TimePoint>& points,
   reading.residual = std::sqrt(squares / static_cast<double>(points.size()));
   reading.holds = fits.holds(squares, 2);
   return reading;
-}
-
-/// Of the two laws with one overhead term.
-const ShapeFit& better_overhead(const ShapeFits& fits) {
-  const ShapeFit& linear = fits.fits[1];
-  const ShapeFit& logarithm = fits.fits[2];
-  return logarithm.law.residual < linear.law.residual ? logarithm : linear;
 }
 
 Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
@@ -268,8 +240,8 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
     if (row.count_ratio < 1.0) continue;
     points.push_back({row.count_ratio, row.same_work.value.value(), row.relative_sd});
   }
-  if (points.size() < fewest_rows) return std::nullopt;
-  points = thinned(points, most_rows);
+  if (points.size() < fewest_fitted_rows) return std::nullopt;
+  points = thinned(points, most_fitted_rows);
   const DecisionRow& last = rows.back();
   const End end{last.count_ratio,
                 last.speedup.value,
@@ -277,7 +249,12 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   LawSpread spread;
   spread.count = last.count;
   spread.missing = end.ratio - end.speedup;
-  const ShapeFits fits = fit_shapes(points, families());
+  using namespace model::terms;
+  const ShapeFits fits = fit_shapes(points,
+                                    {{"Amdahl", {ideal, level}},
+                                     {"Amdahl and c (K-1)", {ideal, level, linear}},
+                                     {"Amdahl and log K", {ideal, level, logarithm}},
+                                     {"all terms", {ideal, level, logarithm, linear}}});
   spread.readings.push_back(plain_reading(points, fits, end));
   for (std::size_t i = 0; i + 1 < fits.fits.size(); ++i) {
     spread.readings.push_back(reading_of(fits.fits[i], end));
@@ -285,18 +262,19 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   spread.serial_share = level_share(points, fits, end.ratio);
   for (const LawReading& reading : spread.readings) {
     if (!reading.holds) continue;
-    if (!spread.by_fits) spread.by_fits = {reading.serial_share, reading.serial_share};
-    widen(*spread.by_fits, reading.serial_share);
-    if (spread.serial_share) widen(*spread.serial_share, reading.serial_share);
+    const Interval<double> own{reading.serial_share, reading.serial_share};
+    spread.by_fits = hull(spread.by_fits, own);
+    if (spread.serial_share) spread.serial_share = hull(spread.serial_share, own);
   }
-  spread.gap = gap_of(better_overhead(fits), spread, end.ratio);
+  const bool by_logarithm = fits.fits[2].law.residual < fits.fits[1].law.residual;
+  spread.gap = gap_of(fits.fits[by_logarithm ? 2 : 1], spread, end.ratio);
   return spread;
 }
 
 namespace {
 constexpr int halvings = 40;
+constexpr double share_error = 0.1;           // each end is passed by so many tables at random
 constexpr double normal_quantile = 1.281552;  // of 1 - share_error
-static_assert(share_error == 0.1);
 
 using Vector2 = std::array<double, 2>;
 
@@ -353,15 +331,7 @@ std::optional<Interval<double>> level_share_profile(const std::vector<model::Tim
   const double best = clamped(level / (level + falling_short));
   const auto allowed = [&](double share) { return losses.excess(share) <= allowance; };
   if (!allowed(best)) return Interval<double>{best, best};
-  const auto end = [&](double outside) {
-    double inside = best;
-    if (allowed(outside)) return outside;
-    for (int i = 0; i < halvings; ++i) {
-      const double middle = 0.5 * (inside + outside);
-      (allowed(middle) ? inside : outside) = middle;
-    }
-    return inside;
-  };
-  return Interval<double>{end(0.0), end(1.0)};
+  return Interval<double>{model::end_towards(best, 0.0, halvings, allowed),
+                          model::end_towards(best, 1.0, halvings, allowed)};
 }
 }  // namespace scaleworth::decide

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/attribution.h"
 #include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -46,9 +42,8 @@ attribution::Nanoseconds nanoseconds(double time_s) {
 
 /// No step counts as steady state.
 bool all_excluded(const Attribution& attribution) {
-  return std::none_of(attribution.ledger.begin(),
-                      attribution.ledger.end(),
-                      [](const StepLedger& ledger) { return ledger.excluded.empty(); });
+  return std::ranges::none_of(attribution.ledger,
+                              [](const StepLedger& ledger) { return ledger.excluded.empty(); });
 }
 
 /// Over the steps that count, over all where none does; by rank, without ranks that have none.
@@ -64,9 +59,8 @@ std::vector<RankMean> rank_means(const Attribution& attribution) {
   std::vector<RankMean> means;
   for (auto& [number, rank] : by_rank) {
     const auto count = static_cast<double>(rank.steps.size());
-    for (auto& time : rank.parts) {
+    for (auto& time : rank.parts)
       if (time) *time /= count;
-    }
     rank.step = std::accumulate(rank.steps.begin(), rank.steps.end(), 0.0) / count;
     means.push_back(std::move(rank));
   }
@@ -139,8 +133,7 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
         attribution.ledger.front().excluded));
   } else if (count.row.time.samples < fewest_steps) {
     count.remarks.push_back(
-        fmt::format("{}: only {} of its steps count{}, so its time has no "
-                    "interval; record more",
+        fmt::format("{}: only {} of its steps count{}, so its time has no interval; record more",
                     count.input,
                     count.row.time.samples,
                     count.row.time.samples == 1 ? "s" : ""));
@@ -158,12 +151,9 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const R
 void drop_empty_parts(ScalingTable& table) {
   for (const PartGroup which : {PartGroup::host, PartGroup::io}) {
     const std::size_t i = index_of(which);
-    const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
-      return row.parts_s[i].value_or(0.0) > 0.0;
-    });
-    for (TableRow& row : table.rows) {
-      if (!any) row.parts_s[i].reset();
-    }
+    const auto spent = [&](const TableRow& row) { return row.parts_s[i].value_or(0.0) > 0.0; };
+    if (std::ranges::any_of(table.rows, spent)) continue;
+    for (TableRow& row : table.rows) row.parts_s[i].reset();
   }
 }
 
@@ -171,8 +161,7 @@ void drop_empty_parts(ScalingTable& table) {
 std::string assumed_scaling(const ScalingTable& table) {
   const std::string assumed =
       "recordings do not state how the work of a step grows: the same work at every count is "
-      "assumed "
-      "(strong scaling)";
+      "assumed (strong scaling)";
   const TableRow& first = table.rows.front();
   const TableRow& last = table.rows.back();
   const std::size_t compute = index_of(PartGroup::compute);
@@ -201,7 +190,6 @@ void declare_work(ScalingTable& table, Scaling scaling) {
   }
 }
 
-/// The factors of a rank that waits for no other.
 std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
   const double useful = rank.part(Part::compute);
   if (!(useful > 0.0)) return std::nullopt;
@@ -232,6 +220,10 @@ std::optional<attribution::Efficiency> of_one_step(const attribution::Efficiency
   return step;
 }
 
+/// The factors of the attribution, or why there are none; of a lone rank, which has none, they are
+/// made from its ledger with load balance 1:
+///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
+///   the host over that, dependency = compute over what is then left.
 void set_factors(LedgerFacts& ledger,
                  const Attribution& attribution,
                  const std::vector<RankMean>& ranks) {
@@ -266,28 +258,14 @@ std::string cause_text(const attribution::Straggler& straggler) {
 std::string straggler_of(const Attribution& attribution) {
   const auto& stragglers = attribution.stragglers.stragglers;
   const auto significant = [](const auto& one) { return one.significant; };
-  const auto worst = std::find_if(stragglers.begin(), stragglers.end(), significant);
+  const auto worst = std::ranges::find_if(stragglers, significant);
   if (worst == stragglers.end()) return "";
-  const auto named = std::count_if(stragglers.begin(), stragglers.end(), significant);
+  const auto named = std::ranges::count_if(stragglers, significant);
   return fmt::format("rank {}{}, {:.3g} ms of each step on average; {}",
                      worst->rank.index,
                      named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
                      worst->exposed_per_step_ms,
                      cause_text(*worst));
-}
-
-/// Of a job of `count` ranks, of which `ranks` are the means. The factors are those of the
-/// attribution; of a lone rank, which has none, they are made from its ledger with load balance 1:
-///   transfer = (step - exposed transfer and wait) / step, host = what is left without the time of
-///   the host over that, dependency = compute over what is then left.
-LedgerFacts ledger_facts(const Attribution& attribution,
-                         const std::vector<RankMean>& ranks,
-                         int count) {
-  LedgerFacts facts;
-  facts.count = count;
-  facts.straggler = straggler_of(attribution);
-  set_factors(facts, attribution, ranks);
-  return facts;
 }
 }  // namespace
 
@@ -305,7 +283,9 @@ AttributedCount attributed_count(const Attribution& attribution, const std::stri
   count.row.time = mean_time(slowest->steps, slowest->step);
   count.row.relative_sd = relative_sd(slowest->steps);
   count.row.parts_s = parts_of(mean, slowest->step);
-  count.ledger = ledger_facts(attribution, ranks, count.row.count);
+  count.ledger.count = count.row.count;
+  count.ledger.straggler = straggler_of(attribution);
+  set_factors(count.ledger, attribution, ranks);
   add_remarks(count, attribution, mean);
   return count;
 }

@@ -2,13 +2,11 @@
 #include "src/model/decision/causes.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <limits>
 
 namespace scaleworth::decide {
-using model::LawPoint;
+using model::ContentionFit;
+using model::TimePoint;
 
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -61,94 +59,62 @@ void rank(std::vector<Remedy>& remedies) {
   std::stable_sort(remedies.begin(), remedies.end(), farther);
 }
 
-Reading law_reading(const LawShape& law,
-                    double single,
-                    const std::vector<LawShape>& draws,
+Reading law_reading(const ContentionFit& law,
+                    const std::vector<ContentionFit>& draws,
                     const KneeRequest& request) {
-  return {law_knees(law, draws, request), [law, single](int count) {
-            return std::optional<double>(single *
-                                         model::relative_time(law.serial, law.coherency, count));
-          }};
+  return {law_knees(law, draws, request),
+          [law](int count) { return std::optional(law.time(count)); }};
 }
 
-std::vector<LawShape> changed(std::vector<LawShape> laws, LawShape (*change)(LawShape)) {
-  for (LawShape& law : laws) law = change(law);
-  return laws;
-}
-
-LawShape without_overhead(LawShape law) {
-  return {law.serial, 0.0};
-}
-
-LawShape half_serial(LawShape law) {
-  return {0.5 * law.serial, law.coherency};
-}
-
-Reading rows_reading(const std::vector<LawPoint>& rows, const KneeRequest& request) {
+Reading rows_reading(const std::vector<TimePoint>& rows, const KneeRequest& request) {
   return {measured_knees(rows, request), [rows](int count) -> std::optional<double> {
-            const auto at = std::ranges::find(rows, count, &LawPoint::ranks);
+            const auto at = std::ranges::find(rows, count, &TimePoint::count);
             return at == rows.end() ? std::nullopt : std::optional<double>(at->time);
           }};
 }
 
-Reading table_reading(const std::vector<LawPoint>& points, const KneeSet& set) {
+Reading table_reading(const std::vector<TimePoint>& points, const KneeSet& set) {
   if (!set.by_law) return rows_reading(points, set.request);
   if (points.size() > most_drawn) {
-    const auto fit = model::fit_contention(points);
-    if (fit) return law_reading(shape_of(*fit), fit->single, {}, set.request);
+    if (const auto fit = model::fit_contention(points)) return law_reading(*fit, {}, set.request);
   }
   const auto estimate = model::estimate_contention(points);
   if (!estimate) return rows_reading(points, set.request);
-  return law_reading(
-      shape_of(estimate->best), estimate->best.single, shapes_of(estimate->draws), set.request);
+  return law_reading(estimate->best, estimate->draws, set.request);
 }
 
-/// Seconds of the same work that a change takes off one row; absent where the row has no such part.
-using Saving = std::function<std::optional<double>(const DecisionRow&)>;
-
-Saving part_saving(PartGroup part) {
-  return [part](const DecisionRow& row) { return row.parts_s[index_of(part)]; };
+/// Seconds of the same work that a row takes less without the cause; absent where it has no such
+/// part. Half of the serial work `serial_s` is done in parallel from the baseline on.
+std::optional<double> saving(Cause cause,
+                             const DecisionRow& row,
+                             const DecisionRow& baseline,
+                             double serial_s) {
+  if (cause == Cause::serial) return 0.5 * serial_s * (1.0 - 1.0 / row.count_ratio);
+  const std::size_t part = index_of(std::ranges::find(part_causes, cause, &PartCause::cause)->part);
+  if (!row.parts_s[part]) return std::nullopt;
+  const double time = *row.parts_s[part] / row.work_growth();
+  if (cause != Cause::slowdown) return time;
+  if (!baseline.parts_s[part]) return std::nullopt;
+  const double level = std::min(serial_s, *baseline.parts_s[part]);
+  return std::max(0.0, time - (level + (*baseline.parts_s[part] - level) / row.count_ratio));
 }
-
-/// Half of the level part, done in parallel from the baseline on.
-Saving serial_saving(double serial_s) {
-  return [serial_s](const DecisionRow& row) -> std::optional<double> {
-    return 0.5 * serial_s * (1.0 - 1.0 / row.count_ratio);
-  };
-}
-
-Saving slowdown_saving(const DecisionRow& baseline, double serial_s) {
-  const auto compute = index_of(PartGroup::compute);
-  const double level = std::min(serial_s, baseline.parts_s[compute].value_or(0.0));
-  return [=](const DecisionRow& row) -> std::optional<double> {
-    if (!row.parts_s[compute] || !baseline.parts_s[compute]) return std::nullopt;
-    const double ideal = level + (*baseline.parts_s[compute] - level) / row.count_ratio;
-    const double growth = row.work_growth();
-    return std::max(0.0, *row.parts_s[compute] / growth - ideal);
-  };
-}
-
-struct Change {
-  Cause cause;
-  Saving saving;
-  bool per_own_work;  // the saving is of the row's own work, not of the same
-};
 
 /// The times left; empty where a row lacks the part, or nothing is saved anywhere.
-std::vector<LawPoint> times_after(const std::vector<DecisionRow>& rows, const Change& change) {
-  std::vector<LawPoint> times;
+std::vector<TimePoint> times_after(Cause cause,
+                                   const std::vector<DecisionRow>& rows,
+                                   const DecisionRow& baseline,
+                                   double serial_s) {
+  std::vector<TimePoint> times;
   double all = 0.0;
   for (const DecisionRow& row : rows) {
     if (row.count_ratio < 1.0) continue;
-    const auto saving = change.saving(row);
-    if (!saving) return {};
-    const double growth = change.per_own_work ? row.work_growth() : 1.0;
-    const double left = row.same_work.value.value() - *saving / growth;
-    if (!(left > 0.0)) return {};
-    all += *saving;
-    times.push_back({row.count, left, row.relative_sd});
+    const auto saved = saving(cause, row, baseline, serial_s);
+    const double left = row.same_work.value.value() - saved.value_or(0.0);
+    if (!saved || !(left > 0.0)) return {};
+    all += *saved;
+    times.push_back({static_cast<double>(row.count), left, row.relative_sd});
   }
-  return all > 0.0 ? times : std::vector<LawPoint>{};
+  return all > 0.0 ? times : std::vector<TimePoint>{};
 }
 }  // namespace
 
@@ -157,18 +123,26 @@ KneeKind judged_by(const KneeRequest& request) {
   return billed ? KneeKind::cost : KneeKind::efficiency;
 }
 
-std::vector<Remedy> law_remedies(const LawShape& law,
-                                 const std::vector<LawShape>& draws,
+std::vector<Remedy> law_remedies(ContentionFit law,
+                                 const std::vector<ContentionFit>& draws,
                                  Cause overhead,
                                  const KneeRequest& request) {
   std::vector<Remedy> remedies;
-  const Reading before = law_reading(law, 1.0, draws, request);
-  const auto add = [&](Cause cause, LawShape (*change)(LawShape)) {
-    const Reading after = law_reading(change(law), 1.0, changed(draws, change), request);
+  law.single = 1.0;
+  const Reading before = law_reading(law, draws, request);
+  const auto add = [&](Cause cause, double serial, double coherency) {
+    const auto changed = [&](ContentionFit fit) {
+      fit.serial *= serial;
+      fit.coherency *= coherency;
+      return fit;
+    };
+    std::vector<ContentionFit> others;
+    for (const ContentionFit& draw : draws) others.push_back(changed(draw));
+    const Reading after = law_reading(changed(law), others, request);
     if (const auto remedy = compared(cause, before, after, request)) remedies.push_back(*remedy);
   };
-  add(overhead, &without_overhead);
-  add(Cause::serial, &half_serial);
+  add(overhead, 1.0, 0.0);
+  add(Cause::serial, 0.5, 1.0);
   rank(remedies);
   return remedies;
 }
@@ -179,20 +153,17 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
   const DecisionRow* baseline = baseline_row(rows);
   if (!baseline) return {};
   const double serial_s = split ? split->serial_s : 0.0;
-  const std::vector<Change> changes{
-      {Cause::communication, part_saving(PartGroup::communication), true},
-      {Cause::idle, part_saving(PartGroup::idle), true},
-      {Cause::host, part_saving(PartGroup::host), true},
-      {Cause::io, part_saving(PartGroup::io), true},
-      {Cause::serial, serial_saving(serial_s), false},
-      {Cause::slowdown, slowdown_saving(*baseline, serial_s), false}};
   const Reading before = table_reading(knee_rows(rows), set);
   std::vector<Remedy> remedies;
-  for (const Change& change : changes) {
-    const std::vector<LawPoint> times = times_after(rows, change);
+  for (const Cause cause : {Cause::communication,
+                            Cause::idle,
+                            Cause::host,
+                            Cause::io,
+                            Cause::serial,
+                            Cause::slowdown}) {
+    const std::vector<TimePoint> times = times_after(cause, rows, *baseline, serial_s);
     if (times.empty()) continue;
-    const Reading after = table_reading(times, set);
-    auto remedy = compared(change.cause, before, after, set.request);
+    auto remedy = compared(cause, before, table_reading(times, set), set.request);
     if (!remedy) continue;
     if (!set.by_law && remedy->before.count == rows.back().count) remedy->moves.reset();
     remedies.push_back(*remedy);

@@ -3,13 +3,9 @@
 #include "src/core/files/run_names.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
-#include "src/model/decision/scaling_table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <numeric>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -18,17 +14,13 @@ namespace {
 using model::MeasuredCount;
 using model::MeasuredMode;
 
-const char* mode_name(Scaling scaling) {
-  return scaling == Scaling::weak ? "weak" : "strong";
-}
-
 const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
                             std::optional<Scaling> scaling) {
   if (modes.empty()) {
     throw UserError("the run has no training step; measure one: scaleworth bench, or step");
   }
   if (!scaling) return modes.front();
-  const std::string wanted = mode_name(*scaling);
+  const char* wanted = *scaling == Scaling::weak ? "weak" : "strong";
   const auto found = std::ranges::find(modes, wanted, &MeasuredMode::mode);
   if (found != modes.end()) return *found;
   throw UserError(fmt::format(
@@ -37,33 +29,25 @@ const MeasuredMode& mode_of(const std::vector<MeasuredMode>& modes,
 
 constexpr double smallest_wait = 0.01;  // of the step
 
-/// Median over steps of the sum over ranks.
-class StepSums {
- public:
-  explicit StepSums(std::size_t steps) : sums_(steps, 0.0) {}
-  void add(const std::vector<double>& values) {
-    for (std::size_t i = 0; i < std::min(sums_.size(), values.size()); ++i) sums_[i] += values[i];
-  }
-  double centre() const { return median(sums_).value_or(0.0); }
-
- private:
-  std::vector<double> sums_;
-};
+/// To the sums over ranks, by step.
+void add_to(std::vector<double>& sums, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < std::min(sums.size(), values.size()); ++i) sums[i] += values[i];
+}
 
 std::optional<Straggler> straggler_of(const MeasuredCount& count) {
   const double step = median(count.step_s).value_or(0.0);
-  const std::size_t steps = model::common_steps(count);
-  StepSums all(steps);
-  std::map<int, StepSums> charged;
+  std::vector<double> all(model::common_steps(count));
+  std::map<int, std::vector<double>> charged;
   for (const model::RankLedger& rank : count.ledger) {
-    all.add(rank.parts[index_of(Part::exposed_wait)]);
+    add_to(all, rank.parts[index_of(Part::exposed_wait)]);
     for (const auto& [late, waits] : rank.waited_for) {
-      charged.try_emplace(late, steps).first->second.add(waits);
+      add_to(charged.try_emplace(late, all.size()).first->second, waits);
     }
   }
+  const double whole = median(all).value_or(0.0);
   for (const auto& [rank, waits] : charged) {
-    const double cost = waits.centre();
-    if (cost < smallest_wait * step || cost < model::owner_threshold * all.centre()) continue;
+    const double cost = median(waits).value_or(0.0);
+    if (cost < smallest_wait * step || cost < model::owner_threshold * whole) continue;
     return Straggler{count.ranks, rank, Seconds(cost)};
   }
   return std::nullopt;
@@ -80,10 +64,9 @@ GroupTimes parts_of(MeasuredCount count, double step) {
 TableRow row_of(const MeasuredCount& count) {
   TableRow row;
   row.count = count.ranks;
-  const Estimate<double> step = median_estimate(count.step_s);
-  row.time = transform(step, [](double s) { return Seconds(s); });
+  row.time = model::step_time(count);
   row.relative_sd = relative_sd(count.step_s);
-  row.parts_s = parts_of(count, step.value);
+  row.parts_s = parts_of(count, row.time.value.value());
   row.work = count.tokens;
   if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
   return row;
@@ -108,8 +91,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   }
   if (!scaling && modes.size() > 1) {
     table.remarks.push_back(
-        fmt::format("these are the {} scaling steps; the run has {} ones too: "
-                    "--scaling {}",
+        fmt::format("these are the {} scaling steps; the run has {} ones too: --scaling {}",
                     mode.mode,
                     modes.back().mode,
                     modes.back().mode));
@@ -131,12 +113,6 @@ std::vector<double> seconds(const std::vector<double>& nanoseconds) {
   return result;
 }
 
-std::optional<double> amount_if_any(const Point& point, const char* name) {
-  const auto found = point.amounts.find(name);
-  if (found == point.amounts.end()) return std::nullopt;
-  return found->second;
-}
-
 int count_parameter(const Point& point, const char* name) {
   const std::int64_t value = integer_parameter(point, name);
   if (value < 0 || value > 1'000'000) {
@@ -149,7 +125,7 @@ MeasuredCount read_count(const Point& point) {
   MeasuredCount count;
   count.ranks = std::max(1, count_parameter(point, fields::ranks));
   count.global_batch = integer_parameter(point, fields::global_batch);
-  if (point.parameters.count(fields::precision) > 0) {
+  if (point.parameters.contains(fields::precision)) {
     count.precision = text_parameter(point, fields::precision);
   }
   count.tokens = amount(point, fields::tokens);
@@ -157,11 +133,11 @@ MeasuredCount read_count(const Point& point) {
   if (!(count.tokens > 0.0) || !(count.model_flops >= 0.0)) {
     throw UserError("run.json: step.training has no tokens or negative FLOPs; measure again");
   }
-  if (const auto bytes = amount_if_any(point, fields::gradient_bytes)) {
-    count.gradient = Bytes(*bytes);
+  if (point.amounts.contains(fields::gradient_bytes)) {
+    count.gradient = Bytes(amount(point, fields::gradient_bytes));
   }
-  if (const auto buckets = amount_if_any(point, fields::bucket_count)) {
-    count.buckets = static_cast<int>(*buckets);
+  if (point.amounts.contains(fields::bucket_count)) {
+    count.buckets = static_cast<int>(amount(point, fields::bucket_count));
   }
   count.step_s = series(point, fields::step_s);
   for (const double step : count.step_s) {
@@ -169,18 +145,12 @@ MeasuredCount read_count(const Point& point) {
       throw UserError("run.json: a step time of step.training is not positive; measure again");
     }
   }
-  if (const auto loss = point.samples.find(fields::loss); loss != point.samples.end()) {
-    count.loss = loss->second;
-  }
-  if (point.parameters.count(fields::straggler_rank) > 0) {
-    count.straggler_rank = count_parameter(point, fields::straggler_rank);
-    const auto factor = point.parameters.find(fields::straggler_factor);
-    if (factor != point.parameters.end()) {
-      if (const auto* value = std::get_if<double>(&factor->second)) {
-        count.straggler_factor = *value;
-      }
-    }
-  }
+  if (point.samples.contains(fields::loss)) count.loss = series(point, fields::loss);
+  if (!point.parameters.contains(fields::straggler_rank)) return count;
+  count.straggler_rank = count_parameter(point, fields::straggler_rank);
+  const auto factor = point.parameters.find(fields::straggler_factor);
+  if (factor == point.parameters.end()) return count;
+  if (const auto* value = std::get_if<double>(&factor->second)) count.straggler_factor = *value;
   return count;
 }
 
@@ -197,7 +167,7 @@ RankLedger read_ledger(const Point& point) {
   }
   const std::string prefix = fields::waited_for_ns_prefix;
   for (const auto& [name, values] : point.samples) {
-    if (name.rfind(prefix, 0) != 0) continue;
+    if (!name.starts_with(prefix)) continue;
     const std::string digits = name.substr(prefix.size());
     if (digits.empty() || digits.size() > 6 ||
         digits.find_first_not_of("0123456789") != std::string::npos) {
@@ -206,11 +176,6 @@ RankLedger read_ledger(const Point& point) {
     ledger.waited_for[std::stoi(digits)] = seconds(values);
   }
   return ledger;
-}
-
-MeasuredMode& mode_entry(std::vector<MeasuredMode>& modes, const std::string& name) {
-  const auto found = std::ranges::find(modes, name, &MeasuredMode::mode);
-  return found != modes.end() ? *found : modes.emplace_back(MeasuredMode{name, {}});
 }
 
 void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
@@ -231,15 +196,9 @@ std::optional<PartTimes> scaled_to(PartTimes times, double step) {
   double sum = 0.0;
   for (const auto& time : times) sum += time.value_or(0.0);
   if (!(sum > 0.0)) return std::nullopt;
-  for (auto& time : times) {
+  for (auto& time : times)
     if (time) *time *= step / sum;
-  }
   return times;
-}
-
-void sort_counts(MeasuredMode& mode) {
-  std::ranges::sort(mode.counts, {}, &MeasuredCount::ranks);
-  for (MeasuredCount& count : mode.counts) std::ranges::sort(count.ledger, {}, &RankLedger::rank);
 }
 }  // namespace
 
@@ -250,20 +209,26 @@ std::vector<MeasuredMode> measured_modes(const Run& run) {
   for (const Point& point : probe->points) {
     MeasuredCount count = read_count(point);
     if (count.step_s.empty()) continue;
-    MeasuredMode& mode = mode_entry(modes, text_parameter(point, fields::mode));
-    for (const MeasuredCount& other : mode.counts) {
-      if (other.ranks == count.ranks) {
-        throw UserError(fmt::format("run.json: {} scaling at {} ranks appears twice; measure again",
-                                    mode.mode,
-                                    count.ranks));
-      }
+    const std::string& name = text_parameter(point, fields::mode);
+    const auto found = std::ranges::find(modes, name, &MeasuredMode::mode);
+    MeasuredMode& mode = found != modes.end() ? *found : modes.emplace_back(MeasuredMode{name, {}});
+    if (std::ranges::count(mode.counts, count.ranks, &MeasuredCount::ranks) > 0) {
+      throw UserError(fmt::format(
+          "run.json: {} scaling at {} ranks appears twice; measure again", mode.mode, count.ranks));
     }
     mode.counts.push_back(std::move(count));
   }
   attach_ledgers(run, modes);
-  for (MeasuredMode& mode : modes) sort_counts(mode);
+  for (MeasuredMode& mode : modes) {
+    std::ranges::sort(mode.counts, {}, &MeasuredCount::ranks);
+    for (MeasuredCount& count : mode.counts) std::ranges::sort(count.ledger, {}, &RankLedger::rank);
+  }
   std::ranges::stable_sort(modes, {}, &MeasuredMode::mode);  // "strong" before "weak"
   return modes;
+}
+
+Estimate<Seconds> step_time(const MeasuredCount& count) {
+  return transform(median_estimate(count.step_s), [](double s) { return Seconds(s); });
 }
 
 std::size_t common_steps(const MeasuredCount& count) {

@@ -3,37 +3,14 @@
 
 #include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/cost.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
 namespace {
-/// Share of its time that a rank computes: the part of the table, else the efficiency, which takes
-/// all that is lost for waiting. At most 1.
-double busy_share(const DecisionRow& row) {
-  const auto& compute = row.parts_s[index_of(PartGroup::compute)];
-  const double share = compute ? *compute / row.time.value.value() : row.efficiency.value;
-  return std::min(share, 1.0);
-}
-
-/// For the baseline's work, by `ranks` ranks. `metered_joules` is of the row's own work, which is
-/// `growth` times the baseline's. Absent without meters and rated power.
-std::optional<model::JobEnergy> row_energy(const DecisionRow& row,
-                                           int ranks,
-                                           const std::optional<double>& metered_joules,
-                                           double growth,
-                                           const model::PowerTerms& terms) {
-  if (metered_joules) return model::metered_energy(terms, *metered_joules / growth);
-  return model::rated_energy(terms, ranks, row.same_work, busy_share(row));
-}
-
 constexpr double same_work_tolerance = 0.01;
 
 const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count) {
@@ -48,27 +25,35 @@ const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count)
 }
 
 void check_work(const ScalingTable& table) {
-  const auto with_work = std::count_if(
-      table.rows.begin(), table.rows.end(), [](const auto& row) { return row.work.has_value(); });
-  if (with_work != 0 && with_work != static_cast<std::ptrdiff_t>(table.rows.size())) {
+  if (any_has(table.rows, &TableRow::work) && !all_have(table.rows, &TableRow::work)) {
     throw UserError("only some rows of the table have work; give it for all, or none and --work");
   }
 }
 
-/// Of the row's own work.
-std::optional<double> metered_joules(const TableRow& row, const MetricsRequest& request) {
-  const std::optional<double> work = row.work ? row.work : request.work;
-  if (row.energy_j || !row.energy_per_work_j || !work) return row.energy_j;
-  return *row.energy_per_work_j * *work;
+std::optional<double> work_of(const TableRow& row, const MetricsRequest& request) {
+  return row.work ? row.work : request.work;
 }
 
-void add_economy(DecisionRow& row,
-                 const TableRow& from,
-                 double growth,
-                 const MetricsRequest& request) {
-  const std::optional<double> work = from.work ? from.work : request.work;
-  if (work) row.throughput = *work / from.time.value.value();
-  row.energy_per_work = from.energy_per_work_j;
+/// Of the baseline's work, of which the row's own is `growth` times as much. Absent without meters
+/// and rated power. A rank computes in the part of the table that says so, else in the share that
+/// is the efficiency, which takes all that is lost for waiting.
+std::optional<model::JobEnergy> row_energy(const DecisionRow& row,
+                                           int ranks,
+                                           double growth,
+                                           const MetricsRequest& request) {
+  std::optional<double> metered = row.energy_j;
+  const auto work = work_of(row, request);
+  if (!metered && row.energy_per_work_j && work) metered = *row.energy_per_work_j * *work;
+  if (metered) return model::metered_energy(request.power, *metered / growth);
+  const auto& compute = row.parts_s[index_of(PartGroup::compute)];
+  const double busy = compute ? *compute / row.time.value.value() : row.efficiency.value;
+  return model::rated_energy(request.power, ranks, row.same_work, std::min(busy, 1.0));
+}
+
+void add_economy(DecisionRow& row, double growth, const MetricsRequest& request) {
+  const std::optional<double> work = work_of(row, request);
+  if (work) row.throughput = *work / row.time.value.value();
+  row.energy_per_work = row.energy_per_work_j;
   if (work && row.energy) row.energy_per_work = row.energy->joules.value * growth / *work;
   if (!request.prices) return;
   const model::Prices prices =
@@ -76,7 +61,7 @@ void add_economy(DecisionRow& row,
   const auto bill = [&](Seconds time) { return model::job_cost(prices, row.count, time); };
   row.cost = transform(row.same_work, bill);
   if (!work) return;
-  const Dollars own = bill(from.time.value);
+  const Dollars own = bill(row.time.value);
   row.cost_per_work = own / *work;
   if (own.value() > 0.0) row.work_per_dollar = *work / own.value();
 }
@@ -115,9 +100,8 @@ DecisionRow row_of(const TableRow& from,
           row.speedup, [&](double s) { return (row.count_ratio - s) / (row.count_ratio - 1.0); });
     }
   }
-  const int ranks = machines == Axis::load ? 1 : row.count;
-  row.energy = row_energy(row, ranks, metered_joules(from, request), growth, request.power);
-  add_economy(row, from, growth, request);
+  row.energy = row_energy(row, machines == Axis::load ? 1 : row.count, growth, request);
+  add_economy(row, growth, request);
   return row;
 }
 }  // namespace
@@ -150,19 +134,17 @@ Scaling scaling_of(const ScalingTable& table) {
 }
 
 ScalingTable declare_scaling(ScalingTable table, Scaling declared) {
-  const bool counted = table.rows.front().work.has_value();
-  if (declared == Scaling::weak && !counted) {
+  if (declared == Scaling::weak && !table.rows.front().work) {
     for (TableRow& row : table.rows) {
       row.growth = static_cast<double>(row.count) / table.rows.front().count;
     }
   }
   const Scaling found = scaling_of(table);
   if (found != declared && table.rows.size() > 1) {
-    throw UserError(
-        fmt::format("--scaling says {}, but the table shows {}; leave it out, or correct "
-                    "the work or the batch",
-                    scaling_name(declared),
-                    scaling_name(found)));
+    throw UserError(fmt::format(
+        "--scaling says {}, but the table shows {}; leave it out, or correct the work or the batch",
+        scaling_name(declared),
+        scaling_name(found)));
   }
   return table;
 }
@@ -174,10 +156,7 @@ const char* scaling_name(Scaling scaling) {
 
 std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows) {
   std::vector<model::CountTime> times;
-  times.reserve(rows.size());
-  for (const DecisionRow& row : rows) {
-    times.push_back({row.count, row.same_work, row.price_factor});
-  }
+  for (const DecisionRow& row : rows) times.push_back({row.count, row.same_work, row.price_factor});
   return times;
 }
 
@@ -190,26 +169,22 @@ std::optional<model::Prices> table_prices(const ScalingTable& table,
         "--price 0 --fixed USD_PER_HOUR");
   }
   const auto priced = [](const TableRow& row) { return row.facts.price.has_value(); };
-  const auto first = std::find_if(table.rows.begin(), table.rows.end(), priced);
-  if (first == table.rows.end()) {
-    if (!per_rank) return std::nullopt;
-    return model::Prices{*per_rank, fixed};
-  }
-  const auto without = std::find_if_not(table.rows.begin(), table.rows.end(), priced);
-  const bool usable = per_rank && per_rank->value() > 0.0;
-  if (without != table.rows.end() && !usable) {
+  const auto first = std::ranges::find_if(table.rows, priced);
+  const bool none = first == table.rows.end();
+  if (per_rank && (none || per_rank->value() > 0.0)) return model::Prices{*per_rank, fixed};
+  if (none) return std::nullopt;
+  const auto without = std::ranges::find_if_not(table.rows, priced);
+  if (without != table.rows.end()) {
     throw UserError(fmt::format(
         "count {} has no price while count {} has; fill in its rate_usd_per_hour, or give "
         "--price for the rows without",
         without->count,
         first->count));
   }
-  if (usable) return model::Prices{*per_rank, fixed};
   DollarsPerSecond largest;
   for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);
   return model::Prices{largest, fixed};
 }
-
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
@@ -223,7 +198,14 @@ std::vector<StepShare> shares_of(const PartTimes& times, double step) {
   return shares;
 }
 
-void fill_shares(ScalingRow& row, const MeasuredCount& count) {
+ScalingRow base_row(const MeasuredCount& count) {
+  ScalingRow row;
+  row.ranks = count.ranks;
+  row.global_batch = count.global_batch;
+  row.tokens = count.tokens;
+  row.step = step_time(count);
+  row.tokens_per_second = count.tokens / row.step.value.value();
+  if (!count.loss.empty()) row.final_loss = count.loss.back();
   const double step = row.step.value.value();
   if (const auto times = mean_part_times(count, step)) row.shares = shares_of(*times, step);
   for (const RankLedger& rank : count.ledger) {
@@ -231,17 +213,6 @@ void fill_shares(ScalingRow& row, const MeasuredCount& count) {
       row.per_rank.push_back({rank.rank, shares_of(*times, step)});
     }
   }
-}
-
-ScalingRow base_row(const MeasuredCount& count) {
-  ScalingRow row;
-  row.ranks = count.ranks;
-  row.global_batch = count.global_batch;
-  row.tokens = count.tokens;
-  row.step = transform(median_estimate(count.step_s), [](double s) { return Seconds(s); });
-  row.tokens_per_second = count.tokens / row.step.value.value();
-  if (!count.loss.empty()) row.final_loss = count.loss.back();
-  fill_shares(row, count);
   return row;
 }
 
@@ -253,13 +224,10 @@ std::optional<double> loss_spread(const MeasuredMode& mode) {
   if (steps == 0 || mode.counts.size() < 2) return std::nullopt;
   double worst = 0.0;
   for (std::size_t step = 0; step < steps; ++step) {
-    double low = mode.counts.front().loss[step];
-    double high = low;
-    for (const MeasuredCount& count : mode.counts) {
-      if (!std::isfinite(count.loss[step])) return std::nullopt;
-      low = std::min(low, count.loss[step]);
-      high = std::max(high, count.loss[step]);
-    }
+    std::vector<double> losses;
+    for (const MeasuredCount& count : mode.counts) losses.push_back(count.loss[step]);
+    if (!std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); })) return {};
+    const auto [low, high] = std::ranges::minmax(losses);
     const double size = std::max(std::abs(low), std::abs(high));
     if (size > 0.0) worst = std::max(worst, (high - low) / size);
   }

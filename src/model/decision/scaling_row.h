@@ -2,7 +2,6 @@
 /// `ScalingRow`: speed-up, efficiency, Karp-Flatt, work, cost, energy.
 #pragma once
 
-#include "src/model/analysis.h"
 #include "src/model/cost.h"
 #include "src/model/decision/scaling_table.h"
 
@@ -11,9 +10,7 @@
 #include <vector>
 
 namespace scaleworth::decide {
-// What each row of a scaling table is worth: speed-up, efficiency, Karp-Flatt, money.
-
-/// `throughput` is the work over the time.
+/// What a row of a scaling table is worth; `throughput` is the work over the time.
 struct DecisionRow : TableRow {
   double count_ratio = 1.0;     // over the baseline's count
   Estimate<Seconds> same_work;  // that the baseline's work takes: time over the growth of the work
@@ -60,8 +57,6 @@ const char* scaling_name(Scaling scaling);
 /// The same work at each count and its price, for `choose_count`.
 std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows);
 
-// The prices that a table's own column and the user's word make together.
-
 /// The common prices for `decision_rows`, whose rows then pay their own price where they have one:
 /// `per_rank`, or without it the largest of the rows. Absent without any price per rank. Throws
 /// UserError where only some rows have a price and none is given for the others, and for a price of
@@ -69,18 +64,15 @@ std::vector<model::CountTime> count_times(const std::vector<DecisionRow>& rows);
 std::optional<model::Prices> table_prices(const ScalingTable& table,
                                           std::optional<DollarsPerSecond> per_rank,
                                           DollarsPerSecond fixed);
-
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
-// Rows per mode and count: step time, tokens/s, loss, shares.
-
 /// Largest relative difference of losses at one step between counts that still counts as the same
 /// training: fp32 sums in another order differ by about 1e-6 a step and grow over some tens of
 /// steps; a wrong or missing gradient moves the loss by per cents.
 inline constexpr double loss_tolerance = 1e-3;
 
-/// Speed-up, efficiency and costs are left to the decision, MFU to its own module.
+/// One per count; speed-up, efficiency and costs are left to the decision, MFU to its own module.
 std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode);
 
 /// Karp-Flatt metric e(K) = (1/S - 1/K) / (1 - 1/K). `count_ratio` = K / K0 > 1.

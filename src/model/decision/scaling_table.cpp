@@ -5,15 +5,9 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_row.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <map>
+#include <numeric>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,13 +23,14 @@ constexpr std::array factors{Factor{"TP", &Layout::tensor},
                              Factor{"CP", &Layout::context},
                              Factor{"DP", &Layout::data}};
 
-std::string product_text(const Layout& layout, std::int64_t product) {
+/// "TP 8 x PP 16"; empty where no factor is stated.
+std::string factors_text(const Layout& layout, const char* between) {
   std::string text;
   for (const Factor& factor : factors) {
     const auto& value = layout.*factor.value;
-    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", factor.name, *value);
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : between, factor.name, *value);
   }
-  return fmt::format("{} = {}", text, product);
+  return text;
 }
 
 /// Why `layout` cannot be `count` ranks, empty where it can: TP x PP x CP x DP must equal the
@@ -49,16 +44,12 @@ std::string layout_trouble(const Layout& layout, int count) {
     // Beyond any count it cannot come back to it, and would overflow.
     if (value && product <= count) product *= *value;
   }
-  if (layout.data && product != count) {
-    return fmt::format(
-        "{}, not the count {}; correct one of them", product_text(layout, product), count);
-  }
-  if (count % product != 0) {
-    return fmt::format("{} does not divide the count {}; correct one of them",
-                       product_text(layout, product),
-                       count);
-  }
-  return "";
+  const char* trouble = layout.data && product != count ? ", not the count "
+                        : count % product != 0          ? " does not divide the count "
+                                                        : nullptr;
+  if (!trouble) return "";
+  return fmt::format(
+      "{} = {}{}{}; correct one of them", factors_text(layout, " x "), product, trouble, count);
 }
 
 /// Which fact two repeats of one count state differently, "the layout"; empty where they agree. Of
@@ -73,17 +64,13 @@ std::string disagreement(const RowFacts& one, const RowFacts& other) {
 
 /// The facts of the repeats of a count, which agree: of each latency the greatest, of power the
 /// mean.
-RowFacts merged_facts(const std::vector<const RowFacts*>& repeats) {
-  RowFacts facts = *repeats.front();
+RowFacts merged_facts(const std::vector<const TableRow*>& repeats) {
+  RowFacts facts = repeats.front()->facts;
   facts.latencies.clear();
-  double power = 0.0;
-  int with_power = 0;
-  for (const RowFacts* one : repeats) {
-    if (one->power_w) {
-      power += *one->power_w;
-      ++with_power;
-    }
-    for (const Latency& latency : one->latencies) {
+  std::vector<double> powers;
+  for (const TableRow* at : repeats) {
+    if (at->facts.power_w) powers.push_back(*at->facts.power_w);
+    for (const Latency& latency : at->facts.latencies) {
       const auto known = std::ranges::find(facts.latencies, latency.name, &Latency::name);
       if (known == facts.latencies.end()) {
         facts.latencies.push_back(latency);
@@ -92,7 +79,10 @@ RowFacts merged_facts(const std::vector<const RowFacts*>& repeats) {
       }
     }
   }
-  if (with_power > 0) facts.power_w = power / with_power;
+  if (!powers.empty()) {
+    const double sum = std::accumulate(powers.begin(), powers.end(), 0.0);
+    facts.power_w = sum / static_cast<double>(powers.size());
+  }
   return facts;
 }
 
@@ -105,8 +95,11 @@ constexpr double parts_tolerance = 0.005;
 /// Derived work within this share of equal is equal: published rates are rounded.
 constexpr double rounding_tolerance = 0.02;
 
-bool lacks_compute_alone(const TableRow& at) {
-  return at.time_s && at.parts_s[communication] && !at.parts_s[compute];
+template <class... Values>
+[[noreturn]] void refuse(const TableRow& at,
+                         fmt::format_string<const Values&...> what,
+                         const Values&... values) {
+  throw UserError(at.place + ": " + fmt::format(what, values...));
 }
 
 /// Fills in the compute of `rows` where none has it, each has a time and each says what
@@ -114,14 +107,14 @@ bool lacks_compute_alone(const TableRow& at) {
 /// so; empty, and nothing is changed, where that does not hold. Throws UserError with the place of
 /// a row whose parts exceed its time by more than `parts_tolerance`.
 std::string leave_rest_to_compute(std::vector<TableRow>& rows) {
-  if (!std::all_of(rows.begin(), rows.end(), lacks_compute_alone)) return "";
+  const auto lacks_compute_alone = [](const TableRow& at) {
+    return at.time_s && at.parts_s[communication] && !at.parts_s[compute];
+  };
+  if (!std::ranges::all_of(rows, lacks_compute_alone)) return "";
   for (TableRow& at : rows) {
     const double others = *sum_of(at.parts_s);
     if (others > (1.0 + parts_tolerance) * *at.time_s) {
-      throw UserError(fmt::format("{}: the parts add up to {:g} s, more than the time of {:g} s",
-                                  at.place,
-                                  others,
-                                  *at.time_s));
+      refuse(at, "the parts add up to {:g} s, more than the time of {:g} s", others, *at.time_s);
     }
     at.parts_s[compute] = std::max(0.0, *at.time_s - others);
   }
@@ -132,15 +125,11 @@ std::string leave_rest_to_compute(std::vector<TableRow>& rows) {
 constexpr double most_time_s = 1e15;
 constexpr double most_work = 1e40;
 
-[[noreturn]] void refuse(const TableRow& at, const std::string& what) {
-  throw UserError(fmt::format("{}: {}", at.place, what));
-}
-
 void check_parts(const TableRow& at) {
   for (const GroupInfo& group : part_groups) {
     const auto& time = at.parts_s[index_of(group.id)];
     if (time && !(*time >= 0.0)) {
-      refuse(at, fmt::format("{} is {:g} s; a part of the time is 0 or more", group.name, *time));
+      refuse(at, "{} is {:g} s; a part of the time is 0 or more", group.name, *time);
     }
   }
 }
@@ -148,34 +137,37 @@ void check_parts(const TableRow& at) {
 /// Ratios of what lies within 1/most to most stay within what a double holds.
 void check_range(const TableRow& at, double value, const char* what, double most) {
   if (value >= 1.0 / most && value <= most) return;
-  refuse(at,
-         fmt::format("{} is {:g}; it must lie within {:g} to {:g}", what, value, 1.0 / most, most));
+  refuse(at, "{} is {:g}; it must lie within {:g} to {:g}", what, value, 1.0 / most, most);
+}
+
+/// Absent without a time and parts.
+std::optional<double> stated_time(const TableRow& at) {
+  return at.time_s ? at.time_s : sum_of(at.parts_s);
 }
 
 double time_of(const TableRow& at) {
+  const std::optional<double> stated = stated_time(at);
+  if (!stated) refuse(at, "no time and no parts; fill in time_s");
+  const double time = *stated;
+  if (!(time > 0.0)) refuse(at, "the time is {:g} s; it must be above 0", time);
   const std::optional<double> sum = sum_of(at.parts_s);
-  if (!at.time_s && !sum) refuse(at, "no time and no parts; fill in time_s");
-  const double time = at.time_s ? *at.time_s : *sum;
-  if (!(time > 0.0)) refuse(at, fmt::format("the time is {:g} s; it must be above 0", time));
   check_range(at, time, "the time in s", most_time_s);
   if (sum && std::abs(*sum - time) > parts_tolerance * time) {
-    refuse(at,
-           fmt::format("the parts add up to {:g} s, the time is {:g} s; correct them or give the "
-                       "rest as idle_s",
-                       *sum,
-                       time));
+    refuse(
+        at,
+        "the parts add up to {:g} s, the time is {:g} s; correct them or give the rest as idle_s",
+        *sum,
+        time);
   }
   return time;
 }
 
 void check_positive(const TableRow& at, const std::optional<double>& value, const char* what) {
-  if (value && !(*value > 0.0)) {
-    refuse(at, fmt::format("{} is {:g}; it must be above 0", what, *value));
-  }
+  if (value && !(*value > 0.0)) refuse(at, "{} is {:g}; it must be above 0", what, *value);
 }
 
 void check(const TableRow& at, Axis axis) {
-  if (at.count < 1) refuse(at, fmt::format("the count is {}; it must be 1 or more", at.count));
+  if (at.count < 1) refuse(at, "the count is {}; it must be 1 or more", at.count);
   check_parts(at);
   check_positive(at, at.work, "the work");
   check_positive(at, at.throughput, "the throughput");
@@ -191,7 +183,7 @@ void check(const TableRow& at, Axis axis) {
   if (at.facts.price && at.facts.price->value() < 0.0) refuse(at, "the price is below 0");
   if (axis != Axis::ranks) return;
   const std::string trouble = layout_trouble(at.facts.layout, at.count);
-  if (!trouble.empty()) refuse(at, "the layout is " + trouble);
+  if (!trouble.empty()) refuse(at, "the layout is {}", trouble);
 }
 
 /// Mean share of each part over the repeats, scaled to `time`.
@@ -206,9 +198,8 @@ GroupTimes merged_parts(const std::vector<const TableRow*>& repeats, double time
       sum += *at->parts_s[i];
     }
   }
-  for (auto& part : parts) {
+  for (auto& part : parts)
     if (part && sum > 0.0) part = *part * time / sum;
-  }
   return parts;
 }
 
@@ -216,7 +207,6 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
   std::vector<double> times;
   std::vector<double> energies;
   std::vector<double> energies_per_work;
-  std::vector<const RowFacts*> facts;
   TableRow row;
   row.count = repeats.front()->count;
   row.work = repeats.front()->work;
@@ -224,8 +214,7 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
     if (at->work) check_range(*at, *at->work, "the work", most_work);
     if (at->work != row.work) refuse(*at, "the work differs from that of the same count above");
     const std::string differing = disagreement(at->facts, repeats.front()->facts);
-    if (!differing.empty()) refuse(*at, differing + " differs from that of the same count above");
-    facts.push_back(&at->facts);
+    if (!differing.empty()) refuse(*at, "{} differs from that of the same count above", differing);
     times.push_back(time_of(*at));
     if (at->energy_j) energies.push_back(*at->energy_j);
     if (at->energy_per_work_j) energies_per_work.push_back(*at->energy_per_work_j);
@@ -236,16 +225,8 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
   row.energy_j = median(energies);
   row.energy_per_work_j = median(energies_per_work);
   row.parts_s = merged_parts(repeats, row.time.value.value());
-  row.facts = merged_facts(facts);
+  row.facts = merged_facts(repeats);
   return row;
-}
-
-bool has_time(const TableRow& at) {
-  return at.time_s.has_value() || sum_of(at.parts_s).has_value();
-}
-
-double stated_time(const TableRow& at) {
-  return at.time_s ? *at.time_s : *sum_of(at.parts_s);
 }
 
 /// Whether the most of `work` exceeds the least by more than `tolerance`, and the two.
@@ -259,24 +240,17 @@ std::optional<std::pair<double, double>> grown(const std::vector<TableRow>& rows
   return most > least * (1.0 + tolerance) ? std::optional(std::pair(least, most)) : std::nullopt;
 }
 
-/// The least power of 1000 that takes the fastest row a second or more.
-double shown_unit(const std::vector<TableRow>& rows) {
+/// Rows without times: each takes what its work takes at its throughput; without work that of the
+/// least power of 1000 units that takes the fastest row a second or more.
+void times_from_throughput(ScalingTable& table, bool work_known) {
   double fastest = 0.0;
-  for (const TableRow& at : rows) fastest = std::max(fastest, at.throughput.value_or(0.0));
+  for (const TableRow& at : table.rows) fastest = std::max(fastest, at.throughput.value_or(0.0));
   double unit = 1.0;
   while (unit < fastest) unit *= 1000.0;
-  return unit;
-}
-
-/// Rows without times: each takes what its work takes at its throughput.
-void times_from_throughput(ScalingTable& table) {
-  const bool work_known =
-      std::ranges::any_of(table.rows, [](const TableRow& at) { return at.work.has_value(); });
-  const double unit = shown_unit(table.rows);
   for (TableRow& at : table.rows) {
-    if (!at.throughput) throw UserError(at.place + ": no time, no parts and no throughput");
+    if (!at.throughput) refuse(at, "no time, no parts and no throughput");
     if (!work_known) at.work = unit;
-    if (!at.work) throw UserError(at.place + ": no work, which other rows have; fill it in");
+    if (!at.work) refuse(at, "no work, which other rows have; fill it in");
     at.time_s = *at.work / *at.throughput;
   }
   if (!work_known) table.basis = TimeBasis::work_unit;
@@ -287,7 +261,7 @@ void work_from_throughput(ScalingTable& table) {
   std::map<int, std::pair<double, int>> sums;
   for (const TableRow& at : table.rows) {
     auto& [sum, repeats] = sums[at.count];
-    sum += stated_time(at) * *at.throughput;
+    sum += *stated_time(at) * *at.throughput;
     ++repeats;
   }
   const auto work = [&](const TableRow& at) {
@@ -305,8 +279,7 @@ void work_from_throughput(ScalingTable& table) {
 
 void work_from_batch(ScalingTable& table) {
   for (const TableRow& at : table.rows) {
-    if (!at.facts.batch)
-      throw UserError(at.place + ": no batch, which other rows have; fill it in");
+    if (!at.facts.batch) refuse(at, "no batch, which other rows have; fill it in");
   }
   const auto work = [](const TableRow& at) { return *at.facts.step_work(); };
   if (!grown(table.rows, work, 0.0)) return;
@@ -317,29 +290,23 @@ void fill_in_energy(TableRow& at, Axis axis) {
   if (at.energy_j) return;
   if (at.energy_per_work_j && at.work) {
     at.energy_j = *at.energy_per_work_j * *at.work;
-  } else if (at.facts.power_w && has_time(at)) {
-    at.energy_j = *at.facts.power_w * stated_time(at) * (axis == Axis::load ? 1 : at.count);
+  } else if (const auto time = stated_time(at); at.facts.power_w && time) {
+    at.energy_j = *at.facts.power_w * *time * (axis == Axis::load ? 1 : at.count);
   }
 }
 
-/// Fills in time and work from the throughput (time = work / throughput, work = time x throughput
-/// where it grows by more than `rounding_tolerance`) or from a step's batch, energy from its rate
-/// per work or from power, and remarks what was concluded. Without times and work, times are those
-/// of a power of 1000 units, and the basis becomes `work_unit`. Throws UserError with the place of
-/// a row that has a throughput alone among rows with times, or no batch among rows whose batch
-/// grows.
+/// Time and work from the throughput or a step's batch, energy from its rate per work or from
+/// power. Throws UserError with the place of a row that has a throughput alone among rows with
+/// times, or no batch among rows whose batch grows.
 void fill_in_work(ScalingTable& table) {
-  using std::ranges::all_of;
-  using std::ranges::any_of;
   auto& rows = table.rows;
-  const auto has_throughput = [](const TableRow& at) { return at.throughput.has_value(); };
-  const auto has_batch = [](const TableRow& at) { return at.facts.batch.has_value(); };
-  const bool work_given = any_of(rows, [](const TableRow& at) { return at.work.has_value(); });
-  if (!any_of(rows, has_time) && any_of(rows, has_throughput)) {
-    times_from_throughput(table);
-  } else if (!work_given && all_of(rows, has_throughput) && all_of(rows, has_time)) {
+  const auto batch = [](const TableRow& at) { return at.facts.batch; };
+  const bool work_given = any_has(rows, &TableRow::work);
+  if (!any_has(rows, stated_time) && any_has(rows, &TableRow::throughput)) {
+    times_from_throughput(table, work_given);
+  } else if (!work_given && all_have(rows, &TableRow::throughput) && all_have(rows, stated_time)) {
     work_from_throughput(table);
-  } else if (!work_given && table.basis == TimeBasis::step && any_of(rows, has_batch)) {
+  } else if (!work_given && table.basis == TimeBasis::step && any_has(rows, batch)) {
     work_from_batch(table);
   }
   for (TableRow& at : rows) fill_in_energy(at, table.axis);
@@ -348,9 +315,8 @@ void fill_in_work(ScalingTable& table) {
 
 std::optional<double> sum_of(const GroupTimes& parts) {
   std::optional<double> sum;
-  for (const auto& part : parts) {
+  for (const auto& part : parts)
     if (part) sum = sum.value_or(0.0) + *part;
-  }
   return sum;
 }
 
@@ -359,7 +325,7 @@ bool TableRow::has_parts() const {
 }
 
 bool ScalingTable::has_parts() const {
-  return std::all_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.has_parts(); });
+  return std::ranges::all_of(rows, &TableRow::has_parts);
 }
 
 void check_rows(const std::vector<TableRow>& rows, Axis axis) {
@@ -367,9 +333,7 @@ void check_rows(const std::vector<TableRow>& rows, Axis axis) {
 }
 
 ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
-  if (rows.empty()) {
-    throw UserError("the table has no rows; give at least one count and time");
-  }
+  if (rows.empty()) throw UserError("the table has no rows; give at least one count and time");
   check_rows(rows, kind.axis);
   ScalingTable table{rows, kind.basis, kind.axis, {}};
   fill_in_work(table);
@@ -381,34 +345,29 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
     auto& repeats = by_count[at.count];
     if (!repeats.empty() && !at.repeat) {
       refuse(at,
-             fmt::format("count {} stands already at {}; add a column repeat, or remove one line",
-                         at.count,
-                         repeats.front()->place));
+             "count {} stands already at {}; add a column repeat, or remove one line",
+             at.count,
+             repeats.front()->place);
     }
     if (at.repeat && !seen.emplace(at.count, *at.repeat).second) {
-      refuse(at, fmt::format("repeat {} of count {} stands twice", *at.repeat, at.count));
+      refuse(at, "repeat {} of count {} stands twice", *at.repeat, at.count);
     }
     repeats.push_back(&at);
   }
   std::vector<TableRow> merged;
-  merged.reserve(by_count.size());
   for (const auto& [count, repeats] : by_count) merged.push_back(merge(repeats));
   table.rows = std::move(merged);
   return table;
 }
 
 ScalingTable of_work(ScalingTable table, double work) {
-  const bool counted = std::all_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
-    return row.work.has_value();
-  });
-  if (table.basis == TimeBasis::run || !counted) return table;
+  if (table.basis == TimeBasis::run || !all_have(table.rows, &TableRow::work)) return table;
   if (!(work > 0.0)) throw UserError("the work must be above 0, as --work 1200000");
   for (TableRow& row : table.rows) {
     const double factor = work / *row.work;
     row.time = transform(row.time, [&](Seconds time) { return time * factor; });
-    for (auto& part : row.parts_s) {
+    for (auto& part : row.parts_s)
       if (part) part = *part * factor;
-    }
     row.work = work;
     if (row.energy_j) row.energy_j = *row.energy_j * factor;
   }
@@ -421,13 +380,9 @@ Layout layout_of_replica(const Layout& layout) {
 }
 
 std::string layout_text(const Layout& layout) {
-  std::string text;
-  const auto add = [&](const char* name, const std::optional<int>& value) {
-    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, *value);
-  };
-  for (const Factor& factor : factors) add(factor.name, layout.*factor.value);
-  add("EP", layout.expert);
-  return text;
+  const std::string text = factors_text(layout, ", ");
+  if (!layout.expert) return text;
+  return fmt::format("{}{}EP {}", text, text.empty() ? "" : ", ", *layout.expert);
 }
 
 std::optional<double> RowFacts::step_work() const {
@@ -453,14 +408,12 @@ namespace {
 std::string basis_remark(const ScalingTable& table) {
   if (table.basis == TimeBasis::step && table.rows.front().work) {
     return "times and costs are those of one step; --work N gives those of a run of N units "
-           "(tokens, "
-           "items) in such steps";
+           "(tokens, items) in such steps";
   }
   if (table.basis != TimeBasis::work_unit) return "";
   return fmt::format(
       "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "
-      "N "
-      "gives those of a whole run",
+      "N gives those of a whole run",
       std::log10(*table.rows.front().work));
 }
 
@@ -483,9 +436,8 @@ std::string batch_remark(const ScalingTable& table) {
 std::string layout_remark(const ScalingTable& table) {
   const auto fixed_part = [](const TableRow& row) { return layout_of_replica(row.facts.layout); };
   const TableRow& first = table.rows.front();
-  const auto other = std::find_if(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
-    return !(fixed_part(row) == fixed_part(first));
-  });
+  const auto other = std::ranges::find_if(
+      table.rows, [&](const TableRow& row) { return !(fixed_part(row) == fixed_part(first)); });
   if (other == table.rows.end()) return "";
   const auto text = [](const Layout& layout) {
     return layout.empty() ? "none given" : layout_text(layout);
@@ -498,18 +450,16 @@ std::string layout_remark(const ScalingTable& table) {
       text(fixed_part(*other)),
       other->count);
 }
-
-std::string axis_remark(const ScalingTable& table) {
-  if (table.axis != Axis::load) return "";
-  return "the rows are loads of one machine: efficiency is throughput against load, and a larger "
-         "count buys nothing";
-}
 }  // namespace
 
 std::vector<std::string> table_remarks(const ScalingTable& table) {
   std::vector<std::string> remarks = table.remarks;
-  for (const auto& remark :
-       {axis_remark(table), basis_remark(table), batch_remark(table), layout_remark(table)}) {
+  if (table.axis == Axis::load) {
+    remarks.push_back(
+        "the rows are loads of one machine: efficiency is throughput against load, and a larger "
+        "count buys nothing");
+  }
+  for (const auto& remark : {basis_remark(table), batch_remark(table), layout_remark(table)}) {
     if (!remark.empty()) remarks.push_back(remark);
   }
   return remarks;

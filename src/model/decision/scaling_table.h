@@ -7,17 +7,17 @@
 #include "src/core/run.h"
 #include "src/core/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace scaleworth::decide {
-// What a scaling table may say of a count beside its time and its parts.
-
 /// How the ranks of a count were laid out; absent where the table does not say it.
 struct Layout {
   std::optional<int> tensor;
@@ -42,6 +42,7 @@ struct Latency {
   double seconds = 0.0;
 };
 
+/// What a scaling table may say of a count beside its time and its parts.
 struct RowFacts {
   Layout layout;
   std::optional<double> batch;            // sequences, or whatever it counts, of one step
@@ -103,6 +104,18 @@ struct TableRow {
   bool has_parts() const;
 };
 
+/// Whether each row, or any, has what `member` finds in it.
+template <class Row, class Member>
+bool all_have(const std::vector<Row>& rows, Member member) {
+  return std::ranges::all_of(rows,
+                             [&](const Row& row) { return std::invoke(member, row).has_value(); });
+}
+template <class Row, class Member>
+bool any_has(const std::vector<Row>& rows, Member member) {
+  return std::ranges::any_of(rows,
+                             [&](const Row& row) { return std::invoke(member, row).has_value(); });
+}
+
 /// The sum of the parts that are there; absent where none is.
 std::optional<double> sum_of(const GroupTimes& parts);
 
@@ -154,13 +167,10 @@ ScalingTable of_work(ScalingTable table, double work);
 /// times.
 std::optional<double> relative_sd(const std::vector<double>& times);
 
-// What a reader of a scaling table's figures must know about its rows.
-
-/// One sentence each: what the times are of, a batch that grows with the count, layouts that differ
-/// between counts, loads instead of machines, and what was concluded when the table was assembled.
+/// One sentence each for who reads its figures: what the times are of, a batch that grows with the
+/// count, layouts that differ between counts, loads instead of machines, and what was concluded
+/// when the table was assembled.
 std::vector<std::string> table_remarks(const ScalingTable& table);
-
-// The recordings of one job at several counts as a scaling table.
 
 /// What the attribution of one job says of its count.
 struct AttributedCount {
@@ -194,9 +204,6 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts, std::optional
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
-// The training steps of a run as the scaling model reads them: step times, losses and ledgers by
-// mode and count.
-
 /// One rank's steps; every series has one value per step, in seconds; empty for a part that the
 /// spans of probes do not have.
 struct RankLedger {
@@ -205,7 +212,7 @@ struct RankLedger {
   std::map<int, std::vector<double>> waited_for;  // by the rank waited for, within exposed wait
 };
 
-/// One mode and count.
+/// The training steps of one mode and count.
 struct MeasuredCount {
   std::string precision = "fp32";  // of the products
   int ranks = 1;
@@ -231,6 +238,9 @@ struct MeasuredMode {
 /// run) are left out. Throws UserError for a malformed point: a missing name, a step time that is
 /// not positive, two points of one mode and count.
 std::vector<MeasuredMode> measured_modes(const Run& run);
+
+/// The median of the steps.
+Estimate<Seconds> step_time(const MeasuredCount& count);
 
 /// Part times of the mean rank: per step the mean over ranks, the median over steps, then scaled so
 /// that they add to `step` exactly (a median of sums is not the sum of medians). `steps` selects

@@ -2,12 +2,8 @@
 #include "src/model/decision/sensitivity.h"
 
 #include "src/core/error.h"
-#include "src/model/laws/contention_law.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -16,51 +12,37 @@
 
 namespace scaleworth::decide {
 namespace {
-constexpr int bisections = 40;
+constexpr int edge_bisections = 40;
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+constexpr std::size_t most_spot_counts = 512;
 constexpr double search_step = 2.0;
 /// Equal costs, up to rounding, keep the count that was chosen.
-constexpr double rounding = 1e-12;
+constexpr double cost_rounding = 1e-12;
 
-class Search {
- public:
-  Search(const CostInput& input, std::size_t rows, std::size_t cheapest)
-      : input_(input), rows_(rows), cheapest_(cheapest) {}
-
-  bool stays(double x) const {
-    const double own = input_.cost(x, cheapest_);
-    if (!std::isfinite(own)) return false;
-    for (std::size_t row = 0; row < rows_; ++row) {
-      if (input_.cost(x, row) < own * (1.0 - rounding)) return false;
-    }
-    return true;
-  }
-
-  /// Where it changes on the way from the value by `factor` a step; absent where it does not.
-  std::optional<double> edge(double from, double factor, double last) const {
-    double inside = from;
-    while (inside != last) {
-      double next = inside * factor;
-      if (factor > 1.0 ? next > last : next < last) next = last;
-      if (!stays(next)) return bisected(inside, next);
-      inside = next;
-    }
-    return std::nullopt;
-  }
-
- private:
-  double bisected(double inside, double outside) const {
-    for (int i = 0; i < bisections; ++i) {
-      const double middle = 0.5 * (inside + outside);
-      (stays(middle) ? inside : outside) = middle;
-    }
-    return inside;
-  }
-
-  const CostInput& input_;
-  std::size_t rows_;
-  std::size_t cheapest_;
+/// One input of the cost of every count, the others held.
+struct CostInput {
+  std::string name;    // "price per rank"
+  std::string unit;    // "USD/h", empty for a pure number
+  double value = 0.0;  // >= 0
+  /// Cost at count number `row` if the input were `x`; not finite: that count does not end.
+  std::function<double(double x, std::size_t row)> cost;
+  double scale = 1.0;       // > 0: what to step by where the value is 0
+  double most = unbounded;  // the input cannot exceed it
 };
 
+/// Where `stays` changes on the way from the value by `factor` a step; absent where it does not.
+template <class Stays>
+std::optional<double> edge(double from, double factor, double last, Stays stays) {
+  while (from != last) {
+    const double step = from * factor;
+    const double next = factor > 1.0 ? std::min(step, last) : std::max(step, last);
+    if (!stays(next)) return model::end_towards(from, next, edge_bisections, stays);
+    from = next;
+  }
+  return std::nullopt;
+}
+
+/// By a central difference of 0.01 %.
 double elasticity(const CostInput& input, std::size_t row) {
   constexpr double change = 1e-4;
   if (!(input.value > 0.0)) return 0.0;
@@ -68,26 +50,30 @@ double elasticity(const CostInput& input, std::size_t row) {
   const double down = input.cost(input.value * (1.0 - change), row);
   return (std::log(up) - std::log(down)) / (std::log1p(change) - std::log1p(-change));
 }
-}  // namespace
 
+/// How far the input may move before row `cheapest` is no longer the cheapest of `rows`.
 Sensitivity sensitivity(const CostInput& input, std::size_t rows, std::size_t cheapest) {
+  const auto stays = [&](double x) {
+    const double own = input.cost(x, cheapest);
+    if (!std::isfinite(own)) return false;
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (input.cost(x, row) < own * (1.0 - cost_rounding)) return false;
+    }
+    return true;
+  };
   Sensitivity result{input.name, input.unit, input.value, {}, {}, elasticity(input, cheapest)};
-  const Search search(input, rows, cheapest);
-  const double base = input.value > 0.0 ? input.value : input.scale / sensitivity_reach;
-  if (input.value > 0.0) {
-    result.low = search.edge(base, 1.0 / search_step, base / sensitivity_reach);
-  } else if (!search.stays(base)) {
+  const bool zero = !(input.value > 0.0);
+  const double base = zero ? input.scale / sensitivity_reach : input.value;
+  if (!zero) {
+    result.low = edge(base, 1.0 / search_step, base / sensitivity_reach, stays);
+  } else if (!stays(base)) {
     result.high = 0.0;
     return result;
   }
-  const double reach =
-      input.value > 0.0 ? base * sensitivity_reach : input.scale * sensitivity_reach;
-  if (base < input.most) result.high = search.edge(base, search_step, std::min(reach, input.most));
+  const double reach = (zero ? input.scale : base) * sensitivity_reach;
+  if (base < input.most) result.high = edge(base, search_step, std::min(reach, input.most), stays);
   return result;
 }
-
-namespace {
-constexpr double seconds_per_hour = 3600.0;
 
 StepKind kind_of(Seconds saved, Dollars added) {
   const bool faster = saved.value() > 0.0;
@@ -122,9 +108,7 @@ const char* step_kind_name(StepKind kind) {
 
 std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
   std::vector<MarginalStep> steps;
-  const bool costed =
-      std::all_of(rows.begin(), rows.end(), [](const DecisionRow& row) { return row.cost; });
-  if (!costed) return steps;
+  if (!all_have(rows, &DecisionRow::cost)) return steps;
   for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(step_between(rows[i - 1], rows[i]));
   return steps;
 }
@@ -140,31 +124,24 @@ std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows) {
 }
 
 namespace {
-struct Offer {
-  int count = 1;
-  Seconds time;
-  Dollars cost;
-};
-
-/// At which value of time two offers are equally good; `faster` takes less time.
-DollarsPerSecond worth_of(const Offer& faster, const Offer& slower) {
-  return (faster.cost - slower.cost) / (slower.time - faster.time);
+/// At which value of time two rows are equally good; `faster` takes less time.
+DollarsPerSecond worth_of(const DecisionRow& faster, const DecisionRow& slower) {
+  return (faster.cost->value - slower.cost->value) /
+         (slower.same_work.value - faster.same_work.value);
 }
 
-std::vector<Offer> offers_of(const std::vector<DecisionRow>& rows,
-                             const std::vector<int>& excluded) {
+/// The slowest first, of equally fast ones the cheapest, then the smallest; none where one lacks
+/// its cost.
+std::vector<const DecisionRow*> offers_of(const std::vector<DecisionRow>& rows,
+                                          const std::vector<int>& excluded) {
   const std::set<int> out(excluded.begin(), excluded.end());
-  std::vector<Offer> offers;
+  std::vector<const DecisionRow*> offers;
   for (const DecisionRow& row : rows) {
     if (!row.cost) return {};
-    if (!out.contains(row.count)) {
-      offers.push_back({row.count, row.same_work.value, row.cost->value});
-    }
+    if (!out.contains(row.count)) offers.push_back(&row);
   }
-  // The slowest first, of equally fast ones the cheapest, then the smallest.
-  std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) {
-    return std::tuple(-a.time.value(), a.cost.value(), a.count) <
-           std::tuple(-b.time.value(), b.cost.value(), b.count);
+  std::ranges::sort(offers, {}, [](const DecisionRow* row) {
+    return std::tuple(-row->same_work.value.value(), row->cost->value.value(), row->count);
   });
   return offers;
 }
@@ -172,14 +149,14 @@ std::vector<Offer> offers_of(const std::vector<DecisionRow>& rows,
 
 std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& rows,
                                              const std::vector<int>& excluded) {
-  std::vector<Offer> hull;
-  for (const Offer& offer : offers_of(rows, excluded)) {
-    if (!hull.empty() && hull.back().time == offer.time) continue;
+  std::vector<const DecisionRow*> hull;
+  for (const DecisionRow* offer : offers_of(rows, excluded)) {
+    if (!hull.empty() && hull.back()->same_work.value == offer->same_work.value) continue;
     const auto superseded = [&] {
       if (hull.empty()) return false;
-      if (offer.cost <= hull.back().cost) return true;
+      if (offer->cost->value <= hull.back()->cost->value) return true;
       return hull.size() > 1 &&
-             worth_of(offer, hull.back()) <= worth_of(hull.back(), hull[hull.size() - 2]);
+             worth_of(*offer, *hull.back()) <= worth_of(*hull.back(), *hull[hull.size() - 2]);
     };
     while (superseded()) hull.pop_back();
     hull.push_back(offer);
@@ -187,7 +164,7 @@ std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& row
   std::vector<ValueOfWaiting> worth;
   for (std::size_t i = 0; i < hull.size(); ++i) {
     worth.push_back(
-        {hull[i].count, i == 0 ? DollarsPerSecond(0.0) : worth_of(hull[i], hull[i - 1])});
+        {hull[i]->count, i == 0 ? DollarsPerSecond(0.0) : worth_of(*hull[i], *hull[i - 1])});
   }
   return worth;
 }
@@ -205,21 +182,18 @@ double cost_of(const model::Prices& prices, const model::CountTime& at, Seconds 
 template <class Cost>
 std::size_t cheapest_row(std::size_t rows, Cost cost) {
   std::size_t best = 0;
-  for (std::size_t row = 1; row < rows; ++row) {
+  for (std::size_t row = 1; row < rows; ++row)
     if (cost(row) < cost(best)) best = row;
-  }
   return best;
 }
 
-double spot_cost(const CostBasis& basis, const SpotTerms& terms, std::size_t row) {
-  const model::CountTime& at = basis.times[row];
+double spot_cost(const model::CountTime& at, const model::Prices& prices, const SpotTerms& terms) {
   const auto plan = model::plan_spot(terms.preemption, at.ranks, at.time.value);
-  if (!plan) return std::numeric_limits<double>::infinity();
-  const model::Prices prices{terms.price_per_rank, basis.prices.fixed, basis.prices.per_job};
-  return model::job_cost(prices, at.ranks, plan->expected).value();
+  if (!plan) return unbounded;
+  const model::Prices spot{terms.price_per_rank, prices.fixed, prices.per_job};
+  return model::job_cost(spot, at.ranks, plan->expected).value();
 }
 
-/// How far each of `inputs` may move before row `cheapest` is no longer the cheapest.
 std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
                                           std::size_t rows,
                                           std::size_t cheapest) {
@@ -229,86 +203,71 @@ std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
 }
 }  // namespace
 
-std::vector<Sensitivity> cost_sensitivities(const CostBasis& basis) {
-  const std::size_t rows = basis.times.size();
-  if (rows == 0) return {};
-  constexpr double unbounded = std::numeric_limits<double>::infinity();
-  const auto at_prices = [&basis](const model::Prices& prices, std::size_t row) {
-    return cost_of(prices, basis.times[row], basis.times[row].time.value);
+std::vector<Sensitivity> cost_sensitivities(const std::vector<model::CountTime>& times,
+                                            const model::Prices& prices,
+                                            const std::optional<Coefficients>& coefficients,
+                                            const std::string& currency) {
+  if (times.empty()) return {};
+  const auto at_prices = [&](const model::Prices& own, std::size_t row) {
+    return cost_of(own, times[row], times[row].time.value);
   };
-  const double per_rank = hourly(basis.prices.per_rank);
-  const double hours = basis.times.front().time.value.value() / seconds_per_hour;
-  std::vector<CostInput> inputs{
-      {"price per rank",
-       "USD/h",
-       per_rank,
-       1.0,
-       unbounded,
-       [=, &basis](double x, std::size_t row) {
-         return at_prices({dollars_per_hour(x), basis.prices.fixed, basis.prices.per_job}, row);
-       }},
-      {"price per hour",
-       "USD/h",
-       hourly(basis.prices.fixed),
-       per_rank,
-       unbounded,
-       [=, &basis](double x, std::size_t row) {
-         return at_prices({basis.prices.per_rank, dollars_per_hour(x), basis.prices.per_job}, row);
-       }},
-      {"time of all counts",
-       "h at the first",
-       hours,
-       1.0,
-       unbounded,
-       [&basis, hours](double x, std::size_t row) {
-         const model::CountTime& at = basis.times[row];
-         return cost_of(basis.prices, at, at.time.value * (x / hours));
-       }}};
-  if (const auto& law = basis.coefficients) {
-    const auto with = [&basis, &law](double serial, double communication, std::size_t row) {
-      const model::CountTime& at = basis.times[row];
-      const double relative = model::relative_time(serial, communication, at.ranks);
-      return cost_of(basis.prices, at, law->single * relative);
+  const auto price = [&](const char* name, DollarsPerSecond model::Prices::*which, double scale) {
+    const auto cost = [&, which](double x, std::size_t row) {
+      model::Prices own = prices;
+      own.*which = dollars_per_hour(x);
+      return at_prices(own, row);
     };
-    inputs.push_back(
-        {"serial fraction s", "", law->serial, 0.01, 1.0, [=](double x, std::size_t row) {
-           return with(x, law->communication, row);
-         }});
+    return CostInput{name, currency + "/h", hourly(prices.*which), cost, scale};
+  };
+  const double hours = times.front().time.value.value() / seconds_per_hour;
+  std::vector<CostInput> inputs{
+      price("price per rank", &model::Prices::per_rank, 1.0),
+      price("price per hour", &model::Prices::fixed, hourly(prices.per_rank)),
+      {"time of all counts", "h at the first", hours, [&](double x, std::size_t row) {
+         return cost_of(prices, times[row], times[row].time.value * (x / hours));
+       }}};
+  const auto with = [&](double serial, double communication, std::size_t row) {
+    const double relative = model::relative_time(serial, communication, times[row].ranks);
+    return cost_of(prices, times[row], coefficients->single * relative);
+  };
+  if (const auto& law = coefficients) {
+    inputs.push_back({"serial fraction s",
+                      "",
+                      law->serial,
+                      [&](double x, std::size_t row) { return with(x, law->communication, row); },
+                      0.01,
+                      1.0});
     inputs.push_back({"communication c",
                       "",
                       law->communication,
-                      0.001,
-                      unbounded,
-                      [=](double x, std::size_t row) { return with(law->serial, x, row); }});
+                      [&](double x, std::size_t row) { return with(law->serial, x, row); },
+                      0.001});
   }
   const std::size_t cheapest =
-      cheapest_row(rows, [&](std::size_t row) { return at_prices(basis.prices, row); });
-  return sensitivities_of(inputs, rows, cheapest);
+      cheapest_row(times.size(), [&](std::size_t row) { return at_prices(prices, row); });
+  return sensitivities_of(inputs, times.size(), cheapest);
 }
 
-std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTerms& terms) {
-  const std::size_t rows = basis.times.size();
-  if (rows == 0 || rows > most_spot_counts) return {};
-  const auto cost = [&](std::size_t row) { return spot_cost(basis, terms, row); };
-  const std::size_t cheapest = cheapest_row(rows, cost);
-  if (cost(cheapest) == std::numeric_limits<double>::infinity()) return {};
+std::vector<Sensitivity> spot_sensitivities(const std::vector<model::CountTime>& times,
+                                            const model::Prices& prices,
+                                            const SpotTerms& terms,
+                                            const std::string& currency) {
+  if (times.empty() || times.size() > most_spot_counts) return {};
+  const auto cost = [&](std::size_t row) { return spot_cost(times[row], prices, terms); };
+  const std::size_t cheapest = cheapest_row(times.size(), cost);
+  if (cost(cheapest) == unbounded) return {};
   // `put` writes the input into a copy of the terms.
-  const auto input = [&](const char* name, const char* unit, double value, auto put) {
-    return CostInput{name,
-                     unit,
-                     value,
-                     1.0,
-                     std::numeric_limits<double>::infinity(),
-                     [&basis, terms, put](double x, std::size_t row) {
+  const auto input = [&](const char* name, const std::string& unit, double value, auto put) {
+    return CostInput{name, unit, value, [&, put](double x, std::size_t row) {
                        SpotTerms moved = terms;
                        put(moved, x);
-                       return spot_cost(basis, moved, row);
+                       return spot_cost(times[row], prices, moved);
                      }};
   };
   const model::Preemption& at = terms.preemption;
   const std::vector<CostInput> inputs{
       input("spot price",
-            "USD/h",
+            currency + "/h",
             hourly(terms.price_per_rank),
             [](SpotTerms& to, double x) { to.price_per_rank = dollars_per_hour(x); }),
       input("reclaims per rank",
@@ -322,7 +281,7 @@ std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTe
       input("restart", "s", at.restart.value(), [](SpotTerms& to, double x) {
         to.preemption.restart = Seconds(x);
       })};
-  return sensitivities_of(inputs, rows, cheapest);
+  return sensitivities_of(inputs, times.size(), cheapest);
 }
 
 namespace {
@@ -373,10 +332,6 @@ struct RateOf {
   }
 };
 
-Seconds latest(const Estimate<Seconds>& time) {
-  return time.interval ? time.interval->high : time.value;
-}
-
 void add_costs(RegimeResult& result,
                const model::Prices& prices,
                const std::vector<model::CountTime>& times,
@@ -386,7 +341,7 @@ void add_costs(RegimeResult& result,
   for (const model::CountTime& at : times) {
     const Dollars cost = model::job_cost(model::prices_at(prices, at), at.ranks, at.time.value);
     result.costs.emplace_back(cost);
-    if (!deadline || latest(at.time) > deadline->latest || (least && cost >= *least)) continue;
+    if (!deadline || at.time.high() > deadline->latest || (least && cost >= *least)) continue;
     least = cost;
     result.cheapest_in_time = at.ranks;
   }

@@ -9,45 +9,25 @@
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/contention_law.h"
 
-#include <cstddef>
-#include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace scaleworth::decide {
-/// One input of the cost of every count, the others held.
-struct CostInput {
-  std::string name;    // "price per rank"
-  std::string unit;    // "USD/h", empty for a pure number
-  double value = 0.0;  // >= 0
-  double scale = 1.0;  // > 0: what to step by where the value is 0
-  double most = std::numeric_limits<double>::infinity();  // the input cannot exceed it
-  /// Cost at count number `row` if the input were `x`; not finite: that count does not end.
-  std::function<double(double x, std::size_t row)> cost;
-};
-
 struct Sensitivity {
   std::string name;
   std::string unit;
   double value = 0.0;
-  /// The cheapest count stays between these; absent: as far as was looked (`sensitivity_reach`
-  /// times the value either way, or what the input can be).
+  /// The cheapest count stays between these, to a relative 1e-6; absent: as far as was looked
+  /// (`sensitivity_reach` times the value either way, or what the input can be). Another count that
+  /// is cheapest within one doubling only may be missed, which cannot be for an input that all
+  /// costs are linear in.
   std::optional<double> low;
   std::optional<double> high;
   double elasticity = 0.0;  // per cent of least cost per per cent of the input, at K*
 };
 inline constexpr double sensitivity_reach = 1000.0;
-
-/// The range around the input's value in which row `cheapest` stays the cheapest of `rows`, to a
-/// relative 1e-6, by doubling and bisection: another count that is cheapest within one step only
-/// may be missed, which cannot be for an input that all costs are linear in. Elasticity by a
-/// central difference of 0.01 %.
-Sensitivity sensitivity(const CostInput& input, std::size_t rows, std::size_t cheapest);
-
-// What going from one count to a larger one saves and costs.
 
 enum class StepKind {
   free,    // saves time and money: taken before any that costs
@@ -55,9 +35,10 @@ enum class StepKind {
   slower,  // costs time, saves money
   loss,    // costs time and money
 };
-/// "free", "paid", "slower and cheaper", "slower and more expensive".
+/// "paid", "slower and cheaper", ...
 const char* step_kind_name(StepKind kind);
 
+/// What going from one count to a larger one saves and costs.
 struct MarginalStep {
   int from = 1;
   int to = 2;
@@ -76,11 +57,9 @@ std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows);
 /// The rows whose counts are the first row's times a power of two.
 std::vector<DecisionRow> doublings(const std::vector<DecisionRow>& rows);
 
-// What an hour of waiting must be worth for each count to be the one to take.
-
+/// A count is the one to take from this value of an hour of waiting on, up to that of the next.
 struct ValueOfWaiting {
   int count = 1;
-  /// From this value of an hour of waiting on, up to that of the next.
   DollarsPerSecond from;
 };
 
@@ -90,8 +69,6 @@ struct ValueOfWaiting {
 /// take no part. Empty unless all rows have costs, or where none is left.
 std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& rows,
                                              const std::vector<int>& excluded);
-
-// The same curve under several ways to pay for a rank.
 
 /// A part of the price. A commitment is paid for every hour, used or not: with a utilisation the
 /// used hour costs price part / utilisation.
@@ -137,27 +114,21 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
                                           const std::vector<Regime>& regimes,
                                           const std::optional<model::Deadline>& deadline = {});
 
-// The inputs that the cost of a decision hangs on, each as a function of its value.
-
-/// What the costs are made from.
-struct CostBasis {
-  std::vector<model::CountTime> times;
-  model::Prices prices;
-  std::optional<Coefficients> coefficients;  // that the times were computed from
-};
-
-/// Price per rank, price per hour, time of all counts; with coefficients s and c. Each row's
-/// cheapest count is that of the prices.
-std::vector<Sensitivity> cost_sensitivities(const CostBasis& basis);
+/// Price per rank, price per hour, time of all counts; with the coefficients that the times were
+/// computed from, s and c. Each row's cheapest count is that of the prices, which are in
+/// `currency`.
+std::vector<Sensitivity> cost_sensitivities(const std::vector<model::CountTime>& times,
+                                            const model::Prices& prices,
+                                            const std::optional<Coefficients>& coefficients,
+                                            const std::string& currency);
 
 /// The same on machines that may be taken away, whose cheapest count is by expected cost: spot
 /// price, reclaims, checkpoint and restart. Empty when no count ends, or beyond 512 counts, where
 /// it would take long.
-std::vector<Sensitivity> spot_sensitivities(const CostBasis& basis, const SpotTerms& terms);
-inline constexpr std::size_t most_spot_counts = 512;
-
-// How probably one more run meets a deadline, at the count that was measured and, by the fitted
-// law, at counts that were not: a reason to measure them, no verdict.
+std::vector<Sensitivity> spot_sensitivities(const std::vector<model::CountTime>& times,
+                                            const model::Prices& prices,
+                                            const SpotTerms& terms,
+                                            const std::string& currency);
 
 /// One count by the law, for the work of the baseline.
 struct PredictedCount {
@@ -170,6 +141,8 @@ struct PredictedCount {
   bool beyond = false;  // larger than every measured count
 };
 
+/// How probably one more run meets a deadline, at the count that was measured and, by the fitted
+/// law, at counts that were not: a reason to measure them, no verdict.
 struct DeadlineForecast {
   model::Deadline deadline;
   std::optional<int> measured;             // cheapest row that meets it and passes the same gates
@@ -189,23 +162,20 @@ struct DeadlineForecast {
   Seconds least;               // that time, or what time tends to
 };
 
-/// What the forecast stands on.
-struct ForecastBasis {
-  const std::vector<DecisionRow>& rows;
-  std::optional<model::ContentionEstimate> estimate;  // where the law is determined
-  std::string unavailable;                            // why not, where it is absent
-  std::optional<model::Prices> prices;
-};
-
-/// Counts from the smallest measured one to `model::farthest_extrapolation` times the largest, in
-/// multiples of the greatest common divisor of the measured ones; of more than `most_forecasts` of
-/// them as many, evenly spread in log K. One run takes T(K) (1 + sd t): T over the draws of the
-/// fit, sd of one run from the repeats' pooled spread (and what the law misses the rows by, where
-/// that exceeds it or there are no repeats), t Student's on the degrees of freedom of that sd. The
-/// cheapest is by expected cost, without prices by ranks x time; the rubric's efficiency threshold
-/// and budget hold for it, other gates cannot be predicted. `in_time_anywhere` gives each draw its
-/// own best count. `measured_in_time` is that of T (1 + sd sqrt(1 + 1/n) t) for n runs with median
-/// T. Absent without a deadline and for rows of a load, which is not bought.
-std::optional<DeadlineForecast> forecast_deadline(const ForecastBasis& basis, const Rubric& rubric);
-inline constexpr std::size_t most_forecasts = 512;
+/// `estimate` where the law is determined, else `unavailable` is why not. Counts from the smallest
+/// measured one to `model::farthest_extrapolation` times the largest, in multiples of the greatest
+/// common divisor of the measured ones; of more than 512 of them as many, evenly spread in log K.
+/// One run takes T(K) (1 + sd t): T over the draws of the fit, sd of one run from the repeats'
+/// pooled spread (and what the law misses the rows by, where that exceeds it or there are no
+/// repeats), t Student's on the degrees of freedom of that sd. The cheapest is by expected cost,
+/// without prices by ranks x time; the rubric's efficiency threshold and budget hold for it, other
+/// gates cannot be predicted. `in_time_anywhere` gives each draw its own best count.
+/// `measured_in_time` is that of T (1 + sd sqrt(1 + 1/n) t) for n runs with median T. Absent
+/// without a deadline and for rows of a load, which is not bought.
+std::optional<DeadlineForecast> forecast_deadline(
+    const std::vector<DecisionRow>& rows,
+    const std::optional<model::ContentionEstimate>& estimate,
+    const std::string& unavailable,
+    const std::optional<model::Prices>& prices,
+    const Rubric& rubric);
 }  // namespace scaleworth::decide

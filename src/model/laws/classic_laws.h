@@ -2,39 +2,29 @@
 /// Amdahl, Gustafson, ring, micro-batches, work and depth.
 #pragma once
 
-#include "src/core/estimate.h"
-#include "src/core/units.h"
-#include "src/model/decision/scaling_row.h"
-#include "src/model/laws/contention_law.h"
 #include "src/model/laws/model_selection.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace scaleworth::model {
-// Amdahl's law by plain least squares, the textbook's fit.
-
-struct MeasuredSpeedup {
-  double count = 1.0;  // over the baseline's count
+struct SpeedupPoint {
+  double count = 1.0;
   double speedup = 1.0;
 };
 
-/// Minimises sum_i ((1/S_i - 1/p_i) - s (1 - 1/p_i))^2 over s: every row weighs the same and the
-/// baseline counts as exact, so it is no match for `fit_contention`; it is the fit that others
-/// print. Absent without a row beyond the baseline.
-std::optional<double> plain_amdahl_serial(const std::vector<MeasuredSpeedup>& rows);
+/// Amdahl's law by plain least squares, the textbook's fit, which others print: minimises
+/// sum_i ((1/S_i - 1/p_i) - s (1 - 1/p_i))^2 over s for counts over the baseline's. Every row
+/// weighs the same and the baseline counts as exact, so it is no match for `fit_contention`. Absent
+/// without a row beyond the baseline.
+std::optional<double> plain_amdahl_serial(const std::vector<SpeedupPoint>& rows);
 
 /// S(p) = 1 / (s + (1 - s) / p). Source: Amdahl, AFIPS 30 (1967).
 double amdahl_speedup(double serial, double count);
 
-/// 1/s; absent for s <= 0, where there is none.
-std::optional<double> amdahl_ceiling(double serial);
-
 // Gustafson's law fitted to weak scaling: the serial part of the time of the parallel run.
-//   S(K) = K - s (K - 1)
+//   S(K) = K - s (K - 1), Gustafson, CACM 31 (1988)
 
 struct GustafsonFit {
   double single = 0.0;  // time of the work at one rank, s
@@ -42,48 +32,36 @@ struct GustafsonFit {
   Estimate<double> serial;
   double residual = 0.0;       // root mean square of the relative residuals
   double largest_count = 1.0;  // of the points
-  double amdahl_serial = 0.0;  // s_A of the problem as large as at that count
+  /// What Amdahl's law would use for the problem as large as at that count: s is a part of the
+  /// parallel run's time there, s_A = s / (s + K (1 - s)) of the time at one rank.
+  double amdahl_serial = 0.0;
 };
-
-/// p - s (p - 1), s measured in the parallel run. Source: Gustafson, CACM 31 (1988).
-double gustafson_speedup(double serial, double count);
-
-/// The serial fraction that Amdahl's law would use: s is a part of the parallel run's time at
-/// `count`, s_A of the time that the same problem takes at one rank, s_A = s / (s + K (1 - s)).
-double amdahl_serial_of(double gustafson_serial, double count);
 
 /// `points` hold the time of the same work at each count, as for the other laws: for weak scaling
 /// the time of a row over the growth of its work. Least squares of the relative error of the work
 /// rate per rank, 1 / (K T) = g ((1 - s) + s / K), 0 <= s <= 1, g free. Absent for fewer than three
 /// different counts: through two any such law passes, and nothing would say how far it is off.
 /// Throws UserError for a time that is not positive.
-std::optional<GustafsonFit> fit_gustafson(const std::vector<LawPoint>& points);
+std::optional<GustafsonFit> fit_gustafson(const std::vector<TimePoint>& points);
 
-// The step time of a fixed layout against its number of micro-batches: T = a m + b.
-
-/// A step of `micro_batches` per data-parallel replica; m = batch / (replicas x micro-batch size).
-struct MicroBatchPoint {
-  double micro_batches = 1.0;
-  double time = 0.0;  // s
-};
-
-/// Intervals need a third run; two are met exactly and say nothing of their error.
+/// The step time of a fixed layout against its number m of micro-batches: T = a m + b. Intervals
+/// need a third run; two are met exactly and say nothing of their error.
 struct MicroBatchFit {
   Estimate<double> per_micro_batch;  // a, s
   Estimate<double> fixed;            // b, s: pipeline bubbles, gradients, optimizer
   /// b / a: what is lost per step, in micro-batches; a pipeline of p stages without interleaving
   /// alone loses p - 1. Absent for a = 0.
   std::optional<double> lost_micro_batches;
-  double residual = 0.0;        // root mean square of the relative residuals
-  double least_measured = 1.0;  // micro-batches
+  double residual = 0.0;  // root mean square of the relative residuals
 };
 
+/// Of steps of m = batch / (replicas x micro-batch size) micro-batches per data-parallel replica:
 /// a, b >= 0 by robust relative least squares (`fit_relative`). Holds for one layout of the
 /// replica: with other tensor or pipeline degrees a and b are others. Below as many micro-batches
 /// as pipeline stages memory and overlap change, and the law with them.
 /// Absent for fewer than two different numbers. Throws UserError for a number or a time that is not
 /// positive.
-std::optional<MicroBatchFit> fit_micro_batches(const std::vector<MicroBatchPoint>& points);
+std::optional<MicroBatchFit> fit_micro_batches(const std::vector<TimePoint>& points);
 
 // Amdahl's law with the communication known from measured latency and bandwidth.
 //   T(K) = T1 (s + (1 - s)/K) + messages (2 (K-1) alpha + 2 (K-1)/K n beta)
@@ -96,7 +74,7 @@ struct RingCost {
   double messages = 1.0;          // in the time of a row
 };
 
-/// The two parts are what different remedies touch: fewer and larger messages, or fewer bytes.
+/// Different remedies touch the two: fewer and larger messages, or fewer bytes.
 struct RingTime {
   Seconds latency;
   Seconds bandwidth;
@@ -106,8 +84,6 @@ struct RingTime {
 /// Zero for one rank. Source: Thakur, Rabenseifner, Gropp 2005. Throws UserError for a count below
 /// one or a cost that is negative.
 RingTime ring_time(const RingCost& cost, int ranks);
-/// The sum of both parts, in seconds by count.
-TimeAt ring_times(const RingCost& cost);
 
 struct InformedFit {
   double single = 0.0;  // T1 without communication, s
@@ -118,9 +94,7 @@ struct InformedFit {
 /// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0. Absent for fewer
 /// than two different counts, or where the communication alone is longer than the times. Throws
 /// UserError for a time that is not positive.
-std::optional<InformedFit> fit_informed(const std::vector<LawPoint>& points, const RingCost& cost);
-
-// The bounds that work and depth put on a time, whatever the schedule.
+std::optional<InformedFit> fit_informed(const std::vector<TimePoint>& points, const RingCost& cost);
 
 /// `work`: time of all operations at one rank; `depth`: of the longest chain that depends on
 /// itself.
@@ -133,15 +107,9 @@ struct WorkDepth {
 /// no dependency explains: communication, imbalance, host. Source: Brent, JACM 21 (1974). Throws
 /// UserError for work or depth that is not positive, depth above work, or a count below one.
 Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks);
-
-/// W / D: the speed-up that no count exceeds.
-double parallelism(const WorkDepth& of);
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
-// Laws that need more than counts and times: the growth of the work, micro-batches, measured
-// communication, work and depth.
-
 /// What the user knows beside the table.
 struct LawInputs {
   std::optional<model::RingCost> ring;
@@ -162,6 +130,7 @@ struct BoundRow {
   double above = 0.0;  // measured over the upper bound - 1
 };
 
+/// Laws that need more than counts and times.
 struct FurtherLaws {
   std::optional<model::GustafsonFit> gustafson;  // weak scaling, three counts at least
   /// Of rows with micro-batches and one layout of the replica, two at least.
@@ -179,8 +148,6 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
 /// The families that the inputs add to the model selection of these rows.
 std::vector<model::LawFamily> informed_families(Scaling scaling, const LawInputs& inputs);
 
-// Which growths a curve of times shows, and how far the choice of the fit decides that.
-
 /// A set of terms of the count ratio; `ideal` is among them.
 struct ShapeFamily {
   std::string name;
@@ -196,7 +163,6 @@ struct ShapeFit {
   double lost(const model::LawTerm& term, double ratio) const;
 };
 
-/// The fits, and what the rows let us know of their noise.
 struct ShapeFits {
   std::vector<ShapeFit> fits;         // one per family
   std::optional<double> relative_sd;  // of one time; absent: too few rows
@@ -204,7 +170,6 @@ struct ShapeFits {
   /// Whether a sum of squared relative residuals with so many terms fewer than the richest family
   /// is no more than noise.
   bool holds(double squares, std::size_t fewer_terms) const;
-
   double richest_squares = 0.0;
 };
 
@@ -220,8 +185,7 @@ ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
 /// Absent without a spread of the times, or where nothing was lost.
 std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>& points,
                                             const ShapeFits& fits,
-                                            double ratio,
-                                            std::uint64_t seed = 1);
+                                            double ratio);
 
 /// A fit's own share at `ratio`; absent where it sees no loss.
 std::optional<double> level_share(const ShapeFit& fit, double ratio);

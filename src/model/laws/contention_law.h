@@ -2,43 +2,23 @@
 /// Contention-coherency (USL) law of times, profile intervals.
 #pragma once
 
-#include "src/core/estimate.h"
-#include "src/model/cost.h"
 #include "src/model/laws/linear_law.h"
 #include "src/model/laws/scaling_curve.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 namespace scaleworth::model {
-// The contention-coherency law (USL) fitted to step times at several counts.
 //   E(K) = 1 / (1 + s (K-1) + c K (K-1)),   T(K) / T1 = s + (1-s)/K + c (K-1)   at constant work
 
-/// T(K) / T1 at constant work. `serial` in [0, 1], `coherency` >= 0, `ranks` >= 1.
+/// T(K) / T1 at constant work. `serial` in [0, 1], `coherency` >= 0, `count` >= 1.
 /// Source: N. Gunther, Guerrilla Capacity Planning (2007), chapter 6.
-double relative_time(double serial, double coherency, int ranks);
+double relative_time(double serial, double coherency, double count);
 
-/// E(K) = T1 / (K T(K)).
-double contention_efficiency(double serial, double coherency, int ranks);
-
-/// The time that constant work takes at one count. `relative_sd` is the standard deviation of
-/// `time` (of a median: not of one repetition) over itself where repetitions show it.
-struct LawPoint {
-  int ranks = 1;
-  double time = 0.0;  // s
-  std::optional<double> relative_sd;
-  std::size_t repeats = 0;  // that `relative_sd` is from; 0: enough
-};
-
-/// The same for the fit of a linear law.
-std::vector<TimePoint> time_points(std::span<const LawPoint> points);
-
-std::size_t different_counts(const std::vector<LawPoint>& points);
-int largest_count(const std::vector<LawPoint>& points);
+std::size_t different_counts(const std::vector<TimePoint>& points);
+int largest_count(const std::vector<TimePoint>& points);
 /// From so many different counts on there are intervals: one more than parameters.
 inline constexpr std::size_t minimum_counts = 4;
 
@@ -48,23 +28,22 @@ struct ContentionFit {
   double coherency = 0.0;
   double residual = 0.0;  // root mean square of the relative residuals
 
-  double time(int ranks) const;  // of the same work, s
+  double time(double count) const;  // of the same work, s
 };
 /// Of the terms 1/K, 1 and K - 1.
 inline constexpr std::size_t law_parameters = 3;
 
 /// The fit's coefficients (T1 (1-s), T1 s, T1 c).
 Vector3 law_vector(const ContentionFit& fit);
-LawProblem law_problem(const std::vector<LawPoint>& points);
-LawNoise law_noise(const std::vector<LawPoint>& points, const ContentionFit& fit);
+LawProblem law_problem(const std::vector<TimePoint>& points);
+LawNoise law_noise(const std::vector<TimePoint>& points, const ContentionFit& fit);
 
 /// Minimises sum_i ((T(K_i) - time_i) / time_i)^2 over T1 > 0, 0 <= s <= 1, c >= 0: linear least
 /// squares in (T1 (1-s), T1 s, T1 c) >= 0 on the columns 1/K, 1, K-1. T1 is free, not pinned to
 /// the row K = 1. Absent for fewer than three different counts. Throws UserError for a time that
 /// is not positive.
-std::optional<ContentionFit> fit_contention(const std::vector<LawPoint>& points);
+std::optional<ContentionFit> fit_contention(const std::vector<TimePoint>& points);
 
-/// The fit with draws from its uncertainty.
 struct ContentionEstimate {
   ContentionFit best;
   std::vector<ContentionFit> draws;
@@ -80,35 +59,31 @@ struct ContentionEstimate {
 /// bounds. sd is the measured one, unless the residuals exceed it (chi-squared, 5 %) or it is
 /// unknown: then the residual standard deviation on n - 3 degrees of freedom, with Student's
 /// heavier tails. Absent for fewer than four different counts.
-std::optional<ContentionEstimate> estimate_contention(const std::vector<LawPoint>& points,
-                                                      std::uint64_t seed = 1,
-                                                      int draws = 400);
+std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoint>& points,
+                                                      std::uint64_t seed = 1);
 
-/// The law with intervals (of T1, s and c by profile likelihood, of the curve and K* from the
-/// draws) and its curve. `not_identifiable` gives the reason when there are fewer than four counts,
-/// or when the 95 % interval of `serial_share` is wider than 0.8: either parameter could explain
-/// nearly all of the loss, and K* would be guesswork. `next_count` is then that of
-/// `next_measurement`; below four counts only where prices ask for a count, else twice the largest.
-ScalingLaw contention_law(const std::vector<LawPoint>& points, const CurveRequest& request);
-/// The same from `estimate`, which is that of `points`.
-ScalingLaw contention_law(const std::vector<LawPoint>& points,
+/// The law of `points` and of `estimate`, which is theirs, with intervals (of T1, s and c by
+/// profile likelihood, of the curve and K* from the draws) and its curve. `not_identifiable` gives
+/// the reason when there are fewer than four counts, or when the 95 % interval of `serial_share` is
+/// wider than 0.8: either parameter could explain nearly all of the loss, and K* would be
+/// guesswork. `next_count` is then that of `next_measurement`; below four counts only where prices
+/// ask for a count, else twice the largest.
+ScalingLaw contention_law(const std::vector<TimePoint>& points,
                           const std::optional<ContentionEstimate>& estimate,
                           const CurveRequest& request);
 
-// 95 % intervals of the contention-coherency law by profile likelihood: of its parameters, and of
-// the counts where its curve has a property.
-
-/// Every value whose best fit is not worse than the free one by more than F(1, n - 3) at 5 % allows
-/// (with the spread of repetitions: by that variance). A value of s or c, like the counts below, is
-/// a linear hypothesis on (T1 (1-s), T1 s, T1 c), so that the coverage is exact for normal relative
-/// noise away from the bounds (Fieller 1954), and the intervals are as skewed as they must be.
+/// 95 % intervals by profile likelihood: every value whose best fit is not worse than the free one
+/// by more than F(1, n - 3) at 5 % allows (with the spread of repetitions: by that variance). A
+/// value of s or c, like the counts below, is a linear hypothesis on (T1 (1-s), T1 s, T1 c), so
+/// that the coverage is exact for normal relative noise away from the bounds (Fieller 1954), and
+/// the intervals are as skewed as they must be.
 struct ContentionIntervals {
   Interval<double> single;  // s
   Interval<double> serial;
   std::optional<Interval<double>> coherency;  // absent: no upper end
 };
 /// Absent for fewer than four different counts: nothing is left to say how far the fit may be off.
-std::optional<ContentionIntervals> profile_intervals(const std::vector<LawPoint>& points,
+std::optional<ContentionIntervals> profile_intervals(const std::vector<TimePoint>& points,
                                                      const ContentionFit& fit);
 
 /// A count, not always an integer, with its 95 % interval. Where an end is absent the data allow
@@ -120,24 +95,18 @@ struct CountEstimate {
 };
 inline constexpr double farthest_count = 1e7;
 
-/// Where E(K) = 1 / (1 + s (K-1) + c K (K-1)) falls to `threshold` in (0, 1), else UserError.
-/// Absent when it never does (s = c = 0). The interval is absent below four different counts.
-std::optional<CountEstimate> count_at_efficiency(const std::vector<LawPoint>& points,
-                                                 const ContentionFit& fit,
-                                                 double threshold);
-
-/// The count of least time, sqrt((1-s)/c); absent for c = 0.
-std::optional<CountEstimate> count_of_least_time(const std::vector<LawPoint>& points,
+/// The count of least time, sqrt((1-s)/c); absent for c = 0. The interval is absent below four
+/// different counts.
+std::optional<CountEstimate> count_of_least_time(const std::vector<TimePoint>& points,
                                                  const ContentionFit& fit);
 
 /// The count of least cost (K p + f) T(K): f (1-s)/K^2 = p (s - c) + 2 p c K + f c. Absent where
 /// cost rises from one rank on (as it does for f = 0) or falls for ever.
-std::optional<CountEstimate> count_of_least_cost(const std::vector<LawPoint>& points,
+std::optional<CountEstimate> count_of_least_cost(const std::vector<TimePoint>& points,
                                                  const ContentionFit& fit,
                                                  const Prices& prices);
 
-// The contention-coherency law fitted to throughputs with additive noise, as queueing texts and
-// their tools fit it.
+// The law fitted to throughputs with additive noise, as queueing texts and their tools fit it.
 //   X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))
 
 /// Work per second at a load: ranks, processes or users.

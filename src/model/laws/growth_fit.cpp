@@ -3,7 +3,6 @@
 #include "src/model/laws/classic_laws.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace scaleworth::decide {
 namespace {
@@ -88,13 +87,11 @@ std::optional<double> level_share(const ShapeFit& fit, double ratio) {
 
 std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>& points,
                                             const ShapeFits& fits,
-                                            double ratio,
-                                            std::uint64_t seed) {
+                                            double ratio) {
   if (!fits.relative_sd) return std::nullopt;
   std::optional<Interval<double>> range;
   const auto include = [&](double low, double high) {
-    if (!range) range = Interval<double>{low, high};
-    range = Interval<double>{std::min(range->low, low), std::max(range->high, high)};
+    range = hull(range, Interval<double>{low, high});
   };
   std::vector<model::LinearLaw> laws;
   for (const ShapeFit& fit : fits.fits) {
@@ -108,7 +105,7 @@ std::optional<Interval<double>> level_share(const std::vector<model::TimePoint>&
   for (const model::TimePoint& point : points) {
     noise.relative_sd.push_back(fits.degrees > 0.0 ? *fits.relative_sd : *point.relative_sd);
   }
-  model::add_draws(laws, points, noise, seed, draw_count);
+  model::add_draws(laws, points, noise, 1, draw_count);
   for (const model::LinearLaw& law : laws) {
     std::vector<double> shares;
     for (const std::vector<double>& drawn : law.draws) {

@@ -2,26 +2,25 @@
 #include "src/model/laws/law_evidence.h"
 
 #include "src/core/error.h"
-#include "src/model/laws/contention_law.h"
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
 namespace {
+constexpr std::size_t most_left_out = 200;
 constexpr double median_over_mean = 1.2533;  // standard errors of normal samples, sqrt(pi / 2)
 
-std::optional<double> left_out_error(const std::vector<model::LawPoint>& points, std::size_t at) {
+std::optional<double> left_out_error(const std::vector<model::TimePoint>& points, std::size_t at) {
   if (points.size() < model::minimum_counts || points.size() > most_left_out) return std::nullopt;
-  std::vector<model::LawPoint> others = points;
+  std::vector<model::TimePoint> others = points;
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
   const auto fit = model::fit_contention(others);
   if (!fit) return std::nullopt;
-  return fit->time(points[at].ranks) / points[at].time - 1.0;
+  return fit->time(points[at].count) / points[at].time - 1.0;
 }
 
 std::optional<model::ThroughputFit> throughput_fit(const std::vector<DecisionRow>& rows) {
@@ -49,11 +48,11 @@ void add_if_far(std::vector<std::string>& remarks,
 }
 }  // namespace
 
-std::vector<model::LawPoint> points_of_laws(const std::vector<DecisionRow>& rows) {
-  std::vector<model::LawPoint> points;
-  points.reserve(rows.size());
+std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
+  std::vector<model::TimePoint> points;
   for (const DecisionRow& row : rows) {
-    model::LawPoint point{row.count, row.same_work.value.value(), row.relative_sd};
+    const auto count = static_cast<double>(row.count);
+    model::TimePoint point{count, row.same_work.value.value(), row.relative_sd};
     const std::size_t repeats = row.time.samples;
     if (point.relative_sd && repeats > 1) {
       const double factor = repeats > 2 ? median_over_mean : 1.0;
@@ -71,10 +70,10 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
   LawEvidence evidence;
   evidence.throughput = throughput_fit(rows);
   if (!fit) return evidence;
-  const std::vector<model::LawPoint> points = points_of_laws(rows);
+  const std::vector<model::TimePoint> points = points_of_laws(rows);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const double fitted = fit->time(points[i].ranks);
-    evidence.rows.push_back({points[i].ranks,
+    const double fitted = fit->time(points[i].count);
+    evidence.rows.push_back({points[i].ranks(),
                              Seconds(points[i].time),
                              Seconds(fitted),
                              fitted / points[i].time - 1.0,
@@ -96,6 +95,7 @@ std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int
 }
 
 namespace {
+constexpr double domain_cliff = 0.05;
 constexpr double residuals_of_a_cliff = 3.0;
 
 std::string edge_remark(const std::vector<DecisionRow>& within,
@@ -134,8 +134,7 @@ std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, in
   if (beyond == rows.end()) {
     remarks.push_back(
         fmt::format("every count lies within the domain of {0} ranks: whatever is said of more "
-                    "than {0} assumes "
-                    "that their links are as fast; measure one count beyond it",
+                    "than {0} assumes that their links are as fast; measure one count beyond it",
                     domain));
   } else if (beyond != rows.begin()) {
     remarks.push_back(edge_remark({rows.begin(), beyond}, *beyond, domain));
@@ -190,9 +189,9 @@ struct Candidate {
   double time = 0.0;
 };
 
-std::vector<Candidate> candidates(const std::vector<LawPoint>& points, const ContentionFit& fit) {
+std::vector<Candidate> candidates(const std::vector<TimePoint>& points, const ContentionFit& fit) {
   std::set<int> measured;
-  for (const LawPoint& point : points) measured.insert(point.ranks);
+  for (const TimePoint& point : points) measured.insert(point.ranks());
   const int last = 2 * largest_count(points);
   const int stride = 1 + (last - 1) / most_candidates;
   std::vector<Candidate> result;
@@ -214,17 +213,15 @@ Vector3 gradient_of_optimum(double count, const Prices& prices, const Vector3& x
 }
 
 /// Relative standard deviation of a run: as the fit says, 1 where it says nothing.
-double noise_of(const std::vector<LawPoint>& points, const ContentionFit& fit) {
+double noise_of(const std::vector<TimePoint>& points, const ContentionFit& fit) {
   if (points.size() <= law_parameters) return 1.0;
   double squares = 0.0;
   const LawNoise noise = law_noise(points, fit);
-  for (const double sd : noise.relative_sd) {
-    squares += sd * sd / static_cast<double>(points.size());
-  }
+  for (const double sd : noise.relative_sd) squares += sd * sd / static_cast<double>(points.size());
   return std::sqrt(squares);
 }
 
-std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<LawPoint>& points,
+std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<TimePoint>& points,
                                                     const ContentionFit& fit,
                                                     const Prices& prices) {
   const auto optimum = count_of_least_cost(points, fit, prices);
@@ -251,7 +248,7 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<LawPoint>&
   return best;
 }
 
-NextMeasurement most_informative(const std::vector<LawPoint>& points,
+NextMeasurement most_informative(const std::vector<TimePoint>& points,
                                  const ContentionFit& fit,
                                  const std::optional<Prices>& prices) {
   const Matrix3 known = information(law_problem(points));
@@ -274,12 +271,11 @@ NextMeasurement most_informative(const std::vector<LawPoint>& points,
 }
 }  // namespace
 
-NextMeasurement next_measurement(const std::vector<LawPoint>& points,
+NextMeasurement next_measurement(const std::vector<TimePoint>& points,
                                  const ContentionFit& fit,
                                  const std::optional<Prices>& prices) {
-  if (prices) {
+  if (prices)
     if (const auto next = narrowest_per_dollar(points, fit, *prices)) return *next;
-  }
   return most_informative(points, fit, prices);
 }
 }  // namespace scaleworth::model

@@ -2,8 +2,6 @@
 /// Residuals, K* range, next measurement, domain, micro-batches.
 #pragma once
 
-#include "src/core/units.h"
-#include "src/model/cost.h"
 #include "src/model/decision/scaling_row.h"
 #include "src/model/laws/contention_law.h"
 
@@ -12,8 +10,7 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Which count to measure next: the one that says most about what is to be bought.
-
+/// The count that says most about what is to be bought.
 struct NextMeasurement {
   int count = 1;
   /// What one run there does to the 95 % interval of the cost-optimal count, in counts; absent
@@ -29,15 +26,12 @@ struct NextMeasurement {
 /// g' (J'J)^-1 g with its gradient g, and a run at K adds the row of K to J.
 /// Otherwise the count that most increases det(J'J) (D-optimal; Atkinson & Donev 1992).
 /// `fit` is that of `points`.
-NextMeasurement next_measurement(const std::vector<LawPoint>& points,
+NextMeasurement next_measurement(const std::vector<TimePoint>& points,
                                  const ContentionFit& fit,
                                  const std::optional<Prices>& prices);
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
-// What stands behind the laws of a scaling table: the fit row by row, the counts it leads to, and
-// what to measure next.
-
 /// One row against the contention-coherency law.
 struct LawRow {
   int count = 1;
@@ -47,6 +41,7 @@ struct LawRow {
   std::optional<double> left_out;  // the same, by the fit to all other rows; four rows at least
 };
 
+/// What stands behind the laws of a scaling table.
 struct LawEvidence {
   std::vector<LawRow> rows;  // none without a fit
   std::optional<model::CountEstimate> least_time;
@@ -58,33 +53,27 @@ struct LawEvidence {
 
 /// The rows as laws are fitted to them: the time of the same work, with the standard deviation of
 /// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise).
-std::vector<model::LawPoint> points_of_laws(const std::vector<DecisionRow>& rows);
+std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows);
 
 /// `fit` is that of `rows`, absent where there is none. Rows are left out one by one for tables of
-/// up to `most_left_out` rows.
+/// up to 200 rows.
 LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                          const std::optional<model::ContentionFit>& fit,
                          const std::optional<model::Prices>& prices);
-inline constexpr std::size_t most_left_out = 200;
 
 /// What to know before an optimum of `law` is believed: it lies beyond four times the largest
 /// measured count. Empty where it does not.
 std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int largest_measured);
 
-// Where a table leaves the domain of fast links (NVLink, one node).
-
-/// What `domain` ranks joined by faster links mean for the table:
+/// What `domain` ranks joined by faster links (NVLink, one node) mean for the table:
 /// - every count within it: nothing is known of the slower links, on which every forecast beyond it
 ///   stands;
 /// - counts on both sides: by how much the first beyond it misses the law E(K) = 1/(1 + s (K-1) +
-///   c K (K-1)) of those within, a change of regime above `domain_cliff` and three times the law's
+///   c K (K-1)) of those within, a change of regime above 5 % and three times the law's
 ///   own residual; three counts within it are needed;
 /// - tensor parallelism wider than the domain.
 /// Throws UserError for fewer than two ranks.
 std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, int domain);
-inline constexpr double domain_cliff = 0.05;
-
-// Where a table's micro-batches say that its regime changes.
 
 /// The first count whose replicas have fewer micro-batches than pipeline stages, where memory and
 /// overlap are others than before; and, for a fixed batch and layout of the replica, the count

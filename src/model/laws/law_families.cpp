@@ -2,9 +2,6 @@
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
 
 namespace scaleworth::model {
 namespace {
@@ -18,30 +15,23 @@ LawFamily of_terms(std::string name,
   return {std::move(name),
           std::move(formula),
           parameters,
-          [terms = std::move(terms), known = std::move(known)](std::span<const LawPoint> points) {
-            const LinearLaw law = fit_linear(terms, time_points(points), known);
+          [terms = std::move(terms), known = std::move(known)](std::span<const TimePoint> points) {
+            const LinearLaw law = fit_linear(terms, points, known);
             return FittedLaw{law.coefficients, [law](double k) { return law.at(k); }};
           }};
 }
 
 /// ln(K T) = ln a + b ln K.
-FittedLaw fit_power(std::span<const LawPoint> points) {
-  const auto n = static_cast<double>(points.size());
-  double mean_x = 0.0;
-  double mean_y = 0.0;
-  for (const LawPoint& at : points) {
-    mean_x += std::log(at.ranks) / n;
-    mean_y += std::log(at.ranks * at.time) / n;
+FittedLaw fit_power(std::span<const TimePoint> points) {
+  std::vector<double> counts;
+  std::vector<double> losses;
+  for (const TimePoint& at : points) {
+    counts.push_back(std::log(at.count));
+    losses.push_back(std::log(at.count * at.time));
   }
-  double products = 0.0;
-  double squares = 0.0;
-  for (const LawPoint& at : points) {
-    const double x = std::log(at.ranks) - mean_x;
-    products += x * (std::log(at.ranks * at.time) - mean_y);
-    squares += x * x;
-  }
-  const double power = squares > 0.0 ? std::clamp(products / squares, 0.0, steepest_power) : 0.0;
-  const double factor = std::exp(mean_y - power * mean_x);
+  const PlainLine line = plain_line(counts, losses);
+  const double power = std::clamp(line.slope, 0.0, steepest_power);
+  const double factor = std::exp(line.mean_y - power * line.mean_x);
   return {{factor, power}, [=](double k) { return factor * std::pow(k, power - 1.0); }};
 }
 }  // namespace
@@ -134,11 +124,11 @@ struct Hypothesis {
   std::vector<double> g;
 };
 
-Hypothesis hypothesis_of(std::span<const LawPoint> points, const Exponents* term) {
+Hypothesis hypothesis_of(std::span<const TimePoint> points, const Exponents* term) {
   Hypothesis made;
-  for (const LawPoint& at : points) {
-    made.y.push_back(at.ranks * at.time);
-    made.g.push_back(term != nullptr ? term_at(*term, at.ranks) : 0.0);
+  for (const TimePoint& at : points) {
+    made.y.push_back(at.count * at.time);
+    made.g.push_back(term != nullptr ? term_at(*term, at.count) : 0.0);
     made.sums.add(made.y.back(), made.g.back(), 1.0);
   }
   return made;
@@ -158,7 +148,7 @@ double left_out_error(const Hypothesis& made) {
 }
 }  // namespace
 
-FittedLaw fit_normal_form(std::span<const LawPoint> points) {
+FittedLaw fit_normal_form(std::span<const TimePoint> points) {
   Exponents chosen;
   Hypothesis best = hypothesis_of(points, nullptr);
   if (points.size() >= least_points) {

@@ -196,6 +196,23 @@ void add_draws(std::span<LinearLaw> laws,
   }
 }
 
+PlainLine plain_line(const std::vector<double>& x, const std::vector<double>& y) {
+  PlainLine line;
+  const auto n = static_cast<double>(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    line.mean_x += x[i] / n;
+    line.mean_y += y[i] / n;
+  }
+  double products = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    products += (x[i] - line.mean_x) * (y[i] - line.mean_y);
+    squares += (x[i] - line.mean_x) * (x[i] - line.mean_x);
+  }
+  if (squares > 0.0) line.slope = products / squares;
+  return line;
+}
+
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Index>(a.size()));
   const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Index>(b.size()));

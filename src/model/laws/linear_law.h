@@ -21,9 +21,11 @@ using TimeAt = std::function<double(double)>;
 /// The time that the same work takes at a count, or at a ratio of counts.
 struct TimePoint {
   double count = 1.0;
-  double time = 0.0;                  // s
-  std::optional<double> relative_sd;  // of `time`
-  std::size_t repeats = 0;            // that `relative_sd` is from; 0: enough
+  double time = 0.0;                    // s
+  std::optional<double> relative_sd{};  // of `time` (of a median: not of one repetition)
+  std::size_t repeats = 0;              // that `relative_sd` is from; 0: enough
+
+  int ranks() const { return static_cast<int>(count); }
 };
 
 /// At most `most` of the points, evenly taken, the first and the last among them.
@@ -100,9 +102,26 @@ void add_draws(std::span<LinearLaw> laws,
                std::uint64_t seed,
                int draws);
 
+/// y - mean_y = slope (x - mean_x) by plain least squares; level where all x are the same.
+struct PlainLine {
+  double slope = 0.0;
+  double mean_x = 0.0;
+  double mean_y = 0.0;
+};
+PlainLine plain_line(const std::vector<double>& x, const std::vector<double>& y);
+
 double correlation(const std::vector<double>& a, const std::vector<double>& b);
 
-// Laws of three terms: questions that cost a product of three by three each.
+/// The last value from `inside`, which is allowed, towards `outside`; that one where it is.
+template <class Allowed>
+double end_towards(double inside, double outside, int halvings, Allowed allowed) {
+  if (allowed(outside)) return outside;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = 0.5 * (inside + outside);
+    (allowed(middle) ? inside : outside) = middle;
+  }
+  return inside;
+}
 
 using Vector3 = std::array<double, 3>;
 using Matrix3 = std::array<Vector3, 3>;  // columns

@@ -5,10 +5,7 @@
 #include "src/model/laws/law_evidence.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,22 +20,22 @@ constexpr std::size_t free_parameters = 2;  // more must be paid for with counts
 constexpr double clearly_better = 0.01;
 constexpr double least_ratio = 1e-9;  // of a law that predicts no time at all
 
-using Points = std::vector<LawPoint>;
+using Points = std::vector<TimePoint>;
 
 /// Ascending, one point per count.
 void tidy(Points& points) {
-  std::ranges::sort(points, {}, &LawPoint::ranks);
-  const auto same_count = [](const LawPoint& a, const LawPoint& b) { return a.ranks == b.ranks; };
+  std::ranges::sort(points, {}, &TimePoint::count);
+  const auto same_count = [](const TimePoint& a, const TimePoint& b) { return a.count == b.count; };
   points.erase(std::unique(points.begin(), points.end(), same_count), points.end());
-  for (const LawPoint& point : points) {
-    if (!(point.time > 0.0) || !std::isfinite(point.time) || point.ranks < 1) {
+  for (const TimePoint& point : points) {
+    if (!(point.time > 0.0) || !std::isfinite(point.time) || point.count < 1) {
       throw UserError("a scaling law needs counts and step times above zero; measure again");
     }
   }
 }
 
-double ratio(const FittedLaw& law, const LawPoint& point) {
-  return std::max(least_ratio, law.time(point.ranks) / point.time);
+double ratio(const FittedLaw& law, const TimePoint& point) {
+  return std::max(least_ratio, law.time(point.count) / point.time);
 }
 
 /// predicted / measured at one point, and how many points the prediction knew.
@@ -161,7 +158,7 @@ Competition compete(std::vector<LawFamily> families, const std::vector<Points>& 
 CandidateLaw judged(const LawFamily& family, const Forecasts& forecasts, const Points& points) {
   CandidateLaw law{family.name, family.formula, family.fit(points)};
   double squares = 0.0;
-  for (const LawPoint& point : points) squares += std::pow(ratio(law.fitted, point) - 1.0, 2);
+  for (const TimePoint& point : points) squares += std::pow(ratio(law.fitted, point) - 1.0, 2);
   law.residual = std::sqrt(squares / static_cast<double>(points.size()));
   law.held_out = held_out_error(forecasts);
   law.worst = worst_error(forecasts);
@@ -200,9 +197,8 @@ std::optional<ModelSelection> select_model(Points points,
     result.laws.push_back(judged(competition.families[i], competition.forecasts[i], points));
   }
   const auto first = result.laws.begin();
-  std::rotate(first,
-              first + static_cast<std::ptrdiff_t>(competition.chosen),
-              first + static_cast<std::ptrdiff_t>(competition.chosen) + 1);
+  const auto chosen = first + static_cast<std::ptrdiff_t>(competition.chosen);
+  std::rotate(first, chosen, chosen + 1);
   std::ranges::stable_sort(first + 1, result.laws.end(), {}, &CandidateLaw::held_out);
   return result;
 }
@@ -221,29 +217,18 @@ void add_points(LawForecast& law_forecast,
     const std::int64_t count = std::int64_t{last.count} * multiple;
     if (count > std::numeric_limits<int>::max()) return;
     const double time = time_at(static_cast<double>(count));
-    ForecastPoint point;
-    point.count = static_cast<int>(count);
-    point.time = Seconds(time);
-    point.speedup = baseline_s / time;
-    point.efficiency = point.speedup / (last.count_ratio * multiple);
-    point.far = multiple > model::farthest_extrapolation;
-    law_forecast.points.push_back(point);
+    const double speedup = baseline_s / time;
+    law_forecast.points.push_back({static_cast<int>(count),
+                                   Seconds(time),
+                                   speedup,
+                                   speedup / (last.count_ratio * multiple),
+                                   multiple > model::farthest_extrapolation});
   }
 }
 
 std::string usual_law(Scaling scaling) {
   return fmt::format("the usual law of {}",
                      scaling == Scaling::weak ? "weak scaling" : "strong scaling");
-}
-
-std::string basis_of(const model::ModelSelection& selection, Scaling scaling) {
-  const std::string counts =
-      fmt::format("{} count{}", selection.forecasts, selection.forecasts == 1 ? "" : "s");
-  return selection.by_forecast
-             ? fmt::format("the law that predicted {} best from the smaller ones", counts)
-             : fmt::format("{}: none predicted {} clearly better from the smaller ones",
-                           usual_law(scaling),
-                           counts);
 }
 
 LawForecast of_model_selection(const std::vector<DecisionRow>& rows,
@@ -256,7 +241,14 @@ LawForecast of_model_selection(const std::vector<DecisionRow>& rows,
         "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
     return law_forecast;
   }
-  law_forecast.basis = basis_of(selection, scaling);
+  const std::string counts =
+      fmt::format("{} count{}", selection.forecasts, selection.forecasts == 1 ? "" : "s");
+  law_forecast.basis =
+      selection.by_forecast
+          ? fmt::format("the law that predicted {} best from the smaller ones", counts)
+          : fmt::format("{}: none predicted {} clearly better from the smaller ones",
+                        usual_law(scaling),
+                        counts);
   add_points(law_forecast, rows, best.fitted.time);
   return law_forecast;
 }
@@ -267,7 +259,7 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         const std::optional<model::ModelSelection>& selection) {
   if (rows.size() < 2) return std::nullopt;
   if (selection) return of_model_selection(rows, scaling, *selection);
-  const std::vector<model::LawPoint> points = points_of_laws(rows);
+  const std::vector<model::TimePoint> points = points_of_laws(rows);
   const model::LawChoice choice = model::choose_law({points}, scaling == Scaling::weak);
   LawForecast law_forecast{choice.family.name, choice.family.formula, "", choice.held_out, {}};
   law_forecast.basis =

@@ -2,14 +2,9 @@
 /// Held-out comparison of law families, forecast beyond the range.
 #pragma once
 
-#include "src/core/estimate.h"
-#include "src/core/units.h"
 #include "src/model/decision/scaling_row.h"
-#include "src/model/decision/scaling_table.h"
 #include "src/model/laws/contention_law.h"
-#include "src/model/laws/scaling_curve.h"
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
@@ -17,26 +12,22 @@
 #include <vector>
 
 namespace scaleworth::model {
-// Laws of the time of the same work against the count, each as a way to fit it.
-
 struct FittedLaw {
   std::vector<double> coefficients;  // in the order of the family's formula; s
   TimeAt time;
 };
 
+/// A law of the time of the same work against the count, as a way to fit it.
 struct LawFamily {
   std::string name;
   std::string formula;         // of T(K)
   std::size_t parameters = 1;  // to be fitted, exponents among them
   /// By least relative squares, coefficients >= 0. At least one point, ascending.
-  std::function<FittedLaw(std::span<const LawPoint>)> fit;
+  std::function<FittedLaw(std::span<const TimePoint>)> fit;
 };
 
-/// Fewest terms first:
-///   constant efficiency a/K; constant; Amdahl a/K + b; and with the loss K T(K) growing as
-///   a + b log2 K, a + b sqrt K or a K^b (least squares of the logarithms, 0 <= b <= 2); constant
-///   and logarithm; Amdahl and logarithm; contention-coherency; all four terms; performance-model
-///   normal form.
+/// Fewest terms first. The power loss K T(K) = a K^b is by least squares of the logarithms with
+/// 0 <= b <= 2.
 std::vector<LawFamily> law_families();
 
 /// The performance-model normal form of one parameter, for curves whose shape is not known:
@@ -45,7 +36,7 @@ std::vector<LawFamily> law_families();
 /// does. Coefficients a, b, i, j. K T rather than T, for the terms only grow: a time that falls and
 /// rises again is beyond the form. No term with fewer than five points, which a choice among 42
 /// would meet by chance. Source: Calotoiu et al., SC 13, and the pairs of the tool Extra-P 4.2.
-FittedLaw fit_normal_form(std::span<const LawPoint> points);
+FittedLaw fit_normal_form(std::span<const TimePoint> points);
 
 /// T(K) = a/K + b + `communication`(K), the part that is known from elsewhere.
 LawFamily informed_family(TimeAt communication);
@@ -53,8 +44,7 @@ LawFamily informed_family(TimeAt communication);
 inline constexpr const char* amdahl_family = "Amdahl";
 inline constexpr const char* logarithmic_family = "logarithmic loss";
 
-// Laws of the step time held against counts that they were not fitted to.
-
+/// A law held against counts that it was not fitted to.
 struct CandidateLaw {
   std::string name;
   std::string formula;
@@ -101,20 +91,18 @@ struct LawChoice {
 /// has no change of regime. Where fewer than p + 1 points are known the first guess stands in for
 /// it, for its forecast would be that of an arbitrary fit.
 /// Throws UserError for a time that is not positive.
-LawChoice choose_law(const std::vector<std::vector<LawPoint>>& series, bool weak);
+LawChoice choose_law(const std::vector<std::vector<TimePoint>>& series, bool weak);
 
 /// All laws of `law_families` and of `further` ones on one table, the choice as by `choose_law`
 /// first. Absent for fewer than five different counts.
-std::optional<ModelSelection> select_model(std::vector<LawPoint> points,
+std::optional<ModelSelection> select_model(std::vector<TimePoint> points,
                                            bool weak,
                                            const std::vector<LawFamily>& further = {});
-
-// Step times at other counts from the measured parts of a step, where the counts are too few for a
-// law: a prediction, with its range and its assumptions.
 
 /// Time of one all-reduce of so many bytes over so many ranks; absent when it is not known.
 using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)>;
 
+/// A prediction from the measured parts of a step, where the counts are too few for a law:
 /// T(K) = compute(b, K) + constant + progress(K) + transfer(K) + wait(K), b tokens per rank:
 ///   compute   (c0 + c1 b) from counts of different b (relative, c0, c1 >= 0); where all counts
 ///             have the same b, c1 b times the slow-down of the largest count for every K > K0
@@ -134,8 +122,6 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
-// What the law that predicts best says of counts that were not measured.
-
 struct ForecastPoint {
   int count = 1;
   Seconds time;          // of the same work
@@ -144,6 +130,7 @@ struct ForecastPoint {
   bool far = false;  // beyond `model::farthest_extrapolation` times the largest measured count
 };
 
+/// What the law that predicts best says of counts that were not measured.
 struct LawForecast {
   std::string law;
   std::string formula;

@@ -3,7 +3,6 @@
 #include "src/model/laws/model_selection.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include <fmt/format.h>
@@ -39,8 +38,7 @@ double straggler_growth(int ranks) {
   return std::sqrt(2.0 * std::log(ranks));
 }
 
-Buckets buckets_of(const MeasuredMode& mode) {
-  const MeasuredCount& count = mode.counts.back();
+Buckets buckets_of(const MeasuredCount& count) {
   if (!count.gradient) return {};
   const int number = std::max(1, count.buckets.value_or(1));
   return {*count.gradient / static_cast<double>(number), number};
@@ -201,8 +199,7 @@ std::string basis_of(const std::vector<CountParts>& parts, bool has_model) {
       : largest == 1
           ? "the all-reduce model on the gradient buckets with nothing hidden"
           : fmt::format(
-                "the all-reduce model on the gradient buckets times the share exposed at {} "
-                "ranks",
+                "the all-reduce model on the gradient buckets times the share exposed at {} ranks",
                 largest);
   return fmt::format(
       "measured parts at up to {} {}: compute per token and per step, optimizer and host time on "
@@ -213,19 +210,24 @@ std::string basis_of(const std::vector<CountParts>& parts, bool has_model) {
       transfer);
 }
 
+bool overlap(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
+  const auto range = [](const Estimate<Seconds>& step) {
+    return step.interval.value_or(Interval<Seconds>{step.value, step.value});
+  };
+  return range(a).low <= range(b).high && range(b).low <= range(a).high;
+}
+
 void check_against_measured(ScalingLaw& law, const MeasuredMode& mode) {
-  std::vector<MeasuredStep> measured;
   double squares = 0.0;
   for (const MeasuredCount& count : mode.counts) {
-    const Estimate<Seconds> step =
-        transform(median_estimate(count.step_s), [](double s) { return Seconds(s); });
-    measured.push_back({count.ranks, step});
+    const Estimate<Seconds> measured = step_time(count);
     const auto index = static_cast<std::size_t>(count.ranks - 1);
-    if (index >= law.curve.size()) continue;
-    squares += std::pow(law.curve[index].step.value / step.value - 1.0, 2);
+    const bool on_curve = index < law.curve.size();
+    if (on_curve) squares += std::pow(law.curve[index].step.value / measured.value - 1.0, 2);
+    law.reproduces_measured =
+        law.reproduces_measured && on_curve && overlap(law.curve[index].step, measured);
   }
-  law.residual = std::sqrt(squares / static_cast<double>(measured.size()));
-  law.reproduces_measured = reproduces(law.curve, measured);
+  law.residual = std::sqrt(squares / static_cast<double>(mode.counts.size()));
 }
 }  // namespace
 
@@ -240,7 +242,7 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
     law.not_identifiable = "no ledger of the training step: nothing to predict from";
     return law;
   }
-  const Buckets buckets = buckets_of(mode);
+  const Buckets buckets = buckets_of(mode.counts.back());
   const bool has_model =
       all_reduce && buckets.count > 0 && all_reduce(buckets.each, std::max(2, parts.back().ranks));
   if (parts.back().ranks == 1 && !has_model) {

@@ -28,9 +28,8 @@ int count_at(std::size_t index) {
 std::size_t cheapest(const std::vector<double>& times, const Prices& prices) {
   std::size_t best = 0;
   const auto cost = [&](std::size_t i) { return job_cost(prices, count_at(i), Seconds(times[i])); };
-  for (std::size_t i = 1; i < times.size(); ++i) {
+  for (std::size_t i = 1; i < times.size(); ++i)
     if (cost(i) < cost(best)) best = i;
-  }
   return best;
 }
 
@@ -56,16 +55,6 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
   return point;
 }
 
-/// Counts whose cost is within 1 % of the least, as the first and last of them.
-Interval<int> cost_plateau(const std::vector<double>& times, const Prices& prices) {
-  std::vector<CountTime> counts;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    counts.push_back({count_at(i), {Seconds(times[i]), std::nullopt, 0}});
-  }
-  const std::vector<int> plateau = choose_count(prices, counts)->plateau;
-  return {plateau.front(), plateau.back()};
-}
-
 void fill_cost_optimum(ScalingLaw& law, const CurveDraws& draws, const Prices& prices) {
   law.cost_optimal = count_at(cheapest(draws.best, prices));
   if (draws.draws.size() < minimum_draws) return;
@@ -73,10 +62,15 @@ void fill_cost_optimum(ScalingLaw& law, const CurveDraws& draws, const Prices& p
   for (const std::vector<double>& draw : draws.draws) {
     optima.push_back(count_at(cheapest(draw, prices)));
   }
-  const Interval<int> plateau = cost_plateau(draws.best, prices);
+  std::vector<CountTime> counts;
+  for (const double time : draws.best) {
+    counts.push_back({count_at(counts.size()), {Seconds(time), std::nullopt, 0}});
+  }
+  const std::vector<int> plateau = choose_count(prices, counts)->plateau;
   const auto low = static_cast<int>(std::floor(*quantile(optima, 0.025)));
   const auto high = static_cast<int>(std::ceil(*quantile(optima, 0.975)));
-  law.cost_optimal_range = Interval<int>{std::min(low, plateau.low), std::max(high, plateau.high)};
+  law.cost_optimal_range =
+      Interval<int>{std::min(low, plateau.front()), std::max(high, plateau.back())};
 }
 }  // namespace
 
@@ -93,18 +87,5 @@ void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& re
   const auto least = std::min_element(draws.best.begin(), draws.best.end());
   law.fastest = count_at(static_cast<std::size_t>(least - draws.best.begin()));
   if (request.prices) fill_cost_optimum(law, draws, *request.prices);
-}
-
-bool reproduces(const std::vector<CurvePoint>& curve, const std::vector<MeasuredStep>& measured) {
-  const auto range = [](const Estimate<Seconds>& step) {
-    return step.interval.value_or(Interval<Seconds>{step.value, step.value});
-  };
-  return std::ranges::all_of(measured, [&](const MeasuredStep& at) {
-    const auto found = std::ranges::find(curve, at.ranks, &CurvePoint::ranks);
-    if (found == curve.end()) return false;
-    const Interval<Seconds> seen = range(at.step);
-    const Interval<Seconds> predicted = range(found->step);
-    return seen.low <= predicted.high && predicted.low <= seen.high;
-  });
 }
 }  // namespace scaleworth::model

@@ -2,10 +2,10 @@
 /// A scaling curve from draws of its step time: intervals, fastest count, K* and its range.
 #pragma once
 
-#include "src/model/analysis.h"
 #include "src/model/cost.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace scaleworth::model {
@@ -25,6 +25,7 @@ struct CurveRequest {
   int smallest_measured = 1;
   int largest_measured = 1;
   std::optional<Prices> prices;
+  std::string currency = "USD";  // of the prices
 };
 
 /// Seconds that the baseline's work takes at 1, 2, ... max_count ranks: the best estimate, and
@@ -39,13 +40,4 @@ struct CurveDraws {
 /// % quantiles of the draws (absent below 20 draws); efficiency is per draw, against the same
 /// draw's one rank.
 void fill_curve(ScalingLaw& law, const CurveDraws& draws, const CurveRequest& request);
-
-/// One measured step time.
-struct MeasuredStep {
-  int ranks = 1;
-  Estimate<Seconds> step;
-};
-
-/// Whether at each measured count the measured interval and the curve's overlap.
-bool reproduces(const std::vector<CurvePoint>& curve, const std::vector<MeasuredStep>& measured);
 }  // namespace scaleworth::model

@@ -4,8 +4,6 @@
 #include "src/model/laws/contention_law.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 
 #include <Eigen/Dense>
@@ -22,15 +20,11 @@ constexpr double confidence = 0.95;
 constexpr double converged = 1e-14;  // relative decrease of the squares
 constexpr double most_damping = 1e12;
 
-double law_at(const Vector3d& p, double load) {
-  return p[2] * load / (1.0 + p[0] * (load - 1.0) + p[1] * load * (load - 1.0));
-}
-
 VectorXd residuals_at(const std::vector<ThroughputPoint>& points, const Vector3d& p) {
   VectorXd residuals(static_cast<Index>(points.size()));
   for (Index i = 0; i < residuals.size(); ++i) {
-    const ThroughputPoint& at = points[static_cast<std::size_t>(i)];
-    residuals[i] = at.throughput - law_at(p, at.load);
+    const auto& [n, throughput] = points[static_cast<std::size_t>(i)];
+    residuals[i] = throughput - p[2] * n / (1.0 + p[0] * (n - 1.0) + p[1] * n * (n - 1.0));
   }
   return residuals;
 }
@@ -93,28 +87,12 @@ Vector3d minimise(const std::vector<ThroughputPoint>& points, Vector3d p) {
   return p;
 }
 
-void check(const std::vector<ThroughputPoint>& points) {
-  for (const ThroughputPoint& at : points) {
-    const bool usable = at.load > 0.0 && at.throughput > 0.0 && std::isfinite(at.load) &&
-                        std::isfinite(at.throughput);
-    if (!usable) throw UserError("a law of throughput needs loads and throughputs above zero");
-  }
-}
-
-Vector3d start_of(const std::vector<ThroughputPoint>& points) {
-  double single = 0.0;
-  for (const ThroughputPoint& at : points) single = std::max(single, at.throughput / at.load);
-  return {0.01, 1e-4, single};
-}
-
 /// Standard errors from the parameters that are free; those at a bound are taken as known.
 void add_errors(ThroughputFit& fit, const Vector3d& p, const MatrixXd& jacobian) {
-  const std::array<ThroughputParameter*, 3> parameters{
-      &fit.contention, &fit.coherency, &fit.single};
+  const std::array parameters{&fit.contention, &fit.coherency, &fit.single};
   std::vector<Index> free;
-  for (Index j = 0; j < 3; ++j) {
+  for (Index j = 0; j < 3; ++j)
     if (j == 2 || (p[j] > 0.0 && p[j] < 1.0)) free.push_back(j);
-  }
   const MatrixXd used = jacobian(Eigen::all, free);
   const VectorXd scale = used.colwise().norm();
   const MatrixXd scaled = used * scale.cwiseInverse().asDiagonal();
@@ -131,11 +109,17 @@ void add_errors(ThroughputFit& fit, const Vector3d& p, const MatrixXd& jacobian)
 }  // namespace
 
 std::optional<ThroughputFit> fit_throughput(const std::vector<ThroughputPoint>& points) {
-  check(points);
   std::set<double> loads;
-  for (const ThroughputPoint& at : points) loads.insert(at.load);
+  double single = 0.0;
+  for (const auto& [load, throughput] : points) {
+    if (!(load > 0.0 && throughput > 0.0 && std::isfinite(load) && std::isfinite(throughput))) {
+      throw UserError("a law of throughput needs loads and throughputs above zero");
+    }
+    loads.insert(load);
+    single = std::max(single, throughput / load);
+  }
   if (loads.size() < 3) return std::nullopt;
-  const Vector3d p = minimise(points, start_of(points));
+  const Vector3d p = minimise(points, {0.01, 1e-4, single});
   const VectorXd residuals = residuals_at(points, p);
   ThroughputFit fit;
   fit.contention.value = p[0];

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,34 +27,20 @@ constexpr std::array formats{Format{"fp32", 4.0},
                              Format{"mxfp4", 0.5 + 1.0 / 32.0},
                              Format{"int4", 0.5}};
 
-struct HeadSizes {
-  double cached;  // elements of a token in one layer
-  double decode;  // elements of one head that meet: of a query with a key, a score with a value
-  double prefill;
-};
-
-HeadSizes head_sizes(const TransformerModel& model) {
+/// Of one layer.
+ServedModel::Attention attention_of(const TransformerModel& model) {
   const auto head = static_cast<double>(model.head_size);
+  const double pair = 2.0 * static_cast<double>(model.heads);
   if (!model.latent) {
-    return {2.0 * static_cast<double>(model.kv_heads) * head, 2.0 * head, 2.0 * head};
+    const double cached = 2.0 * static_cast<double>(model.kv_heads) * head;
+    return {1, 0, cached, pair * (2.0 * head), pair * (2.0 * head)};
   }
   // A decode step meets the compressed vectors themselves; expanding them again for every step
   // would cost more than it saves.
   const auto rank = static_cast<double>(model.latent->key_value_rank);
   const auto rope = static_cast<double>(model.latent->rope_size);
-  return {
-      rank + rope, 2.0 * rank + rope, head + rope + static_cast<double>(model.latent->value_size)};
-}
-
-void add_attention(ServedModel& served,
-                   const TransformerModel& model,
-                   std::int64_t layers,
-                   std::int64_t window) {
-  if (layers < 1) return;
-  const HeadSizes sizes = head_sizes(model);
-  const double pair = 2.0 * static_cast<double>(model.heads);
-  served.attention.push_back(
-      {layers, window, sizes.cached, pair * sizes.decode, pair * sizes.prefill});
+  const auto value = static_cast<double>(model.latent->value_size);
+  return {1, 0, rank + rope, pair * (2.0 * rank + rope), pair * (head + rope + value)};
 }
 }  // namespace
 
@@ -74,8 +61,14 @@ ServedModel served_model(const TransformerModel& model) {
     served.expert_weights =
         weights.experts / static_cast<double>(served.expert_layers * model.experts);
   }
-  add_attention(served, model, model.layers - model.window_layers, 0);
-  add_attention(served, model, model.window_layers, model.window);
+  ServedModel::Attention attention = attention_of(model);
+  for (const auto& [layers, window] :
+       {std::pair(model.layers - model.window_layers, std::int64_t{0}),
+        std::pair(model.window_layers, model.window)}) {
+    attention.layers = layers;
+    attention.window = window;
+    if (layers > 0) served.attention.push_back(attention);
+  }
   return served;
 }
 
@@ -107,12 +100,9 @@ double bytes_of_element(const std::string& format) {
   return found->bytes;
 }
 
-const std::vector<std::string>& known_formats() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Format& format : formats) all.emplace_back(format.name);
-    return all;
-  }();
+std::vector<std::string> known_formats() {
+  std::vector<std::string> names;
+  for (const Format& format : formats) names.emplace_back(format.name);
   return names;
 }
 }  // namespace scaleworth::inference

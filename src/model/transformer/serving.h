@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One model on one group of GPUs, batch by batch: what fits, how fast it is, what it costs, and
-/// whether an API is cheaper.
+/// whether an API is cheaper. All functions throw UserError, naming the figure, for one that is not
+/// in the range given here.
 #pragma once
 
 #include "src/core/catalogue.h"
@@ -49,7 +50,7 @@ ServedModel served_model(const TransformerModel& model);
 /// Routed experts of one layer that `tokens` tokens take together, when each takes `active_experts`
 /// of `experts` evenly and independently: experts (1 - (1 - active / experts)^tokens). A lower
 /// bound is active_experts, an upper min(experts, tokens active_experts); real routers are uneven
-/// and read fewer. 0 without routed experts. Throws UserError for fewer than one token.
+/// and read fewer. 0 without routed experts; `tokens` >= 1.
 double expected_experts(const ServedModel& model, double tokens);
 
 /// Weights read to take `tokens` tokens one step further: shared ones and head once, and
@@ -59,19 +60,16 @@ double weights_read(const ServedModel& model, double tokens);
 /// Multiplied weights of one token: shared, its experts and the head.
 double active_weights(const ServedModel& model);
 
-/// The number formats of a server: bytes of one element, scales of blocks included.
+/// The number formats of a server.
 struct Formats {
   std::string weights = "bf16";
   std::string cache = "bf16";
 };
 
 /// 4 (fp32), 2 (bf16, fp16), 1 (fp8, int8), 0.5625 (nvfp4: 4 bits and one fp8 scale for 16 of
-/// them), 0.53125 (mxfp4: an 8-bit scale for 32), 0.5 (int4, scales of its groups left out). Throws
-/// UserError naming the known ones.
+/// them), 0.53125 (mxfp4: an 8-bit scale for 32), 0.5 (int4, scales of its groups left out).
 double bytes_of_element(const std::string& format);
-
-/// The names of the formats above.
-const std::vector<std::string>& known_formats();
+std::vector<std::string> known_formats();
 
 // The GPUs that serve one copy of a model, as a roof: what they could do at most.
 
@@ -96,15 +94,13 @@ struct ServingGroup {
   std::optional<GroupLink> link;
 };
 
-/// Throws UserError, naming the field, for fewer than one GPU, a rate that is not positive, or an
-/// efficiency or part outside (0, 1].
+/// At least one GPU, positive rates, efficiencies and parts in (0, 1].
 void check_group(const ServingGroup& group);
 
 /// Ridge of the group: peak / bandwidth, efficiencies included.
 FlopPerByte ridge(const ServingGroup& group);
 
 // The least time that a decode step or a prompt takes on a group of GPUs, and the batch it holds.
-//
 // Roof of a phase = max(FLOPs / peak, bytes / bandwidth) + communication, sums over the whole
 // phase: compute and memory overlap perfectly, activations stay on the chip, every byte is read
 // once. Source of the method: Williams et al., CACM 52(4), 2009.
@@ -136,7 +132,7 @@ struct Phase {
 };
 
 /// One decode step of `batch` sequences, each with `context` tokens in the cache (the new one
-/// included): all active weights once, and each sequence's cache. Both >= 1, else UserError.
+/// included): all active weights once, and each sequence's cache. Both >= 1.
 ///   FLOPs = batch (2 active weights + context pair FLOPs)
 ///   bytes = weights_read(batch) + batch context cache
 Phase decode_step(const Server& server, double batch, double context);
@@ -146,11 +142,11 @@ Phase decode_step(const Server& server, double batch, double context);
 /// written once, weights read once for all prompts.
 ///   FLOPs = prompts (2 tokens (active weights - head) + 2 head + pairs)
 ///   pairs = tokens (cached + (tokens + 1) / 2)
-/// Throws UserError for no new token or no prompt.
+/// `tokens` and `prompts` >= 1.
 Phase prefill(const Server& server, double tokens, double cached = 0.0, double prompts = 1.0);
 
 /// The fewest prompts that make their pass bound by compute, but no more than `most`: beyond them a
-/// group only delays its first tokens. Throws UserError as `prefill`.
+/// group only delays its first tokens.
 double prompts_at_ridge(const Server& server, double tokens, double cached, double most);
 
 /// Bytes of cached keys and values of a sequence of `context` tokens; windows keep no more than
@@ -178,9 +174,6 @@ struct Request {
   double output = 256.0;
   double cached = 0.0;
 };
-
-/// Throws UserError, naming the field, for fewer than one token or a part outside [0, 1).
-void check_request(const Request& request);
 
 /// Tokens in the cache of one request on average over its decode steps: prompt + output / 2.
 double mean_context(const Request& request);
@@ -216,8 +209,7 @@ struct OperatingPoint {
   double ceiling_output_tokens_per_s = 0.0;
 };
 
-/// Throws UserError for a batch below 1, a bad request or group, or a measured time that is not
-/// positive.
+/// `batch` >= 1, tokens of the request >= 1, its cached part in [0, 1), measured times positive.
 OperatingPoint operate(const Server& server,
                        const Request& request,
                        double batch,
@@ -240,8 +232,7 @@ struct LoadShape {
   double burst = 1.0;
 };
 
-/// What every cost at full load is multiplied with: burst / duty. Throws UserError for a duty
-/// outside (0, 1] or a burst below 1.
+/// What every cost at full load is multiplied with: burst / duty. Duty in (0, 1], burst >= 1.
 double load_multiplier(const LoadShape& load);
 
 /// Cost of tokens with the group's time divided by what it was spent on: a prompt's pass is the
@@ -252,20 +243,19 @@ struct TokenCost {
   Dollars per_request;
 };
 
-/// `rate` is what the whole group costs, fixed parts included. The load's multiplier is in it.
-/// Throws UserError for a negative rate or a bad load.
+/// `rate` >= 0 is what the whole group costs, fixed parts included. The load's multiplier is in it.
 TokenCost token_cost(const OperatingPoint& point,
                      const Request& request,
                      DollarsPerSecond rate,
                      const LoadShape& load = {});
 
-/// What an API asks for one request. Throws UserError for a negative price.
+/// What an API asks for one request.
 Dollars api_cost(const Request& request, const ApiPrice& price);
 
 /// The utilisation above which an own server is cheaper than an API:
 ///   u* = rate / (requests per second x API cost of a request)
-/// Above 1: more expensive than the API even at full load. Throws UserError for an API that costs
-/// nothing. Source: rate / (tokens/s x 3600 x API price / 1e6) with input and output priced apart.
+/// Above 1: more expensive than the API even at full load. `api_request` above 0.
+/// Source: rate / (tokens/s x 3600 x API price / 1e6) with input and output priced apart.
 double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Dollars api_request);
 
 /// What the server must keep; absent: whatever it is.
@@ -317,6 +307,6 @@ struct ServingAnswer {
   std::optional<Dollars> api_request;    // what the API asks for one request
 };
 
-/// Throws UserError for what the parts refuse, and for measured times with more than one batch.
+/// Measured times hold for one batch only.
 ServingAnswer serve(const ServingQuestion& question);
 }  // namespace scaleworth::inference

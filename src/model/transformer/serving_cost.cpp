@@ -80,10 +80,6 @@ ServedBatch served(const ServingQuestion& question, double batch) {
   return one;
 }
 
-bool anything_measured(const MeasuredTimes& measured) {
-  return measured.prefill || measured.decode_step || measured.output_tokens_per_s;
-}
-
 void choose(ServingAnswer& answer, const ServingQuestion& question) {
   for (std::size_t i = 0; i < answer.batches.size(); ++i) {
     const ServedBatch& one = answer.batches[i];
@@ -98,52 +94,11 @@ void choose(ServingAnswer& answer, const ServingQuestion& question) {
         answer.batches[*answer.chosen].point, question.request, *question.rate, question.load);
   }
 }
-}  // namespace
-
-ServingAnswer serve(const ServingQuestion& question) {
-  check_limits(question.limits);
-  check_request(question.request);
-  check_group(question.server.group);
-  if (anything_measured(question.measured) && question.batches.size() != 1) {
-    throw UserError("measured times hold for one batch: give that batch alone, as --batch 32");
-  }
-  ServingAnswer answer;
-  answer.memory = memory_of(question);
-  answer.read_per_token = Bytes(active_weights(question.server.model) *
-                                bytes_of_element(question.server.formats.weights));
-  answer.ridge = ridge(question.server.group);
-  answer.weights_ridge_batch = ridge_batch(question.server, 0.0);
-  answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
-  answer.utilisation = 1.0 / load_multiplier(question.load);
-  if (question.api) answer.api_request = api_cost(question.request, *question.api);
-  for (const double batch : batches_of(question, answer.memory)) {
-    answer.batches.push_back(served(question, batch));
-  }
-  choose(answer, question);
-  return answer;
-}
-
-namespace {
-struct Times {
-  double group;  // prompts of a pass
-  Phase prefill;
-  Phase step;
-};
-
 constexpr double most_count = 1e12;
 constexpr double million = 1e6;
 
 double decode_steps(const Request& request) {
   return request.output - 1.0;
-}
-
-Times modelled_times(const Server& server, const Request& request, double batch, bool alone) {
-  const double cached = request.prompt * request.cached;
-  const double fresh = request.prompt - cached;
-  const double group = alone ? 1.0 : prompts_at_ridge(server, fresh, cached, batch);
-  return {group,
-          prefill(server, fresh, cached, group),
-          decode_step(server, batch, mean_context(request))};
 }
 
 Seconds positive(const char* name, Seconds time) {
@@ -153,14 +108,14 @@ Seconds positive(const char* name, Seconds time) {
 }
 
 /// Time of the group for one request when all its work overlaps.
-Seconds least_time(const Times& times, const Request& request, double batch) {
-  const double shared = decode_steps(request) / batch;
-  const double part = 1.0 / times.group;
-  const Seconds compute = times.prefill.compute * part + times.step.compute * shared;
+Seconds least_time(const OperatingPoint& point, const Request& request) {
+  const double shared = decode_steps(request) / point.batch;
+  const double part = 1.0 / point.group;
+  const Seconds compute = point.prefill.compute * part + point.step.compute * shared;
   // With output of one token there is no step that could read the weights for the prompts.
-  const Seconds read = decode_steps(request) > 0.0 ? times.step.memory * shared : Seconds(0.0);
+  const Seconds read = decode_steps(request) > 0.0 ? point.step.memory * shared : Seconds(0.0);
   const Seconds communication =
-      times.prefill.communication * part + times.step.communication * shared;
+      point.prefill.communication * part + point.step.communication * shared;
   return std::max(compute, read) + communication;
 }
 
@@ -171,7 +126,6 @@ void divide_measured_rate(OperatingPoint& point, const Request& request, double 
   point.prefill_per_request = point.prefill_per_request * longer;
   point.decode_per_request = point.decode_per_request * longer;
 }
-}  // namespace
 
 void check_request(const Request& request) {
   if (!(request.prompt >= 1.0) || !(request.output >= 1.0)) {
@@ -189,6 +143,7 @@ void check_request(const Request& request) {
         request.cached));
   }
 }
+}  // namespace
 
 double mean_context(const Request& request) {
   return request.prompt + 0.5 * request.output;
@@ -202,18 +157,19 @@ OperatingPoint operate(const Server& server,
   if (!(batch >= 1.0) || batch > most_count) {
     throw UserError(fmt::format("a batch of {:g}: give a number from 1 to 1e12", batch));
   }
-  const Times times = modelled_times(server, request, batch, measured.prefill.has_value());
   OperatingPoint point;
   point.batch = batch;
+  const double cached = request.prompt * request.cached;
+  const double fresh = request.prompt - cached;
+  if (!measured.prefill) point.group = prompts_at_ridge(server, fresh, cached, batch);
+  point.prefill = prefill(server, fresh, cached, point.group);
+  point.step = decode_step(server, batch, mean_context(request));
   const auto most = batch_in_memory(server, request.prompt + request.output);
   if (most) point.fits = batch <= static_cast<double>(*most);
-  point.group = times.group;
-  point.prefill = times.prefill;
-  point.step = times.step;
   point.prefill_per_request =
-      measured.prefill ? positive("prefill", *measured.prefill) : times.prefill.time / times.group;
+      measured.prefill ? positive("prefill", *measured.prefill) : point.prefill.time / point.group;
   const Seconds step =
-      measured.decode_step ? positive("decode step", *measured.decode_step) : times.step.time;
+      measured.decode_step ? positive("decode step", *measured.decode_step) : point.step.time;
   point.decode_per_request = step * (decode_steps(request) / batch);
   if (measured.output_tokens_per_s) {
     divide_measured_rate(point, request, *measured.output_tokens_per_s);
@@ -221,13 +177,13 @@ OperatingPoint operate(const Server& server,
   point.requests_per_s = 1.0 / (point.prefill_per_request + point.decode_per_request).value();
   point.output_tokens_per_s = request.output * point.requests_per_s;
   point.input_tokens_per_s = request.prompt * point.requests_per_s;
-  point.time_to_first_token = point.prefill_per_request * times.group;
+  point.time_to_first_token = point.prefill_per_request * point.group;
   if (decode_steps(request) > 0.0) {
     point.time_per_output_token =
-        (point.decode_per_request * batch + point.prefill_per_request * (batch - times.group)) /
+        (point.decode_per_request * batch + point.prefill_per_request * (batch - point.group)) /
         decode_steps(request);
   }
-  point.ceiling_output_tokens_per_s = request.output / least_time(times, request, batch).value();
+  point.ceiling_output_tokens_per_s = request.output / least_time(point, request).value();
   return point;
 }
 
@@ -270,5 +226,30 @@ double break_even_utilisation(DollarsPerSecond rate, double requests_per_s, Doll
     throw UserError("an API that costs nothing has no break-even; give its price above zero");
   }
   return rate.value() / (requests_per_s * api_request.value());
+}
+
+ServingAnswer serve(const ServingQuestion& question) {
+  check_limits(question.limits);
+  check_request(question.request);
+  check_group(question.server.group);
+  const MeasuredTimes& measured = question.measured;
+  const bool any = measured.prefill || measured.decode_step || measured.output_tokens_per_s;
+  if (any && question.batches.size() != 1) {
+    throw UserError("measured times hold for one batch: give that batch alone, as --batch 32");
+  }
+  ServingAnswer answer;
+  answer.memory = memory_of(question);
+  answer.read_per_token = Bytes(active_weights(question.server.model) *
+                                bytes_of_element(question.server.formats.weights));
+  answer.ridge = ridge(question.server.group);
+  answer.weights_ridge_batch = ridge_batch(question.server, 0.0);
+  answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
+  answer.utilisation = 1.0 / load_multiplier(question.load);
+  if (question.api) answer.api_request = api_cost(question.request, *question.api);
+  for (const double batch : batches_of(question, answer.memory)) {
+    answer.batches.push_back(served(question, batch));
+  }
+  choose(answer, question);
+  return answer;
 }
 }  // namespace scaleworth::inference

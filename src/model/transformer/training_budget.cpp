@@ -4,6 +4,7 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,28 +12,38 @@
 namespace scaleworth::model {
 namespace {
 constexpr double flops_per_parameter_and_token = 6.0;
+constexpr double hours_per_day = 24.0;
 
-/// Parameters times tokens.
-double product_of(Flops budget) {
-  if (!(budget.value() > 0.0) || !std::isfinite(budget.value())) {
-    throw UserError(
-        fmt::format("a training budget of {:g} FLOPs: give one above zero", budget.value()));
-  }
-  return budget.value() / flops_per_parameter_and_token;
-}
+/// Loss in nats per token of a dense decoder with N parameters after D tokens:
+///   L = irreducible + a / N^alpha + b / D^beta
+struct LossLaw {
+  std::string_view name;
+  std::string_view source;
+  double irreducible;
+  double a;
+  double b;
+  double alpha;
+  double beta;
+};
 
-double balance(const LossLaw& law) {
-  return std::pow(law.alpha * law.a / (law.beta * law.b), 1.0 / (law.alpha + law.beta));
-}
-
-/// The reducible loss of the best pair falls as (C/6)^-(alpha beta / (alpha + beta)).
-double needed_product(const LossLaw& law, double reducible) {
-  const double sum = law.alpha + law.beta;
-  const double at_one =
-      law.a * std::pow(balance(law), -law.alpha) + law.b * std::pow(balance(law), law.beta);
-  return std::pow(at_one / reducible, sum / (law.alpha * law.beta));
-}
-}  // namespace
+/// Two fits of the same family, each for the data, tokenizer and architecture of its source only.
+constexpr std::array loss_laws{
+    // The paper prints 0.34 and 0.28; rounded so, the pair moves by a fifth.
+    LossLaw{"Hoffmann 2022, parametric fit",
+            "arXiv 2203.15556, approach 3; exponents before rounding, as its TeX source gives them "
+            "(quoted by arXiv 2404.10102)",
+            1.6934,
+            406.4,
+            410.7,
+            0.3392,
+            0.2849},
+    LossLaw{"Besiroglu 2024, refit",
+            "arXiv 2404.10102; standard errors: E 0.03, A 125, B 1293, alpha and beta 0.02",
+            1.8172,
+            482.01,
+            2085.43,
+            0.3478,
+            0.3658}};
 
 double loss(const LossLaw& law, double parameters, double tokens) {
   if (!(parameters > 0.0) || !(tokens > 0.0)) {
@@ -42,60 +53,57 @@ double loss(const LossLaw& law, double parameters, double tokens) {
          law.b / std::pow(tokens, law.beta);
 }
 
-OptimalPair optimal_pair(const LossLaw& law, Flops budget) {
-  const double product = product_of(budget);
-  OptimalPair pair{law.name, law.source, 0.0, 0.0, std::nullopt};
-  pair.parameters = balance(law) * std::pow(product, law.beta / (law.alpha + law.beta));
-  pair.tokens = product / pair.parameters;
-  pair.loss = loss(law, pair.parameters, pair.tokens);
-  return pair;
+double balance(const LossLaw& law) {
+  return std::pow(law.alpha * law.a / (law.beta * law.b), 1.0 / (law.alpha + law.beta));
 }
 
-OptimalPair optimal_pair_by_rule(Flops budget) {
-  OptimalPair pair{"20 tokens per parameter",
-                   "arXiv 2203.15556, on which its approaches 1 and 2 agree",
-                   std::sqrt(product_of(budget) / tokens_per_parameter),
-                   0.0,
-                   std::nullopt};
-  pair.tokens = tokens_per_parameter * pair.parameters;
-  return pair;
-}
-
-std::vector<OptimalPair> optimal_pairs(Flops budget) {
-  std::vector<OptimalPair> pairs{optimal_pair_by_rule(budget)};
-  for (const LossLaw& law : loss_laws) pairs.push_back(optimal_pair(law, budget));
+/// By the rule, 20 tokens for each parameter, then the pairs of least loss under N D = `product`:
+///   N = G (C/6)^(beta / (alpha + beta)), D = (C/6) / N, G = (alpha a / (beta b))^(1 / (alpha +
+///   beta))
+/// Source: arXiv 2203.15556, equation 4.
+std::vector<OptimalPair> optimal_pairs(double product) {
+  const double by_rule = std::sqrt(product / tokens_per_parameter);
+  std::vector<OptimalPair> pairs{{"20 tokens per parameter",
+                                  "arXiv 2203.15556, on which its approaches 1 and 2 agree",
+                                  by_rule,
+                                  tokens_per_parameter * by_rule,
+                                  std::nullopt}};
+  for (const LossLaw& law : loss_laws) {
+    const double parameters = balance(law) * std::pow(product, law.beta / (law.alpha + law.beta));
+    const double tokens = product / parameters;
+    pairs.push_back({law.name, law.source, parameters, tokens, loss(law, parameters, tokens)});
+  }
   return pairs;
 }
 
-double affordable_tokens(Flops budget, double parameters) {
+/// The reducible loss of the best pair falls as (C/6)^-(alpha beta / (alpha + beta)).
+double needed_product(const LossLaw& law, double reducible) {
+  const double sum = law.alpha + law.beta;
+  const double at_one =
+      law.a * std::pow(balance(law), -law.alpha) + law.b * std::pow(balance(law), law.beta);
+  return std::pow(at_one / reducible, sum / (law.alpha * law.beta));
+}
+
+/// Of a model of `parameters` trained with the whole budget.
+void judge_size(double product, double parameters, TrainingPlan& plan) {
   if (!(parameters > 0.0)) throw UserError("a model needs parameters above zero");
-  return product_of(budget) / parameters;
-}
-
-std::vector<FixedSize> judge_size(Flops budget, double parameters) {
-  const double tokens = affordable_tokens(budget, parameters);
-  std::vector<FixedSize> verdicts;
+  plan.own_tokens = product / parameters;
   for (const LossLaw& law : loss_laws) {
-    const double reached = loss(law, parameters, tokens);
+    const double reached = loss(law, parameters, *plan.own_tokens);
     const double needed = needed_product(law, reached - law.irreducible);
-    verdicts.push_back({law.name, reached, needed / product_of(budget)});
+    plan.own_size.push_back({law.name, reached, needed / product});
   }
-  return verdicts;
 }
 
-Flops affordable_flops(Dollars budget, DollarsPerSecond gpu_price, FlopPerSecond peak, double mfu) {
-  if (!(budget.value() > 0.0) || !(gpu_price.value() > 0.0) || !(peak.value() > 0.0)) {
+Flops affordable_flops(Dollars budget, const TrainingMeans& means) {
+  if (!(budget.value() > 0.0) || !(means.gpu_price.value() > 0.0) || !(means.peak.value() > 0.0)) {
     throw UserError("a budget in money needs a budget, a price and a peak above zero");
   }
-  if (!(mfu > 0.0) || !(mfu <= 1.0)) {
-    throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", mfu));
+  if (!(means.mfu > 0.0) || !(means.mfu <= 1.0)) {
+    throw UserError(fmt::format("an MFU of {:g}: give a number above 0 and at most 1", means.mfu));
   }
-  return budget / gpu_price * peak * mfu;
+  return budget / means.gpu_price * means.peak * means.mfu;
 }
-
-namespace {
-constexpr double seconds_per_hour = 3600.0;
-constexpr double hours_per_day = 24.0;
 
 Flops budget_of(const TrainingQuestion& question) {
   if (question.flops.has_value() == question.dollars.has_value()) {
@@ -105,8 +113,7 @@ Flops budget_of(const TrainingQuestion& question) {
   if (!question.means) {
     throw UserError("a budget in money needs a price per GPU-hour, a peak and an MFU");
   }
-  return affordable_flops(
-      *question.dollars, question.means->gpu_price, question.means->peak, question.means->mfu);
+  return affordable_flops(*question.dollars, *question.means);
 }
 
 void add_means(TrainingPlan& plan, const TrainingMeans& means) {
@@ -126,17 +133,19 @@ void add_means(TrainingPlan& plan, const TrainingMeans& means) {
 TrainingPlan plan_training(const TrainingQuestion& question) {
   TrainingPlan plan;
   plan.budget = budget_of(question);
-  plan.pairs = optimal_pairs(plan.budget);
+  if (!(plan.budget.value() > 0.0) || !std::isfinite(plan.budget.value())) {
+    throw UserError(
+        fmt::format("a training budget of {:g} FLOPs: give one above zero", plan.budget.value()));
+  }
+  const double product = plan.budget.value() / flops_per_parameter_and_token;
+  plan.pairs = optimal_pairs(product);
   const auto [fewest, most] = std::ranges::minmax_element(plan.pairs, {}, &OptimalPair::parameters);
   plan.parameters = {fewest->parameters, most->parameters};
   // Parameters times tokens is the same for all.
   plan.tokens = {most->tokens, fewest->tokens};
   plan.extrapolation = plan.budget / largest_fitted_budget;
   if (question.means) add_means(plan, *question.means);
-  if (question.parameters) {
-    plan.own_tokens = affordable_tokens(plan.budget, *question.parameters);
-    plan.own_size = judge_size(plan.budget, *question.parameters);
-  }
+  if (question.parameters) judge_size(product, *question.parameters, plan);
   return plan;
 }
 }  // namespace scaleworth::model

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/model/transformer/transformer.h"
 #include "src/model/transformer/utilisation.h"
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double seconds_per_hour = 3600.0;
 constexpr double noticeable = 0.01;
 /// A sequence longer than any that is trained on would only overflow.
 constexpr std::int64_t longest_sequence = std::int64_t{1} << 30;

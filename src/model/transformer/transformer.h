@@ -11,11 +11,8 @@
 namespace scaleworth::model {
 // Attention of a transformer apart from its weights.
 
-enum class AttentionKind { multi_head, grouped_query, multi_query, latent };
-
-AttentionKind attention_kind(const TransformerModel& model);
 /// "multi-head", "grouped-query", "multi-query" or "latent".
-const char* attention_kind_name(AttentionKind kind);
+const char* attention_kind(const TransformerModel& model);
 
 /// Which keys a query is taken to meet: all of its sequence, or only those up to its own, which is
 /// half of them on average. Models of text compute the second and are often counted by the first.
@@ -56,12 +53,6 @@ enum class Recomputation { none, selective, full };
 
 /// "none", "selective" or "full".
 const char* recomputation_name(Recomputation recomputation);
-
-/// Forward and backward: the gradients of a product are two more of its size.
-double training_flops(const ForwardFlops& forward);
-
-/// What is computed once more: selective: attention; full: layers + attention. The logits never.
-double recomputed_flops(const ForwardFlops& forward, Recomputation recomputation);
 
 // How many weights a transformer has, by what they do.
 

@@ -2,29 +2,21 @@
 #include "src/model/transformer/utilisation.h"
 
 #include "src/core/error.h"
-#include "src/model/transformer/transformer.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace scaleworth::model {
 namespace {
-FlopPerSecond rate_of(const ComputeCeiling& ceiling) {
-  return ceiling.ceiling().value;
-}
-
 const ComputeCeiling* fastest(const std::vector<ComputeCeiling>& ceilings, int workers) {
   const ComputeCeiling* best = nullptr;
   for (const ComputeCeiling& ceiling : ceilings) {
     if (ceiling.precision != "fp32" || ceiling.workers != workers) continue;
-    if (best == nullptr || rate_of(ceiling) > rate_of(*best)) best = &ceiling;
+    if (best == nullptr || ceiling.ceiling().value > best->ceiling().value) best = &ceiling;
   }
   return best;
 }
@@ -32,33 +24,7 @@ const ComputeCeiling* fastest(const std::vector<ComputeCeiling>& ceilings, int w
 const char* clock_of(const ComputeCeiling& ceiling) {
   return ceiling.contended ? "per thread-CPU-second (host contended)" : "wall clock";
 }
-}  // namespace
 
-double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond peak) {
-  if (!(step.value() > 0.0) || !(peak.value() > 0.0)) {
-    throw UserError("an MFU needs a step time and a peak above zero; give --peak in FLOP/s");
-  }
-  return model_flops / step / peak;
-}
-
-std::optional<RankPeak> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
-  if (const ComputeCeiling* together = fastest(ceilings, ranks)) {
-    return RankPeak{rate_of(*together),
-                    fmt::format("{} fp32 FMA, {} {} at once, {}",
-                                together->isa,
-                                ranks,
-                                ranks == 1 ? "worker" : "workers",
-                                clock_of(*together))};
-  }
-  if (const ComputeCeiling* single = fastest(ceilings, 1)) {
-    return RankPeak{
-        rate_of(*single) * static_cast<double>(ranks),
-        fmt::format("{} x one worker, {} fp32 FMA, {}", ranks, single->isa, clock_of(*single))};
-  }
-  return std::nullopt;
-}
-
-namespace {
 constexpr std::array<ConventionWords, 9> known_conventions{{
     {Convention::full, "full", "products of the architecture", "full"},
     {Convention::causal, "causal", "products of the architecture", "causal"},
@@ -70,10 +36,6 @@ constexpr std::array<ConventionWords, 9> known_conventions{{
     {Convention::llm_foundry, "llm-foundry", "6 N + 12 L h s", "full"},
     {Convention::megatron, "megatron", "products, V padded to 128", "causal"},
 }};
-
-double real(std::int64_t count) {
-  return static_cast<double>(count);
-}
 
 /// 4 L H Q s: the formulas know no windows. Q is the mean of a key's and a value's size.
 double attention_of_formula(TransformerModel model, std::int64_t sequence) {
@@ -97,7 +59,97 @@ ForwardFlops by_megatron(TransformerModel model, std::int64_t sequence) {
   model.window_layers = 0;
   return forward_flops(model, sequence, AttentionSpan::causal);
 }
+
+/// Datasheets round, and so do people.
+constexpr double same_figure = 0.02;
+
+bool few_bits(const std::string& format) {
+  return format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
+}
+
+/// The tensor cores' peak, or the CUDA cores' of the formats that have no tensor cores.
+const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& format) {
+  const std::string name = format == "fp8" ? "fp8_e4m3" : format;
+  for (const auto* peaks : {&gpu.tensor, &gpu.cuda_cores}) {
+    const auto found = peaks->find(name);
+    if (found != peaks->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::string usual_format(const GpuDatasheet* gpu) {
+  return gpu == nullptr || gpu->tensor.contains("bf16") ? "bf16" : "fp16";
+}
+
+Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
+  const DatasheetPeak* peak = sheet_peak(gpu, format);
+  if (peak == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
+    throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
+                                gpu.name,
+                                format,
+                                fmt::join(known, ", ")));
+  }
+  return {peak->rate, datasheet_basis(format, *peak)};
+}
+
+bool same(FlopPerSecond left, FlopPerSecond right) {
+  return std::abs(left / right - 1.0) < same_figure;
+}
+
+double tera(FlopPerSecond rate) {
+  return rate.value() * 1e-12;
+}
+
+/// The format whose dense peak `rate` is; empty: none.
+std::string format_of(const GpuDatasheet& gpu, FlopPerSecond rate) {
+  for (const auto& [name, peak] : gpu.tensor) {
+    if (name != "int8" && same(rate, peak.rate)) return name;
+  }
+  return "";
+}
+
+std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
+                                         const std::string& format,
+                                         FlopPerSecond dense,
+                                         FlopPerSecond given) {
+  if (!same(given, 2.0 * dense)) return std::nullopt;
+  const std::string other = format_of(gpu, given);
+  return fmt::format(
+      "--peak {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
+      "Training "
+      "multiplies densely: the peak is {:.4g}, and the utilisation against it is twice as high",
+      tera(given),
+      format,
+      other.empty() ? "" : fmt::format(" (and for dense {})", other),
+      tera(dense));
+}
 }  // namespace
+
+double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond peak) {
+  if (!(step.value() > 0.0) || !(peak.value() > 0.0)) {
+    throw UserError("an MFU needs a step time and a peak above zero; give --peak in FLOP/s");
+  }
+  return model_flops / step / peak;
+}
+
+std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
+  if (const ComputeCeiling* together = fastest(ceilings, ranks)) {
+    return Denominator{together->ceiling().value,
+                       fmt::format("{} fp32 FMA, {} {} at once, {}",
+                                   together->isa,
+                                   ranks,
+                                   ranks == 1 ? "worker" : "workers",
+                                   clock_of(*together))};
+  }
+  if (const ComputeCeiling* single = fastest(ceilings, 1)) {
+    return Denominator{
+        single->ceiling().value * static_cast<double>(ranks),
+        fmt::format("{} x one worker, {} fp32 FMA, {}", ranks, single->isa, clock_of(*single))};
+  }
+  return std::nullopt;
+}
 
 std::span<const ConventionWords> conventions() {
   return known_conventions;
@@ -141,7 +193,8 @@ ForwardFlops forward_flops(Convention convention,
     case Convention::llm_foundry:
       return by_parameters(parameters,
                            head_weight_count(model),
-                           4.0 * real(model.layers) * real(model.hidden) * real(sequence));
+                           4.0 * static_cast<double>(model.layers) *
+                               static_cast<double>(model.hidden) * static_cast<double>(sequence));
     case Convention::megatron:
       break;
   }
@@ -149,7 +202,7 @@ ForwardFlops forward_flops(Convention convention,
 }
 
 double model_flops(Convention convention, const TransformerModel& model, std::int64_t sequence) {
-  return training_flops(forward_flops(convention, model, sequence));
+  return 3.0 * forward_flops(convention, model, sequence).total();
 }
 
 double hardware_flops(Convention convention,
@@ -157,11 +210,12 @@ double hardware_flops(Convention convention,
                       std::int64_t sequence,
                       Recomputation recomputation) {
   const ForwardFlops forward = forward_flops(convention, model, sequence);
-  double again = recomputed_flops(forward, recomputation);
-  if (convention == Convention::korthikanti && recomputation == Recomputation::selective) {
-    again *= 3.0;
+  double again = 0.0;
+  if (recomputation == Recomputation::full) again = forward.layers + forward.attention;
+  if (recomputation == Recomputation::selective) {
+    again = convention == Convention::korthikanti ? forward.attention * 3.0 : forward.attention;
   }
-  return training_flops(forward) + again;
+  return 3.0 * forward.total() + again;
 }
 
 double quoted_flops(Convention convention, const TransformerModel& model, std::int64_t sequence) {
@@ -170,75 +224,10 @@ double quoted_flops(Convention convention, const TransformerModel& model, std::i
              : model_flops(convention, model, sequence);
 }
 
-namespace {
-/// Datasheets round, and so do people.
-constexpr double same_figure = 0.02;
-
-bool few_bits(const std::string& format) {
-  return format.starts_with("fp8") || format == "mxfp8" || format == "nvfp4";
+std::string datasheet_basis(const std::string& number_format, const DatasheetPeak& peak) {
+  const std::string basis = fmt::format("datasheet {}, dense", number_format);
+  return peak.clock_hz ? basis + fmt::format(", at {:.0f} MHz", *peak.clock_hz * 1e-6) : basis;
 }
-
-/// The tensor cores' peak, or the CUDA cores' of the formats that have no tensor cores.
-const DatasheetPeak* sheet_peak(const GpuDatasheet& gpu, const std::string& format) {
-  const std::string name = format == "fp8" ? "fp8_e4m3" : format;
-  for (const auto* peaks : {&gpu.tensor, &gpu.cuda_cores}) {
-    const auto found = peaks->find(name);
-    if (found != peaks->end()) return &found->second;
-  }
-  return nullptr;
-}
-
-std::string usual_format(const GpuDatasheet* gpu) {
-  return gpu == nullptr || gpu->tensor.contains("bf16") ? "bf16" : "fp16";
-}
-
-Denominator datasheet_peak(const GpuDatasheet& gpu, const std::string& format) {
-  const DatasheetPeak* peak = sheet_peak(gpu, format);
-  if (peak == nullptr) {
-    std::vector<std::string> known;
-    for (const auto& [name, ignored] : gpu.tensor) known.push_back(name);
-    throw UserError(fmt::format("{} has no peak in {}; its tensor cores multiply in {}",
-                                gpu.name,
-                                format,
-                                fmt::join(known, ", ")));
-  }
-  std::string basis = fmt::format("datasheet {}, dense", format);
-  if (peak->clock_hz) basis += fmt::format(", at {:.0f} MHz", *peak->clock_hz * 1e-6);
-  return {peak->rate, basis};
-}
-
-bool same(FlopPerSecond left, FlopPerSecond right) {
-  return std::abs(left / right - 1.0) < same_figure;
-}
-
-double tera(FlopPerSecond rate) {
-  return rate.value() * 1e-12;
-}
-
-/// The format whose dense peak `rate` is; empty: none.
-std::string format_of(const GpuDatasheet& gpu, FlopPerSecond rate) {
-  for (const auto& [name, peak] : gpu.tensor) {
-    if (name != "int8" && same(rate, peak.rate)) return name;
-  }
-  return "";
-}
-
-std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
-                                         const std::string& format,
-                                         FlopPerSecond dense,
-                                         FlopPerSecond given) {
-  if (!same(given, 2.0 * dense)) return std::nullopt;
-  const std::string other = format_of(gpu, given);
-  return fmt::format(
-      "--peak {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
-      "Training "
-      "multiplies densely: the peak is {:.4g}, and the utilisation against it is twice as high",
-      tera(given),
-      format,
-      other.empty() ? "" : fmt::format(" (and for dense {})", other),
-      tera(dense));
-}
-}  // namespace
 
 PeakChoice choose_peaks(const PeakRequest& request) {
   PeakChoice choice;

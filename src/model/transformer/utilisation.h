@@ -22,17 +22,17 @@ namespace scaleworth::model {
 /// Source: Chowdhery et al., PaLM (arXiv 2204.02311), appendix B.
 double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond peak);
 
-/// A measured peak of several ranks and how it came about.
-struct RankPeak {
+/// A rate to hold a run against, and where it comes from.
+struct Denominator {
   FlopPerSecond rate;
-  std::string basis;  // "AVX2 fp32 FMA, 2 workers at once, wall clock"
+  std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "--peak"; "avx2 fp32 FMA, ..."
 };
 
 /// The FMA ceiling of `ranks` single-threaded ranks, fp32, fastest instruction set: the rate of
 /// `ranks` workers measured at once where that was measured, else `ranks` times one worker's.
 /// The rate per thread-CPU-second takes the place of the wall rate where the host was contended:
 /// a busy host is not a slow one. Absent when no fp32 ceiling fits.
-std::optional<RankPeak> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks);
+std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks);
 
 // Ways in which papers and frameworks count the operations of training: an MFU means nothing
 // without the one that it was computed by.
@@ -84,10 +84,12 @@ ForwardFlops forward_flops(Convention convention,
                            const TransformerModel& model,
                            std::int64_t sequence);
 
-/// Model FLOPs of one trained token, no recomputation, also by narayanan.
+/// Model FLOPs of one trained token: three times the forward pass, for the gradients of a product
+/// are two more of its size. No recomputation, also by narayanan.
 double model_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
 
-/// Model FLOPs and what was computed again. Selective recomputation by korthikanti is as published,
+/// Model FLOPs and what was computed again (selective: attention; full: layers + attention; the
+/// logits never). Selective recomputation by korthikanti is as published,
 /// s/3h in place of s/6h: three times what repeating the scores once takes.
 double hardware_flops(Convention convention,
                       const TransformerModel& model,
@@ -101,11 +103,8 @@ double quoted_flops(Convention convention, const TransformerModel& model, std::i
 // What a utilisation is taken of: a dense peak with its number format and clock, and what else
 // people divide by.
 
-/// A rate of one GPU to hold a run against.
-struct Denominator {
-  FlopPerSecond rate;
-  std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "--peak"; "measured: ..."
-};
+/// "datasheet bf16, dense, at 1410 MHz".
+std::string datasheet_basis(const std::string& number_format, const DatasheetPeak& peak);
 
 struct PeakRequest {
   const GpuDatasheet* gpu = nullptr;  // null: unknown

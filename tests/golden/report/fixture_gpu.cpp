@@ -11,7 +11,6 @@
 namespace scaleworth::report::fixture {
 namespace {
 
-constexpr double mib = 1024.0 * 1024.0;
 using Parameters = std::map<std::string, Value>;
 
 Value text(const char* value) {
@@ -198,12 +197,12 @@ ProbeRecord memory() {
                                {"write", 6.1e12, 4.05e12},
                                {"copy", 7.2e12, 4.12e12},
                                {"triad", 7.4e12, 4.02e12}}) {
-    for (double size = 2.0 * mib; size <= 16.0 * mib; size *= 2.0) {
+    for (double size = 2.0 * mebibyte; size <= 16.0 * mebibyte; size *= 2.0) {
       points.push_back(stream(kernel.name, "device", size, kernel.cache));
     }
     points.push_back(
-        stream(kernel.name, "device", 64.0 * mib, 0.5 * (kernel.cache + kernel.memory)));
-    for (double size = 256.0 * mib; size <= 2048.0 * mib; size *= 2.0) {
+        stream(kernel.name, "device", 64.0 * mebibyte, 0.5 * (kernel.cache + kernel.memory)));
+    for (double size = 256.0 * mebibyte; size <= 2048.0 * mebibyte; size *= 2.0) {
       points.push_back(stream(kernel.name, "device", size, kernel.memory));
     }
   }
@@ -216,11 +215,11 @@ ProbeRecord memory() {
 
 ProbeRecord latency() {
   std::vector<Point> points;
-  for (double size = 4096.0; size <= 1024.0 * mib; size *= 2.0) {
-    const double cycles = size <= 200e3        ? 33.0
-                          : size <= 24.0 * mib ? 276.0
-                          : size <= 50.0 * mib ? 420.0
-                                               : 672.0;
+  for (double size = 4096.0; size <= 1024.0 * mebibyte; size *= 2.0) {
+    const double cycles = size <= 200e3             ? 33.0
+                          : size <= 24.0 * mebibyte ? 276.0
+                          : size <= 50.0 * mebibyte ? 420.0
+                                                    : 672.0;
     Point one =
         point(0,
               {{fields::working_set_bytes, whole(size)}, {fields::stride_bytes, whole(128)}},
@@ -259,7 +258,7 @@ ProbeRecord compute() {
 
 ProbeRecord intensity() {
   std::vector<Point> points;
-  const double size = 1024.0 * mib;
+  const double size = 1024.0 * mebibyte;
   for (double fma = 1.0; fma <= 512.0; fma *= 2.0) {
     const double bytes = 2.0 * size;
     const double flops = 2.0 * fma * size / 4.0;
@@ -298,14 +297,14 @@ Point copy(int gpu, const char* source, const char* target, bool both, double si
 ProbeRecord transfers() {
   std::vector<Point> points;
   double ripple = 1.004;
-  for (double size = 4096.0; size <= 256.0 * mib; size *= 16.0) {
+  for (double size = 4096.0; size <= 256.0 * mebibyte; size *= 16.0) {
     points.push_back(
         copy(0, "host (pinned)", "gpu 0", false, size, ripple * (3.1e-6 + size / 55.4e9)));
     points.push_back(
         copy(0, "gpu 0", "host (pinned)", false, size, ripple * (3.4e-6 + size / 54.9e9)));
     ripple = 2.0 - ripple;
   }
-  const double size = 256.0 * mib;
+  const double size = 256.0 * mebibyte;
   points.push_back(copy(0, "host (pinned)", "gpu 0", true, size, size / 44e9));
   points.push_back(copy(0, "gpu 0", "gpu 1", false, size, size / 386e9));
   points.push_back(copy(1, "gpu 1", "gpu 0", false, size, size / 384e9));

@@ -9,7 +9,6 @@ namespace {
 using namespace model;
 
 constexpr double kib = 1024.0;
-constexpr double mib = 1024.0 * kib;
 
 /// A value with an interval of `below` and `above` in per cent of it.
 template <class Q>
@@ -57,8 +56,8 @@ void add_memory(RooflineResult& result, const std::string& kernel, double share)
   };
   const Level levels[] = {{"L1", 4.0 * kib, 24.0 * kib, 210e9},
                           {"L2", 48.0 * kib, 384.0 * kib, 96.5e9},
-                          {"L3", 768.0 * kib, 12.0 * mib, 52.8e9},
-                          {"memory", 48.0 * mib, 192.0 * mib, 23.1e9}};
+                          {"L3", 768.0 * kib, 12.0 * mebibyte, 52.8e9},
+                          {"memory", 48.0 * mebibyte, 192.0 * mebibyte, 23.1e9}};
   for (const Level& level : levels) {
     result.memory_levels.push_back({level.label,
                                     kernel,
@@ -80,8 +79,8 @@ void add_latency(RooflineResult& result) {
   };
   const Level levels[] = {{"L1", 4.0 * kib, 24.0 * kib, 1.31e-9},
                           {"L2", 48.0 * kib, 384.0 * kib, 4.02e-9},
-                          {"L3", 768.0 * kib, 12.0 * mib, 15.3e-9},
-                          {"memory", 48.0 * mib, 192.0 * mib, 104.2e-9}};
+                          {"L3", 768.0 * kib, 12.0 * mebibyte, 15.3e-9},
+                          {"memory", 48.0 * mebibyte, 192.0 * mebibyte, 104.2e-9}};
   for (const Level& level : levels) {
     result.latency_levels.push_back({level.label,
                                      Bytes(level.from),

@@ -23,7 +23,7 @@ constexpr Cost costs[] = {{"all_reduce", 2.1e-6, 2.6e9, 1.0},
                           {"send_receive", 0.9e-6, 5.2e9, 1.0}};
 
 template <class Q>
-Estimate<Q> around(double value, double below, double above, std::size_t samples = 21) {
+Estimate<Q> estimate_around(double value, double below, double above, std::size_t samples = 21) {
   return {Q(value),
           Interval<Q>{Q(value * (1.0 - below / 100.0)), Q(value * (1.0 + above / 100.0))},
           samples};
@@ -32,8 +32,8 @@ Estimate<Q> around(double value, double below, double above, std::size_t samples
 CommunicationFit fit(const std::string& form, double alpha, double rate, double error) {
   CommunicationSegment segment{Bytes(8.0),
                                Bytes(67108864.0),
-                               around<Seconds>(alpha, 4.0, 6.0),
-                               around<SecondsPerByte>(1.0 / rate, 2.0, 2.5),
+                               estimate_around<Seconds>(alpha, 4.0, 6.0),
+                               estimate_around<SecondsPerByte>(1.0 / rate, 2.0, 2.5),
                                form == "alpha-beta-sqrt" ? 1.2e-9 : 0.0};
   return {form, {segment}, error, 0.6 * error};
 }
@@ -49,7 +49,7 @@ CollectiveResult collective(const Cost& cost, const std::string& mode, double sp
   for (double bytes = 8.0; bytes <= 67108864.0; bytes *= 8.0) {
     const double time = (alpha + bytes / rate) * ripple;
     result.points.push_back({Bytes(bytes),
-                             around<Seconds>(time, 1.4, 2.2),
+                             estimate_around<Seconds>(time, 1.4, 2.2),
                              BytesPerSecond(bytes / time),
                              BytesPerSecond(cost.bus * bytes / time)});
     ripple = 2.0 - ripple;
@@ -78,7 +78,7 @@ ScalingRow row(int ranks, std::int64_t batch, double step, double transfer, doub
   ScalingRow result;
   result.ranks = ranks;
   result.global_batch = batch;
-  result.step = around<Seconds>(step, 0.6, 0.7);
+  result.step = estimate_around<Seconds>(step, 0.6, 0.7);
   result.tokens = static_cast<double>(batch) * 64.0;
   result.tokens_per_second = result.tokens / step;
   result.final_loss = 5.91274;
@@ -105,8 +105,8 @@ ScalingLaw prediction(double compute, bool price) {
     const double spread = ranks <= 2 ? 0.8 : 2.0 + 4.0 * std::log2(k);
     const double efficiency = compute / (k * step);
     CurvePoint point{ranks,
-                     around<Seconds>(step, spread, spread),
-                     around<double>(efficiency, spread, spread),
+                     estimate_around<Seconds>(step, spread, spread),
+                     estimate_around<double>(efficiency, spread, spread),
                      std::nullopt,
                      ranks > 2};
     if (price) {

@@ -146,14 +146,15 @@ TEST_CASE("the utilisation of a training run is as committed", "[golden]") {
   const model::TrainingRun run = fixture::gpt3_run();
   const model::TrainingUse use = model::use_of_training(run);
   const MfuNames names = fixture::mfu_names();
-  require_golden("mfu.txt", render_mfu(run, use, names, {}));
-  require_golden("mfu.csv", render_mfu(run, use, names, {Format::csv}));
-  require_golden("mfu_details.txt", render_mfu(run, use, names, {Format::text, false, 100, true}));
+  require_golden("mfu.txt", render_mfu({run, use, names, {}}));
+  require_golden("mfu.csv", render_mfu({run, use, names, {Format::csv}}));
+  require_golden("mfu_details.txt",
+                 render_mfu({run, use, names, {Format::text, false, 100, true}}));
 }
 
 TEST_CASE("the utilisation with recomputation against two peaks is as committed", "[golden]") {
   const model::TrainingRun run = fixture::gpt3_recomputing_run();
   const model::TrainingUse use = model::use_of_training(run);
   require_golden("mfu_recomputing.md",
-                 render_mfu(run, use, fixture::mfu_names(), {Format::markdown}));
+                 render_mfu({run, use, fixture::mfu_names(), {Format::markdown}}));
 }

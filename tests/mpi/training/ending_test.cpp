@@ -22,7 +22,7 @@ class SpoiledBlas : public Blas {
     blas().gemm(arguments);
     const bool last_rank = mpi().rank(mpi().world()) == ranks() - 1;
     if (++products_ == 1500 && last_rank) {
-      arguments.c[0] = std::numeric_limits<float>::quiet_NaN();
+      arguments.c.data[0] = std::numeric_limits<float>::quiet_NaN();
     }
   }
   void gemm(const GemmArguments<double>& arguments) const override { blas().gemm(arguments); }

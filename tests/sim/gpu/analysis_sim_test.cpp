@@ -32,11 +32,12 @@ model::Analysis analysis_of_a_node() {
   return model::analyse(run, {});
 }
 
-const model::GpuMemoryLevel& level(const model::GpuResult& gpu, const std::string& label) {
-  return *std::find_if(
-      gpu.memory_levels.begin(), gpu.memory_levels.end(), [&](const model::GpuMemoryLevel& found) {
-        return found.level.label == label && found.level.kernel == "read";
-      });
+const model::MemoryLevel& level(const model::GpuResult& gpu, const std::string& label) {
+  return *std::find_if(gpu.roofline.memory_levels.begin(),
+                       gpu.roofline.memory_levels.end(),
+                       [&](const model::MemoryLevel& found) {
+                         return found.label == label && found.kernel == "read";
+                       });
 }
 
 }  // namespace
@@ -50,13 +51,12 @@ TEST_CASE("the analysis of simulated GPUs tells their truth", "[gpu]") {
   REQUIRE(gpu.identity.datasheet.has_value());
   CHECK(gpu.identity.datasheet->id == "h100-sxm-80gb");
   // Noise has a standard deviation of 0.3 %, and 0.5 % of the samples are outliers.
-  CHECK_THAT(level(gpu, "memory").level.rate.value.value(),
-             WithinRel(truth.memory_bytes_per_s, 0.01));
-  CHECK_THAT(level(gpu, "L2").level.rate.value.value(),
+  CHECK_THAT(level(gpu, "memory").rate.value.value(), WithinRel(truth.memory_bytes_per_s, 0.01));
+  CHECK_THAT(level(gpu, "L2").rate.value.value(),
              WithinRel(truth.l2_bytes_per_clock * truth.clock_hz, 0.01));
-  const auto& memory_latency = gpu.latency_levels.back();
-  CHECK(memory_latency.level.label == "memory");
-  CHECK_THAT(memory_latency.level.latency.value.value(), WithinRel(truth.memory_latency_s, 0.02));
+  const auto& memory_latency = gpu.roofline.latency_levels.back();
+  CHECK(memory_latency.label == "memory");
+  CHECK_THAT(memory_latency.latency.value.value(), WithinRel(truth.memory_latency_s, 0.02));
   CHECK_THAT(memory_latency.cycles->value,
              WithinRel(truth.memory_latency_s * truth.clock_hz, 0.02));
 

@@ -12,7 +12,6 @@ namespace {
 
 using probes::NumberFormat;
 
-constexpr double kibibyte = 1024.0;
 constexpr double memory_efficiency = 0.9;
 constexpr double load_clock_share = 0.9;  // of the maximum
 

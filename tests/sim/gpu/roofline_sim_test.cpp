@@ -235,22 +235,22 @@ TEST_CASE("a run of all roofline probes of a simulated GPU analyses to its truth
        {fields::gpu_compute, fields::gpu_memory, fields::gpu_latency, fields::gpu_intensity}) {
     node.measure(probe, Suite::standard);
   }
-  const auto results = model::analyse_gpus(node.run(), gpu_catalogue(), {});
+  const auto results = model::analyse_gpus(node.run(), {});
   REQUIRE(results.size() == 1);
   const model::GpuResult& result = results.front();
   const GpuTruth& truth = node.gpu(0).truth();
   REQUIRE(result.identity.datasheet);
   REQUIRE(result.identity.datasheet->id == "h100-sxm-80gb");
-  REQUIRE(result.ceilings.size() == 9);
-  const auto memory = std::ranges::find_if(result.memory_levels, [](const auto& found) {
-    return found.scope == "device" && found.level.label == "memory" && found.level.kernel == "read";
+  REQUIRE(result.roofline.ceilings.size() == 9);
+  const auto memory = std::ranges::find_if(result.roofline.memory_levels, [](const auto& found) {
+    return found.scope == "device" && found.label == "memory" && found.kernel == "read";
   });
-  REQUIRE(memory != result.memory_levels.end());
-  REQUIRE_THAT(memory->level.rate.value.value(), WithinRel(truth.memory_bytes_per_s, 0.02));
+  REQUIRE(memory != result.roofline.memory_levels.end());
+  REQUIRE_THAT(memory->rate.value.value(), WithinRel(truth.memory_bytes_per_s, 0.02));
   REQUIRE_THAT(memory->of_datasheet->value, WithinRel(0.9, 0.02));
-  const auto l2 = std::ranges::find_if(result.latency_levels,
-                                       [](const auto& found) { return found.level.label == "L2"; });
-  REQUIRE(l2 != result.latency_levels.end());
+  const auto l2 = std::ranges::find_if(result.roofline.latency_levels,
+                                       [](const auto& found) { return found.label == "L2"; });
+  REQUIRE(l2 != result.roofline.latency_levels.end());
   REQUIRE_THAT(l2->cycles->value, WithinRel(truth.l2_clocks, 0.03));
   REQUIRE(result.roofline.soft_roofs.size() == 4);
 }

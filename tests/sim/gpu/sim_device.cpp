@@ -24,25 +24,6 @@ constexpr std::int64_t power_cap_reason = 0x4;
 constexpr double telemetry_interval_s = 0.02;
 constexpr std::size_t most_readings = 500;
 
-/// Repetitions that take as long as the truth and the noise say.
-class SimRunner final : public BatchRunner {
- public:
-  SimRunner(double repetition_s, double clock_hz, Noise& noise, double& elapsed_s)
-      : repetition_s_(repetition_s), clock_hz_(clock_hz), noise_(noise), elapsed_s_(elapsed_s) {}
-
-  BatchTiming run(int repetitions) override {
-    const double seconds = repetitions * repetition_s_ * noise_.factor();
-    elapsed_s_ += seconds;
-    return {Seconds(seconds), clock_hz_, false};
-  }
-
- private:
-  double repetition_s_;
-  double clock_hz_;
-  Noise& noise_;
-  double& elapsed_s_;
-};
-
 /// Readings over a window in which the multiprocessors ran at `clock_hz`.
 Telemetry telemetry_of(const GpuTruth& truth, double window_s, double clock_hz) {
   Telemetry telemetry;
@@ -140,10 +121,15 @@ void SimDevice::begin_question(Bytes buffers) {
 
 DeviceMeasured SimDevice::timed(double operation_s, const Target& target, double operations) {
   const double before = use_->elapsed_s;
-  SimRunner runner(operation_s * operations, clock_hz(), noise_, use_->elapsed_s);
+  // Repetitions that take as long as the truth and the noise say.
+  const auto run = [&, clock = clock_hz()](int repetitions) {
+    const double seconds = repetitions * (operation_s * operations) * noise_.factor();
+    use_->elapsed_s += seconds;
+    return BatchTiming{Seconds(seconds), clock, false};
+  };
   BatchOptions options;
   options.operations = operations;
-  DeviceMeasured measured = sample_batches(runner, target, options);
+  DeviceMeasured measured = sample_batches(run, target, options);
   measured.telemetry = telemetry_of(truth_, use_->elapsed_s - before, clock_hz());
   return measured;
 }

@@ -20,8 +20,6 @@ using trace::Recording;
 
 constexpr double launch_ns = 4e3;        // of the host, per call
 constexpr double launch_delay_ns = 5e3;  // from the call's end to the kernel's start
-constexpr double pause_ns = 1e3;         // between kernels of a stream
-constexpr std::uint32_t compute_stream = 7;
 constexpr std::uint32_t communication_stream = 20;
 
 class Generator {

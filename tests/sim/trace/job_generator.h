@@ -40,6 +40,9 @@ struct JobTruth {
   double lost_share = 0.0;       // of device events, dropped at random
 };
 
+inline constexpr double pause_ns = 1e3;  // between kernels of a stream
+inline constexpr std::uint32_t compute_stream = 7;
+
 /// What the recordings' times mean.
 struct ClockOfRank {
   double offset_ns = 0.0;

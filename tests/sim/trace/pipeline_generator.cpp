@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/trace/pipeline_generator.h"
 
+#include "tests/sim/trace/job_generator.h"
+
 #include <algorithm>
 #include <map>
 #include <random>
@@ -20,9 +22,7 @@ using trace::Recording;
 constexpr double forward_ns = 300e3;
 constexpr double backward_ns = 600e3;
 constexpr double message_ns = 20e3;
-constexpr double launch_ns = 3e3;
-constexpr double pause_ns = 1e3;  // between kernels
-constexpr std::uint32_t compute_stream = 7;
+constexpr double call_ns = 3e3;
 constexpr std::uint32_t send_stream = 20;
 constexpr std::uint32_t receive_stream = 21;
 constexpr std::uint32_t group_stream = 22;
@@ -33,9 +33,9 @@ struct Turn {
   int batch = 0;
 };
 
-class Generator {
+class PipelineGenerator {
  public:
-  explicit Generator(const PipelineTruth& truth)
+  explicit PipelineGenerator(const PipelineTruth& truth)
       : truth_(truth), random_(truth.seed), ranks_(truth.stages * truth.replicas) {
     for (int rank = 0; rank < ranks_; ++rank) add_rank(rank);
   }
@@ -230,7 +230,7 @@ class Generator {
     event.end = at(end);
     event.stream = stream;
     if (!timers()) {
-      HostEvent launch = host_event(rank, "cudaLaunchKernel", launch_ns);
+      HostEvent launch = host_event(rank, "cudaLaunchKernel", call_ns);
       launch.correlation = event.correlation = ++state.correlation;
       recording(rank).host_events.push_back(launch);
     }
@@ -253,7 +253,7 @@ class Generator {
         host_event(rank, "cudaDeviceSynchronize", std::max(0.0, state.device - state.host));
     wait.cause = attribution::HostCause::synchronizing_call;
     recording(rank).host_events.push_back(wait);
-    state.device = state.host + 2 * launch_ns;
+    state.device = state.host + 2 * call_ns;
   }
 
   static std::chrono::nanoseconds at(double time) {
@@ -273,7 +273,7 @@ class Generator {
 }  // namespace
 
 trace::Job generate_pipeline(const PipelineTruth& truth) {
-  return Generator(truth).generate();
+  return PipelineGenerator(truth).generate();
 }
 
 }  // namespace scaleworth::sim

@@ -55,10 +55,11 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
     truth.late_ns = 400e3 * (ranks - 1);
     return truth;
   });
-  REQUIRE(decision.cause);
+  REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.by_factors);
-  for (const auto& [name, share] : decision.cause->mixture) UNSCOPED_INFO(name << ' ' << share);
-  CHECK(decision.cause->owner == "host");
+  for (const auto& [name, share] : decision.diagnosis.cause->mixture)
+    UNSCOPED_INFO(name << ' ' << share);
+  CHECK(decision.diagnosis.cause->owner == "host");
   CHECK(decision.cause_count == 8);
   CHECK(decision.diagnosis.straggler.find("rank 7") != std::string::npos);
   // The parts charge the others' waiting as idle.
@@ -71,8 +72,8 @@ TEST_CASE("recordings of jobs with slower transfers decide for communication", "
     truth.transfer_ns = 50e3 + 100e3 * (ranks - 1);
     return truth;
   });
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner == "communication");
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "communication");
   CHECK(decision.diagnosis.straggler.empty());
 }
 
@@ -84,8 +85,8 @@ TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[d
     truth.late_ns = 150e3 * (ranks - 1);
     return truth;
   });
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner == "idle");
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "idle");
   CHECK(decision.diagnosis.straggler.find("rank 4") != std::string::npos);
   CHECK(decision.diagnosis.straggler.find("the same kernels run slower") != std::string::npos);
 }
@@ -151,7 +152,7 @@ TEST_CASE("one count of recordings abstains and asks for another", "[decide]") {
   const TemporaryDirectory folder;
   const auto table = cli::recordings_table({write_job(folder.path(), quiet(4))}, std::nullopt);
   const decide::Decision decision = decide::decide_table(table, {});
-  CHECK(decision.no_cause == "one count: no loss to explain; measure a second one");
+  CHECK(decision.diagnosis.no_cause == "one count: no loss to explain; measure a second one");
 }
 
 TEST_CASE("what stands beside recordings is told from them by its name and first bytes",

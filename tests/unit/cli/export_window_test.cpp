@@ -4,17 +4,17 @@
 #include "tests/catch.h"
 
 using namespace scaleworth;
-using std::chrono::milliseconds;
+using namespace std::chrono_literals;
 
 TEST_CASE("A window of an export is a range of seconds that may be open at either end",
           "[export]") {
   CHECK_FALSE(cli::parse_window("").has_value());
   const auto closed = cli::parse_window("1.5:2");
   REQUIRE(closed.has_value());
-  CHECK(closed->start == milliseconds(1500));
-  CHECK(closed->end == milliseconds(2000));
-  CHECK(cli::parse_window(":2")->start == milliseconds(0));
-  CHECK(cli::parse_window("2:")->start == milliseconds(2000));
+  CHECK(closed->start == 1500ms);
+  CHECK(closed->end == 2000ms);
+  CHECK(cli::parse_window(":2")->start == 0ms);
+  CHECK(cli::parse_window("2:")->start == 2000ms);
 }
 
 TEST_CASE("Ranks to export are numbers and ranges", "[export]") {

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/flags.h"
-#include "src/cli/measure/plan.h"
 
+#include "src/cli/measure/plan.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 
 using namespace scaleworth;
 using namespace scaleworth::cli;
-
-namespace {
-std::string message_in(const std::string& currency) {
-  try {
-    in_currency(currency, []() -> int { throw UserError("give --price in USD per hour"); });
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
-}
-}  // namespace
-
-TEST_CASE("the message of an error names the currency of the amounts", "[cli]") {
-  CHECK(message_in("EUR") == "give --price in EUR per hour");
-  CHECK(message_in("USD") == "give --price in USD per hour");
-}
-
-TEST_CASE("a body that does not throw keeps its exit code", "[cli]") {
-  CHECK(in_currency("EUR", [] { return 3; }) == 3);
-}
 
 TEST_CASE("a straggler is a rank and a factor", "[cli]") {
   const auto straggler = parse_straggler("3:1.5");

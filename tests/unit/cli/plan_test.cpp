@@ -3,7 +3,9 @@
 
 #include "src/core/error.h"
 #include "tests/catch.h"
+#include "tests/unit/core/temporary_directory.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -71,35 +73,36 @@ TEST_CASE("every probe is described in probes/README.md", "[plan]") {
   }
 }
 
+namespace {
+/// Whether --only `word` keeps the probe beside another that the word may mean.
+bool kept(const std::string& probe, const std::vector<std::string>& only) {
+  Plan plan;
+  plan.probes = {{probe, "", {}}, {"roofline.gpu.mem", "", {}}, {"roofline.memory", "", {}}};
+  plan.keep(only);
+  return std::ranges::find(plan.probes, probe, &PlannedProbe::name) != plan.probes.end();
+}
+}  // namespace
+
 TEST_CASE("leading words choose a group of probes at any depth", "[choice]") {
-  REQUIRE(is_asked_for("roofline.gpu.memory", {}));
-  REQUIRE(is_asked_for("roofline.gpu.memory", {"roofline"}));
-  REQUIRE(is_asked_for("roofline.gpu.memory", {"comm", "roofline.gpu"}));
-  REQUIRE(is_asked_for("roofline.gpu.memory", {"roofline.gpu.memory"}));
-  REQUIRE_FALSE(is_asked_for("roofline.gpu.memory", {"roofline.gpu.mem"}));
-  REQUIRE_FALSE(is_asked_for("roofline.gpu.memory", {"roofline.memory"}));
+  REQUIRE(kept("roofline.gpu.memory", {}));
+  REQUIRE(kept("roofline.gpu.memory", {"roofline"}));
+  REQUIRE(kept("roofline.gpu.memory", {"roofline.memory", "roofline.gpu"}));
+  REQUIRE(kept("roofline.gpu.memory", {"roofline.gpu.memory"}));
+  REQUIRE_FALSE(kept("roofline.gpu.memory", {"roofline.gpu.mem"}));
+  REQUIRE_FALSE(kept("roofline.gpu.memory", {"roofline.memory"}));
 }
 
 TEST_CASE("a word that means no probe is refused with the known ones and the remedy", "[choice]") {
-  REQUIRE_NOTHROW(check_words({"comm"}, {"comm.nccl", "step.training"}));
-  try {
-    check_words({"roofline"}, {"comm.nccl", "step.training"}, " (or else)");
-    FAIL("not refused");
-  } catch (const UserError& error) {
-    REQUIRE(std::string(error.what()) ==
-            "--only roofline: no such probe; known: comm.nccl, step.training (or else)");
-  }
+  Plan plan;
+  plan.probes = {{"comm.nccl", "", {}}, {"step.training", "", {}}};
+  REQUIRE_NOTHROW(plan.keep({"comm", "step"}));
+  REQUIRE(message_of<UserError>([&] { plan.keep({"roofline"}, " (or else)"); }) ==
+          "--only roofline: no such probe; known: comm.nccl, step.training (or else)");
 }
 
 namespace {
-/// The complaint about `text`, empty when there is none.
 std::string complaint(const std::string& text) {
-  try {
-    parse_shape_file(text, "shapes.csv");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<UserError>([&] { parse_shape_file(text, "shapes.csv"); });
 }
 }  // namespace
 

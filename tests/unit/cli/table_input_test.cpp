@@ -26,15 +26,15 @@ std::string line_of(Action action) {
 }
 
 std::string csv(std::string_view text) {
-  return line_of([&] { parse_csv_table(text, "t.csv"); });
+  return line_of([&] { parse_table(text, "t.csv"); });
 }
 
 std::string json(std::string_view text) {
-  return line_of([&] { parse_json_table(text, "t.json"); });
+  return line_of([&] { parse_table(text, "t.json"); });
 }
 
 decide::Decision decided(const std::string& text, const decide::DecisionRequest& request = {}) {
-  return decide::decide_table(parse_csv_table(text, "t.csv").table, request);
+  return decide::decide_table(parse_table(text, "t.csv").table, request);
 }
 }  // namespace
 
@@ -87,7 +87,7 @@ TEST_CASE("files that are no table are refused in one line", "[decide]") {
 
 TEST_CASE("brackets without a name are refused before the parser sees them", "[decide]") {
   const auto toml = [](std::string_view text) {
-    return line_of([&] { parse_toml_table(text, "t.toml"); });
+    return line_of([&] { parse_table(text, "t.toml"); });
   };
   const std::string message =
       ": a bracket that begins a line has a table's name behind it, as [[row]]";
@@ -120,22 +120,23 @@ TEST_CASE("a baseline, prices or a scaling that the table has not are refused", 
   request.metrics.baseline = 3;
   CHECK(line_of([&] { decided("p,time_s\n1,10\n2,6\n", request); }) ==
         "the baseline 3 is not in the table; choose a count that is, or leave --baseline out");
-  const auto priced = parse_csv_table("p,time_s,usd_per_hour\n1,10,2\n2,6,\n", "t.csv").table;
+  const auto priced = parse_table("p,time_s,usd_per_hour\n1,10,2\n2,6,\n", "t.csv").table;
   CHECK(line_of([&] { decide::table_prices(priced, {}, {}); }) ==
         "count 2 has no price while count 1 has; fill in its rate_usd_per_hour, or give --price "
         "for the rows without");
-  const auto weak = parse_csv_table("p,time_s,work\n1,10,5\n2,11,10\n", "t.csv").table;
+  const auto weak = parse_table("p,time_s,work\n1,10,5\n2,11,10\n", "t.csv").table;
   CHECK(line_of([&] { decide::declare_scaling(weak, decide::Scaling::strong); }) ==
         "--scaling says strong scaling, but the table shows weak scaling; leave it out, or correct "
         "the work or the batch");
-  const auto load = parse_csv_table("concurrency,tokens_per_s\n1,10\n2,15\n", "t.csv").table;
+  const auto load = parse_table("concurrency,tokens_per_s\n1,10\n2,15\n", "t.csv").table;
   CHECK(line_of([&] { decide::table_prices(load, dollars_per_hour(2), {}); }) ==
         "the rows are loads of one machine, not machines to pay for; give its price as --price 0 "
         "--fixed USD_PER_HOUR");
 }
 
 TEST_CASE("one row, or times that only rise, abstain and say what is needed", "[decide]") {
-  CHECK(decided("p,time_s\n4,10\n").no_cause.find("measure a second") != std::string::npos);
+  CHECK(decided("p,time_s\n4,10\n").diagnosis.no_cause.find("measure a second") !=
+        std::string::npos);
   const decide::Decision rising = decided("p,time_s\n1,10\n2,20\n4,50\n");
   CHECK(rising.rubric.chosen == 1);
   CHECK(rising.remarks.front() == "no count is faster than 1: scaling does not pay at any price");
@@ -151,7 +152,7 @@ TableColumn column(const std::string& header) {
 
 std::string refusal(const std::string& text, const TableSelection& selection = {}) {
   try {
-    interpret_table(parse_csv(text, "t.csv"), selection);
+    parse_table(text, "t.csv", selection);
   } catch (const UserError& error) {
     return error.what();
   }
@@ -167,15 +168,15 @@ bool refused(const std::string& text,
 }
 
 decide::ScalingTable table_of(const std::string& text) {
-  return parse_csv_table(text, "t.csv").table;
+  return parse_table(text, "t.csv").table;
 }
 }  // namespace
 
 TEST_CASE("headers are known with their units, in many spellings", "[decide]") {
-  CHECK(column("# GPUs").meaning == ColumnMeaning::count);
+  CHECK(column("# GPUs").meaning == Meaning::count);
   CHECK(column("iteration time (ms)").factor == 1e-3);
   CHECK(column("iteration time (ms)").per == Per::step);
-  CHECK(column("derived_iter_s").meaning == ColumnMeaning::time);
+  CHECK(column("derived_iter_s").meaning == Meaning::time);
   CHECK(column("comm_ms_per_step").per == Per::step);
   CHECK(column("comm_per_step_ms").factor == 1e-3);
   CHECK(column("tok_per_s_per_gpu").per_rank);
@@ -186,10 +187,10 @@ TEST_CASE("headers are known with their units, in many spellings", "[decide]") {
   CHECK(column("p99_ttft_ms").latency == "ttft_p99");
   CHECK(column("median_ttft_ms").latency == "ttft_p50");
   CHECK(column("p99_ms").latency == "p99");
-  CHECK(column("tensor parallelism").meaning == ColumnMeaning::tensor);
-  CHECK(column("J_per_tok").meaning == ColumnMeaning::energy_per_work);
+  CHECK(column("tensor parallelism").meaning == Meaning::tensor);
+  CHECK(column("J_per_tok").meaning == Meaning::energy_per_work);
   CHECK(column("power_kw").factor == 1e3);
-  CHECK(column("rate_usd_per_hour").meaning == ColumnMeaning::price);
+  CHECK(column("rate_usd_per_hour").meaning == Meaning::price);
   CHECK_FALSE(table_column("peak_tflops", "t.csv:1"));
   CHECK_FALSE(table_column("note", "t.csv:1"));
   CHECK_THROWS_AS(table_column("p99", "t.csv:1"), UserError);
@@ -263,15 +264,14 @@ TEST_CASE("parts of a step under the time of a run need the number of steps", "[
 
 TEST_CASE("of several counts and rates one is taken, and the others named", "[decide]") {
   const TableFile file =
-      parse_csv_table("nodes,gpus,time_s,mfu_pct,tokens_per_s\n1,8,10,40,100\n", "t.csv");
+      parse_table("nodes,gpus,time_s,mfu_pct,tokens_per_s\n1,8,10,40,100\n", "t.csv");
   CHECK(file.table.rows[0].count == 8);
   CHECK(file.ignored == std::vector<std::string>{"nodes", "mfu_pct"});
 }
 
 TEST_CASE("rows are chosen and columns renamed", "[decide]") {
   const std::string text = "size,load,T\n1B,1,10\n2B,1,20\n1B,2,6\n2B,2,11\n";
-  const TableFile file =
-      interpret_table(parse_csv(text, "t.csv"), {{"size=2B"}, {"load=p", "T=time_s"}});
+  const TableFile file = parse_table(text, "t.csv", {{"size=2B"}, {"load=p", "T=time_s"}});
   REQUIRE(file.table.rows.size() == 2);
   CHECK(file.table.rows[1].time.value == Seconds(11));
   CHECK(refused(text, "--where size=3B: no row has it; size is 1B, 2B", {{"size=3B"}, {}}));
@@ -291,16 +291,15 @@ TEST_CASE("repeats may have names", "[decide]") {
 
 TEST_CASE("JSON tables are read the same way", "[decide]") {
   const auto table =
-      parse_json_table(
-          R"({"rows": [{"p": 1, "time_s": 800, "note": null}, {"p": 2, "time_s": 430.5}]})",
-          "t.json")
+      parse_table(R"({"rows": [{"p": 1, "time_s": 800, "note": null}, {"p": 2, "time_s": 430.5}]})",
+                  "t.json")
           .table;
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[1].time.value == Seconds(430.5));
-  CHECK_THROWS_AS(parse_json_table("[]", "t.json"), UserError);
-  CHECK_THROWS_AS(parse_json_table("[1]", "t.json"), UserError);
-  CHECK_THROWS_AS(parse_json_table(R"([{"p": 1, "time_s": 800)", "t.json"), UserError);
-  CHECK_THROWS_AS(parse_json_table(R"([{"p": [1], "time_s": 800}])", "t.json"), UserError);
+  CHECK_THROWS_AS(parse_table("[]", "t.json"), UserError);
+  CHECK_THROWS_AS(parse_table("[1]", "t.json"), UserError);
+  CHECK_THROWS_AS(parse_table(R"([{"p": 1, "time_s": 800)", "t.json"), UserError);
+  CHECK_THROWS_AS(parse_table(R"([{"p": [1], "time_s": 800}])", "t.json"), UserError);
 }
 
 namespace decide_table_test {
@@ -310,7 +309,7 @@ using namespace scaleworth::cli;
 namespace {
 std::string refusal(const std::string& text, bool toml = false) {
   try {
-    toml ? parse_toml_table(text, "t.toml") : parse_csv_table(text, "t.csv");
+    parse_table(text, toml ? "t.toml" : "t.csv");
   } catch (const UserError& error) {
     return error.what();
   }
@@ -325,7 +324,7 @@ bool refused(const std::string& text, const std::string& message) {
 }  // namespace
 
 TEST_CASE("a scaling table is read with the units of its header", "[decide]") {
-  const TableFile file = parse_csv_table(
+  const TableFile file = parse_table(
       "\xEF\xBB\xBF# by hand\r\nGPUs,time (ms),comm_s,compute_ms,comment\r\n"
       "2,430000,30,400000,ok\r\n\r\n1,800000,,800000,\r\n",
       "t.csv");
@@ -338,7 +337,7 @@ TEST_CASE("a scaling table is read with the units of its header", "[decide]") {
 }
 
 TEST_CASE("hours, quality, work, energy and repeats are read", "[decide]") {
-  const TableFile file = parse_csv_table(
+  const TableFile file = parse_table(
       "p,repeat,time_h,quality,items,energy_kwh\n1,1,1,0.9,100,2\n1,2,1.1,0.8,100,2\n", "t.csv");
   REQUIRE(file.table.rows.size() == 1);
   CHECK_THAT(file.table.rows[0].time.value.value(), WithinRel(3780.0, 1e-12));
@@ -349,7 +348,7 @@ TEST_CASE("hours, quality, work, energy and repeats are read", "[decide]") {
 }
 
 TEST_CASE("TOML tables are read the same way", "[decide]") {
-  const TableFile file = parse_toml_table(
+  const TableFile file = parse_table(
       "[[row]]\np = 1\ntime_s = 800\n[[row]]\np = 2\ntime_s = 430.5\nnote = 1\n", "t.toml");
   REQUIRE(file.table.rows.size() == 2);
   CHECK(file.table.rows[1].time.value == Seconds(430.5));

@@ -92,9 +92,6 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
-bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 }  // namespace
 
 TEST_CASE("without variables there is one process and no launcher", "[launch]") {
@@ -181,20 +178,20 @@ TEST_CASE("a variable that is no number is named", "[launch]") {
   const auto detect = [](const char* rank, const char* size) {
     return error_of([=] { detect_launch({{"RANK", rank}, {"WORLD_SIZE", size}}); });
   };
-  REQUIRE(mentions(detect("one", "2"), "RANK is 'one'"));
-  REQUIRE(mentions(detect("0", "-2"), "WORLD_SIZE is '-2'"));
-  REQUIRE(mentions(detect("0", "2x"), "WORLD_SIZE is '2x'"));
-  REQUIRE(mentions(detect("0", ""), "WORLD_SIZE is ''"));
-  REQUIRE(mentions(detect("0", "99999999999"), "more than any job has"));
+  REQUIRE(contains(detect("one", "2"), "RANK is 'one'"));
+  REQUIRE(contains(detect("0", "-2"), "WORLD_SIZE is '-2'"));
+  REQUIRE(contains(detect("0", "2x"), "WORLD_SIZE is '2x'"));
+  REQUIRE(contains(detect("0", ""), "WORLD_SIZE is ''"));
+  REQUIRE(contains(detect("0", "99999999999"), "more than any job has"));
 }
 
 TEST_CASE("a rank outside of its world is refused", "[launch]") {
-  REQUIRE(mentions(error_of([] {
+  REQUIRE(contains(error_of([] {
                      detect_launch({{"RANK", "2"}, {"WORLD_SIZE", "2"}});
                    }),
                    "rank 2 of 2"));
-  REQUIRE(mentions(error_of([] { detect_launch({}, {.rank = -1, .world_size = 2}); }), "negative"));
-  REQUIRE(mentions(error_of([] { detect_launch({}, {.rank = 0}); }), "--world-size"));
+  REQUIRE(contains(error_of([] { detect_launch({}, {.rank = -1, .world_size = 2}); }), "negative"));
+  REQUIRE(contains(error_of([] { detect_launch({}, {.rank = 0}); }), "--world-size"));
 }
 
 TEST_CASE("a rendezvous without a port is refused", "[launch]") {
@@ -202,9 +199,9 @@ TEST_CASE("a rendezvous without a port is refused", "[launch]") {
     return error_of(
         [=] { detect_launch({}, {.rank = 0, .world_size = 1, .rendezvous = address}); });
   };
-  REQUIRE(mentions(rendezvous("node0"), "host:port"));
-  REQUIRE(mentions(rendezvous(":29500"), "host:port"));
-  REQUIRE(mentions(rendezvous("node0:70000"), "65535"));
+  REQUIRE(contains(rendezvous("node0"), "host:port"));
+  REQUIRE(contains(rendezvous(":29500"), "host:port"));
+  REQUIRE(contains(rendezvous("node0:70000"), "65535"));
 }
 
 TEST_CASE("tasks that each see a world of one are told which flag to fix", "[launch]") {
@@ -212,10 +209,10 @@ TEST_CASE("tasks that each see a world of one are told which flag to fix", "[lau
     return error_of(
         [=] { check_world_size({.launcher = launcher, .rank = 0, .world_size = 4}, 1); });
   };
-  REQUIRE(mentions(check(Launcher::slurm), "announces 4 ranks, but MPI sees 1"));
-  REQUIRE(mentions(check(Launcher::slurm), "srun --mpi=pmix -n 4"));
-  REQUIRE(mentions(check(Launcher::open_mpi), "mpirun of the same MPI installation"));
-  REQUIRE(mentions(check(Launcher::torchrun), "mpirun -n 4"));
+  REQUIRE(contains(check(Launcher::slurm), "announces 4 ranks, but MPI sees 1"));
+  REQUIRE(contains(check(Launcher::slurm), "srun --mpi=pmix -n 4"));
+  REQUIRE(contains(check(Launcher::open_mpi), "mpirun of the same MPI installation"));
+  REQUIRE(contains(check(Launcher::torchrun), "mpirun -n 4"));
 }
 
 TEST_CASE("an unannounced or equal world size passes", "[launch]") {

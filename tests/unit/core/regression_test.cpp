@@ -40,12 +40,9 @@ TEST_CASE("exact data over nine decades are recovered with a closed interval", "
   REQUIRE_THAT(fit->coefficients[0].value, WithinRel(alpha, 1e-9));
   REQUIRE_THAT(fit->coefficients[1].value, WithinRel(beta, 1e-9));
   REQUIRE_THAT(fit->coefficients[0].interval->high, WithinRel(alpha, 1e-6));
-  REQUIRE(fit->scale == 0.0);
-  REQUIRE(fit->degrees_of_freedom == 13);
 }
 
-TEST_CASE("one gross outlier among exact points changes nothing and is shown by its weight",
-          "[regression]") {
+TEST_CASE("one gross outlier among exact points changes nothing and is shown", "[regression]") {
   const auto rows = message_rows(12);
   auto times = exact_times(rows);
   times[5] *= 20.0;
@@ -53,7 +50,6 @@ TEST_CASE("one gross outlier among exact points changes nothing and is shown by 
   REQUIRE_THAT(fit->coefficients[0].value, WithinRel(alpha, 1e-6));
   REQUIRE_THAT(fit->coefficients[1].value, WithinRel(beta, 1e-6));
   REQUIRE_THAT(fit->relative_residuals[5], WithinAbs(0.95, 1e-6));  // 1 - 1/20
-  REQUIRE(fit->weights[5] < 1e-6);
 }
 
 TEST_CASE("small messages count as much as large ones", "[regression]") {
@@ -72,31 +68,18 @@ TEST_CASE("a coefficient that wants to be negative is held at zero", "[regressio
   // minimise (1 - b0/2)^2 + (1 - b0/1.9)^2 + (1 - b0/1.8)^2.
   const std::vector<std::vector<double>> rows{{1, 1}, {1, 2}, {1, 3}};
   const std::vector<double> y{2.0, 1.9, 1.8};
-  REQUIRE_THAT(fit_relative(rows, y)->coefficients[1].value, WithinRel(-0.1, 1e-9));
-  const auto fit = fit_relative(rows, y, {.non_negative = true, .tuning = 1e9});
+  const auto fit = fit_relative(rows, y);
   const double inverse = 1 / 2.0 + 1 / 1.9 + 1 / 1.8;
   const double squares = 1 / 4.0 + 1 / 3.61 + 1 / 3.24;
   REQUIRE(fit->coefficients[1].value == 0.0);
-  REQUIRE(fit->at_bound[1]);
   REQUIRE_FALSE(fit->coefficients[1].interval);
   REQUIRE_THAT(fit->coefficients[0].value, WithinRel(inverse / squares, 1e-6));
-  REQUIRE(fit->degrees_of_freedom == 2);
 }
 
 TEST_CASE("all coefficients can be held at zero", "[regression]") {
-  const auto fit = fit_relative({{-1.0}, {-2.0}}, {1.0, 1.0}, {.non_negative = true});
+  const auto fit = fit_relative({{-1.0}, {-2.0}}, {1.0, 1.0});
   REQUIRE(fit->coefficients[0].value == 0.0);
   REQUIRE(fit->relative_residuals == std::vector<double>{1.0, 1.0});
-}
-
-TEST_CASE("non-negative and free fits agree when nothing is negative", "[regression]") {
-  const auto rows = message_rows(9);
-  auto times = exact_times(rows);
-  for (std::size_t i = 0; i < times.size(); ++i) times[i] *= i % 2 == 0 ? 1.02 : 0.97;
-  const auto free = fit_relative(rows, times);
-  const auto bound = fit_relative(rows, times, {.non_negative = true});
-  REQUIRE_THAT(bound->coefficients[0].value, WithinRel(free->coefficients[0].value, 1e-9));
-  REQUIRE_THAT(bound->coefficients[1].value, WithinRel(free->coefficients[1].value, 1e-9));
 }
 
 TEST_CASE("as many points as columns give values without an interval", "[regression]") {
@@ -104,8 +87,6 @@ TEST_CASE("as many points as columns give values without an interval", "[regress
   REQUIRE_THAT(fit->coefficients[0].value, WithinRel(3.0, 1e-12));
   REQUIRE_THAT(fit->coefficients[1].value, WithinRel(2.0, 1e-12));
   REQUIRE_FALSE(fit->coefficients[0].interval);
-  REQUIRE(fit->covariance.empty());
-  REQUIRE_FALSE(predict(*fit, {1.0, 10.0}).interval);
 }
 
 TEST_CASE("one point and equal samples are fitted", "[regression]") {
@@ -128,21 +109,6 @@ TEST_CASE("misuse is refused", "[regression]") {
   REQUIRE_THROWS_AS(fit_relative({{1, 2}, {1}}, {1, 1}), std::invalid_argument);
   REQUIRE_THROWS_AS(fit_relative({{1}, {1}}, {1, 0}), std::invalid_argument);
   REQUIRE_THROWS_AS(fit_relative({{nan}}, {1}), std::invalid_argument);
-  const auto fit = fit_relative({{1.0}}, {1.0});
-  REQUIRE_THROWS_AS(predict(*fit, {1.0, 2.0}), std::invalid_argument);
-}
-
-TEST_CASE("a prediction between two columns carries their covariance", "[regression]") {
-  // y = 3 + 2 x: at the centre of the points the mean is known best, at its ends less.
-  const std::vector<std::vector<double>> rows{{1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}};
-  const auto fit = fit_relative(rows, {5.1, 6.9, 9.1, 10.9, 13.1});
-  const auto width = [&](double x) {
-    const auto interval = predict(*fit, {1.0, x}).interval;
-    return interval->high - interval->low;
-  };
-  REQUIRE_THAT(predict(*fit, {1.0, 3.0}).value, WithinRel(9.0, 0.02));
-  REQUIRE(width(3.0) < width(5.0));
-  REQUIRE(width(5.0) < width(10.0));
 }
 
 TEST_CASE("the 95 % intervals cover the truth in 400 noisy repeats with outliers", "[regression]") {
@@ -158,7 +124,7 @@ TEST_CASE("the 95 % intervals cover the truth in 400 noisy repeats with outliers
     auto times = exact;
     for (double& time : times) time *= 1.0 + noise(random);
     times[repeat % 12] *= 1.5;
-    const auto fit = fit_relative(rows, times, {.non_negative = true});
+    const auto fit = fit_relative(rows, times);
     alpha_covered += covers(fit->coefficients[0], alpha) ? 1 : 0;
     beta_covered += covers(fit->coefficients[1], beta) ? 1 : 0;
   }

@@ -34,8 +34,6 @@ TEST_CASE("five samples support no 95 % interval of the median, six give their r
   const auto six = median_interval(std::vector<double>{6, 5, 4, 3, 2, 1});
   REQUIRE(six->low == 1.0);
   REQUIRE(six->high == 6.0);
-  REQUIRE(median_interval(std::vector<double>{6, 5, 4, 3, 2, 1}, 0.9687));
-  REQUIRE_FALSE(median_interval(std::vector<double>{6, 5, 4, 3, 2, 1}, 0.9688));
 }
 
 TEST_CASE("a hundred samples take the 40th and the 61st", "[statistics]") {

@@ -23,8 +23,8 @@ TEST_CASE("a whole run gives rows, laws, cause, cost and MFU", "[analyse]") {
   REQUIRE(strong.laws.size() == 2);
   CHECK(strong.laws[0].next_count == 4);
   CHECK(strong.laws[1].prediction);
-  REQUIRE(strong.decision->cause);
-  CHECK(strong.decision->cause->owner == "communication");
+  REQUIRE(strong.decision->diagnosis.cause);
+  CHECK(strong.decision->diagnosis.cause->owner == "communication");
   // 1024e6 FLOPs in 25 ms are 40.96 GFLOP/s: of 200 measured and of 400 nominal.
   CHECK_THAT(*strong.rows[1].mfu_measured, WithinRel(0.2048, 1e-6));
   CHECK_THAT(*strong.rows[1].mfu_peak, WithinRel(0.1024, 1e-6));

@@ -13,9 +13,9 @@ using namespace scaleworth::model;
 
 namespace {
 template <class Time>
-std::vector<LawPoint> points(const std::vector<int>& counts, Time time) {
-  std::vector<LawPoint> result;
-  for (const int count : counts) result.push_back({count, time(count), std::nullopt});
+std::vector<TimePoint> points(const std::vector<int>& counts, Time time) {
+  std::vector<TimePoint> result;
+  for (const int count : counts) result.push_back({static_cast<double>(count), time(count)});
   return result;
 }
 }  // namespace
@@ -54,7 +54,7 @@ TEST_CASE("the normal form finds the term of a curve of unknown shape", "[scalin
   CHECK_THAT(law.coefficients[2], WithinAbs(4.0 / 3.0, 1e-12));
   CHECK(law.coefficients[3] == 1.0);
   // Four points would meet one of 42 terms by chance: none is taken.
-  const std::vector<LawPoint> four(data.begin(), data.begin() + 4);
+  const std::vector<TimePoint> four(data.begin(), data.begin() + 4);
   CHECK(fit_normal_form(four).coefficients[1] == 0.0);
 }
 
@@ -150,8 +150,8 @@ TEST_CASE("fewer than five counts are judged by no forecast", "[scaling]") {
 }
 
 TEST_CASE("a long table is thinned to its ends", "[scaling]") {
-  std::vector<LawPoint> rows;
-  for (int k = 1; k <= 20000; ++k) rows.push_back({k, 5.0 + 100.0 / k, std::nullopt});
+  std::vector<TimePoint> rows;
+  for (double k = 1; k <= 20000; ++k) rows.push_back({k, 5.0 + 100.0 / k});
   const auto result = select_model(rows, false);
   REQUIRE(result);
   CHECK(result->forecasts == 20);
@@ -165,7 +165,7 @@ using scaleworth::testing::scattered;
 namespace {
 /// Strong: compute .030 ms per token + 4 ms, 2 ms optimizer; on two ranks also 2 ms transfer and
 /// 1 ms wait. 1024 tokens: 30.72 + 4 + 2 = 36.72 ms alone, 15.36 + 4 + 2 + 2 + 1 = 24.36 ms.
-Run strong_pair() {
+Run ring_pair() {
   Run run;
   const LedgerTimes pair{19.36, 2, 0, 0, 2, 1, 0, {}};
   add_training(run, {"strong", 1, 1024, scattered(36.72), {}, {{34.72, 2, 0, 0, 0, 0, 0, {}}}});
@@ -193,7 +193,7 @@ double step_ms(const ScalingLaw& law, int ranks) {
 }  // namespace
 
 TEST_CASE("the prediction reproduces the counts that it was made from", "[scaling]") {
-  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), nullptr, request(2));
+  const auto law = measured_parts_law(measured_modes(ring_pair()).front(), nullptr, request(2));
   REQUIRE(law.curve.size() == 16);
   CHECK(law.prediction);
   CHECK(law.reproduces_measured);
@@ -205,7 +205,7 @@ TEST_CASE("the prediction reproduces the counts that it was made from", "[scalin
 
 TEST_CASE("without an all-reduce model the exposed transfer grows with the ring's traffic",
           "[scaling]") {
-  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), nullptr, request(2));
+  const auto law = measured_parts_law(measured_modes(ring_pair()).front(), nullptr, request(2));
   // K = 4: compute 4 + 7.68 = 11.68, optimizer 2, transfer 2 * (2*3/4)/(2*1/2) = 3,
   // wait: sigma = 1 / (19.36 sqrt(2 ln 2)); * 11.68 sqrt(2 ln 4) = 11.68/19.36 sqrt(2) = .8532.
   CHECK_THAT(step_ms(law, 4), WithinRel(11.68 + 2 + 3 + 0.8532, 1e-4));
@@ -214,7 +214,7 @@ TEST_CASE("without an all-reduce model the exposed transfer grows with the ring'
 TEST_CASE("the all-reduce model is scaled by the share that was exposed", "[scaling]") {
   // Four buckets of 1 MB: ring(2) = 2 (.1 + .5) = 1.2 ms each, 4.8 ms of which 2 ms were exposed;
   // ring(4) = 6 (.1 + .25) = 2.1 ms each, 8.4 ms, of which 2/4.8 are exposed: 3.5 ms.
-  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), ring, request(2));
+  const auto law = measured_parts_law(measured_modes(ring_pair()).front(), ring, request(2));
   CHECK_THAT(step_ms(law, 2), WithinRel(24.36, 1e-6));
   CHECK_THAT(step_ms(law, 4), WithinRel(11.68 + 2 + 3.5 + 0.8532, 1e-4));
 }
@@ -270,7 +270,7 @@ TEST_CASE("a prediction that misses a measured count says so", "[scaling]") {
 }
 
 TEST_CASE("the range of the prediction comes from the spread of its inputs", "[scaling]") {
-  const auto law = measured_parts_law(measured_modes(strong_pair()).front(), nullptr, request(2));
+  const auto law = measured_parts_law(measured_modes(ring_pair()).front(), nullptr, request(2));
   for (const CurvePoint& point : law.curve) {
     REQUIRE(point.step.interval);
     CHECK(point.step.interval->low <= point.step.value);

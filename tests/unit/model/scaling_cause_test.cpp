@@ -38,10 +38,10 @@ TEST_CASE("a part that explains nearly all of the loss is its owner", "[scaling]
   // Ideal on two ranks 18 compute + 2 host; actual 18 + 2 + 10 transfer: transfer owns all of it.
   const LedgerTimes rank{18, 0, 2, 0, 10, 0, 0, {}};
   const auto decision = decision_of(pair_with(30, rank, rank));
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner == "communication");
-  CHECK_THAT(decision.cause->explained, WithinAbs(1.0, 1e-9));
-  CHECK_THAT(mixture_sum(*decision.cause), WithinAbs(1.0, 1e-12));
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "communication");
+  CHECK_THAT(decision.diagnosis.cause->explained, WithinAbs(1.0, 1e-9));
+  CHECK_THAT(mixture_sum(*decision.diagnosis.cause), WithinAbs(1.0, 1e-12));
   CHECK_FALSE(decision.straggler);
 }
 
@@ -49,21 +49,21 @@ TEST_CASE("no owner is named for a mixture and its shares add to one", "[scaling
   // Lost: compute 22 - 18 = 4, host 4 - 2 = 2, transfer 4: 40 %, 20 %, 40 % of 10 ms.
   const LedgerTimes rank{22, 0, 4, 0, 4, 0, 0, {}};
   const auto decision = decision_of(pair_with(30, rank, rank));
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner.empty());
-  REQUIRE(decision.cause->mixture.size() == 3);
-  CHECK(decision.cause->mixture[0].first == "compute slow-down");
-  CHECK_THAT(decision.cause->mixture[0].second, WithinAbs(0.4, 1e-9));
-  CHECK(decision.cause->mixture[2].first == "host");
-  CHECK_THAT(mixture_sum(*decision.cause), WithinAbs(1.0, 1e-12));
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner.empty());
+  REQUIRE(decision.diagnosis.cause->mixture.size() == 3);
+  CHECK(decision.diagnosis.cause->mixture[0].first == "compute slow-down");
+  CHECK_THAT(decision.diagnosis.cause->mixture[0].second, WithinAbs(0.4, 1e-9));
+  CHECK(decision.diagnosis.cause->mixture[2].first == "host");
+  CHECK_THAT(mixture_sum(*decision.diagnosis.cause), WithinAbs(1.0, 1e-12));
 }
 
 TEST_CASE("a slow rank is charged with the waiting of the others", "[scaling]") {
   // Rank 1 computes twice as long; rank 0 waits 18 ms for it in each step.
   Run run = pair_with(38, {18, 0, 2, 0, 0, 18, 0, {{1, 18.0}}}, {36, 0, 2, 0, 0, 0, 0, {}});
   const auto decision = decision_of(run);
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner == "idle");
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "idle");
   REQUIRE(decision.straggler);
   CHECK(decision.straggler->rank == 1);
   CHECK_THAT(decision.straggler->cost.value(), WithinRel(0.018, 1e-9));
@@ -84,16 +84,16 @@ TEST_CASE("a count with a rank slowed on purpose is left out, and the rank is na
 TEST_CASE("waiting that is shared between the ranks has no culprit", "[scaling]") {
   const auto decision = decision_of(
       pair_with(26, {18, 0, 2, 0, 0, 6, 0, {{1, 6.0}}}, {18, 0, 2, 0, 0, 6, 0, {{0, 6.0}}}));
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner == "idle");
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "idle");
   CHECK_FALSE(decision.straggler);
 }
 
 TEST_CASE("no cause is named for a loss within the noise", "[scaling]") {
   Run run = pair_with(20.02, {18, 0, 2, 0, 0, 0, 0, {}}, {18, 0, 2, 0, 0.02, 0, 0, {}});
   const auto decision = decision_of(run);
-  CHECK_FALSE(decision.cause);
-  CHECK(decision.no_cause.find("no loss beyond the noise") != std::string::npos);
+  CHECK_FALSE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.no_cause.find("no loss beyond the noise") != std::string::npos);
   CHECK(decision.attributed());
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("no cause is named and nothing recommended for one count or a missing 
   Run bare;
   add_training(bare, {"strong", 1, 1024, scattered(40), {}, {}});
   add_training(bare, {"strong", 2, 1024, scattered(30), {}, {}});
-  CHECK(decision_of(bare).no_cause.find("the table has no parts") != std::string::npos);
+  CHECK(decision_of(bare).diagnosis.no_cause.find("the table has no parts") != std::string::npos);
   CHECK_FALSE(decision_of(bare).attributed());
 }
 
@@ -115,6 +115,6 @@ TEST_CASE("weak scaling loses against the time of one rank", "[scaling]") {
   const LedgerTimes rank{20, 0, 0, 0, 5, 0, 0, {}};
   add_training(run, {"weak", 2, 1024, scattered(25), {}, {rank, rank}});
   const auto decision = decision_of(run);
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner == "communication");
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner == "communication");
 }

@@ -10,26 +10,26 @@ using namespace scaleworth::model;
 
 namespace {
 
-std::vector<LawPoint> points(const std::vector<int>& counts, const std::vector<double>& times) {
-  std::vector<LawPoint> result;
+std::vector<TimePoint> points(const std::vector<double>& counts, const std::vector<double>& times) {
+  std::vector<TimePoint> result;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     result.push_back({counts[i], times[i], std::nullopt});
   }
   return result;
 }
 
-std::vector<LawPoint> exact(const std::vector<int>& counts, double serial, double coherency) {
-  std::vector<LawPoint> result;
-  for (const int k : counts) result.push_back({k, relative_time(serial, coherency, k), 0.002});
+std::vector<TimePoint> exact(const std::vector<int>& counts, double serial, double coherency) {
+  std::vector<TimePoint> result;
+  for (const double k : counts) result.push_back({k, relative_time(serial, coherency, k), 0.002});
   return result;
 }
 
-const std::vector<LawPoint>& breakdown_example() {
+const std::vector<TimePoint>& breakdown_example() {
   static const auto data = points({1, 2, 4, 8, 16}, {800, 430, 260, 206, 235});
   return data;
 }
 
-const std::vector<LawPoint>& rubric_example() {
+const std::vector<TimePoint>& rubric_example() {
   static const auto data = points({1, 2, 4, 8, 16, 32}, {3600, 1880, 1010, 560, 340, 250});
   return data;
 }
@@ -41,15 +41,18 @@ CurveRequest strong_request(int largest) {
   return request;
 }
 
+ScalingLaw law_from(const std::vector<TimePoint>& points, const CurveRequest& request) {
+  return contention_law(points, estimate_contention(points), request);
+}
 }  // namespace
 
 TEST_CASE("the law gives the published speed-ups and efficiencies", "[scaling]") {
   // s = .03, c = .0015: S(8) = 6.18, E = 77.28 %; S(24) = 9.5314, S(25) = 9.5420; E(64) = 11.19 %.
-  CHECK_THAT(contention_efficiency(0.03, 0.0015, 8), WithinAbs(0.7728, 5e-5));
-  CHECK_THAT(contention_efficiency(0.03, 0.0015, 64), WithinAbs(0.1119, 5e-5));
+  CHECK_THAT(1.0 / (8 * relative_time(0.03, 0.0015, 8)), WithinAbs(0.7728, 5e-5));
+  CHECK_THAT(1.0 / (64 * relative_time(0.03, 0.0015, 64)), WithinAbs(0.1119, 5e-5));
   CHECK_THAT(1.0 / relative_time(0.03, 0.0015, 24), WithinAbs(9.5314, 5e-5));
   CHECK_THAT(1.0 / relative_time(0.03, 0.0015, 25), WithinAbs(9.5420, 5e-5));
-  CHECK(contention_efficiency(0.03, 0.0015, 1) == 1.0);
+  CHECK(relative_time(0.03, 0.0015, 1) == 1.0);
 }
 
 TEST_CASE("the relative fit with free T1 reproduces the time breakdown example", "[scaling]") {
@@ -90,7 +93,7 @@ TEST_CASE("the fit recovers the synthetic table of the R package usl", "[scaling
 
 TEST_CASE("the law names s, c and T1 with intervals when four counts or more tell them apart",
           "[scaling]") {
-  const ScalingLaw law = contention_law(breakdown_example(), strong_request(16));
+  const ScalingLaw law = law_from(breakdown_example(), strong_request(16));
   CHECK(law.not_identifiable.empty());
   REQUIRE(law.serial);
   REQUIRE(law.coherency);
@@ -103,7 +106,7 @@ TEST_CASE("the law names s, c and T1 with intervals when four counts or more tel
 }
 
 TEST_CASE("the curve flags counts outside the measured range", "[scaling]") {
-  const ScalingLaw law = contention_law(breakdown_example(), strong_request(16));
+  const ScalingLaw law = law_from(breakdown_example(), strong_request(16));
   REQUIRE(law.curve.size() == 64);
   CHECK_FALSE(law.curve[15].extrapolated);
   CHECK(law.curve[16].extrapolated);
@@ -112,7 +115,7 @@ TEST_CASE("the curve flags counts outside the measured range", "[scaling]") {
 TEST_CASE("the law gives K* with a range when prices are known", "[scaling]") {
   CurveRequest request = strong_request(64);
   request.prices = Prices{dollars_per_hour(2.10), dollars_per_hour(9.0)};
-  const ScalingLaw law = contention_law(exact({1, 2, 4, 8, 16, 32, 64}, 0.03, 0.0015), request);
+  const ScalingLaw law = law_from(exact({1, 2, 4, 8, 16, 32, 64}, 0.03, 0.0015), request);
   CHECK(law.cost_optimal == 8);
   REQUIRE(law.cost_optimal_range);
   CHECK(law.cost_optimal_range->low >= 7);
@@ -121,7 +124,7 @@ TEST_CASE("the law gives K* with a range when prices are known", "[scaling]") {
 }
 
 TEST_CASE("three counts do not identify the law and the next one is named", "[scaling]") {
-  const ScalingLaw law = contention_law(exact({1, 2, 4}, 0.05, 0.002), strong_request(4));
+  const ScalingLaw law = law_from(exact({1, 2, 4}, 0.05, 0.002), strong_request(4));
   CHECK_FALSE(law.serial);
   CHECK_FALSE(law.coherency);
   CHECK(law.curve.empty());
@@ -132,9 +135,9 @@ TEST_CASE("three counts do not identify the law and the next one is named", "[sc
 
 TEST_CASE("four close counts with noise larger than the loss do not identify the law",
           "[scaling]") {
-  std::vector<LawPoint> noisy = exact({1, 2, 3, 4}, 0.02, 0.002);
-  for (LawPoint& at : noisy) at.relative_sd = 0.03;
-  const ScalingLaw law = contention_law(noisy, strong_request(4));
+  std::vector<TimePoint> noisy = exact({1, 2, 3, 4}, 0.02, 0.002);
+  for (TimePoint& at : noisy) at.relative_sd = 0.03;
+  const ScalingLaw law = law_from(noisy, strong_request(4));
   CHECK_FALSE(law.serial);
   CHECK_FALSE(law.not_identifiable.empty());
   REQUIRE(law.next_count);
@@ -157,7 +160,7 @@ TEST_CASE("a weak curve has the work of a step grow with the count", "[scaling]"
   CurveRequest request = strong_request(8);
   request.work.weak = true;
   // 1/8 of the work of the step at 8 ranks takes t(8), so the step takes 8 t(8).
-  const ScalingLaw law = contention_law(exact({1, 2, 4, 8}, 0.05, 0.01), request);
+  const ScalingLaw law = law_from(exact({1, 2, 4, 8}, 0.05, 0.01), request);
   REQUIRE(law.curve.size() == 64);
   CHECK_THAT(law.curve[7].step.value.value(), WithinRel(8 * relative_time(0.05, 0.01, 8), 1e-6));
 }

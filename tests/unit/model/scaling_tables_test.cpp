@@ -3,12 +3,9 @@
 /// minimises absolute throughput errors instead.
 #include "src/model/laws/contention_law.h"
 #include "tests/catch.h"
+#include "tests/unit/model/public_tables.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,32 +14,23 @@ using namespace scaleworth::model;
 
 namespace {
 
-const std::filesystem::path tables =
-    std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models";
-
-/// Count and time per unit of work of the first `rows` rows; empty, with the reason on the output
-/// (ctest then shows the case as skipped), without the table.
-std::vector<LawPoint> published(const std::string& name, std::size_t rows) {
-  std::ifstream file(tables / name);
-  if (!file) std::cout << "skipped: no published table at " << tables / name << "\n";
-  std::string line;
-  std::getline(file, line);
-  std::vector<LawPoint> result;
-  while (result.size() < rows && std::getline(file, line)) {
-    std::istringstream cells(line);
-    double count = 0.0;
-    double throughput = 0.0;
-    char comma = ',';
-    cells >> count >> comma >> throughput;
-    result.push_back({static_cast<int>(count), 1.0 / throughput, std::nullopt});
+/// Count and time per unit of work of the first `most` rows.
+std::vector<TimePoint> unit_times(const std::string& name,
+                                  const std::string& count,
+                                  const std::string& throughput,
+                                  std::size_t most) {
+  std::vector<TimePoint> result;
+  for (const auto& row : tests::public_rows(name)) {
+    if (result.size() == most) break;
+    result.push_back({std::stod(row.at(count)), 1.0 / std::stod(row.at(throughput)), std::nullopt});
   }
   return result;
 }
 
-double relative_squares(const std::vector<LawPoint>& data, const ContentionFit& fit) {
+double relative_squares(const std::vector<TimePoint>& data, const ContentionFit& fit) {
   double sum = 0.0;
-  for (const LawPoint& at : data) {
-    const double time = fit.single * relative_time(fit.serial, fit.coherency, at.ranks);
+  for (const TimePoint& at : data) {
+    const double time = fit.single * relative_time(fit.serial, fit.coherency, at.count);
     sum += std::pow((time - at.time) / at.time, 2);
   }
   return sum;
@@ -56,7 +44,7 @@ bool holds(const Interval<double>& interval, double value) {
 
 TEST_CASE("the ray tracer table holds the published contention and coherency in its intervals",
           "[scaling]") {
-  const auto data = published("usl_raytracer.csv", 6);
+  const auto data = unit_times("usl_raytracer.csv", "processors", "throughput", 6);
   if (data.empty()) return;
   const ContentionFit r_package{1 / 20.856, 0.02444, 0.00163, 0.0};
   const auto estimate = estimate_contention(data);
@@ -69,7 +57,7 @@ TEST_CASE("the ray tracer table holds the published contention and coherency in 
 
 TEST_CASE("the relative fit keeps the measured single-user throughput of SPEC SDM91", "[scaling]") {
   // Measured 64.9; the absolute fit extrapolates to gamma = 89.995, 39 % above.
-  const auto data = published("usl_specsdm91.csv", 7);
+  const auto data = unit_times("usl_specsdm91.csv", "load", "throughput", 7);
   if (data.empty()) return;
   const ContentionFit r_package{1 / 89.995, 0.027728, 1.0437e-4, 0.0};
   const auto estimate = estimate_contention(data);

@@ -68,9 +68,6 @@ std::vector<Table> algorithm_tables(const std::vector<model::AlgorithmResult>& r
   return collectives_section({}, results).tables;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 }  // namespace
 
 TEST_CASE("bus bandwidth stands beside what a port carries", "[algorithms]") {
@@ -151,51 +148,6 @@ TEST_CASE("without forced ways, or where ranks share a GPU, NCCL's chart says so
   analysis.algorithms[0].shared_gpu = false;
   analysis.algorithms[0].lines.clear();
   CHECK(contains(nccl_chart(analysis).missing, "let none be forced"));
-}
-
-namespace {
-std::string labelled(std::string text, const std::string& currency) {
-  label_amounts(text, currency);
-  return text;
-}
-}  // namespace
-
-TEST_CASE("amounts carry the currency's label, placeholders of commands keep theirs", "[report]") {
-  CHECK(labelled("4.173 USD, not 5 USD.", "EUR") == "4.173 EUR, not 5 EUR.");
-  CHECK(labelled("USD per USD", "CHF") == "CHF per CHF");
-  CHECK(labelled("--price USD_PER_HOUR", "EUR") == "--price USD_PER_HOUR");
-  CHECK(labelled("AUSD", "EUR") == "AUSD");
-  CHECK(labelled("1 USD", "USD") == "1 USD");
-}
-
-TEST_CASE("texts of a JSON take the label, keys and numbers stay", "[report]") {
-  Json json = Json::parse(R"({"cost_usd": 3, "lines": ["3 USD", {"why": "2 USD"}]})");
-  label_amounts(json, "EUR");
-  CHECK(json == Json::parse(R"({"cost_usd": 3, "lines": ["3 EUR", {"why": "2 EUR"}]})"));
-}
-
-TEST_CASE("the name that the user gave a file keeps its letters", "[report]") {
-  Json json = Json::parse(R"({"input": "prices in USD.csv", "why": "USD"})");
-  label_amounts(json, "EUR");
-  CHECK(json == Json::parse(R"({"input": "prices in USD.csv", "why": "EUR"})"));
-}
-
-TEST_CASE("a chart's sentences and axes take the label", "[report]") {
-  Chart chart{"cost", "counts", "Cost in USD", "USD up", Json::array({"cost (USD)"}), "no USD"};
-  label_amounts(chart, "EUR");
-  CHECK(chart.title == "Cost in EUR");
-  CHECK(chart.how_to_read == "EUR up");
-  CHECK(chart.spec[0] == "cost (EUR)");
-  CHECK(chart.missing == "no EUR");
-}
-
-TEST_CASE("a document with another label says that nothing is converted", "[report]") {
-  Document document;
-  document.subtitle = "four counts";
-  document.verdict.lines = {"costs 3 USD"};
-  label_amounts(document, "EUR");
-  CHECK(document.subtitle == "four counts; amounts in EUR as given, nothing is converted");
-  CHECK(document.verdict.lines[0] == "costs 3 EUR");
 }
 
 TEST_CASE("text in a page cannot become markup", "[html]") {

@@ -85,22 +85,12 @@ TEST_CASE("An interval set joins what overlaps or touches and drops what is empt
   CHECK(set.length() == nanoseconds(10));
 }
 
-TEST_CASE("Set operations hold instant by instant on random sets") {
+TEST_CASE("What lies within a window holds instant by instant on random sets") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    const IntervalSet a = random_set(random);
-    const IntervalSet b = random_set(random);
-    const IntervalSet united = a.united(b);
-    const IntervalSet common = a.intersected(b);
-    const IntervalSet rest = a.without(b);
-    const IntervalSet window = a.within(range(10, 40));
-    for (int t = 0; t < 60; ++t) {
-      REQUIRE(holds(united, t) == (holds(a, t) || holds(b, t)));
-      REQUIRE(holds(common, t) == (holds(a, t) && holds(b, t)));
-      REQUIRE(holds(rest, t) == (holds(a, t) && !holds(b, t)));
-      REQUIRE(holds(window, t) == (holds(a, t) && t >= 10 && t < 40));
-    }
-    REQUIRE(common.length() + rest.length() == a.length());
+    const IntervalSet all = random_set(random);
+    const IntervalSet window = all.within(range(10, 40));
+    for (int t = 0; t < 60; ++t) REQUIRE(holds(window, t) == (holds(all, t) && t >= 10 && t < 40));
   }
 }
 
@@ -184,6 +174,12 @@ IntervalSet times_of(const Recording& recording, Want want) {
   return IntervalSet(std::move(ranges));
 }
 
+IntervalSet united(const IntervalSet& a, const IntervalSet& b) {
+  std::vector<TimeInterval> ranges = a.ranges();
+  ranges.insert(ranges.end(), b.ranges().begin(), b.ranges().end());
+  return IntervalSet(std::move(ranges));
+}
+
 bool communicates(WorkClass work_class) {
   return work_class == WorkClass::communication;
 }
@@ -214,15 +210,15 @@ TEST_CASE("every ledger sums to its step and agrees with unions of intervals", "
       const IntervalSet compute = times_of(recording, &computes).within(window);
       const IntervalSet communication = times_of(recording, &communicates).within(window);
       const IntervalSet copy = times_of(recording, &copies).within(window);
+      const IntervalSet both = united(compute, communication);
       CHECK(step.part(Part::compute) == compute.length());
       CHECK(step.communication == communication.length());
       CHECK(busy(step, Part::exposed_transfer, Part::exposed_wait) ==
-            communication.without(compute).length());
+            both.length() - compute.length());
       CHECK(step.overlapped_transfer + step.overlapped_wait ==
-            communication.intersected(compute).length());
+            communication.length() + compute.length() - both.length());
       CHECK(step.part(Part::exposed_copy) + step.overlapped_copy == copy.length());
-      CHECK(busy(step, Part::compute, Part::exposed_copy) ==
-            compute.united(communication).united(copy).length());
+      CHECK(busy(step, Part::compute, Part::exposed_copy) == united(both, copy).length());
     }
   }
 }

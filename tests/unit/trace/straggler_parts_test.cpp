@@ -15,15 +15,16 @@ using attribution::LateCause;
 using attribution::Recurrence;
 using Catch::Matchers::WithinAbs;
 
-TEST_CASE("A cover tells how much of a stretch is computed") {
+TEST_CASE("Of a stretch counts what is computed, whatever the stream") {
   Job job = job_of(1);
   add_kernel(job.recordings[0], "a", 10, 20);
   add_kernel(job.recordings[0], "b", 15, 30, 8);
   add_call(job.recordings[0], CollectiveKind::all_reduce, 30, 40);
   add_kernel(job.recordings[0], "c", 40, 50);
-  const ComputeCover cover(job.recordings[0], ClockMap(1), 0);
+  const ClockMap clocks(1);
+  const IntervalSet computing = compute_intervals(RankView(job.recordings[0], clocks, 0));
   const auto within = [&](int start, int end) {
-    return cover.within({nanoseconds(start), nanoseconds(end)}).count();
+    return computing.within({nanoseconds(start), nanoseconds(end)}).length().count();
   };
   CHECK(within(0, 100) == 30);
   CHECK(within(12, 18) == 6);
@@ -47,9 +48,10 @@ TEST_CASE("The share of a delay that was waiting goes onward to whom was waited 
   const std::vector<Delay> delays = {delay(0, 2, 50, 100), delay(1, 1, 90, 1000)};
   std::vector<std::optional<Excess>> excess(2);
   excess[1].emplace();
-  excess[1]->waited = nanoseconds(30);
-  excess[1]->compute = nanoseconds(10);
-  excess[1]->transfer = nanoseconds(-5);  // shorter than the other's: explains nothing
+  excess[1]->part(Part::exposed_wait) = nanoseconds(30);
+  excess[1]->part(Part::compute) = nanoseconds(10);
+  excess[1]->part(Part::exposed_transfer) =
+      nanoseconds(-5);  // shorter than the other's: explains nothing
   excess[1]->upstream = {{0, nanoseconds(30)}};
   const Charges charges = charge_delays(delays, excess, 3);
   CHECK_THAT(charges.cost[1], WithinAbs(250.0, 1e-9));
@@ -69,8 +71,8 @@ TEST_CASE("What is passed on is neither lost nor made") {
       sum += static_cast<double>(delays.back().exposed.count());
       if (random() % 3 == 0) continue;
       Excess& of = excess[static_cast<std::size_t>(i)].emplace();
-      of.waited = nanoseconds(static_cast<int>(random() % 200) - 50);
-      of.compute = nanoseconds(static_cast<int>(random() % 200) - 50);
+      of.part(Part::exposed_wait) = nanoseconds(static_cast<int>(random() % 200) - 50);
+      of.part(Part::compute) = nanoseconds(static_cast<int>(random() % 200) - 50);
       for (int upstream = 0; upstream < 3; ++upstream)
         of.upstream.emplace_back(random() % 25, nanoseconds(random() % 50));
     }
@@ -84,7 +86,7 @@ TEST_CASE("What is passed on is neither lost nor made") {
 TEST_CASE("Delays in the future and unknown ones take nothing") {
   const std::vector<Delay> delays = {delay(0, 2, 50, 100), delay(1, 1, 90, 1000)};
   std::vector<std::optional<Excess>> excess(2);
-  excess[0].emplace().waited = nanoseconds(30);
+  excess[0].emplace().part(Part::exposed_wait) = nanoseconds(30);
   excess[0]->upstream = {{1, nanoseconds(30)}, {7, nanoseconds(10)}};
   const Charges charges = charge_delays(delays, excess, 3);
   CHECK(charges.cost[1] == 1000.0);
@@ -94,9 +96,10 @@ TEST_CASE("Delays in the future and unknown ones take nothing") {
 TEST_CASE(
     "Longer computing is slower or more kernels, in proportion, and shares sum to the excess") {
   Excess excess;
-  excess.compute = nanoseconds(100);
+  excess.part(Part::compute) = nanoseconds(100);
+  excess.part(Part::host_late) = nanoseconds(30);
   excess.host[static_cast<std::size_t>(attribution::HostCause::allocation)] = nanoseconds(30);
-  excess.other = nanoseconds(-20);
+  excess.part(Part::unattributed) = nanoseconds(-20);
   // Two of each are equal: 2 * (40 - 30) = 20 slower; the third took the mean of 40: 60 + 20 = 80
   // longer in total, of which 1/4 slower.
   excess.kernels["gemm"] = {2, 2, nanoseconds(80), nanoseconds(60)};
@@ -118,10 +121,10 @@ TEST_CASE(
 
 TEST_CASE("A cause is named from 80 % on") {
   Excess excess;
-  excess.copies = nanoseconds(80);
-  excess.profiler = nanoseconds(20);
+  excess.part(Part::exposed_copy) = nanoseconds(80);
+  excess.part(Part::profiler_overhead) = nanoseconds(20);
   CHECK(named_cause(cause_shares(excess, std::nullopt, RankNumbers(Job{}))) == LateCause::copies);
-  excess.profiler = nanoseconds(21);
+  excess.part(Part::profiler_overhead) = nanoseconds(21);
   CHECK(named_cause(cause_shares(excess, std::nullopt, RankNumbers(Job{}))) ==
         LateCause::undecided);
   CHECK(named_cause({}) == LateCause::undecided);

@@ -105,7 +105,7 @@ std::optional<Job> read_shared(const std::string& name) {
   const auto path = shared_recording(name);
   if (!path) return std::nullopt;
   static const RuleTable rules = RuleTable::built_in();
-  Job job = read_job({*path}, {&rules, 1});
+  Job job = read_job({*path}, rules, 1);
   for (Recording& recording : job.recordings) classify(recording, rules);
   return job;
 }

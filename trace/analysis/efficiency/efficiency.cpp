@@ -25,18 +25,14 @@ constexpr std::size_t most_stragglers = 3;
 /// and their launches take about 10 GB.
 constexpr std::int64_t most_nodes = 64'000'000;
 
-double in_ns(nanoseconds time) {
-  return static_cast<double>(time.count());
-}
-
 std::vector<nanoseconds> useful_by_rank(const Job& job,
                                         const ClockMap& clocks,
                                         const EfficiencyWindows& windows) {
   std::vector<nanoseconds> useful(job.recordings.size());
   for_each_index(useful.size(), [&](std::size_t rank) {
-    const RankView view(job.recordings[rank], clocks, rank);
+    const IntervalSet computing = compute_intervals(RankView(job.recordings[rank], clocks, rank));
     for (const EfficiencyWindow& run : windows.runs)
-      useful[rank] += useful_time(view, run.by_rank[rank]);
+      useful[rank] += computing.within(run.by_rank[rank]).length();
   });
   return useful;
 }
@@ -66,14 +62,6 @@ struct Question {
   Change replay;
   double least = 0.0;
 };
-
-void answer(Efficiency& result, const Question& question, const Predictor& predictor) {
-  const double ratio =
-      std::clamp(predictor.ratio(question.replay), std::min(question.least, 1.0), 1.0);
-  const auto time = static_cast<std::int64_t>(std::llround(in_ns(result.step_time) * ratio));
-  result.what_if.push_back(
-      {question.change, nanoseconds(time), result.step_time - nanoseconds(time)});
-}
 
 /// Largest useful time of any rank but `without`, of the runtime.
 double largest_useful(const Efficiency& result, std::optional<std::size_t> without = {}) {
@@ -182,7 +170,12 @@ void predict(Efficiency& result,
   set_factors(result,
               runtime * predictor.ratio(without_transfer),
               runtime * predictor.ratio(without_transfer_and_host));
-  for (const Question& question : questions) answer(result, question, predictor);
+  for (const Question& question : questions) {
+    const double ratio =
+        std::clamp(predictor.ratio(question.replay), std::min(question.least, 1.0), 1.0);
+    const nanoseconds time(std::llround(in_ns(result.step_time) * ratio));
+    result.what_if.push_back({question.change, time, result.step_time - time});
+  }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
 }
 
@@ -193,13 +186,6 @@ std::int64_t events_within(const Job& job, const ClockMap& clocks, const Efficie
     events += events_within(RankView(job.recordings[rank], clocks, rank), window.by_rank[rank]);
   return events;
 }
-
-std::string why_not(const Job& job, const Alignment& alignment) {
-  if (job.recordings.size() < 2) return "one rank alone has no parallel efficiency.";
-  if (!alignment.report.comparable)
-    return "the ranks' clocks do not compare: " + alignment.report.reason;
-  return "";
-}
 }  // namespace
 
 EfficiencyResult measure_efficiency(const Job& job,
@@ -207,8 +193,10 @@ EfficiencyResult measure_efficiency(const Job& job,
                                     const Waits& waits,
                                     const Alignment& alignment,
                                     const attribution::StragglerReport& stragglers) {
-  const std::string reason = why_not(job, alignment);
-  if (!reason.empty()) return {std::nullopt, reason};
+  if (job.recordings.size() < 2)
+    return {std::nullopt, "one rank alone has no parallel efficiency."};
+  if (!alignment.report.comparable)
+    return {std::nullopt, "the ranks' clocks do not compare: " + alignment.report.reason};
   const auto windows = choose_windows(job, steps, alignment.map);
   if (!windows) return {std::nullopt, "the recordings hold no work of a GPU."};
   Efficiency result;
@@ -237,11 +225,10 @@ EfficiencyResult measure_efficiency(const Job& job,
   const Predictor predictor(runs, std::move(changes));
   result.replay_error = predictor.error();
   if (!(std::abs(result.replay_error) <= largest_replay_error)) {
-    return {
-        std::nullopt,
-        fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} %, "
-                    "so that they are not understood.",
-                    100.0 * result.replay_error)};
+    return {std::nullopt,
+            fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} "
+                        "%, so that they are not understood.",
+                        100.0 * result.replay_error)};
   }
   predict(result, questions, predictor);
   result.critical_path = critical_path(job, alignment.map, runs);
@@ -249,46 +236,36 @@ EfficiencyResult measure_efficiency(const Job& job,
 }
 
 namespace {
-/// Step numbers from `first` to `last`, all of which count on every rank.
-struct Run {
-  std::int32_t first = 0;
-  std::int32_t last = -1;
-  std::int32_t length() const { return last - first + 1; }
-};
-
-/// The longest first.
-std::vector<Run> runs_of(const StepPlan& steps) {
+/// Runs of consecutive steps all of which count on every rank, still without their times; the
+/// longest first.
+std::vector<EfficiencyWindow> runs_of(const StepPlan& steps) {
   std::map<std::int32_t, std::size_t> ranks_of;
   for (const auto& spans : steps.by_rank) {
     for (const StepSpan& span : spans) {
       if (span.excluded.empty() && span.start < span.end) ++ranks_of[span.number];
     }
   }
-  std::vector<Run> runs;
+  std::vector<EfficiencyWindow> runs;
   for (const auto& [number, ranks] : ranks_of) {
     if (ranks != steps.by_rank.size()) continue;
-    if (!runs.empty() && number == runs.back().last + 1) {
-      runs.back().last = number;
+    if (!runs.empty() && number == runs.back().last_step + 1) {
+      runs.back().last_step = number;
     } else {
-      runs.push_back({number, number});
+      runs.push_back({{}, no_time, number, number});
     }
   }
-  std::ranges::stable_sort(runs, std::ranges::greater{}, &Run::length);
+  std::ranges::stable_sort(runs, std::ranges::greater{}, &EfficiencyWindow::steps);
   return runs;
 }
 
-TimeInterval span_of(const std::vector<StepSpan>& steps, const Run& run) {
-  TimeInterval interval = no_time;
-  for (const StepSpan& step : steps)
-    if (step.number >= run.first && step.number <= run.last)
-      extend(interval, {step.start, step.end});
-  return interval;
-}
-
-EfficiencyWindow window_of_steps(const StepPlan& steps, const Run& run) {
-  EfficiencyWindow window{{}, no_time, run.first, run.last};
-  for (const auto& spans : steps.by_rank)
-    extend(window.whole, window.by_rank.emplace_back(span_of(spans, run)));
+EfficiencyWindow window_of_steps(const StepPlan& steps, std::int32_t first, std::int32_t last) {
+  EfficiencyWindow window{{}, no_time, first, last};
+  for (const auto& spans : steps.by_rank) {
+    TimeInterval& of_rank = window.by_rank.emplace_back(no_time);
+    for (const StepSpan& step : spans)
+      if (step.number >= first && step.number <= last) extend(of_rank, {step.start, step.end});
+    extend(window.whole, of_rank);
+  }
   return window;
 }
 
@@ -363,13 +340,13 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
                                                 const ClockMap& clocks,
                                                 std::int64_t most_events) {
   const bool complete = steps.by_rank.size() == job.recordings.size();
-  const std::vector<Run> runs = complete ? runs_of(steps) : std::vector<Run>{};
+  const auto runs = complete ? runs_of(steps) : std::vector<EfficiencyWindow>{};
   if (runs.empty()) return whole_window(job, clocks);
   std::vector<EfficiencyWindow> chosen;
   std::int64_t left = most_events;
-  for (const Run& run : runs) {
+  for (const EfficiencyWindow& run : runs) {
     if (chosen.size() == most_runs(job)) break;
-    EfficiencyWindow window = window_of_steps(steps, run);
+    EfficiencyWindow window = window_of_steps(steps, run.first_step, run.last_step);
     const std::int64_t events = events_within(job, clocks, window);
     if (events <= left) {
       chosen.push_back(std::move(window));
@@ -377,10 +354,10 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
       continue;
     }
     const std::int64_t fit =
-        std::max<std::int64_t>(run.length() * left / events, chosen.empty() ? 1 : 0);
+        std::max<std::int64_t>(run.steps() * left / events, chosen.empty() ? 1 : 0);
     if (fit > 0)
-      chosen.push_back(
-          window_of_steps(steps, {run.first, run.first + static_cast<std::int32_t>(fit) - 1}));
+      chosen.push_back(window_of_steps(
+          steps, run.first_step, run.first_step + static_cast<std::int32_t>(fit) - 1));
     break;
   }
   return together(std::move(chosen));
@@ -393,21 +370,6 @@ std::int64_t events_within(const RankView& rank, TimeInterval window) {
         events, [&](const DeviceEvent& event) { return rank.start(event) < time; });
   };
   return std::max<std::int64_t>(before(window.end) - before(window.start), 0);
-}
-
-nanoseconds useful_time(const RankView& rank, TimeInterval window) {
-  nanoseconds useful{};
-  nanoseconds covered = window.start;
-  for (const DeviceEvent& event : rank.recording().device_events) {
-    if (event.operation != DeviceOperation::kernel || !is_compute(event)) continue;
-    if (rank.start(event) >= window.end) break;
-    const nanoseconds start = std::max(covered, rank.start(event));
-    const nanoseconds end = std::min(window.end, rank.end(event));
-    if (start >= end) continue;
-    useful += end - start;
-    covered = end;
-  }
-  return useful;
 }
 
 namespace {

@@ -22,9 +22,9 @@ struct EfficiencyResult {
   std::string reason;  // why it is absent
 };
 
-/// POP factors over all runs of steps that count (window.h), what-ifs and critical path from
-/// a replay of the recorded dependencies (replay_graph.h, replay.h). Useful is the union of kernels
-/// that are not communication; with T the window and T0 the same with transfers of no length,
+/// POP factors over all runs of steps that count, what-ifs and critical path from a replay of the
+/// recorded dependencies. Useful is the union of kernels that are not communication; with T the
+/// window and T0 the same with transfers of no length,
 ///   load balance = mean useful / largest useful, transfer = T0 / T,
 ///   serialization = largest useful / T0 = host * dependency.
 /// Abstains for one rank, for clocks that do not compare, and when the replay without a change

@@ -21,10 +21,8 @@ constexpr std::int64_t timer_error_ns = 20'000;
 
 DeviceNode::Kind kind_of(const DeviceEvent& event) {
   if (is_communication(event)) return DeviceNode::Kind::communication;
-  if (event.operation != DeviceOperation::kernel ||
-      event.work_class == attribution::WorkClass::copy)
-    return DeviceNode::Kind::copy;
-  return DeviceNode::Kind::compute;
+  return event.operation == DeviceOperation::kernel && is_compute(event) ? DeviceNode::Kind::compute
+                                                                         : DeviceNode::Kind::copy;
 }
 
 /// The node that came last on each stream.
@@ -112,17 +110,25 @@ class RankNodes {
   RankNodes(ReplayGraph& graph, const RankView& view, std::uint32_t rank, TimeInterval window)
       : graph_(graph), view_(view), rank_(rank), window_(window) {}
 
-  void add() {
+  void fill(const std::vector<CommunicationSplit>& splits) {
     add_devices();
     add_hosts();
     chain_hosts();
-    sort_devices_by_end();
+    by_end_.resize(graph_.devices.size());
+    std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
+    sort_by_end(by_end_, graph_.devices);
     find_targets();
+    arrive(splits);
+    // Of the communication without matched partners, and of all others, what they waited for on
+    // their own device.
+    if (view_.recording().origin.framework_timeline) return follow_timers();
+    if (!add_stream_waits(graph_, view_)) follow_launch_order();
+    guess_from_ends();
   }
 
+ private:
   /// Communication starts when its rank arrived, which frameworks' timelines show later: by then
-  /// all the rank's work before has ended, so that the nodes stay in order. Call before
-  /// find_dependencies.
+  /// all the rank's work before has ended, so that the nodes stay in order.
   void arrive(const std::vector<CommunicationSplit>& splits) {
     for (const CommunicationSplit& split : splits) {
       const NodeIndex node = graph_.node_of(0, split.event);
@@ -132,16 +138,6 @@ class RankNodes {
     }
   }
 
-  /// Of the communication without matched partners, and of all others, what they waited for on
-  /// their own device.
-  void find_dependencies() {
-    if (view_.recording().origin.framework_timeline) return follow_timers();
-    if (!add_stream_waits(graph_, view_)) follow_launch_order();
-    guess_from_ends();
-    by_end_ = {};
-  }
-
- private:
   void add_devices() {
     const auto& events = view_.recording().device_events;
     const auto first = std::ranges::partition_point(
@@ -209,19 +205,12 @@ class RankNodes {
     }
   }
 
-  void sort_devices_by_end() {
-    by_end_.resize(graph_.devices.size());
-    std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
-    sort_by_end(by_end_, graph_.devices);
-  }
-
   void find_targets() {
     for (const NodeIndex node : waiting_calls_) {
       HostNode& call = graph_.hosts[node];
       const NodeIndex target = last_ended(call.end);
       if (target != no_index && graph_.devices[target].end > call.start) call.target = target;
     }
-    waiting_calls_ = {};
   }
 
   /// An operation begins when all that the rank began before it have ended: the one that ended
@@ -252,7 +241,6 @@ class RankNodes {
         node.start = std::clamp(before.end, node.start, node.end);
       }
     }
-    by_end_ = {};
   }
 
   /// Frameworks let communication wait for what the current stream holds when it is called.
@@ -300,9 +288,8 @@ class RankNodes {
   bool waits_for_device(const HostEvent& event) const {
     if (event.activity != HostActivity::synchronization)
       return is_call(event) && event.cause == attribution::HostCause::synchronizing_call;
-    const auto& known = view_.recording().synchronizations;
-    return event.synchronization < known.size() &&
-           known[event.synchronization].kind != Synchronization::Kind::stream_wait_event;
+    const Synchronization* known = synchronization_of(view_.recording(), event);
+    return known != nullptr && known->kind != Synchronization::Kind::stream_wait_event;
   }
 
   ReplayGraph& graph_;
@@ -319,10 +306,7 @@ ReplayGraph rank_graph(const RankView& view,
                        std::uint32_t rank,
                        TimeInterval window) {
   ReplayGraph graph;
-  RankNodes nodes(graph, view, rank, window);
-  nodes.add();
-  nodes.arrive(splits);
-  nodes.find_dependencies();
+  RankNodes(graph, view, rank, window).fill(splits);
   return graph;
 }
 }  // namespace scaleworth::trace

@@ -50,9 +50,6 @@ std::optional<EfficiencyWindows> choose_windows(const Job& job,
 /// Device events that begin in the window.
 std::int64_t events_within(const RankView& rank, TimeInterval window);
 
-/// Time in the window during which a kernel runs that is not communication, whatever the stream.
-nanoseconds useful_time(const RankView& rank, TimeInterval window);
-
 // What depended on what while the job was recorded: the nodes are pieces of GPU work and calls of
 // the host, the edges say whose end or start another one had to wait for.
 
@@ -162,12 +159,10 @@ std::optional<std::int64_t> replay(const ReplayGraph& graph, const Change& chang
 /// The same end as recorded. Linear in ranks.
 std::optional<std::int64_t> recorded_end(const ReplayGraph& graph, const Change& change);
 
-// The order in which the nodes of a graph began.
-
 /// All nodes by recorded start, hosts with ReplayGraph::host_bit; of equal ones calls before the
 /// work that they launch, then by index. Nodes of a rank come nearly in order: ascending stretches
-/// are merged, in pieces of the time on all processors. O(n log s) for n nodes in s stretches;
-/// holds 4 bytes per node, and 2 MB for each piece at work.
+/// are merged two by two, on all processors. O(n log s) for n nodes in s stretches; holds 6 bytes
+/// per node.
 std::vector<NodeIndex> nodes_by_start(const ReplayGraph& graph);
 
 // Events between the streams of a device: work that had been made to wait for other work.
@@ -183,5 +178,4 @@ ReplayGraph rank_graph(const RankView& view,
                        const std::vector<CommunicationSplit>& splits,
                        std::uint32_t rank,
                        TimeInterval window);
-
 }  // namespace scaleworth::trace

@@ -8,25 +8,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using attribution::CollectiveKind;
-
-bool all_need_all(CollectiveKind kind, std::size_t members) {
-  switch (kind) {
-    case CollectiveKind::broadcast:
-    case CollectiveKind::scatter:
-    case CollectiveKind::reduce:
-    case CollectiveKind::gather:
-    case CollectiveKind::unknown:
-      return false;
-    case CollectiveKind::send:
-    case CollectiveKind::receive:
-    case CollectiveKind::send_receive:
-      return members > 2;
-    default:
-      return true;
-  }
-}
-
 struct Member {
   NodeIndex node = no_index;
   std::int64_t split = 0;
@@ -38,15 +19,16 @@ class CollectiveEdges {
   CollectiveEdges(ReplayGraph& graph, const std::vector<Member>& members)
       : graph_(graph), members_(members) {}
 
-  void add(CollectiveKind kind) {
+  void add(attribution::CollectiveKind kind) {
     // What the partners make of a grouped call (an all-to-all of sends) is known only here.
     for (const Member& member : members_) node(member).collective = kind;
-    if (all_need_all(kind, members_.size())) {
+    const Exchange exchange = exchange_of(kind);
+    const std::size_t size = members_.size();
+    if (exchange == Exchange::all || (exchange == Exchange::message && size > 2)) {
       meet();
-    } else if (kind == CollectiveKind::send || kind == CollectiveKind::receive ||
-               kind == CollectiveKind::send_receive) {
-      if (members_.size() == 2) message();
-    } else if (kind != CollectiveKind::unknown) {
+    } else if (exchange == Exchange::message) {
+      if (size == 2) message();
+    } else if (exchange != Exchange::unknown) {
       one_sided();
     }
   }
@@ -87,33 +69,18 @@ class CollectiveEdges {
 };
 
 void add_collectives(ReplayGraph& graph, const Waits& waits) {
-  // Members by collective, as one array with a range for each.
-  std::vector<std::size_t> offsets(waits.collectives.size() + 1);
-  const auto each_member = [&](auto&& visit) {
-    for (std::size_t rank = 0; rank < graph.ranks.size(); ++rank) {
-      for (const CommunicationSplit& split : waits.by_rank[rank]) {
-        const NodeIndex node = graph.node_of(rank, split.event);
-        if (split.collective >= 0 && node != no_index)
-          visit(static_cast<std::size_t>(split.collective), Member{node, split.split.count()});
-      }
+  std::vector<std::vector<Member>> members(waits.collectives.size());
+  for (std::size_t rank = 0; rank < graph.ranks.size(); ++rank) {
+    for (const CommunicationSplit& split : waits.by_rank[rank]) {
+      const NodeIndex node = graph.node_of(rank, split.event);
+      if (split.collective >= 0 && node != no_index)
+        members[static_cast<std::size_t>(split.collective)].push_back({node, split.split.count()});
     }
-  };
-  each_member([&](std::size_t collective, const Member&) { ++offsets[collective + 1]; });
-  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
-  std::vector<Member> members(offsets.back());
-  std::vector<std::size_t> filled(offsets.begin(), offsets.end() - 1);
-  each_member([&](std::size_t collective, const Member& member) {
-    members[filled[collective]++] = member;
-  });
-  std::vector<Member> present;
-  for (std::size_t i = 0; i < waits.collectives.size(); ++i) {
-    const auto begin = members.begin() + static_cast<std::ptrdiff_t>(offsets[i]);
-    const auto end = members.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]);
-    present.assign(begin, end);
-    // One that reaches over the window's edge keeps its recorded duration.
-    if (present.size() == waits.collectives[i].participants.size())
-      CollectiveEdges(graph, present).add(waits.collectives[i].kind);
   }
+  // One that reaches over the window's edge keeps its recorded duration.
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (members[i].size() == waits.collectives[i].participants.size())
+      CollectiveEdges(graph, members[i]).add(waits.collectives[i].kind);
 }
 
 /// Appends a rank's nodes.
@@ -222,12 +189,11 @@ std::vector<StreamWait> recorded_waits(const RankView& view) {
   std::vector<StreamWait> waits;
   const Recording& recording = view.recording();
   for (const HostEvent& event : recording.host_events) {
-    if (event.synchronization >= recording.synchronizations.size()) continue;
-    const Synchronization& one = recording.synchronizations[event.synchronization];
-    if (one.kind != Synchronization::Kind::stream_wait_event || !one.stream || !one.waits_on)
-      continue;
-    waits.push_back(
-        {view.start(event).count(), *one.stream, *one.waits_on, one.event_record.value_or(0)});
+    const Synchronization* one = synchronization_of(recording, event);
+    if (one != nullptr && one->kind == Synchronization::Kind::stream_wait_event && one->stream &&
+        one->waits_on)
+      waits.push_back(
+          {view.start(event).count(), *one->stream, *one->waits_on, one->event_record.value_or(0)});
   }
   return waits;
 }
@@ -236,9 +202,8 @@ std::vector<StreamWait> recorded_waits(const RankView& view) {
 std::unordered_map<std::uint64_t, std::int64_t> record_times(const RankView& view,
                                                              const std::vector<StreamWait>& waits) {
   std::unordered_map<std::uint64_t, std::int64_t> times;
-  for (const StreamWait& wait : waits) {
+  for (const StreamWait& wait : waits)
     if (wait.record != 0) times.emplace(wait.record, wait.time);
-  }
   if (times.empty()) return times;
   for (const HostEvent& event : view.recording().host_events) {
     if (event.correlation == 0 || event.activity == HostActivity::synchronization) continue;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,9 +56,8 @@ void append_arguments(std::string& out, std::span<const Argument> arguments) {
 /// Rank, size and groups as Kineto's distributedInfo holds them, and what it has no words for.
 std::string distributed_info(const ExportProcess& process) {
   const Recording& recording = *process.recording;
-  const Origin& origin = recording.origin;
   nlohmann::ordered_json info = {{"backend", "nccl"},
-                                 {"rank", origin.rank.value_or(process.number - 1)},
+                                 {"rank", recording.origin.rank.value_or(process.number - 1)},
                                  {"world_size", process.world_size},
                                  {"pg_config", nlohmann::ordered_json::array()}};
   for (const auto& [name, group] : recording.groups) {
@@ -68,29 +68,26 @@ std::string distributed_info(const ExportProcess& process) {
     info["pg_config"].push_back(std::move(config));
   }
   nlohmann::ordered_json& own = info["scaleworth"];
-  own = {{"tool", origin.tool},
-         {"host", origin.host},
-         {"run", origin.run},
-         {"rank_from", origin.rank_from},
-         {"step_marks_from", recording.step_marks_from}};
-  const auto add = [&](const char* name, const auto& value) {
-    if (value) own[name] = *value;
-  };
-  add("process", origin.process);
-  add("device", origin.device);
-  add("pipeline_stage", origin.pipeline_stage);
-  add("data_parallel_rank", origin.data_parallel_rank);
-  if (origin.framework_timeline) own["framework_timeline"] = true;
+  each_own_fact(recording, [&](const char* name, const auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      own[name] = value;
+    } else if constexpr (std::is_same_v<Value, bool>) {
+      if (value) own[name] = true;
+    } else if (value) {
+      own[name] = *value;
+    }
+  });
   return info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 class ChromeWriter final : public ExportWriter {
  public:
-  /// `origin` becomes baseTimeNanoseconds. `file` must outlive the writer.
-  ChromeWriter(OutputFile& file, nanoseconds origin) : file_(file), origin_(origin) {
-    file_.write(fmt::format(
+  ChromeWriter(Sink sink, nanoseconds origin, std::string_view begin)
+      : sink_(std::move(sink)), origin_(origin) {
+    sink_(fmt::format(
         R"({}"schemaVersion":1,"displayTimeUnit":"ns","baseTimeNanoseconds":{},"traceEvents":[)",
-        chrome_export_begin,
+        begin,
         origin.count()));
   }
 
@@ -127,7 +124,8 @@ class ChromeWriter final : public ExportWriter {
     return static_cast<TrackId>(tracks_.size() - 1);
   }
 
-  void finish() override { file_.write("\n]}\n"); }
+  void end(TrackId, nanoseconds) override {}  // a slice is written whole at its begin
+  void finish() override { sink_("\n]}\n"); }
 
  private:
   struct Track {
@@ -142,16 +140,15 @@ class ChromeWriter final : public ExportWriter {
     line_ += R"(,"name":)";
     append_text(line_, slice.name);
     line_ += R"(,"ts":)";
-    append_time(line_, slice.start - origin_);
+    append_time(line_, slice.time.start - origin_);
     line_ += R"(,"dur":)";
-    append_time(line_, slice.end - slice.start);
+    append_time(line_, slice.time.end - slice.time.start);
     if (!slice.arguments.empty()) append_arguments(line_, slice.arguments);
     end_line();
-    for (const std::uint64_t id : slice.arrows_out) arrow('s', track, slice.start, id);
-    if (slice.arrow_in) arrow('f', track, slice.start, *slice.arrow_in);
+    for (const std::uint64_t id : slice.arrows_out) arrow('s', track, slice.time.start, id);
+    if (slice.arrow_in) arrow('f', track, slice.time.start, *slice.arrow_in);
   }
 
-  void write_end(TrackId, nanoseconds) override {}  // a slice is written whole at its begin
   void write_count(TrackId counter, nanoseconds time, std::int64_t value) override {
     const Track& track = tracks_.at(counter);
     begin_line(track.process);
@@ -189,10 +186,10 @@ class ChromeWriter final : public ExportWriter {
 
   void end_line() {
     line_ += '}';
-    file_.write(line_);
+    sink_(line_);
   }
 
-  OutputFile& file_;
+  Sink sink_;
   nanoseconds origin_;
   std::vector<Track> tracks_;
   std::string line_;
@@ -200,7 +197,7 @@ class ChromeWriter final : public ExportWriter {
 };
 }  // namespace
 
-std::unique_ptr<ExportWriter> chrome_writer(OutputFile& file, nanoseconds origin) {
-  return std::make_unique<ChromeWriter>(file, origin);
+std::unique_ptr<ExportWriter> chrome_writer(Sink sink, nanoseconds origin, std::string_view begin) {
+  return std::make_unique<ChromeWriter>(std::move(sink), origin, begin);
 }
 }  // namespace scaleworth::trace

@@ -17,7 +17,8 @@ namespace {
 // Of the window, each time that the file grows too large.
 constexpr double least_narrowing = 0.7;
 constexpr double most_narrowing = 0.01;
-constexpr double caution = 0.9;  // events are not spread evenly
+constexpr double caution = 0.9;         // events are not spread evenly
+constexpr std::size_t piece = 1 << 20;  // bytes that are written at once
 constexpr nanoseconds shortest_window = std::chrono::microseconds(1);
 
 double seconds(nanoseconds time) {
@@ -28,9 +29,10 @@ double seconds(nanoseconds time) {
 TimeInterval extent(const Job& job, const ClockMap& map) {
   TimeInterval all = no_time;
   const auto add = [&](std::size_t rank, const auto& events) {
-    for (const auto& event : events)
-      extend(all,
-             {map.to_common(rank, event.start), map.to_common(rank, event.end) + nanoseconds(1)});
+    for (const auto& event : events) {
+      const TimeInterval time = common_time(map, rank, event);
+      extend(all, {time.start, time.end + nanoseconds(1)});
+    }
   };
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     add(rank, job.recordings[rank].device_events);
@@ -60,18 +62,14 @@ std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
   return span;
 }
 
-std::vector<std::uint32_t> all_places(const Job& job) {
-  std::vector<std::uint32_t> places(job.recordings.size());
-  std::iota(places.begin(), places.end(), 0U);
-  return places;
-}
-
 Selection select(const Job& job,
                  const RankNumbers& numbers,
                  const Attributed& attributed,
                  TimeInterval all,
                  const ExportOptions& options) {
-  Selection selection{all, std::vector<bool>(job.recordings.size(), options.ranks.empty())};
+  Selection selection{attributed.alignment.map,
+                      all,
+                      std::vector<bool>(job.recordings.size(), options.ranks.empty())};
   if (options.slowest_step) {
     const auto step = slowest_step(attributed.steps);
     if (!step) throw UserError("there are no steps to choose the slowest from: choose a window");
@@ -86,10 +84,13 @@ Selection select(const Job& job,
                                 seconds(all.end - all.start)));
   for (const Rank rank : options.ranks) {
     const auto place = numbers.place_of(rank);
-    if (!place)
+    if (!place) {
+      std::vector<std::uint32_t> places(job.recordings.size());
+      std::iota(places.begin(), places.end(), 0U);
       throw UserError(fmt::format("there is no recording of rank {} to export: choose among {}",
                                   rank.index,
-                                  numbers.names(all_places(job))));
+                                  numbers.names(places)));
+    }
     selection.ranks[*place] = true;
   }
   return selection;
@@ -111,27 +112,83 @@ void export_verdict(const Attributed& attributed,
   writer.add_process({process, "scaleworth", nullptr, 0});
   const TrackId track = writer.add_track(process, "verdict");
   const TimeInterval& window = selection.window;
-  for (const std::string& sentence : sentences)
-    writer.begin(track, {window.start, window.end, sentence, "verdict", {}, {}, std::nullopt});
+  for (const std::string& sentence : sentences) writer.begin(track, {window, sentence, "verdict"});
   for (std::size_t i = 0; i < sentences.size(); ++i) writer.end(track, window.end);
 }
 
-enum class ExportFormat : std::uint8_t { perfetto, chrome };
+/// Thrown by OutputFile: the file would grow beyond its limit.
+struct OutputTooLarge {};
 
-ExportFormat format_of(const std::string& path) {
-  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace"))
-    return ExportFormat::perfetto;
-  if (path.ends_with(".json") || path.ends_with(".json.gz")) return ExportFormat::chrome;
+/// A file that appears under its name only when it is whole, and that has a largest size.
+class OutputFile {
+ public:
+  /// Writes to `path` + ".part", compressed when `path` ends in ".gz". Throws UserError.
+  OutputFile(const std::string& path, std::uint64_t most_bytes)
+      : path_(path), part_(path + ".part"), most_bytes_(most_bytes) {
+    // zlib's mode T writes what it is given, so that one path serves both kinds.
+    file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wb6" : "wbT"));
+    if (!file_) fail();
+    buffer_.reserve(piece + (piece >> 4U));
+  }
+  /// Removes the part unless `commit` was called.
+  ~OutputFile() {
+    file_.reset();
+    std::error_code ignored;
+    std::filesystem::remove(part_, ignored);
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Throws OutputTooLarge, and UserError when the disk is full.
+  void write(std::string_view bytes) {
+    buffer_ += bytes;
+    if (buffer_.size() >= piece) flush();
+  }
+
+  /// Puts the file into its place; returns its size. Throws as `write` does.
+  std::uint64_t commit() {
+    flush();
+    if (gzclose(file_.release()) != Z_OK) fail();
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(part_, error);
+    if (!error && size > most_bytes_) throw OutputTooLarge{};
+    if (!error) std::filesystem::rename(part_, path_, error);
+    if (error) fail();
+    return size;
+  }
+
+ private:
+  void flush() {
+    check_interrupt();
+    if (!buffer_.empty() &&
+        gzwrite(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size())) == 0)
+      fail();
+    buffer_.clear();
+    if (static_cast<std::uint64_t>(gzoffset(file_.get())) > most_bytes_) throw OutputTooLarge{};
+  }
+
+  [[noreturn]] void fail() const {
+    throw UserError(
+        fmt::format("{} cannot be written: check the folder, its rights and its space", path_));
+  }
+
+  std::string path_;
+  std::string part_;
+  std::uint64_t most_bytes_;
+  std::string buffer_;
+  std::unique_ptr<gzFile_s, decltype(&gzclose)> file_{nullptr, &gzclose};
+};
+
+using MakeWriter = std::unique_ptr<ExportWriter>(Sink sink, nanoseconds origin);
+
+/// Of the format that the name states.
+MakeWriter* writer_for(const std::string& path) {
+  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto_writer;
+  if (path.ends_with(".json") || path.ends_with(".json.gz"))
+    return [](Sink sink, nanoseconds origin) { return chrome_writer(std::move(sink), origin); };
   throw UserError(fmt::format(
       "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz",
       path));
-}
-
-std::unique_ptr<ExportWriter> writer_for(const std::string& path,
-                                         OutputFile& file,
-                                         nanoseconds origin) {
-  if (format_of(path) == ExportFormat::perfetto) return perfetto_writer(file, origin);
-  return chrome_writer(file, origin);
 }
 
 /// Writes everything that `selection` shows. Absent when that is too much; `written` then counts
@@ -142,10 +199,9 @@ std::optional<ExportCounts> write(const ExportSource& source,
                                   std::uint64_t most_bytes,
                                   std::int64_t& written) {
   OutputFile file(path, most_bytes);
-  const auto writer = writer_for(path, file, origin);
+  const auto writer = writer_for(path)([&](std::string_view bytes) { file.write(bytes); }, origin);
   try {
-    for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank)
-      if (source.selection.ranks[rank]) export_rank(source, rank, *writer);
+    export_ranks(source, *writer);
     export_verdict(source.attributed, source.selection, *writer);
     writer->finish();
     ExportCounts counts = writer->counts();
@@ -160,13 +216,10 @@ std::optional<ExportCounts> write(const ExportSource& source,
 std::int64_t count_shown(const ExportSource& source) {
   std::int64_t shown = 0;
   const auto add = [&](std::size_t rank, const auto& events) {
-    const ClockMap& map = source.attributed.alignment.map;
-    for (const auto& event : events)
-      shown +=
-          source.selection.shows(map.to_common(rank, event.start), map.to_common(rank, event.end));
+    shown += std::ranges::count_if(
+        events, [&](const auto& event) { return source.selection.shows(rank, event); });
   };
   for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank) {
-    if (!source.selection.ranks[rank]) continue;
     add(rank, source.job.recordings[rank].device_events);
     add(rank, source.job.recordings[rank].host_events);
   }
@@ -204,14 +257,13 @@ ExportCounts export_timeline(const Job& job,
                              const Attributed& attributed,
                              const std::string& path,
                              const ExportOptions& options) {
-  format_of(path);
+  writer_for(path);  // refuses other names before any work
   const TimeInterval all = extent(job, attributed.alignment.map);
   const RankNumbers numbers(job);
   Selection selection = select(job, numbers, attributed, all, options);
   const TimeInterval wanted = selection.window;
   while (true) {
-    const Arrows arrows(job, attributed, selection);
-    const ExportSource source{job, attributed, selection, arrows, numbers};
+    const ExportSource source{job, attributed, selection, numbers};
     std::int64_t written = 0;
     auto counts = write(source, path, all.start, options.most_bytes, written);
     if (counts) {
@@ -231,57 +283,5 @@ ExportCounts export_timeline(const Job& job,
         std::clamp(caution * static_cast<double>(written) / shown, most_narrowing, least_narrowing);
     selection.window = narrowed(selection.window, factor, attributed.steps);
   }
-}
-
-namespace {
-constexpr std::size_t piece = 1 << 20;
-}  // namespace
-
-void OutputFile::Close::operator()(gzFile_s* file) const {
-  gzclose(file);
-}
-
-OutputFile::OutputFile(const std::string& path, std::uint64_t most_bytes)
-    : path_(path), part_(path + ".part"), most_bytes_(most_bytes) {
-  // zlib's mode T writes what it is given, so that one path serves both kinds.
-  file_.reset(gzopen(part_.c_str(), path.ends_with(".gz") ? "wb6" : "wbT"));
-  if (!file_) fail();
-  buffer_.reserve(piece + (piece >> 4U));
-}
-
-OutputFile::~OutputFile() {
-  file_.reset();
-  std::error_code ignored;
-  std::filesystem::remove(part_, ignored);
-}
-
-void OutputFile::fail() const {
-  throw UserError(
-      fmt::format("{} cannot be written: check the folder, its rights and its space", path_));
-}
-
-void OutputFile::write(std::string_view bytes) {
-  buffer_ += bytes;
-  if (buffer_.size() >= piece) flush();
-}
-
-void OutputFile::flush() {
-  check_interrupt();
-  if (!buffer_.empty() &&
-      gzwrite(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size())) == 0)
-    fail();
-  buffer_.clear();
-  if (static_cast<std::uint64_t>(gzoffset(file_.get())) > most_bytes_) throw OutputTooLarge{};
-}
-
-std::uint64_t OutputFile::commit() {
-  flush();
-  if (gzclose(file_.release()) != Z_OK) fail();
-  std::error_code error;
-  const std::uint64_t size = std::filesystem::file_size(part_, error);
-  if (!error && size > most_bytes_) throw OutputTooLarge{};
-  if (!error) std::filesystem::rename(part_, path_, error);
-  if (error) fail();
-  return size;
 }
 }  // namespace scaleworth::trace

@@ -8,7 +8,7 @@
 #include "trace/recording.h"
 
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,52 +19,30 @@
 #include <vector>
 
 namespace scaleworth::trace {
+/// When an event of the rank at that place of the job was, on the common clock.
+template <typename Event>
+TimeInterval common_time(const ClockMap& clocks, std::size_t rank, const Event& event) {
+  return {clocks.to_common(rank, event.start), clocks.to_common(rank, event.end)};
+}
+
 /// Which part of a job an export shows.
 struct Selection {
+  const ClockMap& clocks;
   TimeInterval window;      // on the common clock
   std::vector<bool> ranks;  // by place in the job
 
   /// What overlaps the window is shown whole.
-  bool shows(nanoseconds start, nanoseconds end) const {
-    return start < window.end && (end > window.start || start >= window.start);
+  bool shows(TimeInterval time) const {
+    return time.start < window.end && (time.end > window.start || time.start >= window.start);
+  }
+  template <typename Event>
+  bool shows(std::size_t rank, const Event& event) const {
+    return ranks.at(rank) && shows(common_time(clocks, rank, event));
   }
 };
-}  // namespace scaleworth::trace
 
-/// A file that appears under its name only when it is whole, and that has a largest size.
-struct gzFile_s;
-
-namespace scaleworth::trace {
-/// Thrown by OutputFile: the file would grow beyond its limit.
-struct OutputTooLarge {};
-
-class OutputFile {
- public:
-  /// Writes to `path` + ".part", compressed when `path` ends in ".gz". Throws UserError.
-  OutputFile(const std::string& path, std::uint64_t most_bytes);
-  /// Removes the part unless `commit` was called.
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  /// Throws OutputTooLarge, and UserError when the disk is full.
-  void write(std::string_view bytes);
-  /// Puts the file into its place; returns its size. Throws as `write` does.
-  std::uint64_t commit();
-
- private:
-  void flush();
-  [[noreturn]] void fail() const;
-
-  struct Close {
-    void operator()(gzFile_s* file) const;
-  };
-  std::string path_;
-  std::string part_;
-  std::uint64_t most_bytes_;
-  std::string buffer_;
-  std::unique_ptr<gzFile_s, Close> file_;
-};
+/// Takes the bytes of a file, in their order.
+using Sink = std::function<void(std::string_view bytes)>;
 
 struct Argument {
   std::string_view name;
@@ -72,13 +50,12 @@ struct Argument {
 };
 
 struct ExportSlice {
-  nanoseconds start{};
-  nanoseconds end{};
+  TimeInterval time;
   std::string_view name;
   std::string_view category;  // in Kineto's words, so that the Chrome format can be read back
-  std::span<const Argument> arguments;
-  std::span<const std::uint64_t> arrows_out;  // begin at this slice's start; each id occurs once
-  std::optional<std::uint64_t> arrow_in;      // ends at this slice's start
+  std::span<const Argument> arguments{};
+  std::span<const std::uint64_t> arrows_out{};  // begin at this slice's start; each id occurs once
+  std::optional<std::uint64_t> arrow_in{};      // ends at this slice's start
 };
 
 /// Written, of each kind. An arrow is counted where it ends.
@@ -114,6 +91,7 @@ class ExportWriter {
   virtual TrackId add_counter(std::int32_t process,
                               std::string_view name,
                               std::string_view unit) = 0;
+  virtual void end(TrackId track, nanoseconds time) = 0;
   virtual void finish() = 0;
 
   void begin(TrackId track, const ExportSlice& slice) {
@@ -121,7 +99,6 @@ class ExportWriter {
     if (slice.arrow_in) ++counts_.arrows;
     write_begin(track, slice);
   }
-  void end(TrackId track, nanoseconds time) { write_end(track, time); }
   void count(TrackId counter, nanoseconds time, std::int64_t value) {
     ++counts_.counters;
     write_count(counter, time, value);
@@ -131,7 +108,6 @@ class ExportWriter {
 
  private:
   virtual void write_begin(TrackId track, const ExportSlice& slice) = 0;
-  virtual void write_end(TrackId track, nanoseconds time) = 0;
   virtual void write_count(TrackId counter, nanoseconds time, std::int64_t value) = 0;
 
   ExportCounts counts_;
@@ -149,40 +125,34 @@ std::vector<std::uint32_t> assign_lanes(const std::vector<TimeInterval>& events,
 
 inline constexpr std::uint32_t most_lanes = 64;
 
-/// Arrows from the kernel of the rank that came last to the ranks that waited for it.
-class Arrows {
- public:
-  /// Only arrows between events that the selection shows.
-  Arrows(const Job& job, const Attributed& attributed, const Selection& selection);
+// Ranks of a job as tracks: steps with their ledger, streams, threads of the host, counters.
 
-  /// Numbers of the arrows that begin at the start of a rank's device event.
-  std::span<const std::uint64_t> out_of(std::size_t rank, std::uint32_t event) const;
-  /// Number of the arrow that ends where a rank's waiting does.
-  std::optional<std::uint64_t> into(std::size_t rank, std::uint32_t event) const;
-
- private:
-  struct OfRank {
-    // By event; the numbers stand apart, so that those of one event are a span.
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> out;
-    std::vector<std::uint64_t> out_numbers;
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> in;
-  };
-  std::vector<OfRank> by_rank_;
-};
-
-// One rank of a job as tracks: steps with their ledger, streams, threads of the host, counters.
-
-/// What all ranks are written from.
+/// What ranks are written from.
 struct ExportSource {
   const Job& job;
   const Attributed& attributed;
   const Selection& selection;
-  const Arrows& arrows;
   const RankNumbers& numbers;
 };
 
-/// Writes the process of the rank at place `rank` of the job, with everything in it.
-void export_rank(const ExportSource& source, std::size_t rank, ExportWriter& writer);
+/// Writes a process for each rank that the selection shows, with everything in it.
+void export_ranks(const ExportSource& source, ExportWriter& writer);
+
+/// Calls `visit(name, value)` with each thing that Kineto's files have no words for.
+template <typename AnyRecording, typename Visit>
+void each_own_fact(AnyRecording& recording, Visit visit) {
+  auto& origin = recording.origin;
+  visit("tool", origin.tool);
+  visit("host", origin.host);
+  visit("run", origin.run);
+  visit("rank_from", origin.rank_from);
+  visit("step_marks_from", recording.step_marks_from);
+  visit("process", origin.process);
+  visit("device", origin.device);
+  visit("pipeline_stage", origin.pipeline_stage);
+  visit("data_parallel_rank", origin.data_parallel_rank);
+  visit("framework_timeline", origin.framework_timeline);
+}
 
 /// The first line of a file that ChromeWriter wrote begins with this.
 inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1,)";
@@ -190,11 +160,13 @@ inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1
 inline constexpr std::string_view chrome_rank_line =
     R"(,"ph":"M","name":"scaleworth_rank","args":{"distributedInfo":)";
 
-// The formats. `origin` is the time zero of the file; `file` must outlive the writer.
+// The formats. `origin` is the time zero of the file.
 
 /// Chrome's trace format in the dialect of PyTorch's profiler, one event a line; `origin` becomes
-/// baseTimeNanoseconds.
-std::unique_ptr<ExportWriter> chrome_writer(OutputFile& file, nanoseconds origin);
+/// baseTimeNanoseconds, `begin` stands before it.
+std::unique_ptr<ExportWriter> chrome_writer(Sink sink,
+                                            nanoseconds origin,
+                                            std::string_view begin = chrome_export_begin);
 /// Perfetto's own format: a sequence of TracePacket messages.
-std::unique_ptr<ExportWriter> perfetto_writer(OutputFile& file, nanoseconds origin);
+std::unique_ptr<ExportWriter> perfetto_writer(Sink sink, nanoseconds origin);
 }  // namespace scaleworth::trace

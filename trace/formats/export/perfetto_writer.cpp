@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/export/export_writer.h"
 
-#include <cstring>
+#include <bit>
 #include <unordered_map>
 
 namespace scaleworth::trace {
@@ -27,9 +27,7 @@ class ProtobufMessage {
     for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(value >> shift);
   }
   void real(std::uint32_t field, double value) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    fixed(field, bits);
+    fixed(field, std::bit_cast<std::uint64_t>(value));
   }
   void text(std::uint32_t field, std::string_view value) {
     tag(field, 2);
@@ -48,102 +46,65 @@ class ProtobufMessage {
   std::string bytes_;
 };
 
-namespace trace_file {
-constexpr std::uint32_t packet = 1;
-}  // namespace trace_file
-
-namespace trace_packet {
-constexpr std::uint32_t timestamp = 8;
-constexpr std::uint32_t sequence = 10;
-constexpr std::uint32_t track_event = 11;
-constexpr std::uint32_t interned_data = 12;
-constexpr std::uint32_t sequence_flags = 13;
-constexpr std::uint32_t track_descriptor = 60;
-}  // namespace trace_packet
-
-namespace track_event {
-constexpr std::uint32_t category_iid = 3;
-constexpr std::uint32_t debug_annotation = 4;
-constexpr std::uint32_t type = 9;
-constexpr std::uint32_t name_iid = 10;
-constexpr std::uint32_t track_uuid = 11;
-constexpr std::uint32_t counter_value = 30;
-constexpr std::uint32_t flow_id = 47;
-constexpr std::uint32_t terminating_flow_id = 48;
-constexpr std::uint64_t slice_begin = 1;
-constexpr std::uint64_t slice_end = 2;
-constexpr std::uint64_t counter = 4;
-}  // namespace track_event
-
-namespace annotation {
-constexpr std::uint32_t name_iid = 1;
-constexpr std::uint32_t integer = 4;
-constexpr std::uint32_t real = 5;
-constexpr std::uint32_t text = 6;
-}  // namespace annotation
-
-namespace descriptor {
-constexpr std::uint32_t uuid = 1;
-constexpr std::uint32_t name = 2;
-constexpr std::uint32_t process = 3;
-constexpr std::uint32_t process_pid = 1;
-constexpr std::uint32_t process_name = 6;
-constexpr std::uint32_t parent_uuid = 5;
-constexpr std::uint32_t counter = 8;
-constexpr std::uint32_t counter_unit_name = 6;
-constexpr std::uint32_t child_ordering = 11;
-constexpr std::uint32_t sibling_order_rank = 12;
-constexpr std::uint64_t explicit_ordering = 3;
-}  // namespace descriptor
-
-constexpr std::uint64_t needs_state = 2;  // SEQ_NEEDS_INCREMENTAL_STATE
+// Numbers of fields by message, as in google/perfetto protos/perfetto/trace.
+constexpr std::uint32_t trace_packet_field = 1;  // of the file
+struct TracePacket {
+  enum : std::uint32_t { timestamp = 8, sequence = 10, track_event = 11, interned_data = 12 };
+  enum : std::uint32_t { sequence_flags = 13, track_descriptor = 60 };
+};
+struct TrackEvent {
+  enum : std::uint32_t { category_iid = 3, debug_annotation = 4, type = 9, name_iid = 10 };
+  enum : std::uint32_t { track_uuid = 11, counter_value = 30, flow_id = 47 };
+  enum : std::uint32_t { terminating_flow_id = 48 };
+  enum Type : std::uint32_t { slice_begin = 1, slice_end = 2, counter = 4 };
+};
+struct DebugAnnotation {
+  enum : std::uint32_t { name_iid = 1, integer = 4, real = 5, text = 6 };
+};
+struct TrackDescriptor {
+  enum : std::uint32_t { uuid = 1, name = 2, process = 3, parent_uuid = 5, counter = 8 };
+  enum : std::uint32_t { child_ordering = 11, sibling_order_rank = 12 };
+  // Of its parts:
+  enum : std::uint32_t { process_pid = 1, process_name = 6, counter_unit_name = 6 };
+};
+constexpr std::uint64_t explicit_ordering = 3;  // of TrackDescriptor::child_ordering
+constexpr std::uint64_t needs_state = 2;        // SEQ_NEEDS_INCREMENTAL_STATE
 constexpr std::uint64_t only_sequence = 1;
 
 std::uint64_t process_uuid(std::int32_t process) {
   return static_cast<std::uint64_t>(process) << 32U;
 }
 
-/// Field numbers are those of google/perfetto protos/perfetto/trace.
 class PerfettoWriter final : public ExportWriter {
  public:
-  /// Times are written since `origin`. `file` must outlive the writer.
-  PerfettoWriter(OutputFile& file, nanoseconds origin) : file_(file), origin_(origin) {}
+  /// Times are written since `origin`.
+  PerfettoWriter(Sink sink, nanoseconds origin) : sink_(std::move(sink)), origin_(origin) {}
 
   bool is_read_back() const override { return false; }
   void add_process(const ExportProcess& process) override {
     part_.clear();
-    part_.signed_number(descriptor::process_pid, process.number);
-    part_.text(descriptor::process_name, process.name);
+    part_.signed_number(TrackDescriptor::process_pid, process.number);
+    part_.text(TrackDescriptor::process_name, process.name);
     event_.clear();
-    event_.number(descriptor::uuid, process_uuid(process.number));
-    event_.message(descriptor::process, part_);
-    event_.number(descriptor::child_ordering, descriptor::explicit_ordering);
+    event_.number(TrackDescriptor::uuid, process_uuid(process.number));
+    event_.message(TrackDescriptor::process, part_);
+    event_.number(TrackDescriptor::child_ordering, explicit_ordering);
     write_descriptor(event_);
   }
 
   TrackId add_track(std::int32_t process, std::string_view name) override {
-    const TrackId track = next_track(process);
-    event_.clear();
-    event_.number(descriptor::uuid, tracks_[track]);
-    event_.text(descriptor::name, name);
-    event_.number(descriptor::parent_uuid, process_uuid(process));
-    event_.number(descriptor::sibling_order_rank, track);
-    write_descriptor(event_);
-    return track;
+    return add_track(process, name, nullptr);
   }
 
   TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit) override {
-    const TrackId track = next_track(process);
     part_.clear();
-    part_.text(descriptor::counter_unit_name, unit);
-    event_.clear();
-    event_.number(descriptor::uuid, tracks_[track]);
-    event_.text(descriptor::name, name);
-    event_.number(descriptor::parent_uuid, process_uuid(process));
-    event_.message(descriptor::counter, part_);
-    event_.number(descriptor::sibling_order_rank, track);
-    write_descriptor(event_);
-    return track;
+    part_.text(TrackDescriptor::counter_unit_name, unit);
+    return add_track(process, name, &part_);
+  }
+
+  void end(TrackId track, nanoseconds time) override {
+    begin_event(time, track, TrackEvent::slice_end);
+    write_event();
   }
 
   void finish() override {}
@@ -156,23 +117,18 @@ class PerfettoWriter final : public ExportWriter {
   };
 
   void write_begin(TrackId track, const ExportSlice& slice) override {
-    begin_event(slice.start, track, track_event::slice_begin);
-    event_.number(track_event::name_iid, intern(names_, slice.name));
-    event_.number(track_event::category_iid, intern(categories_, slice.category));
+    begin_event(slice.time.start, track, TrackEvent::slice_begin);
+    event_.number(TrackEvent::name_iid, intern(names_, slice.name));
+    event_.number(TrackEvent::category_iid, intern(categories_, slice.category));
     for (const Argument& argument : slice.arguments) add_argument(argument);
-    for (const std::uint64_t arrow : slice.arrows_out) event_.fixed(track_event::flow_id, arrow);
-    if (slice.arrow_in) event_.fixed(track_event::terminating_flow_id, *slice.arrow_in);
-    write_event();
-  }
-
-  void write_end(TrackId track, nanoseconds time) override {
-    begin_event(time, track, track_event::slice_end);
+    for (const std::uint64_t arrow : slice.arrows_out) event_.fixed(TrackEvent::flow_id, arrow);
+    if (slice.arrow_in) event_.fixed(TrackEvent::terminating_flow_id, *slice.arrow_in);
     write_event();
   }
 
   void write_count(TrackId counter, nanoseconds time, std::int64_t value) override {
-    begin_event(time, counter, track_event::counter);
-    event_.signed_number(track_event::counter_value, value);
+    begin_event(time, counter, TrackEvent::counter);
+    event_.signed_number(TrackEvent::counter_value, value);
     write_event();
   }
 
@@ -190,53 +146,61 @@ class PerfettoWriter final : public ExportWriter {
   void add_argument(const Argument& argument) {
     const std::uint64_t name = intern(argument_names_, argument.name);
     part_.clear();
-    part_.number(annotation::name_iid, name);
+    part_.number(DebugAnnotation::name_iid, name);
     if (const auto* integer = std::get_if<std::int64_t>(&argument.value))
-      part_.signed_number(annotation::integer, *integer);
+      part_.signed_number(DebugAnnotation::integer, *integer);
     else if (const auto* real = std::get_if<double>(&argument.value))
-      part_.real(annotation::real, *real);
+      part_.real(DebugAnnotation::real, *real);
     else
-      part_.text(annotation::text, std::get<std::string_view>(argument.value));
-    event_.message(track_event::debug_annotation, part_);
+      part_.text(DebugAnnotation::text, std::get<std::string_view>(argument.value));
+    event_.message(TrackEvent::debug_annotation, part_);
   }
 
-  void begin_event(nanoseconds time, TrackId track, std::uint64_t type) {
+  void begin_event(nanoseconds time, TrackId track, TrackEvent::Type type) {
     interned_.clear();
     packet_.clear();
-    packet_.number(trace_packet::timestamp, static_cast<std::uint64_t>((time - origin_).count()));
+    packet_.number(TracePacket::timestamp, static_cast<std::uint64_t>((time - origin_).count()));
     event_.clear();
-    event_.number(track_event::type, type);
-    event_.number(track_event::track_uuid, tracks_.at(track));
+    event_.number(TrackEvent::type, type);
+    event_.number(TrackEvent::track_uuid, tracks_.at(track));
   }
 
   void write_event() {
-    packet_.message(trace_packet::track_event, event_);
-    if (!interned_.bytes().empty()) packet_.message(trace_packet::interned_data, interned_);
-    packet_.number(trace_packet::sequence_flags, needs_state);
+    packet_.message(TracePacket::track_event, event_);
+    if (!interned_.bytes().empty()) packet_.message(TracePacket::interned_data, interned_);
+    packet_.number(TracePacket::sequence_flags, needs_state);
     write_packet();
   }
 
   void write_descriptor(const ProtobufMessage& described) {
     packet_.clear();
-    packet_.message(trace_packet::track_descriptor, described);
-    if (first_flags_ != 0) packet_.number(trace_packet::sequence_flags, first_flags_);
+    packet_.message(TracePacket::track_descriptor, described);
+    if (first_flags_ != 0) packet_.number(TracePacket::sequence_flags, first_flags_);
     first_flags_ = 0;
     write_packet();
   }
 
   void write_packet() {
-    packet_.number(trace_packet::sequence, only_sequence);
+    packet_.number(TracePacket::sequence, only_sequence);
     frame_.clear();
-    frame_.message(trace_file::packet, packet_);
-    file_.write(frame_.bytes());
+    frame_.message(trace_packet_field, packet_);
+    sink_(frame_.bytes());
   }
 
-  TrackId next_track(std::int32_t process) {
-    tracks_.push_back(process_uuid(process) + tracks_.size() + 1);
-    return static_cast<TrackId>(tracks_.size() - 1);
+  TrackId add_track(std::int32_t process, std::string_view name, const ProtobufMessage* counter) {
+    const auto track = static_cast<TrackId>(tracks_.size());
+    tracks_.push_back(process_uuid(process) + track + 1);
+    event_.clear();
+    event_.number(TrackDescriptor::uuid, tracks_[track]);
+    event_.text(TrackDescriptor::name, name);
+    event_.number(TrackDescriptor::parent_uuid, process_uuid(process));
+    if (counter) event_.message(TrackDescriptor::counter, *counter);
+    event_.number(TrackDescriptor::sibling_order_rank, track);
+    write_descriptor(event_);
+    return track;
   }
 
-  OutputFile& file_;
+  Sink sink_;
   nanoseconds origin_;
   std::uint64_t first_flags_ = 1;      // SEQ_INCREMENTAL_STATE_CLEARED, in the first packet
   std::vector<std::uint64_t> tracks_;  // uuid by TrackId
@@ -252,7 +216,7 @@ class PerfettoWriter final : public ExportWriter {
 };
 }  // namespace
 
-std::unique_ptr<ExportWriter> perfetto_writer(OutputFile& file, nanoseconds origin) {
-  return std::make_unique<PerfettoWriter>(file, origin);
+std::unique_ptr<ExportWriter> perfetto_writer(Sink sink, nanoseconds origin) {
+  return std::make_unique<PerfettoWriter>(std::move(sink), origin);
 }
 }  // namespace scaleworth::trace

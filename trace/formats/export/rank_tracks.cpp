@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/export/export_writer.h"
+#include "trace/formats/kineto.h"
 
 #include <algorithm>
 #include <map>
@@ -16,23 +17,7 @@ bool fits(OpenEnds& open, const TimeInterval& event, Nesting nesting) {
   while (!open.empty() && open.back() <= event.start) open.pop_back();
   return open.empty() || (nesting == Nesting::inside_allowed && event.end <= open.back());
 }
-}  // namespace
 
-std::vector<std::uint32_t> assign_lanes(const std::vector<TimeInterval>& events, Nesting nesting) {
-  std::vector<OpenEnds> lanes;
-  std::vector<std::uint32_t> result;
-  result.reserve(events.size());
-  for (const TimeInterval& event : events) {
-    std::uint32_t lane = 0;
-    while (lane < lanes.size() && !fits(lanes[lane], event, nesting)) ++lane;
-    if (lane == lanes.size() && lane < most_lanes) lanes.emplace_back();
-    if (lane < lanes.size()) lanes[lane].push_back(event.end);
-    result.push_back(lane);
-  }
-  return result;
-}
-
-namespace {
 /// Ends slices that are over before the next one begins.
 class NestingTrack {
  public:
@@ -41,9 +26,9 @@ class NestingTrack {
   NestingTrack& operator=(const NestingTrack&) = delete;
 
   void add(const ExportSlice& slice) {
-    end_before(slice.start);
+    end_before(slice.time.start);
     writer_.begin(track_, slice);
-    open_.push_back(slice.end);
+    open_.push_back(slice.time.end);
   }
   void finish() { end_before(nanoseconds::max()); }
 
@@ -59,36 +44,6 @@ class NestingTrack {
 
 using attribution::CollectiveKind;
 
-/// As PyTorch spells it where that differs from our names.
-std::string_view collective_name(CollectiveKind kind) {
-  if (kind == CollectiveKind::send_receive) return "sendrecv";
-  return attribution::collective_kind_name(kind);
-}
-
-std::string_view category_of(const DeviceEvent& event) {
-  if (event.operation == DeviceOperation::copy) return "gpu_memcpy";
-  if (event.operation == DeviceOperation::fill) return "gpu_memset";
-  return "kernel";
-}
-
-std::string_view category_of(const HostEvent& event) {
-  switch (event.activity) {
-    case HostActivity::runtime_call:
-      return "cuda_runtime";
-    case HostActivity::driver_call:
-      return "cuda_driver";
-    case HostActivity::synchronization:
-      return "cuda_sync";
-    case HostActivity::operation:
-      return "cpu_op";
-    case HostActivity::annotation:
-      return "user_annotation";
-    case HostActivity::overhead:
-      return "overhead";
-  }
-  return "";
-}
-
 /// Arguments of one event; valid until the next call.
 class EventArguments {
  public:
@@ -96,22 +51,21 @@ class EventArguments {
 
   const std::vector<Argument>& of(const DeviceEvent& event) {
     all_.clear();
-    number("device", event.device);
-    number("stream", event.stream);
-    if (event.correlation != 0) number("correlation", static_cast<std::int64_t>(event.correlation));
-    if (event.graph_node != 0) number("graph node id", static_cast<std::int64_t>(event.graph_node));
+    number("device", std::optional(event.device));
+    number("stream", std::optional(event.stream));
+    number("correlation", unless_zero(event.correlation));
+    number("graph node id", unless_zero(event.graph_node));
     if (event.operation == DeviceOperation::kernel)
       text("class", attribution::work_class_name(event.work_class));
     if (event.communication != no_index)
       add_communication(recording_.communications.at(event.communication));
-    if (event.copy != no_index)
-      if (const auto bytes = recording_.copies.at(event.copy).bytes) number("bytes", *bytes);
+    if (event.copy != no_index) number("bytes", recording_.copies.at(event.copy).bytes);
     return all_;
   }
 
   const std::vector<Argument>& of(const HostEvent& event) {
     all_.clear();
-    if (event.correlation != 0) number("correlation", static_cast<std::int64_t>(event.correlation));
+    number("correlation", unless_zero(event.correlation));
     if (event.synchronization != no_index)
       add_synchronization(recording_.synchronizations.at(event.synchronization));
     if (event.cause) text("idle because", attribution::host_cause_name(*event.cause));
@@ -119,40 +73,43 @@ class EventArguments {
   }
 
  private:
-  void number(std::string_view name, std::int64_t value) { all_.push_back({name, value}); }
+  static std::optional<std::uint64_t> unless_zero(std::uint64_t value) {
+    return value == 0 ? std::nullopt : std::optional(value);
+  }
+  template <class Number>
+  void number(std::string_view name, const std::optional<Number>& value) {
+    if (value) all_.push_back({name, static_cast<std::int64_t>(*value)});
+  }
   void text(std::string_view name, std::string_view value) { all_.push_back({name, value}); }
-  void add_communication(const Communication& communication) {
-    if (communication.kind != CollectiveKind::unknown)
-      text("Collective name", collective_name(communication.kind));
-    if (communication.input_bytes) number("In msg nelems", *communication.input_bytes);
-    if (communication.output_bytes) number("Out msg nelems", *communication.output_bytes);
-    if (communication.input_bytes || communication.output_bytes) text("dtype", "Byte");
-    if (communication.group != NameId::none) add_group(communication.group);
-    if (communication.sequence) number("Seq", *communication.sequence);
-    if (communication.algorithm != NameId::none)
-      text("Algorithm", recording_.names.at(communication.algorithm));
-    if (communication.protocol != NameId::none)
-      text("Protocol", recording_.names.at(communication.protocol));
-    if (communication.root) number("Root Rank", *communication.root);
-    if (!communication.peer) return;
-    number(communication.kind == CollectiveKind::receive ? "Src Rank" : "Dst Rank",
-           *communication.peer);
+  void text(std::string_view name, NameId value) {
+    if (value != NameId::none) text(name, recording_.names.at(value));
   }
 
-  void add_group(NameId group) {
-    text("Process Group Name", recording_.names.at(group));
-    const auto known = recording_.groups.find(group);
-    if (known == recording_.groups.end()) return;
-    if (known->second.size) number("Group size", *known->second.size);
+  void add_communication(const Communication& communication) {
+    if (communication.kind == CollectiveKind::send_receive)
+      text("Collective name", "sendrecv");  // as PyTorch spells it
+    else if (communication.kind != CollectiveKind::unknown)
+      text("Collective name", attribution::collective_kind_name(communication.kind));
+    number("In msg nelems", communication.input_bytes);
+    number("Out msg nelems", communication.output_bytes);
+    if (communication.input_bytes || communication.output_bytes) text("dtype", "Byte");
+    text("Process Group Name", communication.group);
+    const auto group = recording_.groups.find(communication.group);
+    if (communication.group != NameId::none && group != recording_.groups.end())
+      number("Group size", group->second.size);
+    number("Seq", communication.sequence);
+    text("Algorithm", communication.algorithm);
+    text("Protocol", communication.protocol);
+    number("Root Rank", communication.root);
+    number(communication.kind == CollectiveKind::receive ? "Src Rank" : "Dst Rank",
+           communication.peer);
   }
 
   void add_synchronization(const Synchronization& synchronization) {
     text("cuda_sync_kind", synchronization_name(synchronization.kind));
-    if (synchronization.stream) number("stream", *synchronization.stream);
-    if (synchronization.waits_on) number("wait_on_stream", *synchronization.waits_on);
-    if (synchronization.event_record)
-      number("wait_on_cuda_event_record_corr_id",
-             static_cast<std::int64_t>(*synchronization.event_record));
+    number("stream", synchronization.stream);
+    number("wait_on_stream", synchronization.waits_on);
+    number("wait_on_cuda_event_record_corr_id", synchronization.event_record);
   }
 
   const Recording& recording_;
@@ -161,10 +118,6 @@ class EventArguments {
 
 constexpr std::int64_t most_samples = 1000;  // of one rank's load
 constexpr nanoseconds shortest_sample = std::chrono::microseconds(10);
-
-std::int64_t percent(nanoseconds part, nanoseconds whole) {
-  return (100 * part.count() + whole.count() / 2) / whole.count();
-}
 
 /// Share of time in which anything runs, in pieces of equal length.
 void count_load(const IntervalSet& busy, TimeInterval window, TrackId track, ExportWriter& writer) {
@@ -177,51 +130,91 @@ void count_load(const IntervalSet& busy, TimeInterval window, TrackId track, Exp
     while (range != busy.ranges().end() && range->end <= start) ++range;
     for (auto next = range; next != busy.ranges().end() && next->start < end; ++next)
       covered += std::min(next->end, end) - std::max(next->start, start);
-    const std::int64_t value = percent(covered, end - start);
+    const std::int64_t whole = (end - start).count();
+    const std::int64_t value = (100 * covered.count() + whole / 2) / whole;  // percent
     if (value != last) writer.count(track, start, value);
     last = value;
   }
   writer.count(track, window.end, 0);
 }
 
-std::int64_t bytes_of(const Communication& communication) {
-  return std::max(communication.input_bytes.value_or(0), communication.output_bytes.value_or(0));
-}
-
-void export_counters(const ExportSource& source, std::size_t rank, ExportWriter& writer) {
-  const Recording& recording = source.job.recordings.at(rank);
-  const ClockMap& map = source.attributed.alignment.map;
-  std::vector<TimeInterval> active;
-  std::map<nanoseconds, std::int64_t> changes;  // of the bytes in flight
-  for (const DeviceEvent& event : recording.device_events) {
-    const nanoseconds start = map.to_common(rank, event.start);
-    const nanoseconds end = map.to_common(rank, event.end);
-    if (!source.selection.shows(start, end)) continue;
-    active.push_back({start, end});
-    if (event.communication == no_index) continue;
-    const std::int64_t bytes = bytes_of(recording.communications.at(event.communication));
-    if (bytes == 0) continue;
-    changes[start] += bytes;
-    changes[end] -= bytes;
+/// Arrows from the kernel of the rank that came last to the ranks that waited for it.
+class Arrows {
+ public:
+  /// Only arrows between events that the selection shows.
+  Arrows(const Job& job, const Attributed& attributed, const Selection& selection)
+      : by_rank_(attributed.waits.by_rank.size()) {
+    const Waits& waits = attributed.waits;
+    const auto is_shown = [&](std::size_t rank, const CommunicationSplit& split) {
+      return selection.shows(rank, job.recordings.at(rank).device_events.at(split.event));
+    };
+    // Which event of each rank takes part in a collective; by collective.
+    std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> shown(waits.by_rank.size());
+    for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
+      for (const CommunicationSplit& split : waits.by_rank[rank])
+        if (split.collective >= 0 && is_shown(rank, split))
+          shown[rank].emplace_back(split.collective, split.event);
+      std::ranges::sort(shown[rank]);
+    }
+    std::uint64_t number = 0;
+    for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
+      for (const CommunicationSplit& split : waits.by_rank[rank]) {
+        if (!split.known || !split.waited_for || !is_shown(rank, split)) continue;
+        const auto straggler = static_cast<std::size_t>(split.waited_for->index);
+        if (straggler >= shown.size() || straggler == rank) continue;
+        const auto& events = shown[straggler];
+        const auto from =
+            std::ranges::lower_bound(events, std::pair(split.collective, std::uint32_t{0}));
+        if (from == events.end() || from->first != split.collective) continue;
+        ++number;
+        by_rank_[straggler].out.emplace_back(from->second, number);
+        by_rank_[rank].in.emplace_back(split.event, number);
+      }
+    }
+    for (OfRank& arrows : by_rank_) {
+      std::ranges::sort(arrows.out);
+      std::ranges::sort(arrows.in);
+      for (const auto& [event, out] : arrows.out) arrows.out_numbers.push_back(out);
+    }
   }
-  if (active.empty()) return;
-  const auto process = static_cast<std::int32_t>(rank) + 1;
-  const IntervalSet busy(std::move(active));
-  TimeInterval span{std::max(busy.ranges().front().start, source.selection.window.start),
-                    std::min(busy.ranges().back().end, source.selection.window.end)};
-  if (!busy.empty() && span.end > span.start)
-    count_load(busy, span, writer.add_counter(process, "GPU busy", "%"), writer);
-  if (changes.empty()) return;
-  const TrackId track = writer.add_counter(process, "communication in flight", "bytes");
-  std::int64_t in_flight = 0;
-  for (const auto& [time, change] : changes)
-    if (change != 0) writer.count(track, time, in_flight += change);
-}
+
+  /// Numbers of the arrows that begin at the start of a rank's device event.
+  std::span<const std::uint64_t> out_of(std::size_t rank, std::uint32_t event) const {
+    const OfRank& arrows = by_rank_.at(rank);
+    const auto first = std::ranges::lower_bound(arrows.out, event, {}, &Numbered::first);
+    const auto last = std::ranges::upper_bound(arrows.out, event, {}, &Numbered::first);
+    return std::span(arrows.out_numbers)
+        .subspan(static_cast<std::size_t>(first - arrows.out.begin()),
+                 static_cast<std::size_t>(last - first));
+  }
+
+  /// Number of the arrow that ends where a rank's waiting does.
+  std::optional<std::uint64_t> into(std::size_t rank, std::uint32_t event) const {
+    const auto& in = by_rank_.at(rank).in;
+    const auto found = std::ranges::lower_bound(in, event, {}, &Numbered::first);
+    if (found == in.end() || found->first != event) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  using Numbered = std::pair<std::uint32_t, std::uint64_t>;  // event, number of the arrow
+  struct OfRank {
+    // By event; the numbers stand apart, so that those of one event are a span.
+    std::vector<Numbered> out;
+    std::vector<std::uint64_t> out_numbers;
+    std::vector<Numbered> in;
+  };
+  std::vector<OfRank> by_rank_;
+};
 
 class RankExporter {
  public:
-  RankExporter(const ExportSource& source, std::size_t rank, ExportWriter& writer)
+  RankExporter(const ExportSource& source,
+               const Arrows& arrows,
+               std::size_t rank,
+               ExportWriter& writer)
       : source_(source),
+        arrows_(arrows),
         rank_(rank),
         process_(static_cast<std::int32_t>(rank) + 1),
         recording_(source.job.recordings.at(rank)),
@@ -239,19 +232,17 @@ class RankExporter {
     if (writer_.is_read_back()) write_step_marks();
     write_streams();
     write_threads();
-    export_counters(source_, rank_, writer_);
+    write_counters();
   }
 
  private:
   template <typename Event>
   TimeInterval common(const Event& event) const {
-    const ClockMap& map = source_.attributed.alignment.map;
-    return {map.to_common(rank_, event.start), map.to_common(rank_, event.end)};
+    return common_time(source_.selection.clocks, rank_, event);
   }
   template <typename Event>
   bool shown(const Event& event) const {
-    const TimeInterval time = common(event);
-    return source_.selection.shows(time.start, time.end);
+    return source_.selection.shows(rank_, event);
   }
 
   std::string rank_label(std::size_t place) const {
@@ -272,10 +263,10 @@ class RankExporter {
     if (steps.empty()) return;
     NestingTrack track(writer_, writer_.add_track(process_, "steps"));
     for (const StepSpan& step : steps) {
-      if (!source_.selection.shows(step.start, step.end)) continue;
+      if (!source_.selection.shows(TimeInterval{step.start, step.end})) continue;
       const std::string name = fmt::format("step {}", step.number);
       const auto arguments = ledger_arguments(step.number);
-      track.add({step.start, step.end, name, "step", arguments, {}, std::nullopt});
+      track.add({{step.start, step.end}, name, "step", arguments});
     }
     track.finish();
   }
@@ -287,15 +278,13 @@ class RankExporter {
     for (std::uint32_t i = 0; i < recording_.step_marks.size(); ++i)
       if (shown(recording_.step_marks[i])) marks.push_back({i, common(recording_.step_marks[i])});
     if (marks.empty()) return;
-    write_lanes("step marks",
-                std::move(marks),
-                Nesting::inside_allowed,
-                [this](NestingTrack& track, std::uint32_t index) {
-                  const StepMark& mark = recording_.step_marks[index];
-                  const TimeInterval time = common(mark);
-                  const std::string name = fmt::format("ProfilerStep#{}", mark.number);
-                  track.add({time.start, time.end, name, "user_annotation", {}, {}, std::nullopt});
-                });
+    write_lanes(
+        "step marks", std::move(marks), Nesting::inside_allowed, &RankExporter::add_step_mark);
+  }
+
+  void add_step_mark(NestingTrack& track, std::uint32_t index) {
+    const StepMark& mark = recording_.step_marks[index];
+    track.add({common(mark), fmt::format("ProfilerStep#{}", mark.number), "user_annotation"});
   }
 
   std::vector<Argument> ledger_arguments(std::int32_t step) const {
@@ -328,11 +317,10 @@ class RankExporter {
       streams[{event.device, event.stream}].push_back({i, time});
     }
     for (auto& [place, events] : streams)
-      write_lanes(
-          fmt::format("GPU {} stream {}", place.first, place.second),
-          std::move(events),
-          Nesting::none,
-          [this](NestingTrack& track, std::uint32_t index) { add_device_event(track, index); });
+      write_lanes(fmt::format("GPU {} stream {}", place.first, place.second),
+                  std::move(events),
+                  Nesting::none,
+                  &RankExporter::add_device_event);
   }
 
   const CommunicationSplit* split_of(std::uint32_t event) const {
@@ -346,17 +334,15 @@ class RankExporter {
     const TimeInterval time = common(event);
     const CommunicationSplit* split = split_of(index);
     if (split) add_wait(track, *split, {split->start, std::min(split->split, time.start)});
-    track.add({time.start,
-               time.end,
+    track.add({time,
                recording_.names.at(event.name),
-               category_of(event),
+               kineto_category_name(event.operation),
                arguments_.of(event),
-               source_.arrows.out_of(rank_, index),
-               std::nullopt});
+               arrows_.out_of(rank_, index)});
     if (!split) return;
     const nanoseconds turn = std::clamp(split->split, time.start, time.end);
     add_wait(track, *split, {std::max(split->start, time.start), turn});
-    track.add({turn, time.end, "transfer", "transfer", {}, {}, source_.arrows.into(rank_, index)});
+    track.add({{turn, time.end}, "transfer", "transfer", {}, {}, arrows_.into(rank_, index)});
   }
 
   void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
@@ -364,7 +350,7 @@ class RankExporter {
     std::string name = "wait";
     if (split.waited_for)
       name += " for " + rank_label(static_cast<std::size_t>(split.waited_for->index));
-    track.add({time.start, time.end, name, "wait", {}, {}, std::nullopt});
+    track.add({time, name, "wait"});
   }
 
   void write_threads() {
@@ -379,24 +365,16 @@ class RankExporter {
     for (auto& [thread, events] : threads) {
       std::string name = thread < recording_.threads.size() ? recording_.threads[thread] : "";
       if (name.empty()) name = "host";
-      write_lanes(
-          name,
-          std::move(events),
-          Nesting::inside_allowed,
-          [this](NestingTrack& track, std::uint32_t index) { add_host_event(track, index); });
+      write_lanes(name, std::move(events), Nesting::inside_allowed, &RankExporter::add_host_event);
     }
   }
 
   void add_host_event(NestingTrack& track, std::uint32_t index) {
     const HostEvent& event = recording_.host_events[index];
-    const TimeInterval time = common(event);
-    track.add({time.start,
-               time.end,
+    track.add({common(event),
                recording_.names.at(event.name),
-               category_of(event),
-               arguments_.of(event),
-               {},
-               std::nullopt});
+               kineto_category_name(event.activity),
+               arguments_.of(event)});
   }
 
   /// An event, and the time for which it needs a lane.
@@ -404,9 +382,11 @@ class RankExporter {
     std::uint32_t index;
     TimeInterval time;
   };
-  template <typename Add>
   /// `add(track, index)` writes one event.
-  void write_lanes(const std::string& name, std::vector<Placed> events, Nesting nesting, Add add) {
+  void write_lanes(const std::string& name,
+                   std::vector<Placed> events,
+                   Nesting nesting,
+                   void (RankExporter::*add)(NestingTrack& track, std::uint32_t index)) {
     std::ranges::stable_sort(events, [](const Placed& a, const Placed& b) {
       return std::tie(a.time.start, b.time.end) < std::tie(b.time.start, a.time.end);
     });
@@ -419,14 +399,44 @@ class RankExporter {
       const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
       NestingTrack track(writer_, writer_.add_track(process_, lane_name));
       for (std::size_t i = 0; i < events.size(); ++i)
-        if (lanes[i] == lane) add(track, events[i].index);
+        if (lanes[i] == lane) (this->*add)(track, events[i].index);
       track.finish();
     }
     for (const std::uint32_t lane : lanes)
       if (lane == most_lanes) writer_.leave_out();
   }
 
+  void write_counters() {
+    std::vector<TimeInterval> active;
+    std::map<nanoseconds, std::int64_t> changes;  // of the bytes in flight
+    for (const DeviceEvent& event : recording_.device_events) {
+      if (!shown(event)) continue;
+      const TimeInterval& time = active.emplace_back(common(event));
+      if (event.communication == no_index) continue;
+      const Communication& of = recording_.communications.at(event.communication);
+      const auto bytes = std::max(of.input_bytes.value_or(0), of.output_bytes.value_or(0));
+      if (bytes == 0) continue;
+      changes[time.start] += bytes;
+      changes[time.end] -= bytes;
+    }
+    if (active.empty()) return;
+    const IntervalSet busy(std::move(active));
+    const TimeInterval& window = source_.selection.window;
+    if (!busy.empty()) {
+      const TimeInterval span{std::max(busy.ranges().front().start, window.start),
+                              std::min(busy.ranges().back().end, window.end)};
+      if (span.end > span.start)
+        count_load(busy, span, writer_.add_counter(process_, "GPU busy", "%"), writer_);
+    }
+    if (changes.empty()) return;
+    const TrackId track = writer_.add_counter(process_, "communication in flight", "bytes");
+    std::int64_t in_flight = 0;
+    for (const auto& [time, change] : changes)
+      if (change != 0) writer_.count(track, time, in_flight += change);
+  }
+
   const ExportSource& source_;
+  const Arrows& arrows_;
   std::size_t rank_;
   std::int32_t process_;
   const Recording& recording_;
@@ -436,84 +446,23 @@ class RankExporter {
 };
 }  // namespace
 
-void export_rank(const ExportSource& source, std::size_t rank, ExportWriter& writer) {
-  RankExporter(source, rank, writer).write();
+std::vector<std::uint32_t> assign_lanes(const std::vector<TimeInterval>& events, Nesting nesting) {
+  std::vector<OpenEnds> lanes;
+  std::vector<std::uint32_t> result;
+  result.reserve(events.size());
+  for (const TimeInterval& event : events) {
+    std::uint32_t lane = 0;
+    while (lane < lanes.size() && !fits(lanes[lane], event, nesting)) ++lane;
+    if (lane == lanes.size() && lane < most_lanes) lanes.emplace_back();
+    if (lane < lanes.size()) lanes[lane].push_back(event.end);
+    result.push_back(lane);
+  }
+  return result;
 }
 
-namespace {
-/// Which event of a rank takes part in a collective; by collective.
-using Participation = std::vector<std::pair<std::int64_t, std::uint32_t>>;
-
-/// Whether the selection shows the event of a split.
-class ShownEvents {
- public:
-  ShownEvents(const Job& job, const ClockMap& clocks, const Selection& selection)
-      : job_(job), clocks_(clocks), selection_(selection) {}
-  bool contain(std::size_t rank, const CommunicationSplit& split) const {
-    const DeviceEvent& event = job_.recordings.at(rank).device_events.at(split.event);
-    return selection_.ranks.at(rank) && selection_.shows(clocks_.to_common(rank, event.start),
-                                                         clocks_.to_common(rank, event.end));
-  }
-
- private:
-  const Job& job_;
-  const ClockMap& clocks_;
-  const Selection& selection_;
-};
-
-std::vector<Participation> shown_participations(const Waits& waits, const ShownEvents& shown) {
-  std::vector<Participation> all(waits.by_rank.size());
-  for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-    for (const CommunicationSplit& split : waits.by_rank[rank])
-      if (split.collective >= 0 && shown.contain(rank, split))
-        all[rank].emplace_back(split.collective, split.event);
-    std::ranges::sort(all[rank]);
-  }
-  return all;
-}
-}  // namespace
-
-Arrows::Arrows(const Job& job, const Attributed& attributed, const Selection& selection)
-    : by_rank_(attributed.waits.by_rank.size()) {
-  const Waits& waits = attributed.waits;
-  const ShownEvents events_shown(job, attributed.alignment.map, selection);
-  const std::vector<Participation> shown = shown_participations(waits, events_shown);
-  std::uint64_t number = 0;
-  for (std::size_t rank = 0; rank < waits.by_rank.size(); ++rank) {
-    for (const CommunicationSplit& split : waits.by_rank[rank]) {
-      if (!split.known || !split.waited_for || !events_shown.contain(rank, split)) continue;
-      const auto straggler = static_cast<std::size_t>(split.waited_for->index);
-      if (straggler >= shown.size() || straggler == rank) continue;
-      const auto& events = shown[straggler];
-      const auto from =
-          std::ranges::lower_bound(events, std::pair(split.collective, std::uint32_t{0}));
-      if (from == events.end() || from->first != split.collective) continue;
-      ++number;
-      by_rank_[straggler].out.emplace_back(from->second, number);
-      by_rank_[rank].in.emplace_back(split.event, number);
-    }
-  }
-  for (OfRank& arrows : by_rank_) {
-    std::ranges::sort(arrows.out);
-    std::ranges::sort(arrows.in);
-    for (const auto& [event, out] : arrows.out) arrows.out_numbers.push_back(out);
-  }
-}
-
-std::span<const std::uint64_t> Arrows::out_of(std::size_t rank, std::uint32_t event) const {
-  const OfRank& arrows = by_rank_.at(rank);
-  const auto first = std::ranges::lower_bound(arrows.out, std::pair(event, std::uint64_t{0}));
-  auto last = first;
-  while (last != arrows.out.end() && last->first == event) ++last;
-  return std::span(arrows.out_numbers)
-      .subspan(static_cast<std::size_t>(first - arrows.out.begin()),
-               static_cast<std::size_t>(last - first));
-}
-
-std::optional<std::uint64_t> Arrows::into(std::size_t rank, std::uint32_t event) const {
-  const auto& in = by_rank_.at(rank).in;
-  const auto found = std::ranges::lower_bound(in, std::pair(event, std::uint64_t{0}));
-  if (found == in.end() || found->first != event) return std::nullopt;
-  return found->second;
+void export_ranks(const ExportSource& source, ExportWriter& writer) {
+  const Arrows arrows(source.job, source.attributed, source.selection);
+  for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank)
+    if (source.selection.ranks[rank]) RankExporter(source, arrows, rank, writer).write();
 }
 }  // namespace scaleworth::trace

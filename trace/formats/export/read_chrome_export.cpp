@@ -14,7 +14,7 @@
 
 namespace scaleworth::trace {
 namespace {
-constexpr std::size_t piece = 1 << 20;
+constexpr std::size_t read_piece = 1 << 20;
 
 /// The events of one rank, as text.
 struct RankText {
@@ -43,11 +43,13 @@ class RankSource final : public ByteSource {
 };
 
 /// Sorts lines by the process that they begin with.
-class LineSorter {
- public:
+struct SortedLines {
+  std::string head;
+  std::map<std::int32_t, RankText> ranks;
+
   void add(std::string_view line) {
-    if (head_.empty()) {
-      head_ = line;
+    if (head.empty()) {
+      head = line;
       return;
     }
     while (line.ends_with(',') || line.ends_with('\r')) line.remove_suffix(1);
@@ -58,7 +60,7 @@ class LineSorter {
     const auto [end, error] =
         std::from_chars(line.data() + begin.size(), line.data() + line.size(), process);
     if (error != std::errc()) return;
-    RankText& rank = ranks_[process];
+    RankText& rank = ranks[process];
     std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
     if (rest.starts_with(chrome_rank_line)) {
       rest.remove_prefix(chrome_rank_line.size());
@@ -68,13 +70,6 @@ class LineSorter {
     if (!rank.events.empty()) rank.events += ",\n";
     rank.events += line;
   }
-
-  const std::string& head() const { return head_; }
-  const std::map<std::int32_t, RankText>& ranks() const { return ranks_; }
-
- private:
-  std::string head_;
-  std::map<std::int32_t, RankText> ranks_;
 };
 
 template <typename Value>
@@ -95,37 +90,27 @@ void restore_origin(const std::string& distributed_info, Recording& recording) {
   const auto info = nlohmann::json::parse(distributed_info, nullptr, false);
   const auto own = info.is_object() ? info.value("scaleworth", nlohmann::json()) : info;
   if (!own.is_object()) return;
-  Origin& origin = recording.origin;
-  restore(own, "tool", origin.tool);
-  restore(own, "host", origin.host);
-  restore(own, "run", origin.run);
-  restore(own, "rank_from", origin.rank_from);
-  restore(own, "process", origin.process);
-  restore(own, "device", origin.device);
-  restore(own, "pipeline_stage", origin.pipeline_stage);
-  restore(own, "data_parallel_rank", origin.data_parallel_rank);
-  restore(own, "step_marks_from", recording.step_marks_from);
-  restore(own, "framework_timeline", origin.framework_timeline);
-  origin.tool += ", exported";
-  origin.rank_from = "as exported: " + origin.rank_from;
+  each_own_fact(recording, [&](const char* name, auto& value) { restore(own, name, value); });
+  recording.origin.tool += ", exported";
+  recording.origin.rank_from = "as exported: " + recording.origin.rank_from;
 }
 
-LineSorter sort_lines(ByteSource& source) {
-  LineSorter sorter;
+SortedLines sort_lines(ByteSource& source) {
+  SortedLines lines;
   std::string pending;
-  std::vector<char> buffer(piece);
+  std::vector<char> buffer(read_piece);
   while (const std::size_t got = source.read(buffer)) {
     pending.append(buffer.data(), got);
     std::size_t begin = 0;
     for (std::size_t end = pending.find('\n'); end != std::string::npos;
          end = pending.find('\n', begin)) {
-      sorter.add(std::string_view(pending).substr(begin, end - begin));
+      lines.add(std::string_view(pending).substr(begin, end - begin));
       begin = end + 1;
     }
     pending.erase(0, begin);
   }
-  sorter.add(pending);
-  return sorter;
+  lines.add(pending);
+  return lines;
 }
 }  // namespace
 
@@ -134,15 +119,15 @@ bool is_chrome_export(std::string_view front) {
 }
 
 std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& rules) {
-  const LineSorter sorter = sort_lines(source);
+  const SortedLines lines = sort_lines(source);
   std::vector<Recording> recordings;
-  for (const auto& [process, rank] : sorter.ranks()) {
+  for (const auto& [process, rank] : lines.ranks) {
     if (rank.distributed_info.empty()) continue;  // the verdict
     // The head opens the array of events; the member before it goes in front.
     RankSource text(source.name(),
                     fmt::format("{{\"distributedInfo\":{},{}{}]}}",
                                 rank.distributed_info,
-                                std::string_view(sorter.head()).substr(1),
+                                std::string_view(lines.head).substr(1),
                                 rank.events),
                     source.damage());
     for (Recording& recording : read_kineto(text, rules)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/analysis/intervals.h"
+#include "trace/capture_settings.h"
 #include "trace/classify.h"
 #include "trace/formats/nsight/database.h"
 #include "trace/recording.h"
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,9 +18,7 @@
 #include <vector>
 
 namespace scaleworth::trace::nsight {
-// The binary payloads of NCCL's NVTX ranges, by the schemas that the file holds.
-
-/// What a payload may contain; its schema decides which fields there are.
+/// What the payload of one of NCCL's NVTX ranges may contain; its schema decides which fields.
 struct NcclPayload {
   std::optional<std::int64_t> communicator;  // its hash, equal on all of its ranks
   std::optional<std::int64_t> bytes;
@@ -29,22 +27,6 @@ struct NcclPayload {
   std::optional<std::int64_t> ranks;  // of the communicator that is created
   std::optional<std::int64_t> rank;   // in that communicator
   std::optional<std::int64_t> device;
-};
-
-class PayloadSchemas {
- public:
-  explicit PayloadSchemas(Database& database);
-
-  /// Empty when `data` is too short for what it announces or of a schema that the file lacks.
-  NcclPayload parse(std::span<const unsigned char> data) const;
-
- private:
-  struct Field {
-    std::optional<std::int64_t> NcclPayload::*value;
-    std::size_t offset;
-    std::size_t width;
-  };
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Field>> fields_;  // domain, schema
 };
 
 /// NCCL's own ranges on the host, and the kernels that they launched.
@@ -68,9 +50,6 @@ struct CommunicatorStart {
   std::optional<std::int32_t> device;  // as CUDA numbers it
 };
 
-/// Role and kind of "ncclAllReduce", "ncclGroupEnd", ...; absent for calls that launch nothing.
-std::optional<NcclCall> nccl_call_named(std::string_view name);
-
 /// "communicator 0x5f3a...": the name of a group.
 std::string communicator_name(std::int64_t communicator);
 
@@ -91,9 +70,7 @@ struct Side {
 
 /// One range whose name looks like an iteration's.
 struct StepCandidate {
-  std::string kind;                    // as StepName::kind
-  std::optional<std::int32_t> number;  // absent: counted
-  int preference = 0;                  // as StepName::preference
+  StepName name;  // without a number: counted
   TimeInterval time;
   std::uint32_t thread = 0;
 };

@@ -62,7 +62,11 @@ std::string identifier(std::string_view name) {
 }
 }  // namespace
 
-void Rows::Finalize::operator()(sqlite3_stmt* statement) const {
+void CloseSqlite::operator()(sqlite3* database) const {
+  sqlite3_close_v2(database);
+}
+
+void CloseSqlite::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
@@ -118,12 +122,7 @@ std::span<const unsigned char> Rows::bytes(int column) const {
   return {static_cast<const unsigned char*>(blob), static_cast<std::size_t>(size)};
 }
 
-void Database::Close::operator()(sqlite3* database) const {
-  sqlite3_close_v2(database);
-}
-
-Database::Database(const std::string& path)
-    : string_query_(nullptr, [](sqlite3_stmt* statement) { sqlite3_finalize(statement); }) {
+Database::Database(const std::string& path) {
   check_magic(path);
   trouble_.most_rows = static_cast<std::int64_t>(std::filesystem::file_size(path));
   sqlite3* database = nullptr;
@@ -171,29 +170,20 @@ bool Database::has(std::string_view table, std::string_view column) const {
   return found != tables_.end() && found->second.contains(column);
 }
 
-/// Empty when there is no such table.
-std::string Database::query(std::string_view table, const std::vector<const char*>& columns) const {
-  if (!has(table)) return "";
-  std::string text = "SELECT ";
-  for (const char* column : columns)
-    text += (has(table, column) ? identifier(column) : "NULL") + ",";
-  text.back() = ' ';
-  return text + "FROM " + identifier(table);
-}
-
-Rows Database::select(std::string_view table, const std::vector<const char*>& columns) {
-  return {database_.get(), query(table, columns), std::string(table), trouble_};
-}
-
-Rows Database::select_where(std::string_view table,
-                            const std::vector<const char*>& columns,
-                            const char* column,
-                            std::int64_t value) {
-  if (!has(table, column)) return {database_.get(), "", std::string(table), trouble_};
-  return {database_.get(),
-          fmt::format("{} WHERE {} = {}", query(table, columns), identifier(column), value),
-          std::string(table),
-          trouble_};
+Rows Database::select(std::string_view table,
+                      const std::vector<const char*>& columns,
+                      const char* key,
+                      std::int64_t value) {
+  std::string query;
+  if (has(table) && (!key || has(table, key))) {
+    query = "SELECT ";
+    for (const char* column : columns)
+      query += (has(table, column) ? identifier(column) : "NULL") + ",";
+    query.back() = ' ';
+    query += "FROM " + identifier(table);
+    if (key) query += fmt::format(" WHERE {} = {}", identifier(key), value);
+  }
+  return {database_.get(), query, std::string(table), trouble_};
 }
 
 std::optional<std::string> Database::string(std::int64_t id) {

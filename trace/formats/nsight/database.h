@@ -18,11 +18,16 @@ struct sqlite3_stmt;
 namespace scaleworth::trace::nsight {
 /// What reading the rows met on the way; the sum over all tables.
 struct RowTrouble {
-  std::int64_t most_rows =
-      0;  // that a table of a file of this size can have: more are a loop in it
+  /// That a table of a file of this size can have: more are a loop in it.
+  std::int64_t most_rows = 0;
   std::int64_t wrong_types = 0;  // values that are neither missing nor of the type asked for
-  std::vector<std::string>
-      damaged;  // "table X ends after 12 rows: database disk image is malformed"
+  /// "table X ends after 12 rows: database disk image is malformed"
+  std::vector<std::string> damaged;
+};
+
+struct CloseSqlite {
+  void operator()(sqlite3* database) const;
+  void operator()(sqlite3_stmt* statement) const;
 };
 
 /// The rows of one table, in the order of the file; columns are numbered as in `select`.
@@ -38,13 +43,10 @@ class Rows {
   std::span<const unsigned char> bytes(int column) const;
 
  private:
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const;
-  };
   void note_damage();
 
   sqlite3* database_;
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::unique_ptr<sqlite3_stmt, CloseSqlite> statement_;
   std::string table_;
   RowTrouble* trouble_;
   std::int64_t rows_ = 0;
@@ -59,27 +61,22 @@ class Database {
   bool has(std::string_view table) const { return tables_.contains(table); }
   bool has(std::string_view table, std::string_view column) const;
   /// Columns that the table does not have read as missing; a table that is not there has no rows.
-  Rows select(std::string_view table, const std::vector<const char*>& columns);
-  /// Only the rows in which `column` has that value; none when there is no such column.
-  Rows select_where(std::string_view table,
-                    const std::vector<const char*>& columns,
-                    const char* column,
-                    std::int64_t value);
+  /// With `key` only the rows in which that column has `value`; none when there is no such column.
+  Rows select(std::string_view table,
+              const std::vector<const char*>& columns,
+              const char* key = nullptr,
+              std::int64_t value = 0);
   /// The text with that number in the table StringIds.
   std::optional<std::string> string(std::int64_t id);
 
   const RowTrouble& trouble() const { return trouble_; }
 
  private:
-  struct Close {
-    void operator()(sqlite3* database) const;
-  };
   void read_schema(const std::string& path);
-  std::string query(std::string_view table, const std::vector<const char*>& columns) const;
 
-  std::unique_ptr<sqlite3, Close> database_;
+  std::unique_ptr<sqlite3, CloseSqlite> database_;
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> tables_;
   RowTrouble trouble_;
-  std::unique_ptr<sqlite3_stmt, void (*)(sqlite3_stmt*)> string_query_;
+  std::unique_ptr<sqlite3_stmt, CloseSqlite> string_query_;
 };
 }  // namespace scaleworth::trace::nsight

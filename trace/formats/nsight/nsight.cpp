@@ -8,9 +8,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -24,13 +22,12 @@ struct Choice {
   bool numbered = true;
 };
 
-using Choices = std::map<std::pair<std::string, std::uint32_t>, Choice>;
-
-/// Without ranges inside others.
-Choices outermost(const std::vector<StepCandidate>& candidates) {
-  Choices choices;
+/// By kind and thread, without ranges inside others.
+std::map<std::pair<std::string, std::uint32_t>, Choice> outermost(
+    const std::vector<StepCandidate>& candidates) {
+  std::map<std::pair<std::string, std::uint32_t>, Choice> choices;
   for (const StepCandidate& candidate : candidates)
-    choices[{candidate.kind, candidate.thread}].ranges.push_back(&candidate);
+    choices[{candidate.name.kind, candidate.thread}].ranges.push_back(&candidate);
   for (auto& [key, choice] : choices) {
     auto& ranges = choice.ranges;
     std::ranges::stable_sort(ranges, [](const StepCandidate* a, const StepCandidate* b) {
@@ -44,45 +41,44 @@ Choices outermost(const std::vector<StepCandidate>& candidates) {
     });
     for (const StepCandidate* range : ranges) {
       choice.covered += range->time.end - range->time.start;
-      choice.numbered = choice.numbered && range->number.has_value();
+      choice.numbered = choice.numbered && range->name.number.has_value();
     }
   }
   return choices;
-}
-
-bool rising(const std::vector<const StepCandidate*>& ranges) {
-  return std::ranges::adjacent_find(ranges, [](const StepCandidate* a, const StepCandidate* b) {
-           return !(a->number < b->number);
-         }) == ranges.end();
 }
 
 /// Takes one kind of range on one thread: numbered names before others, then by preference, then
 /// those that cover most time; of nested ones the outer. Numbers that do not rise are replaced by
 /// counting, with a remark. Fewer than two ranges without a number are no steps.
 void choose_steps(Recording& recording, const std::vector<StepCandidate>& candidates) {
-  const Choices choices = outermost(candidates);
+  const auto choices = outermost(candidates);
   const Choice* best = nullptr;
   const auto quality = [](const Choice& choice) {
-    return std::tuple(choice.numbered, -choice.ranges.front()->preference, choice.covered.count());
+    return std::tuple(
+        choice.numbered, -choice.ranges.front()->name.preference, choice.covered.count());
   };
   for (const auto& [key, choice] : choices) {
     if (!choice.numbered && choice.ranges.size() < 2) continue;
     if (!best || quality(choice) > quality(*best)) best = &choice;
   }
   if (!best) return;
-  const std::string& kind = best->ranges.front()->kind;
+  const std::string& kind = best->ranges.front()->name.kind;
   recording.step_marks_from = kind == "ProfilerStep" ? kind : fmt::format("NVTX range '{}'", kind);
-  const bool own_numbers = best->numbered && rising(best->ranges);
+  const bool own_numbers =
+      best->numbered && std::ranges::adjacent_find(best->ranges, [](auto* a, auto* b) {
+                          return !(a->name.number < b->name.number);
+                        }) == best->ranges.end();
   if (best->numbered && !own_numbers)
     recording.remarks.push_back(
         fmt::format("numbers of the ranges '{}' do not rise: steps are counted instead", kind));
   std::int32_t counted = 0;
   for (const StepCandidate* range : best->ranges) {
     recording.step_marks.push_back(
-        {own_numbers ? *range->number : counted, range->time.start, range->time.end});
+        {own_numbers ? *range->name.number : counted, range->time.start, range->time.end});
     ++counted;
   }
 }
+
 constexpr std::size_t most_diagnostics = 5;
 
 std::optional<nanoseconds> session_start(Database& database) {
@@ -113,29 +109,19 @@ std::vector<std::string> diagnostics(Database& database) {
   return lines;
 }
 
-std::size_t kernels(const Recording& recording) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      recording.device_events,
-      [](const DeviceEvent& event) { return event.operation == DeviceOperation::kernel; }));
+std::ptrdiff_t kernels(const Recording& recording) {
+  return std::ranges::count(
+      recording.device_events, DeviceOperation::kernel, &DeviceEvent::operation);
 }
 
-/// Numbers of names of one recording in those of another.
-class NameTranslation {
- public:
-  NameTranslation(const NameTable& from, NameTable& to)
-      : from_(from), to_(to), known_(from.size(), NameId::none) {}
-
-  NameId operator()(NameId name) {
-    NameId& known = known_[static_cast<std::size_t>(name)];
-    if (known == NameId::none && name != NameId::none) known = to_.intern(from_.at(name));
-    return known;
-  }
-
- private:
-  const NameTable& from_;
-  NameTable& to_;
-  std::vector<NameId> known_;
-};
+/// Names of one recording as numbers of another, each looked up once.
+auto name_translation(const NameTable& from, NameTable& to) {
+  return [&from, &to, known = std::vector<NameId>(from.size(), NameId::none)](NameId name) mutable {
+    NameId& there = known[static_cast<std::size_t>(name)];
+    if (there == NameId::none && name != NameId::none) there = to.intern(from.at(name));
+    return there;
+  };
+}
 
 /// Devices without kernels give their copies to the one with the most: a process touches other
 /// GPUs' memory without being a rank there.
@@ -149,7 +135,7 @@ void fold_devices(Process& process) {
       ++side;
       continue;
     }
-    NameTranslation translate(from.names, to.names);
+    auto translate = name_translation(from.names, to.names);
     const auto first_copy = static_cast<std::uint32_t>(to.copies.size());
     for (Copy copy : from.copies) to.copies.push_back({copy.bytes, translate(copy.direction)});
     for (DeviceEvent event : from.device_events) {
@@ -184,26 +170,22 @@ std::vector<std::string> drop_helpers(Contents& contents) {
 
 /// By thread: whether it launches for other devices of its process and never for this one.
 std::vector<bool> foreign_threads(const Process& process, const Recording& recording) {
-  const auto correlations = [](const Recording& of) {
-    std::vector<std::uint64_t> values;
-    for (const DeviceEvent& event : of.device_events) values.push_back(event.correlation);
-    std::ranges::sort(values);
-    return values;
-  };
   const std::size_t threads = process.host.recording.threads.size();
   std::vector<bool> launches_here(threads, false);
-  std::vector<bool> launches(threads, false);
+  std::vector<bool> launches_elsewhere(threads, false);
   for (const auto& [device, side] : process.devices) {
-    const auto values = correlations(side.recording);
-    for (const HostEvent& event : process.host.recording.host_events) {
-      if (event.correlation == 0 || !std::ranges::binary_search(values, event.correlation))
-        continue;
-      launches[event.thread] = true;
-      if (&side.recording == &recording) launches_here[event.thread] = true;
-    }
+    std::vector<std::uint64_t> correlations;
+    for (const DeviceEvent& event : side.recording.device_events)
+      correlations.push_back(event.correlation);
+    std::ranges::sort(correlations);
+    auto& launches = &side.recording == &recording ? launches_here : launches_elsewhere;
+    for (const HostEvent& event : process.host.recording.host_events)
+      if (event.correlation != 0 && std::ranges::binary_search(correlations, event.correlation))
+        launches[event.thread] = true;
   }
-  for (std::size_t i = 0; i < threads; ++i) launches[i] = launches[i] && !launches_here[i];
-  return launches;
+  for (std::size_t i = 0; i < threads; ++i)
+    launches_elsewhere[i] = launches_elsewhere[i] && !launches_here[i];
+  return launches_elsewhere;
 }
 
 /// The host's events for one device: all of them, but for the threads of other devices.
@@ -221,7 +203,7 @@ void add_host(Recording& to, Process& process) {
                  std::back_inserter(to.host_events),
                  [&](const HostEvent& event) { return !foreign[event.thread]; });
   }
-  NameTranslation translate(host.names, to.names);
+  auto translate = name_translation(host.names, to.names);
   for (HostEvent& event : to.host_events) event.name = translate(event.name);
 }
 
@@ -231,19 +213,15 @@ struct Membership {
   std::vector<CommunicatorStart> communicators;
 };
 
-constexpr const char* order_of_processes = "order of process and device";
 /// Launchers' variables for a rank and the number of ranks.
-struct Launcher {
-  std::string_view rank;
-  std::string_view size;
-};
-
-constexpr std::array launchers = {Launcher{"RANK", "WORLD_SIZE"},
-                                  Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                  Launcher{"PMIX_RANK", ""},
-                                  Launcher{"PMI_RANK", "PMI_SIZE"},
-                                  Launcher{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-                                  Launcher{"SLURM_PROCID", "SLURM_NTASKS"}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> launchers = {{
+    {"RANK", "WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMIX_RANK", ""},
+    {"PMI_RANK", "PMI_SIZE"},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
+}};
 
 /// The largest communicator of the first recording that all recordings have a rank of their own in.
 const CommunicatorStart* common_world(const std::vector<Membership>& members) {
@@ -300,13 +278,13 @@ bool rank_from_environment(Database& database, Origin& origin) {
     const auto value = row.text(1);
     if (name && value && name->ends_with("ENVIRONMENT_VARIABLE")) settings.emplace_back(*value);
   }
-  for (const Launcher& launcher : launchers) {
+  for (const auto& [rank, size] : launchers) {
     for (const std::string& setting : settings) {
-      if (!origin.rank) origin.rank = variable(setting, launcher.rank);
-      if (!origin.world_size) origin.world_size = variable(setting, launcher.size);
+      if (!origin.rank) origin.rank = variable(setting, rank);
+      if (!origin.world_size) origin.world_size = variable(setting, size);
     }
     if (origin.rank) {
-      origin.rank_from = "environment variable " + std::string(launcher.rank);
+      origin.rank_from = "environment variable " + std::string(rank);
       return true;
     }
     origin.world_size.reset();
@@ -348,7 +326,7 @@ void find_ranks(Database& database, std::vector<Membership>& members) {
     std::int32_t next = 0;
     for (Membership& member : members) {
       member.recording->origin.rank = next++;
-      member.recording->origin.rank_from = order_of_processes;
+      member.recording->origin.rank_from = "order of process and device";
       member.recording->origin.rank_basis = RankBasis::counted;
     }
   }
@@ -364,27 +342,9 @@ Membership membership(const Process& process, Recording& recording, std::int32_t
   return member;
 }
 
-/// What holds for the whole file and stands in every recording.
-struct FileFacts {
-  std::string tool;
-  std::string host;
-  std::vector<std::string> remarks;
-};
-
-FileFacts file_facts(Database& database, bool wall_clock) {
-  FileFacts facts;
-  const std::string version = setting(database, "META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION");
-  facts.tool = version.empty() ? "Nsight Systems" : "Nsight Systems " + version;
-  facts.host = setting(database, "TARGET_INFO_SYSTEM_ENV", "Hostname");
-  facts.remarks = diagnostics(database);
-  if (!wall_clock)
-    facts.remarks.push_back(
-        "the file does not state when its capture began: its times cannot be compared with another "
-        "file's");
-  return facts;
-}
-
-std::vector<Recording> recordings_of(Contents& contents, const std::string& path, FileFacts facts) {
+std::vector<Recording> recordings_of(Contents& contents,
+                                     const Origin& origin,
+                                     const std::vector<std::string>& remarks) {
   std::vector<Recording> recordings;
   std::size_t devices = 0;
   for (auto& [id, process] : contents.processes) {
@@ -397,12 +357,10 @@ std::vector<Recording> recordings_of(Contents& contents, const std::string& path
     for (auto& [device, side] : process.devices) add_host(side.recording, process);
     for (auto& [device, side] : process.devices) {
       Recording& recording = recordings.emplace_back(std::move(side.recording));
-      recording.origin.file = path;
-      recording.origin.tool = facts.tool;
-      recording.origin.host = facts.host;
+      recording.origin = origin;
       recording.origin.process = (id >> 24) & 0xFFFFFF;
       recording.origin.device = device;
-      recording.remarks = facts.remarks;
+      recording.remarks = remarks;
       choose_steps(recording, process.steps);
       sort_events(recording);
       link_nccl_calls(recording, process.nccl_calls, process.devices.size(), contents.rules);
@@ -411,14 +369,6 @@ std::vector<Recording> recordings_of(Contents& contents, const std::string& path
   }
   find_ranks(contents.database, members);
   return recordings;
-}
-
-/// Losses that belong to no single recording stand in the first one.
-void report_trouble(const RowTrouble& trouble, Recording& recording) {
-  if (trouble.wrong_types > 0) recording.losses["values_of_wrong_type"] = trouble.wrong_types;
-  if (trouble.damaged.empty()) return;
-  recording.losses["damaged_tables"] = static_cast<std::int64_t>(trouble.damaged.size());
-  for (const std::string& where : trouble.damaged) recording.remarks.push_back(where);
 }
 }  // namespace
 }  // namespace scaleworth::trace::nsight
@@ -438,18 +388,34 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   });
   if (contents.processes.empty()) {
     const auto& damaged = database.trouble().damaged;
-    throw UserError(
-        fmt::format("{} holds no work on a GPU{}: record with nsys profile "
-                    "--trace=cuda,nvtx and export again",
-                    path,
-                    damaged.empty() ? "" : " (" + damaged.front() + ")"));
+    throw UserError(fmt::format(
+        "{} holds no work on a GPU{}: record with nsys profile --trace=cuda,nvtx and export again",
+        path,
+        damaged.empty() ? "" : " (" + damaged.front() + ")"));
   }
   read_host_tables(contents);
   read_ranges(contents);
   read_thread_names(contents);
-  auto recordings = recordings_of(contents, path, file_facts(database, epoch.has_value()));
-  for (const std::string& helper : helpers) recordings.front().remarks.push_back(helper);
-  report_trouble(database.trouble(), recordings.front());
+  Origin origin;
+  origin.file = path;
+  origin.tool = "Nsight Systems";
+  const std::string version = setting(database, "META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION");
+  if (!version.empty()) origin.tool += " " + version;
+  origin.host = setting(database, "TARGET_INFO_SYSTEM_ENV", "Hostname");
+  std::vector<std::string> remarks = diagnostics(database);
+  if (!epoch)
+    remarks.emplace_back(
+        "the file does not state when its capture began: its times cannot be compared with another "
+        "file's");
+  auto recordings = recordings_of(contents, origin, remarks);
+  // Losses that belong to no single recording stand in the first one.
+  Recording& first = recordings.front();
+  const RowTrouble& trouble = database.trouble();
+  if (trouble.wrong_types > 0) first.losses["values_of_wrong_type"] = trouble.wrong_types;
+  if (!trouble.damaged.empty())
+    first.losses["damaged_tables"] = static_cast<std::int64_t>(trouble.damaged.size());
+  first.remarks.insert(first.remarks.end(), helpers.begin(), helpers.end());
+  first.remarks.insert(first.remarks.end(), trouble.damaged.begin(), trouble.damaged.end());
   return recordings;
 }
 }  // namespace scaleworth::trace

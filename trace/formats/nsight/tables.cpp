@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "trace/capture_settings.h"
+#include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
 
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -85,51 +82,34 @@ namespace {
 /// The columns that all tables of device work begin with, in this order.
 enum DeviceColumn : int { start, end, process, device, stream, correlation, first_own };
 
-/// The event of a row and the side it belongs to; absent when the row cannot be used.
-struct DeviceRow {
-  Side* side = nullptr;
-  DeviceEvent event;
-};
-
-std::optional<DeviceRow> device_row(Contents& contents, const Rows& row) {
-  const std::int64_t on = row.integer(device).value_or(-1);
-  const bool valid = on >= 0 && on <= std::numeric_limits<std::uint16_t>::max();
-  Side& side =
-      contents.device(row.integer(process).value_or(0), valid ? static_cast<std::int32_t>(on) : 0);
-  if (!valid) {
-    ++side.recording.losses["events_without_device"];
-    return std::nullopt;
-  }
-  const auto time = contents.interval(row, side.recording);
-  if (!time) return std::nullopt;
-  DeviceEvent event{time->start, time->end};
-  event.device = static_cast<std::uint16_t>(on);
-  event.stream = static_cast<std::uint32_t>(row.integer(stream).value_or(0));
-  event.correlation = static_cast<std::uint64_t>(row.integer(correlation).value_or(0));
-  return DeviceRow{&side, event};
-}
-
-/// Columns of a table: DeviceColumn's and its own.
-std::vector<const char*> columns_of(std::initializer_list<const char*> own) {
-  std::vector<const char*> columns{
-      "start", "end", "globalPid", "deviceId", "streamId", "correlationId"};
-  columns.insert(columns.end(), own);
-  return columns;
-}
-
-/// Adds an event for each usable row of a table with these columns of its own; `finish(row, side,
-/// event)` gives it what they hold.
+/// Adds an event for each usable row of a table that has DeviceColumn's columns and these of its
+/// own; `finish(row, side, event)` gives it what they hold.
 template <typename Finish>
 void read_table(Contents& contents,
                 std::string_view table,
                 std::initializer_list<const char*> own,
                 Finish finish) {
-  Rows row = contents.database.select(table, columns_of(own));
+  std::vector<const char*> columns{
+      "start", "end", "globalPid", "deviceId", "streamId", "correlationId"};
+  columns.insert(columns.end(), own);
+  Rows row = contents.database.select(table, columns);
   while (row.next()) {
-    auto work = device_row(contents, row);
-    if (!work) continue;
-    finish(row, *work->side, work->event);
-    work->side->recording.device_events.push_back(work->event);
+    const std::int64_t on = row.integer(device).value_or(-1);
+    const bool valid = on >= 0 && on <= std::numeric_limits<std::uint16_t>::max();
+    Side& side = contents.device(row.integer(process).value_or(0),
+                                 valid ? static_cast<std::int32_t>(on) : 0);
+    if (!valid) {
+      ++side.recording.losses["events_without_device"];
+      continue;
+    }
+    const auto time = contents.interval(row, side.recording);
+    if (!time) continue;
+    DeviceEvent event{time->start, time->end};
+    event.device = static_cast<std::uint16_t>(on);
+    event.stream = static_cast<std::uint32_t>(row.integer(stream).value_or(0));
+    event.correlation = static_cast<std::uint64_t>(row.integer(correlation).value_or(0));
+    finish(row, side, event);
+    side.recording.device_events.push_back(event);
   }
 }
 
@@ -152,22 +132,11 @@ void read_kernels(Contents& contents) {
 
 /// As in the enumeration that CUPTI and the table ENUM_CUDA_MEMCPY_OPER share.
 std::string_view copy_direction(std::int64_t kind) {
-  constexpr std::array<std::string_view, 14> directions{"",
-                                                        "HtoD",
-                                                        "DtoH",
-                                                        "HtoD",
-                                                        "DtoH",
-                                                        "DtoD",
-                                                        "DtoD",
-                                                        "DtoD",
-                                                        "DtoD",
-                                                        "HtoH",
-                                                        "PtoP",
-                                                        "HtoD",
-                                                        "DtoH",
-                                                        "DtoD"};
-  return kind < 0 || kind >= std::ssize(directions) ? ""
-                                                    : directions[static_cast<std::size_t>(kind)];
+  constexpr std::string_view directions =  // four letters each, from kind 1 on
+      "HtoDDtoHHtoDDtoHDtoDDtoDDtoDDtoDHtoHPtoPHtoDDtoHDtoD";
+  constexpr auto kinds = static_cast<std::int64_t>(directions.size() / 4);
+  if (kind < 1 || kind > kinds) return "";
+  return directions.substr(4 * static_cast<std::size_t>(kind - 1), 4);
 }
 
 void read_copies(Contents& contents) {
@@ -230,14 +199,6 @@ std::string_view without_version(std::string_view name) {
   return digits ? name.substr(0, at) : name;
 }
 
-/// A wait whose thread is that of the call with the same correlation.
-struct PendingThread {
-  std::int64_t process = 0;
-  std::uint64_t correlation = 0;
-  std::size_t event = 0;  // in the process' host events
-  auto operator<=>(const PendingThread&) const = default;
-};
-
 /// Which stream an event was recorded on, by the number that joins it with the waits for it.
 struct EventRecord {
   std::int64_t process = 0;
@@ -264,9 +225,8 @@ std::vector<EventRecord> read_event_records(Contents& contents) {
   return records;
 }
 
-std::vector<PendingThread> read_synchronizations(Contents& contents) {
+void read_synchronizations(Contents& contents) {
   const std::vector<EventRecord> records = read_event_records(contents);
-  std::vector<PendingThread> pending;
   Rows row = contents.database.select(
       "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
       {"start", "end", "globalPid", "correlationId", "syncType", "streamId", "eventSyncId"});
@@ -298,18 +258,18 @@ std::vector<PendingThread> read_synchronizations(Contents& contents) {
     event.activity = HostActivity::synchronization;
     event.synchronization = static_cast<std::uint32_t>(host.synchronizations.size());
     host.synchronizations.push_back(synchronization);
-    pending.push_back(
-        {global_id & ~std::int64_t{0xFFFFFF}, event.correlation, host.host_events.size()});
     host.host_events.push_back(event);
   }
-  std::ranges::sort(pending);
-  return pending;
 }
 
-void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
-  Rows row = contents.database.select(
-      "CUPTI_ACTIVITY_KIND_RUNTIME",
-      {"start", "end", "globalTid", "correlationId", "eventClass", "nameId"});
+/// Adds an event for each usable row of a table whose columns begin with start, end and thread;
+/// `finish(row, side, event)` gives it what the others hold.
+template <typename Finish>
+void read_host_table(Contents& contents,
+                     std::string_view table,
+                     const std::vector<const char*>& columns,
+                     Finish finish) {
+  Rows row = contents.database.select(table, columns);
   while (row.next()) {
     const std::int64_t global_id = row.integer(2).value_or(0);
     Process* process = contents.process(global_id);
@@ -318,19 +278,23 @@ void read_calls(Contents& contents, const std::vector<PendingThread>& pending) {
     const auto time = contents.interval(row, side.recording);
     if (!time) continue;
     HostEvent event{time->start, time->end};
-    event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     event.thread = contents.thread(*process, global_id);
-    event.name = contents.name(side, row.integer(5), without_version);
-    event.activity = row.integer(4).value_or(0) == driver_class ? HostActivity::driver_call
-                                                                : HostActivity::runtime_call;
-    const PendingThread wanted{global_id & ~std::int64_t{0xFFFFFF}, event.correlation, 0};
-    for (auto wait = std::ranges::lower_bound(pending, wanted);
-         event.correlation != 0 && wait != pending.end() && wait->process == wanted.process &&
-         wait->correlation == wanted.correlation;
-         ++wait)
-      side.recording.host_events[wait->event].thread = event.thread;
+    finish(row, side, event);
     side.recording.host_events.push_back(event);
   }
+}
+
+void read_calls(Contents& contents) {
+  read_host_table(contents,
+                  "CUPTI_ACTIVITY_KIND_RUNTIME",
+                  {"start", "end", "globalTid", "correlationId", "eventClass", "nameId"},
+                  [&](const Rows& row, Side& side, HostEvent& event) {
+                    event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
+                    event.name = contents.name(side, row.integer(5), without_version);
+                    event.activity = row.integer(4).value_or(0) == driver_class
+                                         ? HostActivity::driver_call
+                                         : HostActivity::runtime_call;
+                  });
 }
 
 /// Work that CUDA does of itself, by the names that the host rules know; everything else in the
@@ -347,28 +311,23 @@ const char* driver_work(std::int64_t type) {
 }
 
 void read_overhead(Contents& contents, const char* table) {
-  Rows row =
-      contents.database.select(table, {"start", "end", "globalTid", "overheadType", "nameId"});
-  while (row.next()) {
-    const std::int64_t global_id = row.integer(2).value_or(0);
-    Process* process = contents.process(global_id);
-    if (!process) continue;
-    Side& side = process->host;
-    const auto time = contents.interval(row, side.recording);
-    if (!time) continue;
-    const char* driver = driver_work(row.integer(3).value_or(0));
-    HostEvent event{time->start, time->end};
-    event.thread = contents.thread(*process, global_id);
-    event.activity = driver ? HostActivity::operation : HostActivity::overhead;
-    event.name = driver ? side.recording.names.intern(driver) : contents.name(side, row.integer(4));
-    side.recording.host_events.push_back(event);
-  }
+  read_host_table(contents,
+                  table,
+                  {"start", "end", "globalTid", "overheadType", "nameId"},
+                  [&](const Rows& row, Side& side, HostEvent& event) {
+                    const char* driver = driver_work(row.integer(3).value_or(0));
+                    event.activity = driver ? HostActivity::operation : HostActivity::overhead;
+                    event.name = driver ? side.recording.names.intern(driver)
+                                        : contents.name(side, row.integer(4));
+                  });
 }
 }  // namespace
 
 void read_host_tables(Contents& contents) {
   for (auto& [id, process] : contents.processes) contents.thread(process, id);
-  read_calls(contents, read_synchronizations(contents));
+  read_synchronizations(contents);
+  read_calls(contents);
+  for (auto& [id, process] : contents.processes) place_synchronizations(process.host.recording);
   for (const char* table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"})
     read_overhead(contents, table);
 }
@@ -388,110 +347,5 @@ void read_thread_names(Contents& contents) {
     std::string& known = process->host.recording.threads[thread->second];
     if (known.find(' ') == std::string::npos) known = *name + " " + known;
   }
-}
-
-namespace {
-/// NVTX_EVENTS.eventType: push/pop and start/end ranges, the latter two from imported text.
-constexpr std::array<std::int64_t, 4> range_types = {59, 60, 70, 71};
-constexpr std::int64_t domain_created = 75;
-
-constexpr std::initializer_list<const char*> columns = {
-    "start", "end", "globalTid", "eventType", "text", "textId", "domainId", "binaryData"};
-
-enum RangeColumn : int { range_start, range_end, thread, type, text, text_id, domain, payload };
-
-/// The text of a row, from the row itself or from the table of strings.
-std::string text_of(Database& database, const Rows& row) {
-  if (const auto own = row.text(text)) return std::string(*own);
-  const auto id = row.integer(text_id);
-  return id ? database.string(*id).value_or("") : std::string();
-}
-
-/// Domains that are certainly not NCCL's; trimmed files do not state which one is NCCL's.
-std::set<std::pair<std::int64_t, std::int64_t>> other_domains(Database& database) {
-  std::set<std::pair<std::int64_t, std::int64_t>> domains;  // process, domain
-  Rows row = database.select_where("NVTX_EVENTS", columns, "eventType", domain_created);
-  while (row.next()) {
-    if (text_of(database, row) == "NCCL") continue;
-    domains.emplace(row.integer(thread).value_or(0) >> 24, row.integer(domain).value_or(0));
-  }
-  return domains;
-}
-
-/// emit_nvtx writes "aten::add, seq = 5, op_id = 7": its operators, each with a name of its own.
-std::string_view without_numbers(std::string_view name) {
-  for (const std::string_view mark : {", seq = ", ", op_id = ", ", sizes = "})
-    name = name.substr(0, name.find(mark));
-  return name;
-}
-
-std::int32_t narrow(std::int64_t value) {
-  return value >= 0 && value <= std::numeric_limits<std::int32_t>::max()
-             ? static_cast<std::int32_t>(value)
-             : -1;
-}
-
-class RangeReader {
- public:
-  explicit RangeReader(Contents& contents)
-      : contents_(contents),
-        schemas_(contents.database),
-        others_(other_domains(contents.database)) {}
-
-  void read(const Rows& row) {
-    const std::int64_t kind = row.integer(type).value_or(range_types.front());
-    if (std::ranges::find(range_types, kind) == range_types.end()) return;
-    const std::int64_t global_id = row.integer(thread).value_or(0);
-    Process* process = contents_.process(global_id);
-    if (!process) return;
-    const auto time = contents_.interval(row, process->host.recording);
-    if (!time) return;
-    const std::string full = text_of(contents_.database, row);
-    const std::string_view name = without_numbers(full);
-    const std::uint32_t on = contents_.thread(*process, global_id);
-    const bool foreign = others_.contains({global_id >> 24, row.integer(domain).value_or(0)});
-    if (name.starts_with("nccl") && !foreign) read_nccl(*process, *time, on, name, row);
-    if (auto step = parse_step_name(name))
-      process->steps.push_back({std::move(step->kind), step->number, step->preference, *time, on});
-    const bool operation = name.size() < full.size() || name.starts_with("aten::");
-    if (operation && !contents_.rules.host(name)) return;
-    HostEvent event{time->start, time->end};
-    event.thread = on;
-    event.name = process->host.recording.names.intern(name);
-    event.activity = operation ? HostActivity::operation : HostActivity::annotation;
-    process->host.recording.host_events.push_back(event);
-  }
-
- private:
-  void read_nccl(Process& process,
-                 TimeInterval time,
-                 std::uint32_t on,
-                 std::string_view name,
-                 const Rows& row) {
-    const NcclPayload values = schemas_.parse(row.bytes(payload));
-    if (auto call = nccl_call_named(name)) {
-      call->time = time;
-      call->thread = on;
-      call->payload = values;
-      process.nccl_calls.push_back(*call);
-    } else if (values.communicator && values.ranks && values.rank) {
-      CommunicatorStart joined{
-          time.start, *values.communicator, narrow(*values.ranks), narrow(*values.rank), {}};
-      if (values.device) joined.device = narrow(*values.device);
-      if (joined.rank >= 0 && joined.rank < joined.ranks) process.communicators.push_back(joined);
-    }
-  }
-
-  Contents& contents_;
-  PayloadSchemas schemas_;
-  std::set<std::pair<std::int64_t, std::int64_t>> others_;
-};
-}  // namespace
-
-void read_ranges(Contents& contents) {
-  if (!contents.database.has("NVTX_EVENTS")) return;
-  RangeReader reader(contents);
-  Rows row = contents.database.select("NVTX_EVENTS", columns);
-  while (row.next()) reader.read(row);
 }
 }  // namespace scaleworth::trace::nsight

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +13,6 @@
 namespace scaleworth::trace::recording {
 namespace {
 using attribution::CollectiveKind;
-
 using attribution::Nanoseconds;
 using attribution::NcclUse;
 
@@ -31,22 +33,11 @@ Nanoseconds time(std::uint64_t nanoseconds) {
   return Nanoseconds(static_cast<std::int64_t>(nanoseconds));
 }
 
-void add(std::int64_t more, std::int64_t& sum) {
-  sum = std::min(sum + more, static_cast<std::int64_t>(most));
-}
-
-void add(Nanoseconds more, Nanoseconds& sum) {
-  sum = std::min(sum + more, time(most));
-}
-
-template <class Entry, class Call>
-auto entries_of(const std::vector<Entry>& entries, const Call& call) {
-  return std::span(std::ranges::lower_bound(entries, call, {}, &Entry::call),
-                   std::ranges::upper_bound(entries, call, {}, &Entry::call));
-}
-
 /// Adds what was reported of another call to `sum`; sums stop where they would run over.
 void add_use(const NcclUse& more, NcclUse& sum) {
+  const auto add = [](auto value, auto& to) {
+    to = std::min(to + value, std::remove_reference_t<decltype(to)>(std::int64_t{most}));
+  };
   add(more.operations, sum.operations);
   add(more.sent_bytes, sum.sent_bytes);
   add(more.duration, sum.duration);
@@ -57,30 +48,82 @@ void add_use(const NcclUse& more, NcclUse& sum) {
     sum.channels_apart = std::max(sum.channels_apart.value_or(Nanoseconds{}), *more.channels_apart);
 }
 
-struct Function {
-  std::string_view name;
-  CollectiveKind kind;
+/// What NCCL reported of its network operations and channels, by the call that they belong to.
+class NcclUses {
+  using Call = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;  // communicator, call, rank
+  template <class Row>
+  struct Of {
+    Call call;
+    const Row* row;
+  };
+
+  template <class Row>
+  static Call call_of(const Row& row) {
+    return {row.communicator, row.call, row.rank};
+  }
+
+  template <class Row>
+  static auto rows_of(const std::vector<Of<Row>>& rows, const Call& call) {
+    return std::span(std::ranges::lower_bound(rows, call, {}, &Of<Row>::call),
+                     std::ranges::upper_bound(rows, call, {}, &Of<Row>::call));
+  }
+
+ public:
+  NcclUses(std::span<const NetworkRow> networks,
+           std::span<const ChannelRow> channels,
+           Recording& recording) {
+    for (const NetworkRow& row : networks)
+      if (possible(row)) networks_.push_back({call_of(row), &row});
+    for (const ChannelRow& row : channels)
+      if (row.gpu_start_ns <= most && row.gpu_duration_ns <= most)
+        channels_.push_back({call_of(row), &row});
+    const auto impossible = networks.size() + channels.size() - networks_.size() - channels_.size();
+    if (impossible > 0)
+      recording.losses["impossible_network_operations"] += static_cast<std::int64_t>(impossible);
+    std::ranges::stable_sort(networks_, {}, &Of<NetworkRow>::call);
+    std::ranges::stable_sort(channels_, {}, &Of<ChannelRow>::call);
+  }
+
+  /// Absent when nothing was reported of the call. What operations waited for before the call's
+  /// kernel began is left out: they begin when it is launched.
+  std::optional<NcclUse> of(const CollectiveRow& row, Nanoseconds kernel_start) const {
+    if (row.call == 0) return std::nullopt;
+    const auto networks = rows_of(networks_, call_of(row));
+    const auto channels = rows_of(channels_, call_of(row));
+    if (networks.empty() && channels.empty()) return std::nullopt;
+    NcclUse all;
+    for (const auto& network : networks) add_use(since(*network.row, kernel_start), all);
+    if (!channels.empty()) {
+      const auto end = [](const Of<ChannelRow>& channel) {
+        return channel.row->gpu_start_ns + channel.row->gpu_duration_ns;
+      };
+      const auto [first, last] = std::ranges::minmax_element(channels, {}, end);
+      all.channels_apart = time(end(*last) - end(*first));
+    }
+    return all;
+  }
+
+ private:
+  static NcclUse since(const NetworkRow& row, Nanoseconds kernel_start) {
+    NcclUse use;
+    use.operations = 1;
+    use.sent_bytes = row.sends != 0 ? static_cast<std::int64_t>(row.bytes) : 0;
+    use.duration = time(row.duration_ns);
+    use.gpu_wait = time(row.gpu_wait_ns);
+    use.peer_wait = time(row.peer_wait_ns);
+    use.network_wait = time(row.network_wait_ns + row.flush_wait_ns);
+    Nanoseconds& first_wait = row.sends != 0 ? use.gpu_wait : use.network_wait;
+    const Nanoseconds early = kernel_start - time(row.time_ns);
+    const Nanoseconds before =
+        std::clamp(early, Nanoseconds{}, std::min(time(row.lead_ns), first_wait));
+    first_wait -= before;
+    use.duration -= before;
+    return use;
+  }
+
+  std::vector<Of<NetworkRow>> networks_;
+  std::vector<Of<ChannelRow>> channels_;
 };
-
-constexpr std::array<Function, 11> functions{{{"AllReduce", CollectiveKind::all_reduce},
-                                              {"AllGather", CollectiveKind::all_gather},
-                                              {"ReduceScatter", CollectiveKind::reduce_scatter},
-                                              {"AlltoAll", CollectiveKind::all_to_all},
-                                              {"Broadcast", CollectiveKind::broadcast},
-                                              {"Bcast", CollectiveKind::broadcast},
-                                              {"Reduce", CollectiveKind::reduce},
-                                              {"Gather", CollectiveKind::gather},
-                                              {"Scatter", CollectiveKind::scatter},
-                                              {"Send", CollectiveKind::send},
-                                              {"Recv", CollectiveKind::receive}}};
-
-/// Absent for calls that move nothing: creation of communicators, groups.
-std::optional<CollectiveKind> kind_of(std::string_view function) {
-  if (function.starts_with("nccl")) function.remove_prefix(4);
-  const auto found = std::ranges::find(functions, function, &Function::name);
-  if (found == functions.end()) return std::nullopt;
-  return found->kind;
-}
 
 bool is_nccl_kernel(std::string_view name) {
   return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel") ||
@@ -120,7 +163,7 @@ class Joiner {
  public:
   Joiner(Recording& recording, const NcclUses& uses) : recording_(recording), uses_(uses) {}
 
-  void join(std::span<const CollectiveCall> calls, std::span<const Launch> launches) {
+  void join(std::span<const CollectiveRow> calls, std::span<const Launch> launches) {
     if (calls.empty()) return;
     if (launches.size() == 1) {
       attach(calls, launches.front());
@@ -135,30 +178,31 @@ class Joiner {
   std::map<std::uint64_t, DeviceRanks> take_seen() { return std::move(seen_); }
 
  private:
-  Communication communication(const CollectiveCall& call) {
+  Communication communication(const CollectiveRow& call) {
     Communication result;
-    const CollectiveRow& row = call.row;
-    result.kind = *kind_of(recording_.names.at(call.function));
-    result.group = group_name(recording_, row.communicator);
-    const auto bytes = static_cast<std::int64_t>(row.bytes);
-    if ((row.fields & collective_has_bytes) != 0 && bytes >= 0) {
+    result.kind = *nccl_function_kind(recording_.names.at(NameId{call.function}));
+    result.group = group_name(recording_, call.communicator);
+    const auto bytes = static_cast<std::int64_t>(call.bytes);
+    if ((call.fields & collective_has_bytes) != 0 && bytes >= 0) {
       // NCCL counts what one rank puts in, but for reduce-scatter what one rank gets out.
       (result.kind == CollectiveKind::reduce_scatter ? result.output_bytes : result.input_bytes) =
           bytes;
     }
-    if ((row.fields & collective_has_sequence) != 0)
-      result.sequence = static_cast<std::int64_t>(row.sequence);
-    if ((row.fields & collective_has_peer) != 0) result.peer = static_cast<std::int32_t>(row.peer);
-    if ((row.fields & collective_has_root) != 0) result.root = static_cast<std::int32_t>(row.root);
-    result.algorithm = call.algorithm;
-    result.protocol = call.protocol;
-    if (row.channels > 0) result.channels = static_cast<std::int32_t>(row.channels);
+    if ((call.fields & collective_has_sequence) != 0)
+      result.sequence = static_cast<std::int64_t>(call.sequence);
+    if ((call.fields & collective_has_peer) != 0)
+      result.peer = static_cast<std::int32_t>(call.peer);
+    if ((call.fields & collective_has_root) != 0)
+      result.root = static_cast<std::int32_t>(call.root);
+    result.algorithm = NameId{call.algorithm};
+    result.protocol = NameId{call.protocol};
+    if (call.channels > 0) result.channels = static_cast<std::int32_t>(call.channels);
     return result;
   }
 
-  void attach(std::span<const CollectiveCall> calls, const Launch& launch) {
+  void attach(std::span<const CollectiveRow> calls, const Launch& launch) {
     Communication all = communication(calls.front());
-    for (const CollectiveCall& call : calls.subspan(1)) merge(all, communication(call));
+    for (const CollectiveRow& call : calls.subspan(1)) merge(all, communication(call));
     add_nccl_use(calls, recording_.device_events[launch.event].start, all);
     note_ranks(calls, recording_.device_events[launch.event].device);
     recording_.device_events[launch.event].communication =
@@ -166,12 +210,12 @@ class Joiner {
     recording_.communications.push_back(std::move(all));
   }
 
-  void add_nccl_use(std::span<const CollectiveCall> calls,
+  void add_nccl_use(std::span<const CollectiveRow> calls,
                     nanoseconds kernel_start,
                     Communication& all) {
-    std::optional<attribution::NcclUse> sum;
-    for (const CollectiveCall& call : calls) {
-      const auto use = uses_.of(call.row, kernel_start);
+    std::optional<NcclUse> sum;
+    for (const CollectiveRow& call : calls) {
+      const auto use = uses_.of(call, kernel_start);
       if (use && !sum) sum.emplace();
       if (use) add_use(*use, *sum);
     }
@@ -180,12 +224,12 @@ class Joiner {
     recording_.nccl_uses.push_back(*sum);
   }
 
-  void note_ranks(std::span<const CollectiveCall> calls, std::uint16_t device) {
-    for (const CollectiveCall& call : calls) {
-      if (call.row.source != CollectiveSource::plugin) continue;
-      DeviceRanks& seen = seen_[call.row.communicator];
-      seen.size = static_cast<std::int32_t>(call.row.ranks);
-      seen.ranks[device].insert(static_cast<std::int32_t>(call.row.rank));
+  void note_ranks(std::span<const CollectiveRow> calls, std::uint16_t device) {
+    for (const CollectiveRow& call : calls) {
+      if (call.source != CollectiveSource::plugin) continue;
+      DeviceRanks& seen = seen_[call.communicator];
+      seen.size = static_cast<std::int32_t>(call.ranks);
+      seen.ranks[device].insert(static_cast<std::int32_t>(call.rank));
     }
   }
 
@@ -205,13 +249,7 @@ class Joiner {
     if (all.algorithm != more.algorithm) all.algorithm = NameId::none;
     if (all.protocol != more.protocol) all.protocol = NameId::none;
     if (all.channels != more.channels) all.channels.reset();
-    if (all.kind == more.kind) return;
-    const auto point_to_point = [](CollectiveKind kind) {
-      return kind == CollectiveKind::send || kind == CollectiveKind::receive ||
-             kind == CollectiveKind::send_receive;
-    };
-    const bool pair = point_to_point(all.kind) && point_to_point(more.kind);
-    all.kind = pair ? CollectiveKind::send_receive : CollectiveKind::unknown;
+    all.kind = kind_of_both(all.kind, more.kind);
   }
 
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 60U;
@@ -220,138 +258,31 @@ class Joiner {
   std::map<std::uint64_t, DeviceRanks> seen_;
 };
 
-void note_communicators(Recording& recording, const std::vector<CollectiveCall>& calls) {
-  for (const CollectiveCall& call : calls) {
-    if ((call.row.fields & collective_has_ranks) == 0) continue;
-    ProcessGroup& group = recording.groups[group_name(recording, call.row.communicator)];
+void note_communicators(Recording& recording, const std::vector<CollectiveRow>& calls) {
+  for (const CollectiveRow& call : calls) {
+    if ((call.fields & collective_has_ranks) == 0) continue;
+    ProcessGroup& group = recording.groups[group_name(recording, call.communicator)];
     group.description = "NCCL communicator";
-    group.size = static_cast<std::int32_t>(call.row.ranks);
+    group.size = static_cast<std::int32_t>(call.ranks);
   }
 }
 
-void keep_transfers(const Recording& recording, std::vector<CollectiveCall>& calls) {
+void keep_transfers(const Recording& recording, std::vector<CollectiveRow>& calls) {
   const bool plugin_spoke = std::ranges::any_of(calls, [&](const auto& call) {
-    return call.row.source == CollectiveSource::plugin &&
-           kind_of(recording.names.at(call.function));
+    return call.source == CollectiveSource::plugin &&
+           nccl_function_kind(recording.names.at(NameId{call.function}));
   });
-  std::erase_if(calls, [&](const CollectiveCall& call) {
-    return !kind_of(recording.names.at(call.function)) ||
-           (plugin_spoke && call.row.source != CollectiveSource::plugin);
+  std::erase_if(calls, [&](const CollectiveRow& call) {
+    return !nccl_function_kind(recording.names.at(NameId{call.function})) ||
+           (plugin_spoke && call.source != CollectiveSource::plugin);
   });
 }
-}  // namespace
 
-std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
-                                                      std::vector<CollectiveCall> calls,
-                                                      const NcclUses& uses) {
-  note_communicators(recording, calls);
-  keep_transfers(recording, calls);
-  if (calls.empty()) return {};
-  std::vector<Launch> launches = launches_of_nccl(recording);
-  std::ranges::stable_sort(
-      calls, {}, [](const auto& a) { return std::tuple(a.thread, a.row.time_ns); });
-  std::ranges::stable_sort(
-      launches, {}, [](const Launch& a) { return std::tuple(a.thread, a.time); });
-  Joiner joiner(recording, uses);
-  std::size_t call = 0;
-  std::size_t launch = 0;
-  while (call < calls.size()) {
-    const std::uint32_t thread = calls[call].thread;
-    const auto at = [&](std::size_t i) {
-      return nanoseconds(static_cast<std::int64_t>(calls[i].row.time_ns));
-    };
-    while (launch < launches.size() && std::tuple(launches[launch].thread, launches[launch].time) <
-                                           std::tuple(thread, at(call)))
-      ++launch;
-    const std::size_t first_call = call;
-    const std::size_t first_launch = launch;
-    const bool launched = launch < launches.size() && launches[launch].thread == thread;
-    const nanoseconds until = launched ? launches[launch].time : nanoseconds::max();
-    while (call < calls.size() && calls[call].thread == thread && at(call) <= until) ++call;
-    const bool more = call < calls.size() && calls[call].thread == thread;
-    const nanoseconds next_call = more ? at(call) : nanoseconds::max();
-    while (launch < launches.size() && launches[launch].thread == thread &&
-           launches[launch].time < next_call)
-      ++launch;
-    joiner.join(std::span(calls).subspan(first_call, call - first_call),
-                std::span(launches).subspan(first_launch, launch - first_launch));
-  }
-  return joiner.take_seen();
-}
-
-void NcclUses::add(std::span<const NetworkRow> rows) {
-  for (const NetworkRow& row : rows) {
-    if (!possible(row)) {
-      ++impossible_;
-      continue;
-    }
-    NcclUse use;
-    use.operations = 1;
-    use.sent_bytes = row.sends != 0 ? static_cast<std::int64_t>(row.bytes) : 0;
-    use.duration = time(row.duration_ns);
-    use.gpu_wait = time(row.gpu_wait_ns);
-    use.peer_wait = time(row.peer_wait_ns);
-    use.network_wait = time(row.network_wait_ns + row.flush_wait_ns);
-    networks_.push_back(
-        {{row.communicator, row.call, row.rank}, use, row.time_ns, row.lead_ns, row.sends != 0});
-  }
-}
-
-void NcclUses::add(std::span<const ChannelRow> rows) {
-  for (const ChannelRow& row : rows) {
-    if (row.gpu_start_ns > most || row.gpu_duration_ns > most) {
-      ++impossible_;
-      continue;
-    }
-    channels_.push_back(
-        {{row.communicator, row.call, row.rank}, row.gpu_start_ns + row.gpu_duration_ns});
-  }
-}
-
-void NcclUses::sort() {
-  std::ranges::stable_sort(networks_, {}, &Network::call);
-  std::ranges::stable_sort(channels_, {}, &Channel::call);
-}
-
-NcclUse NcclUses::since(const Network& network, Nanoseconds kernel_start) {
-  NcclUse use = network.use;
-  Nanoseconds& first_wait = network.sends ? use.gpu_wait : use.network_wait;
-  const Nanoseconds early = kernel_start - time(network.start_ns);
-  const Nanoseconds before =
-      std::clamp(early, Nanoseconds{}, std::min(time(network.lead_ns), first_wait));
-  first_wait -= before;
-  use.duration -= before;
-  return use;
-}
-
-std::optional<NcclUse> NcclUses::of(const CollectiveRow& row, Nanoseconds kernel_start) const {
-  if (row.call == 0) return std::nullopt;
-  const Call call(row.communicator, row.call, row.rank);
-  const auto networks = entries_of(networks_, call);
-  const auto channels = entries_of(channels_, call);
-  if (networks.empty() && channels.empty()) return std::nullopt;
-  NcclUse all;
-  for (const Network& network : networks) add_use(since(network, kernel_start), all);
-  if (!channels.empty()) {
-    const auto [first, last] =
-        std::ranges::minmax_element(channels, {}, [](const auto& a) { return a.gpu_end_ns; });
-    all.channels_apart = time(last->gpu_end_ns - first->gpu_end_ns);
-  }
-  return all;
-}
-
-namespace {
 constexpr std::uint16_t several = 0xffff;
 /// What recordings share is copied for each device: no node has more, but a damaged file may.
 constexpr std::size_t most_devices = 32;
 
 using RankOfDevice = std::map<std::uint16_t, std::int32_t>;
-
-std::set<std::uint16_t> devices_of(const Recording& recording) {
-  std::set<std::uint16_t> devices;
-  for (const DeviceEvent& event : recording.device_events) devices.insert(event.device);
-  return devices;
-}
 
 /// Empty unless every device is one rank of its own.
 RankOfDevice rank_of_device(const DeviceRanks& seen, const std::set<std::uint16_t>& devices) {
@@ -429,9 +360,50 @@ class Splitter {
 };
 }  // namespace
 
+std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
+                                                      std::vector<CollectiveRow> calls,
+                                                      std::span<const NetworkRow> networks,
+                                                      std::span<const ChannelRow> channels) {
+  const NcclUses uses(networks, channels, recording);
+  note_communicators(recording, calls);
+  keep_transfers(recording, calls);
+  if (calls.empty()) return {};
+  std::vector<Launch> launches = launches_of_nccl(recording);
+  std::ranges::stable_sort(
+      calls, {}, [](const auto& a) { return std::tuple(a.thread, a.time_ns); });
+  std::ranges::stable_sort(
+      launches, {}, [](const Launch& a) { return std::tuple(a.thread, a.time); });
+  Joiner joiner(recording, uses);
+  std::size_t call = 0;
+  std::size_t launch = 0;
+  while (call < calls.size()) {
+    const std::uint32_t thread = calls[call].thread;
+    const auto at = [&](std::size_t i) {
+      return nanoseconds(static_cast<std::int64_t>(calls[i].time_ns));
+    };
+    while (launch < launches.size() && std::tuple(launches[launch].thread, launches[launch].time) <
+                                           std::tuple(thread, at(call)))
+      ++launch;
+    const std::size_t first_call = call;
+    const std::size_t first_launch = launch;
+    const bool launched = launch < launches.size() && launches[launch].thread == thread;
+    const nanoseconds until = launched ? launches[launch].time : nanoseconds::max();
+    while (call < calls.size() && calls[call].thread == thread && at(call) <= until) ++call;
+    const bool more = call < calls.size() && calls[call].thread == thread;
+    const nanoseconds next_call = more ? at(call) : nanoseconds::max();
+    while (launch < launches.size() && launches[launch].thread == thread &&
+           launches[launch].time < next_call)
+      ++launch;
+    joiner.join(std::span(calls).subspan(first_call, call - first_call),
+                std::span(launches).subspan(first_launch, launch - first_launch));
+  }
+  return joiner.take_seen();
+}
+
 std::vector<Recording> split_by_device(Recording whole,
                                        const std::map<std::uint64_t, DeviceRanks>& seen) {
-  const std::set<std::uint16_t> devices = devices_of(whole);
+  std::set<std::uint16_t> devices;
+  for (const DeviceEvent& event : whole.device_events) devices.insert(event.device);
   std::vector<Recording> result;
   RankOfDevice ranks;
   std::int32_t size = 0;

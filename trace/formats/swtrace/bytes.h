@@ -6,12 +6,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace scaleworth::trace::recording {
@@ -28,6 +31,11 @@ inline char* put_varint(char* to, std::uint64_t value) {
   }
   *to++ = static_cast<char>(value);
   return to;
+}
+
+inline void put_number(std::uint64_t value, std::string& out) {
+  char digits[longest_varint];
+  out.append(digits, put_varint(digits, value));
 }
 
 /// Takes a number from the front of `bytes`; absent when they end inside of it or it has more than
@@ -53,11 +61,10 @@ constexpr std::uint64_t unfold_sign(std::uint64_t folded) {
   return (folded >> 1U) ^ (0 - (folded & 1U));
 }
 
-/// Rows as columns of varints, from one list of members per kind of row.
-enum class Coding { plain, difference };  // to the row before
+// Rows as columns of varints, from one list of members per kind of row.
 
-/// One member of a row and how it is written.
-template <auto Member, Coding coding = Coding::plain>
+/// One member of a row and how it is written: as it is or as its difference to the row before.
+template <auto Member, bool as_difference>
 struct Column {
   template <class Row>
   static std::uint64_t get(const Row& row) {
@@ -65,14 +72,18 @@ struct Column {
   }
   template <class Row>
   static void set(Row& row, std::uint64_t value) {
-    using Value = std::remove_cvref_t<decltype(row.*Member)>;
-    row.*Member = static_cast<Value>(value);
+    row.*Member = static_cast<std::remove_cvref_t<decltype(row.*Member)>>(value);
   }
-  static constexpr bool differences = coding == Coding::difference;
+  static constexpr bool differences = as_difference;
 };
 
-template <class... Columns>
-struct ColumnList {};
+template <auto... Members>
+using Plain = std::tuple<Column<Members, false>...>;
+template <auto... Members>
+using Delta = std::tuple<Column<Members, true>...>;
+
+template <class... Runs>
+using ColumnList = decltype(std::tuple_cat(std::declval<Runs>()...));
 
 template <class Column, class Row>
 char* put_column(char* to, std::span<const Row> rows, bool& all_zero) {
@@ -92,13 +103,9 @@ char* put_column(char* to, std::span<const Row> rows, bool& all_zero) {
 /// column of zeros has none, but the first one always has: so rows cost bytes, and a damaged count
 /// cannot ask for more memory than the file is worth.
 template <class Row, class... Columns>
-void put_rows(std::span<const Row> rows, ColumnList<Columns...>, std::string& out) {
-  const auto append_number = [&out](std::uint64_t value) {
-    char digits[longest_varint];
-    out.append(digits, put_varint(digits, value));
-  };
-  append_number(rows.size());
-  append_number(sizeof...(Columns));
+void put_rows(std::span<const Row> rows, std::tuple<Columns...>, std::string& out) {
+  put_number(rows.size(), out);
+  put_number(sizeof...(Columns), out);
   const auto scratch = std::make_unique_for_overwrite<char[]>(rows.size() * longest_varint);
   bool first = true;
   const auto append_column = [&](auto column) {
@@ -106,7 +113,7 @@ void put_rows(std::span<const Row> rows, ColumnList<Columns...>, std::string& ou
     const char* end = put_column<decltype(column)>(scratch.get(), rows, all_zero);
     const bool written = first || !all_zero;
     const std::size_t bytes = written ? static_cast<std::size_t>(end - scratch.get()) : 0;
-    append_number(bytes);
+    put_number(bytes, out);
     out.append(scratch.get(), bytes);
     first = false;
   };
@@ -129,7 +136,7 @@ bool take_column(std::string_view bytes, std::span<Row> rows) {
 /// those that an earlier one had not are zero. False, with `rows` as they were, when the bytes are
 /// not such.
 template <class Row, class... Columns>
-bool take_rows(std::string_view bytes, ColumnList<Columns...>, std::vector<Row>& rows) {
+bool take_rows(std::string_view bytes, std::tuple<Columns...>, std::vector<Row>& rows) {
   const auto count = take_varint(bytes);
   const auto columns = take_varint(bytes);
   if (!count || !columns || *count > bytes.size()) return false;
@@ -191,20 +198,9 @@ std::string file_header(std::uint32_t version = format_version);
 std::uint32_t checksum(FrameKind kind, std::string_view payload);
 
 /// Appends a frame whose payload `fill` appends to `out`.
-template <class Fill>
-void append_frame(FrameKind kind, std::string& out, Fill fill);
-
-/// The bytes of a frame's header.
-void put_frame_header(FrameKind kind, std::string_view payload, char* header);
-
-template <class Fill>
-void append_frame(FrameKind kind, std::string& out, Fill fill) {
-  const std::size_t start = out.size();
-  out.append(frame_header_bytes, '\0');
-  fill(out);
-  const std::string_view payload = std::string_view(out).substr(start + frame_header_bytes);
-  put_frame_header(kind, payload, out.data() + start);
-}
+void append_frame(FrameKind kind,
+                  std::string& out,
+                  const std::function<void(std::string& out)>& fill);
 
 /// Frame after frame of a source.
 class FrameReader {

@@ -7,8 +7,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <optional>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -16,18 +14,13 @@ namespace scaleworth::trace::recording {
 namespace {
 // Strings inside of a frame: each with its length before it.
 
-inline void put_number(std::uint64_t value, std::string& out) {
-  char digits[longest_varint];
-  out.append(digits, put_varint(digits, value));
-}
-
-inline void put_text(std::string_view text, std::string& out) {
+void put_text(std::string_view text, std::string& out) {
   put_number(text.size(), out);
   out.append(text);
 }
 
 /// From the front of `bytes`; absent when they end inside of it.
-inline std::optional<std::string_view> take_text(std::string_view& bytes) {
+std::optional<std::string_view> take_text(std::string_view& bytes) {
   const auto length = take_varint(bytes);
   if (!length || *length > bytes.size()) return std::nullopt;
   const std::string_view text = bytes.substr(0, *length);
@@ -52,27 +45,69 @@ void append_rows(FrameKind kind, const std::vector<Row>& rows, Columns columns, 
 }
 
 void append_texts(const Batch& batch, std::string& out) {
-  if (!batch.names.empty()) {
-    append_frame(FrameKind::names, out, [&](std::string& to) {
-      for (const std::string& name : batch.names) put_text(name, to);
+  const auto append = [&](FrameKind kind, const auto& entries, auto put) {
+    if (entries.empty()) return;
+    append_frame(kind, out, [&](std::string& to) {
+      for (const auto& entry : entries) put(entry, to);
+    });
+  };
+  append(FrameKind::names, batch.names, put_text);
+  append(FrameKind::facts, batch.facts, [](const Fact& fact, std::string& to) {
+    put_text(fact.first, to);
+    put_text(fact.second, to);
+  });
+  append(FrameKind::losses, batch.losses, [](const auto& loss, std::string& to) {
+    put_text(loss.first, to);
+    put_number(loss.second, to);
+  });
+}
+
+/// Appends what `take` makes of the front of `bytes` until they are at an end. False, with `all` as
+/// it was, when it finds something else.
+template <class Value, class Take>
+bool take_all(std::string_view bytes, std::vector<Value>& all, Take take) {
+  const std::size_t before = all.size();
+  while (!bytes.empty()) {
+    if (take(bytes)) continue;
+    all.resize(before);
+    return false;
+  }
+  return true;
+}
+
+std::optional<bool> take_texts(FrameKind kind, std::string_view payload, Batch& batch) {
+  if (kind == FrameKind::names) {
+    return take_all(payload, batch.names, [&](std::string_view& bytes) {
+      const auto name = take_text(bytes);
+      if (name) batch.names.emplace_back(*name);
+      return name.has_value();
     });
   }
-  if (!batch.facts.empty()) {
-    append_frame(FrameKind::facts, out, [&](std::string& to) {
-      for (const auto& [key, value] : batch.facts) {
-        put_text(key, to);
-        put_text(value, to);
-      }
+  const auto take_pairs = [&](auto& pairs, auto take_second) {
+    return take_all(payload, pairs, [&](std::string_view& bytes) {
+      const auto first = take_text(bytes);
+      const auto second = first ? take_second(bytes) : std::nullopt;
+      if (second) pairs.emplace_back(*first, *second);
+      return second.has_value();
     });
-  }
-  if (!batch.losses.empty()) {
-    append_frame(FrameKind::losses, out, [&](std::string& to) {
-      for (const auto& [name, count] : batch.losses) {
-        put_text(name, to);
-        put_number(count, to);
-      }
-    });
-  }
+  };
+  if (kind == FrameKind::facts) return take_pairs(batch.facts, take_text);
+  if (kind == FrameKind::losses) return take_pairs(batch.losses, take_varint);
+  if (kind == FrameKind::end) return payload.empty();
+  return std::nullopt;
+}
+
+std::uint32_t word_at(const char* bytes, std::size_t index) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes + index * sizeof(word), sizeof(word));
+  return word;
+}
+
+static_assert(std::endian::native == std::endian::little, "the file is little-endian");
+
+std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
+  constexpr std::uint64_t odd_fraction_of_golden_ratio = 0x9e3779b97f4a7c15U;
+  return std::rotl((state ^ word) * odd_fraction_of_golden_ratio, 29);
 }
 }  // namespace
 
@@ -95,65 +130,13 @@ std::uint32_t NameIndex::intern(std::string_view name, Batch& batch) {
   return number;
 }
 
-namespace {
-/// Appends what `take` makes of the front of `bytes` until they are at an end. False, with `all` as
-/// it was, when it finds something else.
-template <class Value, class Take>
-bool take_all(std::string_view bytes, std::vector<Value>& all, Take take) {
-  const std::size_t before = all.size();
-  while (!bytes.empty()) {
-    if (take(bytes)) continue;
-    all.resize(before);
-    return false;
-  }
-  return true;
-}
-
-std::optional<bool> take_texts(FrameKind kind, std::string_view payload, Batch& batch) {
-  if (kind == FrameKind::names) {
-    return take_all(payload, batch.names, [&](std::string_view& bytes) {
-      const auto name = take_text(bytes);
-      if (name) batch.names.emplace_back(*name);
-      return name.has_value();
-    });
-  }
-  if (kind == FrameKind::facts) {
-    return take_all(payload, batch.facts, [&](std::string_view& bytes) {
-      const auto key = take_text(bytes);
-      const auto value = key ? take_text(bytes) : key;
-      if (value) batch.facts.emplace_back(*key, *value);
-      return value.has_value();
-    });
-  }
-  if (kind == FrameKind::losses) {
-    return take_all(payload, batch.losses, [&](std::string_view& bytes) {
-      const auto name = take_text(bytes);
-      const auto count = name ? take_varint(bytes) : std::nullopt;
-      if (count) batch.losses.emplace_back(*name, *count);
-      return count.has_value();
-    });
-  }
-  if (kind == FrameKind::end) return payload.empty();
-  return std::nullopt;
-}
-}  // namespace
-
-Decoded decode_frame(FrameKind kind, std::string_view payload, Batch& batch) {
+std::optional<bool> decode_frame(FrameKind kind, std::string_view payload, Batch& batch) {
   std::optional<bool> whole = take_texts(kind, payload, batch);
   each_kind([&](auto of) {
     if (of.kind == kind) whole = take_rows(payload, of.columns, batch.*of.rows);
   });
-  if (!whole) return Decoded::unknown_kind;
-  return *whole ? Decoded::whole : Decoded::malformed;
+  return whole;
 }
-
-namespace {
-std::uint32_t word_at(const char* bytes, std::size_t index) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, bytes + index * sizeof(word), sizeof(word));
-  return word;
-}
-}  // namespace
 
 FrameReader::FrameReader(ByteSource& source) : source_(source) {
   std::array<char, file_header_bytes> header{};
@@ -214,15 +197,6 @@ bool FrameReader::next() {
   return true;
 }
 
-namespace {
-static_assert(std::endian::native == std::endian::little, "the file is little-endian");
-
-std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
-  constexpr std::uint64_t odd_fraction_of_golden_ratio = 0x9e3779b97f4a7c15U;
-  return std::rotl((state ^ word) * odd_fraction_of_golden_ratio, 29);
-}
-}  // namespace
-
 std::string file_header(std::uint32_t version) {
   std::string header(file_header_bytes, '\0');
   std::memcpy(header.data(), file_magic.data(), file_magic.size());
@@ -243,12 +217,18 @@ std::uint32_t checksum(FrameKind kind, std::string_view payload) {
   return static_cast<std::uint32_t>(state >> 32U);
 }
 
-void put_frame_header(FrameKind kind, std::string_view payload, char* header) {
+void append_frame(FrameKind kind,
+                  std::string& out,
+                  const std::function<void(std::string& out)>& fill) {
+  const std::size_t start = out.size();
+  out.append(frame_header_bytes, '\0');
+  fill(out);
+  const std::string_view payload = std::string_view(out).substr(start + frame_header_bytes);
   const std::uint32_t words[] = {static_cast<std::uint32_t>(kind),
                                  static_cast<std::uint32_t>(payload.size()),
                                  checksum(kind, payload)};
   static_assert(sizeof(words) == frame_header_bytes);
-  std::memcpy(header, words, sizeof(words));
+  std::memcpy(out.data() + start, words, sizeof(words));
 }
 
 void Batch::clear() {

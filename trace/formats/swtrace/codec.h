@@ -38,9 +38,7 @@ class NameIndex {
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
 };
 
-/// From the frames of a recording file back to batches of rows.
-enum class Decoded { whole, unknown_kind, malformed };
-
-/// Appends to `batch` what the frame says. A malformed one adds nothing.
-Decoded decode_frame(FrameKind kind, std::string_view payload, Batch& batch);
+/// Appends to `batch` what the frame says. False for a malformed one, which adds nothing; absent
+/// for kinds that this program does not know.
+std::optional<bool> decode_frame(FrameKind kind, std::string_view payload, Batch& batch);
 }  // namespace scaleworth::trace::recording

@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace scaleworth::trace::recording {
+// Each row has its columns in the order of the file. New ones go to the end, and none is ever
+// removed.
+
 /// Times are ns of the capture's clock (CLOCK_REALTIME unless a fact says otherwise), names numbers
 /// that NameIndex gave, `correlation` joins work on a GPU with the call that launched it.
 struct KernelRow {
@@ -24,6 +27,14 @@ struct KernelRow {
   std::uint32_t device = 0;
   std::uint32_t graph = 0;
   std::uint32_t shape = 0;  // the how-manieth ShapeRow of the file, from 1; 0 for unknown
+
+  using R = KernelRow;
+  using Columns = ColumnList<Delta<&R::start_ns>,
+                             Plain<&R::duration_ns>,
+                             Delta<&R::correlation>,
+                             Plain<&R::name, &R::stream, &R::device, &R::context, &R::shape>,
+                             Delta<&R::graph_node>,
+                             Plain<&R::graph>>;
 };
 
 /// How a kernel was launched; each combination once per file.
@@ -37,21 +48,13 @@ struct ShapeRow {
   std::uint32_t registers = 0;      // per thread
   std::uint32_t shared_memory = 0;  // bytes per block
   friend bool operator==(const ShapeRow&, const ShapeRow&) = default;
+
+  using R = ShapeRow;
+  using Columns = ColumnList<Plain<&R::grid_x, &R::grid_y, &R::grid_z, &R::block_x, &R::block_y>,
+                             Plain<&R::block_z, &R::registers, &R::shared_memory>>;
 };
 
 enum class CopyDirection : std::uint32_t { other, to_device, to_host, on_device, between_devices };
-
-struct CopyRow {
-  std::uint64_t start_ns = 0;
-  std::uint64_t duration_ns = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t graph_node = 0;
-  std::uint32_t correlation = 0;
-  std::uint32_t context = 0;
-  std::uint32_t stream = 0;
-  std::uint32_t device = 0;
-  CopyDirection direction = CopyDirection::other;
-};
 
 struct FillRow {
   std::uint64_t start_ns = 0;
@@ -62,6 +65,21 @@ struct FillRow {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t device = 0;
+
+  using R = FillRow;
+  template <auto... Own>
+  using ColumnsWith = ColumnList<Delta<&R::start_ns>,
+                                 Plain<&R::duration_ns>,
+                                 Delta<&R::correlation>,
+                                 Plain<&R::bytes, Own..., &R::stream, &R::device, &R::context>,
+                                 Delta<&R::graph_node>>;
+  using Columns = ColumnsWith<>;
+};
+
+struct CopyRow : FillRow {
+  CopyDirection direction = CopyDirection::other;
+
+  using Columns = ColumnsWith<&CopyRow::direction>;
 };
 
 enum class CallLayer : std::uint32_t { runtime, driver };
@@ -74,6 +92,14 @@ struct CallRow {
   std::uint32_t thread = 0;
   std::uint32_t result = 0;
   CallLayer layer = CallLayer::runtime;
+
+  using R = CallRow;
+  using Columns = ColumnList<Delta<&R::start_ns>,
+                             Plain<&R::duration_ns>,
+                             Delta<&R::correlation>,
+                             Plain<&R::name>,
+                             Delta<&R::thread>,
+                             Plain<&R::layer, &R::result>>;
 };
 
 enum class WaitKind : std::uint32_t { other, event, stream_wait_event, stream, context };
@@ -86,6 +112,15 @@ struct WaitRow {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;  // 0xffffffff: none in particular
   WaitKind kind = WaitKind::other;
+
+  using R = WaitRow;
+  using Columns = ColumnList<Delta<&R::start_ns>,
+                             Plain<&R::duration_ns>,
+                             Delta<&R::correlation>,
+                             Plain<&R::kind>,
+                             Delta<&R::stream>,
+                             Plain<&R::context>,
+                             Delta<&R::event_use>>;
 };
 
 /// A CUDA event was recorded on a stream.
@@ -95,6 +130,10 @@ struct EventRow {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t device = 0;
+
+  using R = EventRow;
+  using Columns =
+      ColumnList<Delta<&R::event_use, &R::correlation>, Plain<&R::stream, &R::device, &R::context>>;
 };
 
 /// The tracer's own work.
@@ -103,6 +142,10 @@ struct OverheadRow {
   std::uint64_t duration_ns = 0;
   std::uint32_t name = 0;
   std::uint32_t thread = 0;
+
+  using R = OverheadRow;
+  using Columns =
+      ColumnList<Delta<&R::start_ns>, Plain<&R::duration_ns, &R::name>, Delta<&R::thread>>;
 };
 
 enum class MarkPhase : std::uint32_t { instant, opened, closed };
@@ -115,6 +158,11 @@ struct MarkRow {
   std::uint32_t domain = 0;  // a name too; 0 for the default one
   std::uint32_t thread = 0;
   MarkPhase phase = MarkPhase::instant;
+
+  using R = MarkRow;
+  using Columns = ColumnList<Delta<&R::time_ns, &R::id>,
+                             Plain<&R::phase, &R::name, &R::domain>,
+                             Delta<&R::thread>>;
 };
 
 /// Which fields of a CollectiveRow its source reported.
@@ -149,6 +197,15 @@ struct CollectiveRow {
   CollectiveSource source = CollectiveSource::range;
   /// Its number, by which rows of its traffic name it; 0 where none do.
   std::uint64_t call = 0;
+
+  using R = CollectiveRow;
+  using Columns = ColumnList<Delta<&R::time_ns, &R::communicator>,
+                             Plain<&R::fields, &R::function, &R::bytes, &R::sequence>,
+                             Plain<&R::algorithm, &R::protocol, &R::channels, &R::root, &R::peer>,
+                             Plain<&R::rank, &R::ranks, &R::device>,
+                             Delta<&R::thread, &R::range>,
+                             Plain<&R::source>,
+                             Delta<&R::call>>;
 };
 
 /// One channel's sends or receives of a call over the network, and what the oldest transfer under
@@ -172,6 +229,14 @@ struct NetworkRow {
   /// the GPU, receives: the network). NCCL begins operations when it launches the kernel, which may
   /// be long before that runs.
   std::uint64_t lead_ns = 0;
+
+  using R = NetworkRow;
+  using Columns = ColumnList<Delta<&R::time_ns>,
+                             Plain<&R::duration_ns>,
+                             Delta<&R::communicator, &R::call>,
+                             Plain<&R::rank, &R::channel, &R::peer, &R::sends, &R::steps>,
+                             Plain<&R::bytes, &R::gpu_wait_ns, &R::peer_wait_ns>,
+                             Plain<&R::network_wait_ns, &R::flush_wait_ns, &R::lead_ns>>;
 };
 
 /// One channel of a call's kernel, by the GPU's own timer.
@@ -183,6 +248,12 @@ struct ChannelRow {
   std::uint64_t call = 0;  // CollectiveRow::call
   std::uint32_t rank = 0;
   std::uint32_t channel = 0;
+
+  using R = ChannelRow;
+  using Columns = ColumnList<Delta<&R::gpu_start_ns>,
+                             Plain<&R::gpu_duration_ns>,
+                             Delta<&R::time_ns, &R::communicator, &R::call>,
+                             Plain<&R::rank, &R::channel>>;
 };
 
 /// The clocks of the process, read together.
@@ -190,6 +261,10 @@ struct ClockRow {
   std::uint64_t realtime_ns = 0;
   std::uint64_t monotonic_raw_ns = 0;
   std::uint64_t uncertainty_ns = 0;  // between the first and the last reading
+
+  using R = ClockRow;
+  using Columns =
+      ColumnList<Delta<&R::realtime_ns, &R::monotonic_raw_ns>, Plain<&R::uncertainty_ns>>;
 };
 
 /// Recording was switched on or off.
@@ -197,6 +272,9 @@ struct WindowRow {
   std::uint64_t time_ns = 0;
   std::uint32_t on = 0;
   std::uint32_t why = 0;  // a name
+
+  using R = WindowRow;
+  using Columns = ColumnList<Delta<&R::time_ns>, Plain<&R::on, &R::why>>;
 };
 
 /// A fact ("host", "gpu-17") or a remark for people ("remark", "...").
@@ -226,145 +304,27 @@ struct Batch {
   void clear();
 };
 
-// The columns of each kind of row, in the order of the file. New ones go to the end, and none is
-// ever removed.
-
-template <auto Member>
-using Plain = Column<Member, Coding::plain>;
-template <auto Member>
-using Delta = Column<Member, Coding::difference>;
-
-using KernelColumns = ColumnList<Delta<&KernelRow::start_ns>,
-                                 Plain<&KernelRow::duration_ns>,
-                                 Delta<&KernelRow::correlation>,
-                                 Plain<&KernelRow::name>,
-                                 Plain<&KernelRow::stream>,
-                                 Plain<&KernelRow::device>,
-                                 Plain<&KernelRow::context>,
-                                 Plain<&KernelRow::shape>,
-                                 Delta<&KernelRow::graph_node>,
-                                 Plain<&KernelRow::graph>>;
-using ShapeColumns = ColumnList<Plain<&ShapeRow::grid_x>,
-                                Plain<&ShapeRow::grid_y>,
-                                Plain<&ShapeRow::grid_z>,
-                                Plain<&ShapeRow::block_x>,
-                                Plain<&ShapeRow::block_y>,
-                                Plain<&ShapeRow::block_z>,
-                                Plain<&ShapeRow::registers>,
-                                Plain<&ShapeRow::shared_memory>>;
-using CopyColumns = ColumnList<Delta<&CopyRow::start_ns>,
-                               Plain<&CopyRow::duration_ns>,
-                               Delta<&CopyRow::correlation>,
-                               Plain<&CopyRow::bytes>,
-                               Plain<&CopyRow::direction>,
-                               Plain<&CopyRow::stream>,
-                               Plain<&CopyRow::device>,
-                               Plain<&CopyRow::context>,
-                               Delta<&CopyRow::graph_node>>;
-using FillColumns = ColumnList<Delta<&FillRow::start_ns>,
-                               Plain<&FillRow::duration_ns>,
-                               Delta<&FillRow::correlation>,
-                               Plain<&FillRow::bytes>,
-                               Plain<&FillRow::stream>,
-                               Plain<&FillRow::device>,
-                               Plain<&FillRow::context>,
-                               Delta<&FillRow::graph_node>>;
-using CallColumns = ColumnList<Delta<&CallRow::start_ns>,
-                               Plain<&CallRow::duration_ns>,
-                               Delta<&CallRow::correlation>,
-                               Plain<&CallRow::name>,
-                               Delta<&CallRow::thread>,
-                               Plain<&CallRow::layer>,
-                               Plain<&CallRow::result>>;
-using WaitColumns = ColumnList<Delta<&WaitRow::start_ns>,
-                               Plain<&WaitRow::duration_ns>,
-                               Delta<&WaitRow::correlation>,
-                               Plain<&WaitRow::kind>,
-                               Delta<&WaitRow::stream>,
-                               Plain<&WaitRow::context>,
-                               Delta<&WaitRow::event_use>>;
-using EventColumns = ColumnList<Delta<&EventRow::event_use>,
-                                Delta<&EventRow::correlation>,
-                                Plain<&EventRow::stream>,
-                                Plain<&EventRow::device>,
-                                Plain<&EventRow::context>>;
-using OverheadColumns = ColumnList<Delta<&OverheadRow::start_ns>,
-                                   Plain<&OverheadRow::duration_ns>,
-                                   Plain<&OverheadRow::name>,
-                                   Delta<&OverheadRow::thread>>;
-using MarkColumns = ColumnList<Delta<&MarkRow::time_ns>,
-                               Delta<&MarkRow::id>,
-                               Plain<&MarkRow::phase>,
-                               Plain<&MarkRow::name>,
-                               Plain<&MarkRow::domain>,
-                               Delta<&MarkRow::thread>>;
-using CollectiveColumns = ColumnList<Delta<&CollectiveRow::time_ns>,
-                                     Delta<&CollectiveRow::communicator>,
-                                     Plain<&CollectiveRow::fields>,
-                                     Plain<&CollectiveRow::function>,
-                                     Plain<&CollectiveRow::bytes>,
-                                     Plain<&CollectiveRow::sequence>,
-                                     Plain<&CollectiveRow::algorithm>,
-                                     Plain<&CollectiveRow::protocol>,
-                                     Plain<&CollectiveRow::channels>,
-                                     Plain<&CollectiveRow::root>,
-                                     Plain<&CollectiveRow::peer>,
-                                     Plain<&CollectiveRow::rank>,
-                                     Plain<&CollectiveRow::ranks>,
-                                     Plain<&CollectiveRow::device>,
-                                     Delta<&CollectiveRow::thread>,
-                                     Delta<&CollectiveRow::range>,
-                                     Plain<&CollectiveRow::source>,
-                                     Delta<&CollectiveRow::call>>;
-using NetworkColumns = ColumnList<Delta<&NetworkRow::time_ns>,
-                                  Plain<&NetworkRow::duration_ns>,
-                                  Delta<&NetworkRow::communicator>,
-                                  Delta<&NetworkRow::call>,
-                                  Plain<&NetworkRow::rank>,
-                                  Plain<&NetworkRow::channel>,
-                                  Plain<&NetworkRow::peer>,
-                                  Plain<&NetworkRow::sends>,
-                                  Plain<&NetworkRow::steps>,
-                                  Plain<&NetworkRow::bytes>,
-                                  Plain<&NetworkRow::gpu_wait_ns>,
-                                  Plain<&NetworkRow::peer_wait_ns>,
-                                  Plain<&NetworkRow::network_wait_ns>,
-                                  Plain<&NetworkRow::flush_wait_ns>,
-                                  Plain<&NetworkRow::lead_ns>>;
-using ChannelColumns = ColumnList<Delta<&ChannelRow::gpu_start_ns>,
-                                  Plain<&ChannelRow::gpu_duration_ns>,
-                                  Delta<&ChannelRow::time_ns>,
-                                  Delta<&ChannelRow::communicator>,
-                                  Delta<&ChannelRow::call>,
-                                  Plain<&ChannelRow::rank>,
-                                  Plain<&ChannelRow::channel>>;
-using ClockColumns = ColumnList<Delta<&ClockRow::realtime_ns>,
-                                Delta<&ClockRow::monotonic_raw_ns>,
-                                Plain<&ClockRow::uncertainty_ns>>;
-using WindowColumns =
-    ColumnList<Delta<&WindowRow::time_ns>, Plain<&WindowRow::on>, Plain<&WindowRow::why>>;
-
 /// Rows of one kind: the frames that hold them, their place in a batch, their columns.
-template <FrameKind frame, auto Rows, class Columns>
+template <FrameKind frame, class Row, std::vector<Row> Batch::*Rows>
 struct RowKind {
   static constexpr FrameKind kind = frame;
   static constexpr auto rows = Rows;
-  static constexpr Columns columns{};
+  static constexpr typename Row::Columns columns{};
 };
 
 /// All kinds, in the order in which a batch is written: what rows refer to comes first.
-using RowKinds = std::tuple<RowKind<FrameKind::clocks, &Batch::clocks, ClockColumns>,
-                            RowKind<FrameKind::windows, &Batch::windows, WindowColumns>,
-                            RowKind<FrameKind::shapes, &Batch::shapes, ShapeColumns>,
-                            RowKind<FrameKind::kernels, &Batch::kernels, KernelColumns>,
-                            RowKind<FrameKind::copies, &Batch::copies, CopyColumns>,
-                            RowKind<FrameKind::fills, &Batch::fills, FillColumns>,
-                            RowKind<FrameKind::calls, &Batch::calls, CallColumns>,
-                            RowKind<FrameKind::waits, &Batch::waits, WaitColumns>,
-                            RowKind<FrameKind::events, &Batch::events, EventColumns>,
-                            RowKind<FrameKind::overheads, &Batch::overheads, OverheadColumns>,
-                            RowKind<FrameKind::marks, &Batch::marks, MarkColumns>,
-                            RowKind<FrameKind::collectives, &Batch::collectives, CollectiveColumns>,
-                            RowKind<FrameKind::networks, &Batch::networks, NetworkColumns>,
-                            RowKind<FrameKind::channels, &Batch::channels, ChannelColumns>>;
+using RowKinds = std::tuple<RowKind<FrameKind::clocks, ClockRow, &Batch::clocks>,
+                            RowKind<FrameKind::windows, WindowRow, &Batch::windows>,
+                            RowKind<FrameKind::shapes, ShapeRow, &Batch::shapes>,
+                            RowKind<FrameKind::kernels, KernelRow, &Batch::kernels>,
+                            RowKind<FrameKind::copies, CopyRow, &Batch::copies>,
+                            RowKind<FrameKind::fills, FillRow, &Batch::fills>,
+                            RowKind<FrameKind::calls, CallRow, &Batch::calls>,
+                            RowKind<FrameKind::waits, WaitRow, &Batch::waits>,
+                            RowKind<FrameKind::events, EventRow, &Batch::events>,
+                            RowKind<FrameKind::overheads, OverheadRow, &Batch::overheads>,
+                            RowKind<FrameKind::marks, MarkRow, &Batch::marks>,
+                            RowKind<FrameKind::collectives, CollectiveRow, &Batch::collectives>,
+                            RowKind<FrameKind::networks, NetworkRow, &Batch::networks>,
+                            RowKind<FrameKind::channels, ChannelRow, &Batch::channels>>;
 }  // namespace scaleworth::trace::recording

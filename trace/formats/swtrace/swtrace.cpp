@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "trace/capture_settings.h"
+#include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/codec.h"
 
@@ -11,103 +12,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include <cxxabi.h>
 #include <fmt/format.h>
-
-namespace scaleworth::trace {
-std::vector<Recording> read_recording(ByteSource& source) {
-  recording::FrameReader frames(source);
-  recording::Assembler assembler;
-  recording::Batch batch;
-  bool ended = false;
-  std::int64_t frames_read = 0;
-  std::int64_t unknown = 0;
-  std::int64_t malformed = 0;
-  while (frames.next()) {
-    batch.clear();
-    const auto decoded = recording::decode_frame(frames.kind(), frames.payload(), batch);
-    assembler.add(batch);
-    ++frames_read;
-    if (decoded == recording::Decoded::unknown_kind) ++unknown;
-    if (decoded == recording::Decoded::malformed) ++malformed;
-    ended = frames.kind() == recording::FrameKind::end;
-  }
-  if (frames_read == 0) {
-    throw UserError(fmt::format(
-        "{}: {}; nothing of it can be read, record again",
-        source.name(),
-        frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage()));
-  }
-  Recording recording = assembler.finish(source.name());
-  if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;
-  if (malformed > 0) recording.losses["malformed_frames"] += malformed;
-  if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
-  if (!frames.damage().empty())
-    recording.remarks.push_back(fmt::format("{}; what is before it was read", frames.damage()));
-  if (!ended) {
-    recording.remarks.emplace_back(
-        "the process did not end its recording (killed, _exit, or still running): up to about its "
-        "last second is missing");
-  }
-  return recording::split_by_device(std::move(recording), assembler.device_ranks());
-}
-
-namespace {
-using recording::FrameKind;
-
-std::uint64_t rows_of(std::string_view payload) {
-  return recording::take_varint(payload).value_or(0);  // the first number of every frame of rows
-}
-
-void add_texts(const recording::Batch& batch, RecordingSummary& summary) {
-  for (const auto& [key, value] : batch.facts) {
-    if (key == "remark") {
-      summary.remarks.push_back(value);
-    } else {
-      summary.facts[key] = value;
-    }
-  }
-  for (const auto& [name, count] : batch.losses) {
-    if (name.starts_with("dropped_")) summary.lost += count;
-  }
-}
-}  // namespace
-
-RecordingSummary summarise_recording(ByteSource& source) {
-  RecordingSummary summary;
-  recording::FrameReader frames(source);
-  while (frames.next()) {
-    switch (frames.kind()) {
-      case FrameKind::facts:
-      case FrameKind::losses: {
-        recording::Batch batch;
-        recording::decode_frame(frames.kind(), frames.payload(), batch);
-        add_texts(batch, summary);
-        break;
-      }
-      case FrameKind::kernels:
-      case FrameKind::copies:
-      case FrameKind::fills:
-        summary.device_events += rows_of(frames.payload());
-        break;
-      case FrameKind::calls:
-      case FrameKind::waits:
-      case FrameKind::marks:
-      case FrameKind::collectives:
-        summary.other_events += rows_of(frames.payload());
-        break;
-      case FrameKind::end:
-        summary.ended = true;
-        break;
-      default:
-        break;
-    }
-  }
-  return summary;
-}
-}  // namespace scaleworth::trace
 
 namespace scaleworth::trace::recording {
 namespace {
@@ -128,16 +37,10 @@ std::string_view direction_word(CopyDirection direction) {
 }
 
 Synchronization::Kind wait_kind(WaitKind kind) {
-  switch (kind) {
-    case WaitKind::event:
-      return Synchronization::Kind::event;
-    case WaitKind::stream_wait_event:
-      return Synchronization::Kind::stream_wait_event;
-    case WaitKind::context:
-      return Synchronization::Kind::context;
-    default:
-      return Synchronization::Kind::stream;
-  }
+  if (kind == WaitKind::event) return Synchronization::Kind::event;
+  if (kind == WaitKind::stream_wait_event) return Synchronization::Kind::stream_wait_event;
+  if (kind == WaitKind::context) return Synchronization::Kind::context;
+  return Synchronization::Kind::stream;
 }
 
 template <class Integer>
@@ -152,65 +55,13 @@ std::optional<Integer> integer(const std::map<std::string, std::string>& facts,
   return value;
 }
 
-nanoseconds last_time(const Recording& recording) {
-  nanoseconds last{};
-  for (const DeviceEvent& event : recording.device_events) last = std::max(last, event.end);
-  for (const HostEvent& event : recording.host_events) last = std::max(last, event.end);
-  return last;
-}
-
 nanoseconds time_of(const MarkRow& row) {
-  constexpr std::uint64_t latest = std::uint64_t{1} << 61U;
-  return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest)));
-}
-
-/// What the numbers of a MarkRow mean in a Recording.
-struct MarkNames {
-  NameId name = NameId::none;
-  std::uint32_t thread = 0;
-};
-
-/// Adds a range per pair of ends as an annotation. One that was never closed lasts until the last
-/// event of the recording, and is counted in losses as one that was never opened is; instants are
-/// left out.
-void add_ranges(Recording& recording,
-                std::span<const MarkRow> marks,
-                const std::function<MarkNames(const MarkRow&)>& resolve) {
-  nanoseconds last = last_time(recording);
-  std::unordered_map<std::uint32_t, const MarkRow*> open;  // by id
-  const auto add = [&](const MarkRow& row, nanoseconds end) {
-    const MarkNames names = resolve(row);
-    const nanoseconds start = time_of(row);
-    HostEvent event{start, std::max(start, end)};
-    event.name = names.name;
-    event.thread = names.thread;
-    event.activity = HostActivity::annotation;
-    recording.host_events.push_back(event);
-  };
-  for (const MarkRow& row : marks) {
-    last = std::max(last, time_of(row));
-    if (row.phase == MarkPhase::opened) {
-      open[row.id] = &row;
-    } else if (row.phase == MarkPhase::closed) {
-      const auto found = open.find(row.id);
-      if (found == open.end()) {
-        ++recording.losses["ranges_without_a_start"];
-        continue;
-      }
-      add(*found->second, time_of(row));
-      open.erase(found);
-    }
-  }
-  for (const auto& [id, row] : open) add(*row, last);
-  if (!open.empty())
-    recording.losses["ranges_without_an_end"] += static_cast<std::int64_t>(open.size());
+  return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest_time)));
 }
 
 /// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
-/// of the thread that has most of them; names without a number are numbered in order. Leaves marks
-/// that are there already.
+/// of the thread that has most of them; names without a number are numbered in order.
 void find_step_marks(Recording& recording) {
-  if (!recording.step_marks.empty()) return;
   struct Kind {
     int preference = 0;
     std::vector<StepMark> marks;
@@ -235,196 +86,313 @@ void find_step_marks(Recording& recording) {
   recording.step_marks = std::move(best->second.marks);
   recording.step_marks_from = fmt::format("NVTX range '{}'", best->first.first);
 }
-}  // namespace
 
-void Assembler::add(const Batch& batch) {
-  add_texts(batch);
-  add_device_work(batch);
-  add_host_work(batch);
-}
-
-void Assembler::add_texts(const Batch& batch) {
-  for (const std::string& text : batch.names)
-    names_.push_back(recording_.names.intern(demangled(text)));
+/// What is said of the process, and remarks for people.
+void take_facts(const Batch& batch,
+                std::map<std::string, std::string>& facts,
+                std::vector<std::string>& remarks) {
   for (const auto& [key, value] : batch.facts) {
     if (key == "remark") {
-      recording_.remarks.push_back(value);
+      remarks.push_back(value);
     } else {
-      facts_[key] = value;
+      facts[key] = value;
     }
   }
-  for (const auto& [loss, count] : batch.losses) {
-    std::int64_t& sum = recording_.losses[loss];
-    const auto more = static_cast<std::int64_t>(std::min(count, latest_time));
-    sum = std::min(sum + more, static_cast<std::int64_t>(latest_time));
-  }
 }
 
-NameId Assembler::name(std::uint32_t number) {
-  if (number < names_.size()) return names_[number];
-  ++recording_.losses["names_that_are_missing"];
-  return NameId::none;
-}
+constexpr std::array device_rows = {FrameKind::kernels, FrameKind::copies, FrameKind::fills};
+constexpr std::array other_rows = {
+    FrameKind::calls, FrameKind::waits, FrameKind::marks, FrameKind::collectives};
 
-std::uint32_t Assembler::thread(std::uint32_t system_id) {
-  const auto next = static_cast<std::uint32_t>(threads_.size());
-  return threads_.try_emplace(system_id, next).first->second;
-}
+/// From the rows of a capture to a Recording: names resolved, waits and ranges joined with calls.
+class Assembler {
+ public:
+  /// Takes a batch in the order of the file.
+  void add(const Batch& batch) {
+    add_texts(batch);
+    add_device_work(batch);
+    add_host_work(batch);
+  }
 
-template <class Event>
-bool Assembler::set_times(Event& event, std::uint64_t start_ns, std::uint64_t duration_ns) {
-  if (start_ns > latest_time || duration_ns > latest_time - start_ns) {
-    ++recording_.losses["events_with_impossible_times"];
-    return false;
-  }
-  event.start = nanoseconds(static_cast<std::int64_t>(start_ns));
-  event.end = event.start + nanoseconds(static_cast<std::int64_t>(duration_ns));
-  return true;
-}
-
-void Assembler::add_device_work(const Batch& batch) {
-  const auto add = [this](const auto& row, DeviceOperation operation, NameId called) {
-    DeviceEvent event;
-    if (!set_times(event, row.start_ns, row.duration_ns)) return;
-    event.correlation = row.correlation;
-    event.graph_node = row.graph_node;
-    event.name = called;
-    event.stream = row.stream;
-    event.device = static_cast<std::uint16_t>(row.device);
-    event.operation = operation;
-    recording_.device_events.push_back(event);
-  };
-  for (const KernelRow& row : batch.kernels) add(row, DeviceOperation::kernel, name(row.name));
-  for (const CopyRow& row : batch.copies) {
-    const std::string direction(direction_word(row.direction));
-    const std::size_t before = recording_.device_events.size();
-    add(row, DeviceOperation::copy, recording_.names.intern("Memcpy " + direction));
-    if (recording_.device_events.size() == before) continue;
-    recording_.device_events.back().copy = static_cast<std::uint32_t>(recording_.copies.size());
-    const auto bytes = static_cast<std::int64_t>(std::min(row.bytes, latest_time));
-    recording_.copies.push_back({bytes, recording_.names.intern(direction)});
-  }
-  if (batch.fills.empty()) return;
-  const NameId fill = recording_.names.intern("Memset");
-  for (const FillRow& row : batch.fills) add(row, DeviceOperation::fill, fill);
-}
-
-void Assembler::add_host_work(const Batch& batch) {
-  for (const CallRow& row : batch.calls) {
-    HostEvent event;
-    if (!set_times(event, row.start_ns, row.duration_ns)) continue;
-    event.correlation = row.correlation;
-    event.name = name(row.name);
-    event.thread = thread(row.thread);
-    event.activity =
-        row.layer == CallLayer::driver ? HostActivity::driver_call : HostActivity::runtime_call;
-    recording_.host_events.push_back(event);
-  }
-  for (const OverheadRow& row : batch.overheads) {
-    HostEvent event;
-    if (!set_times(event, row.start_ns, row.duration_ns)) continue;
-    event.name = name(row.name);
-    event.thread = thread(row.thread);
-    event.activity = HostActivity::overhead;
-    recording_.host_events.push_back(event);
-  }
-  for (const EventRow& row : batch.events) event_records_[row.event_use] = row;
-  waits_.insert(waits_.end(), batch.waits.begin(), batch.waits.end());
-  marks_.insert(marks_.end(), batch.marks.begin(), batch.marks.end());
-  collectives_.insert(collectives_.end(), batch.collectives.begin(), batch.collectives.end());
-  nccl_uses_.add(batch.networks);
-  nccl_uses_.add(batch.channels);
-}
-
-void Assembler::join_waits() {
-  if (waits_.empty()) return;
-  const std::uint32_t unknown = thread(0);  // of a wait whose call was not recorded
-  std::unordered_map<std::uint64_t, std::uint32_t> thread_of;  // by correlation
-  for (const WaitRow& row : waits_) thread_of[row.correlation] = unknown;
-  for (const HostEvent& call : recording_.host_events) {
-    const auto found = thread_of.find(call.correlation);
-    if (found != thread_of.end()) found->second = call.thread;
-  }
-  for (const WaitRow& row : waits_) {
-    HostEvent event;
-    if (!set_times(event, row.start_ns, row.duration_ns)) continue;
-    event.correlation = row.correlation;
-    event.name = recording_.names.intern(synchronization_name(wait_kind(row.kind)));
-    event.thread = thread_of[row.correlation];
-    event.activity = HostActivity::synchronization;
-    event.synchronization = static_cast<std::uint32_t>(recording_.synchronizations.size());
-    Synchronization wait;
-    wait.kind = wait_kind(row.kind);
-    if (row.stream != no_index) wait.stream = row.stream;
-    const auto record = event_records_.find(row.event_use);
-    if (row.event_use != 0 && record != event_records_.end()) {
-      wait.waits_on = record->second.stream;
-      wait.event_record = record->second.correlation;
+  /// When all is in: events sorted. `file` is for the origin. To be called once.
+  Recording finish(const std::string& file) {
+    join_waits();
+    place_payloads();
+    add_ranges();
+    std::erase_if(collectives_, [](const CollectiveRow& row) { return row.time_ns > latest_time; });
+    for (CollectiveRow& row : collectives_) {
+      for (std::uint32_t* number : {&row.function, &row.algorithm, &row.protocol})
+        *number = static_cast<std::uint32_t>(name(*number));
+      row.thread = thread(row.thread);
     }
-    recording_.synchronizations.push_back(wait);
-    recording_.host_events.push_back(event);
+    device_ranks_ = join_collectives(recording_, std::move(collectives_), networks_, channels_);
+    add_facts(file);
+    sort_events(recording_);
+    find_step_marks(recording_);
+    return std::move(recording_);
   }
-}
 
-void Assembler::place_payloads() {
-  std::unordered_map<std::uint32_t, CollectiveRow*> rows;  // by range
-  for (CollectiveRow& row : collectives_) {
-    if (row.source == CollectiveSource::range && row.range != 0) rows[row.range] = &row;
+  /// What NCCL reported of the ranks of the process's devices, by communicator; after `finish`.
+  const std::map<std::uint64_t, DeviceRanks>& device_ranks() const { return device_ranks_; }
+
+ private:
+  void add_texts(const Batch& batch) {
+    for (const std::string& text : batch.names)
+      names_.push_back(recording_.names.intern(demangled(text)));
+    take_facts(batch, facts_, recording_.remarks);
+    for (const auto& [loss, count] : batch.losses) {
+      std::int64_t& sum = recording_.losses[loss];
+      const auto more = static_cast<std::int64_t>(std::min(count, latest_time));
+      sum = std::min(sum + more, static_cast<std::int64_t>(latest_time));
+    }
   }
-  if (rows.empty()) return;
-  for (const MarkRow& mark : marks_) {
-    const auto found = rows.find(mark.id);
-    if (found == rows.end() || mark.phase != MarkPhase::opened) continue;
-    found->second->time_ns = mark.time_ns;
-    found->second->thread = mark.thread;
-    found->second->function = mark.name;
+
+  void add_device_work(const Batch& batch) {
+    const auto add = [this](const auto& row, DeviceOperation operation, NameId called) {
+      DeviceEvent event;
+      if (!set_times(event, row.start_ns, row.duration_ns)) return false;
+      event.correlation = row.correlation;
+      event.graph_node = row.graph_node;
+      event.name = called;
+      event.stream = row.stream;
+      event.device = static_cast<std::uint16_t>(row.device);
+      event.operation = operation;
+      recording_.device_events.push_back(event);
+      return true;
+    };
+    for (const KernelRow& row : batch.kernels) add(row, DeviceOperation::kernel, name(row.name));
+    for (const CopyRow& row : batch.copies) {
+      const std::string direction(direction_word(row.direction));
+      if (!add(row, DeviceOperation::copy, recording_.names.intern("Memcpy " + direction)))
+        continue;
+      recording_.device_events.back().copy = static_cast<std::uint32_t>(recording_.copies.size());
+      const auto bytes = static_cast<std::int64_t>(std::min(row.bytes, latest_time));
+      recording_.copies.push_back({bytes, recording_.names.intern(direction)});
+    }
+    if (batch.fills.empty()) return;
+    const NameId fill = recording_.names.intern("Memset");
+    for (const FillRow& row : batch.fills) add(row, DeviceOperation::fill, fill);
   }
-}
 
-void Assembler::add_facts(const std::string& file) {
-  Origin& origin = recording_.origin;
-  origin.file = file;
-  origin.tool = facts_.contains("tool") ? facts_["tool"] : "scaleworth trace";
-  origin.host = facts_["host"];
-  origin.run = facts_["run"];
-  origin.process = integer<std::int64_t>(facts_, "process");
-  origin.rank = integer<std::int32_t>(facts_, "rank");
-  origin.world_size = integer<std::int32_t>(facts_, "world_size");
-  origin.rank_from = facts_["rank_from"];
-  const std::string process = facts_["process"];
-  recording_.threads.resize(threads_.size());
-  for (const auto& [system_id, index] : threads_)
-    recording_.threads[index] = fmt::format("{} {}/{}", facts_["program"], process, system_id);
-}
-
-void Assembler::add_device() {
-  const auto& events = recording_.device_events;
-  if (events.empty()) return;
-  const bool one = std::ranges::all_of(
-      events, [&](const DeviceEvent& event) { return event.device == events.front().device; });
-  if (one) recording_.origin.device = events.front().device;
-}
-
-Recording Assembler::finish(const std::string& file) {
-  join_waits();
-  place_payloads();
-  add_ranges(recording_, marks_, [this](const MarkRow& row) {
-    return MarkNames{name(row.name), thread(row.thread)};
-  });
-  std::vector<CollectiveCall> calls;
-  for (const CollectiveRow& row : collectives_) {
-    if (row.time_ns > latest_time) continue;
-    calls.push_back(
-        {row, name(row.function), name(row.algorithm), name(row.protocol), thread(row.thread)});
+  void add_host_work(const Batch& batch) {
+    const auto add = [this](const auto& row, HostActivity activity, std::uint64_t correlation) {
+      HostEvent event;
+      if (!set_times(event, row.start_ns, row.duration_ns)) return;
+      event.correlation = correlation;
+      event.name = name(row.name);
+      event.thread = thread(row.thread);
+      event.activity = activity;
+      recording_.host_events.push_back(event);
+    };
+    for (const CallRow& row : batch.calls)
+      add(row,
+          row.layer == CallLayer::driver ? HostActivity::driver_call : HostActivity::runtime_call,
+          row.correlation);
+    for (const OverheadRow& row : batch.overheads) add(row, HostActivity::overhead, 0);
+    for (const EventRow& row : batch.events) event_records_[row.event_use] = row;
+    waits_.insert(waits_.end(), batch.waits.begin(), batch.waits.end());
+    marks_.insert(marks_.end(), batch.marks.begin(), batch.marks.end());
+    collectives_.insert(collectives_.end(), batch.collectives.begin(), batch.collectives.end());
+    networks_.insert(networks_.end(), batch.networks.begin(), batch.networks.end());
+    channels_.insert(channels_.end(), batch.channels.begin(), batch.channels.end());
   }
-  nccl_uses_.sort();
-  if (nccl_uses_.impossible() > 0)
-    recording_.losses["impossible_network_operations"] += nccl_uses_.impossible();
-  device_ranks_ = join_collectives(recording_, std::move(calls), nccl_uses_);
-  add_facts(file);
-  add_device();
-  sort_events(recording_);
-  find_step_marks(recording_);
-  return std::move(recording_);
-}
+
+  void join_waits() {
+    if (waits_.empty()) return;
+    const std::uint32_t unknown = thread(0);  // of a wait whose call was not recorded
+    for (const WaitRow& row : waits_) {
+      HostEvent event;
+      if (!set_times(event, row.start_ns, row.duration_ns)) continue;
+      event.correlation = row.correlation;
+      event.name = recording_.names.intern(synchronization_name(wait_kind(row.kind)));
+      event.thread = unknown;
+      event.activity = HostActivity::synchronization;
+      event.synchronization = static_cast<std::uint32_t>(recording_.synchronizations.size());
+      Synchronization wait;
+      wait.kind = wait_kind(row.kind);
+      if (row.stream != no_index) wait.stream = row.stream;
+      const auto record = event_records_.find(row.event_use);
+      if (row.event_use != 0 && record != event_records_.end()) {
+        wait.waits_on = record->second.stream;
+        wait.event_record = record->second.correlation;
+      }
+      recording_.synchronizations.push_back(wait);
+      recording_.host_events.push_back(event);
+    }
+    place_synchronizations(recording_);
+  }
+
+  /// Time, thread and function of what NCCL attached to a range come from the range's start.
+  void place_payloads() {
+    std::unordered_map<std::uint32_t, CollectiveRow*> rows;  // by range
+    for (CollectiveRow& row : collectives_) {
+      if (row.source == CollectiveSource::range && row.range != 0) rows[row.range] = &row;
+    }
+    if (rows.empty()) return;
+    for (const MarkRow& mark : marks_) {
+      const auto found = rows.find(mark.id);
+      if (found == rows.end() || mark.phase != MarkPhase::opened) continue;
+      found->second->time_ns = mark.time_ns;
+      found->second->thread = mark.thread;
+      found->second->function = mark.name;
+    }
+  }
+
+  /// Adds a range per pair of ends as an annotation. One that was never closed lasts until the last
+  /// event of the recording, and is counted in losses as one that was never opened is; instants are
+  /// left out.
+  void add_ranges() {
+    nanoseconds last{};
+    for (const DeviceEvent& event : recording_.device_events) last = std::max(last, event.end);
+    for (const HostEvent& event : recording_.host_events) last = std::max(last, event.end);
+    std::unordered_map<std::uint32_t, const MarkRow*> open;  // by id
+    const auto add = [&](const MarkRow& row, nanoseconds end) {
+      const nanoseconds start = time_of(row);
+      HostEvent event{start, std::max(start, end)};
+      event.name = name(row.name);
+      event.thread = thread(row.thread);
+      event.activity = HostActivity::annotation;
+      recording_.host_events.push_back(event);
+    };
+    for (const MarkRow& row : marks_) {
+      last = std::max(last, time_of(row));
+      if (row.phase == MarkPhase::opened) {
+        open[row.id] = &row;
+      } else if (row.phase == MarkPhase::closed) {
+        const auto found = open.find(row.id);
+        if (found == open.end()) {
+          ++recording_.losses["ranges_without_a_start"];
+          continue;
+        }
+        add(*found->second, time_of(row));
+        open.erase(found);
+      }
+    }
+    for (const auto& [id, row] : open) add(*row, last);
+    if (!open.empty())
+      recording_.losses["ranges_without_an_end"] += static_cast<std::int64_t>(open.size());
+  }
+
+  void add_facts(const std::string& file) {
+    Origin& origin = recording_.origin;
+    origin.file = file;
+    origin.tool = facts_.contains("tool") ? facts_["tool"] : "scaleworth trace";
+    origin.host = facts_["host"];
+    origin.run = facts_["run"];
+    origin.process = integer<std::int64_t>(facts_, "process");
+    origin.rank = integer<std::int32_t>(facts_, "rank");
+    origin.world_size = integer<std::int32_t>(facts_, "world_size");
+    origin.rank_from = facts_["rank_from"];
+    const auto& events = recording_.device_events;
+    const auto on_first = [&](const DeviceEvent& event) {
+      return event.device == events.front().device;
+    };
+    if (!events.empty() && std::ranges::all_of(events, on_first))
+      origin.device = events.front().device;
+    recording_.threads.resize(threads_.size());
+    for (const auto& [system_id, index] : threads_)
+      recording_.threads[index] =
+          fmt::format("{} {}/{}", facts_["program"], facts_["process"], system_id);
+  }
+
+  NameId name(std::uint32_t number) {
+    if (number < names_.size()) return names_[number];
+    ++recording_.losses["names_that_are_missing"];
+    return NameId::none;
+  }
+
+  std::uint32_t thread(std::uint32_t system_id) {
+    const auto next = static_cast<std::uint32_t>(threads_.size());
+    return threads_.try_emplace(system_id, next).first->second;
+  }
+
+  /// Sets start and end; false, and counted as lost, when no clock shows such times.
+  template <class Event>
+  bool set_times(Event& event, std::uint64_t start_ns, std::uint64_t duration_ns) {
+    if (start_ns > latest_time || duration_ns > latest_time - start_ns) {
+      ++recording_.losses["events_with_impossible_times"];
+      return false;
+    }
+    event.start = nanoseconds(static_cast<std::int64_t>(start_ns));
+    event.end = event.start + nanoseconds(static_cast<std::int64_t>(duration_ns));
+    return true;
+  }
+
+  Recording recording_;
+  std::vector<NameId> names_{NameId::none};  // by the file's numbers
+  std::unordered_map<std::uint32_t, std::uint32_t> threads_;
+  std::map<std::string, std::string> facts_;
+  std::vector<WaitRow> waits_;
+  std::unordered_map<std::uint64_t, EventRow> event_records_;  // by event_use
+  std::vector<MarkRow> marks_;
+  std::vector<CollectiveRow> collectives_;
+  std::vector<NetworkRow> networks_;
+  std::vector<ChannelRow> channels_;
+  std::map<std::uint64_t, DeviceRanks> device_ranks_;
+};
+}  // namespace
 }  // namespace scaleworth::trace::recording
+
+namespace scaleworth::trace {
+std::vector<Recording> read_recording(ByteSource& source) {
+  using namespace recording;
+  FrameReader frames(source);
+  Assembler assembler;
+  Batch batch;
+  bool ended = false;
+  std::int64_t frames_read = 0;
+  std::int64_t unknown = 0;
+  std::int64_t malformed = 0;
+  while (frames.next()) {
+    batch.clear();
+    const auto decoded = decode_frame(frames.kind(), frames.payload(), batch);
+    assembler.add(batch);
+    ++frames_read;
+    if (!decoded) ++unknown;
+    if (decoded == false) ++malformed;
+    ended = frames.kind() == FrameKind::end;
+  }
+  if (frames_read == 0) {
+    throw UserError(fmt::format(
+        "{}: {}; nothing of it can be read, record again",
+        source.name(),
+        frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage()));
+  }
+  Recording recording = assembler.finish(source.name());
+  if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;
+  if (malformed > 0) recording.losses["malformed_frames"] += malformed;
+  if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
+  if (!frames.damage().empty())
+    recording.remarks.push_back(fmt::format("{}; what is before it was read", frames.damage()));
+  if (!ended) {
+    recording.remarks.emplace_back(
+        "the process did not end its recording (killed, _exit, or still running): up to about its "
+        "last second is missing");
+  }
+  return split_by_device(std::move(recording), assembler.device_ranks());
+}
+
+RecordingSummary summarise_recording(ByteSource& source) {
+  using namespace recording;
+  RecordingSummary summary;
+  FrameReader frames(source);
+  while (frames.next()) {
+    const FrameKind kind = frames.kind();
+    std::string_view payload = frames.payload();
+    if (kind == FrameKind::facts || kind == FrameKind::losses) {
+      Batch batch;
+      decode_frame(kind, payload, batch);
+      take_facts(batch, summary.facts, summary.remarks);
+      for (const auto& [name, count] : batch.losses)
+        if (name.starts_with("dropped_")) summary.lost += count;
+    }
+    // The first number of every frame of rows is how many there are.
+    if (std::ranges::find(device_rows, kind) != device_rows.end())
+      summary.device_events += take_varint(payload).value_or(0);
+    if (std::ranges::find(other_rows, kind) != other_rows.end())
+      summary.other_events += take_varint(payload).value_or(0);
+    summary.ended = summary.ended || kind == FrameKind::end;
+  }
+  return summary;
+}
+}  // namespace scaleworth::trace

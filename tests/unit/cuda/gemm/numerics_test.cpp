@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/gemm/recipe.h"
 #include "cuda/gemm/numerics.h"
+
+#include "cuda/gemm/recipe.h"
 #include "tests/catch.h"
 
 #include <cmath>
@@ -144,8 +145,9 @@ TEST_CASE("the pattern before a checked product is no result", "[cuda gemm]") {
 }
 
 TEST_CASE("settings of algorithms have names where people use them", "[cuda gemm]") {
-  CHECK(tile_name(CUBLASLT_MATMUL_TILE_128x256) == "128x256");
-  CHECK(tile_name(CUBLASLT_MATMUL_TILE_448x88) == "id 565");
-  CHECK(cluster_name(CUBLASLT_CLUSTER_SHAPE_2x1x1) == "2x1");
-  CHECK(stages_name(CUBLASLT_MATMUL_STAGES_64xAUTO) == "64 x auto");
+  CHECK(setting_name(CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_MATMUL_TILE_128x256) == "128x256");
+  CHECK(setting_name(CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_MATMUL_TILE_448x88) == "id 565");
+  CHECK(setting_name(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, CUBLASLT_CLUSTER_SHAPE_2x1x1) == "2x1");
+  CHECK(setting_name(CUBLASLT_ALGO_CONFIG_STAGES_ID, CUBLASLT_MATMUL_STAGES_64xAUTO) ==
+        "64 x auto");
 }

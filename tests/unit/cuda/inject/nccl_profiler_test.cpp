@@ -17,12 +17,12 @@ using trace::recording::NetworkRow;
 TEST_CASE("an operation waits for what its oldest transfer waits for", "[capture]") {
   NetworkOperation operation({}, 100);
   auto* first = operation.begin_step(100);
-  operation.enter(*first, NetworkWait::gpu, 0, 100);
+  operation.enter(*first, &NetworkRow::gpu_wait_ns, 0, 100);
   auto* second = operation.begin_step(110);
-  operation.enter(*second, NetworkWait::gpu, 0, 110);
-  operation.enter(*first, NetworkWait::peer, 0, 130);       // GPU: 100 to 130
-  operation.enter(*first, NetworkWait::network, 512, 135);  // credit: 130 to 135
-  operation.enter(*second, NetworkWait::network, 256, 140);
+  operation.enter(*second, &NetworkRow::gpu_wait_ns, 0, 110);
+  operation.enter(*first, &NetworkRow::peer_wait_ns, 0, 130);       // GPU: 100 to 130
+  operation.enter(*first, &NetworkRow::network_wait_ns, 512, 135);  // credit: 130 to 135
+  operation.enter(*second, &NetworkRow::network_wait_ns, 256, 140);
   operation.end_step(*first, 150);            // network: 135 to 150
   operation.end_step(*second, 170);           // the second is the oldest now: network again, to 170
   const NetworkRow row = operation.end(180);  // nothing under way: 170 to 180
@@ -41,8 +41,8 @@ TEST_CASE("a transfer that ends before an older one changes nothing until that h
   NetworkOperation operation({}, 0);
   auto* first = operation.begin_step(0);
   auto* second = operation.begin_step(0);
-  operation.enter(*first, NetworkWait::network, 0, 0);
-  operation.enter(*second, NetworkWait::gpu, 0, 0);
+  operation.enter(*first, &NetworkRow::network_wait_ns, 0, 0);
+  operation.enter(*second, &NetworkRow::gpu_wait_ns, 0, 0);
   operation.end_step(*second, 10);
   operation.end_step(*first, 30);
   const NetworkRow row = operation.end(30);
@@ -53,8 +53,8 @@ TEST_CASE("a transfer that ends before an older one changes nothing until that h
 TEST_CASE("the lead ends with the first transfer's first wait, once", "[capture]") {
   NetworkOperation operation({}, 0);
   auto* first = operation.begin_step(2);
-  operation.enter(*first, NetworkWait::network, 0, 3);
-  operation.enter(*first, NetworkWait::network, 0, 5);
+  operation.enter(*first, &NetworkRow::network_wait_ns, 0, 3);
+  operation.enter(*first, &NetworkRow::network_wait_ns, 0, 5);
   operation.end_step(*first, 9);
   for (int i = 0; i < 20; ++i) operation.end_step(*operation.begin_step(10), 11);
   CHECK(operation.end(20).lead_ns == 9);
@@ -72,8 +72,8 @@ TEST_CASE("transfers beyond those that are followed are passed over", "[capture]
 TEST_CASE("a clock that steps back takes nothing away", "[capture]") {
   NetworkOperation operation({}, 100);
   auto* step = operation.begin_step(100);
-  operation.enter(*step, NetworkWait::flush, 0, 100);
-  operation.enter(*step, NetworkWait::gpu, 0, 120);
+  operation.enter(*step, &NetworkRow::flush_wait_ns, 0, 100);
+  operation.enter(*step, &NetworkRow::gpu_wait_ns, 0, 120);
   operation.end_step(*step, 90);
   const NetworkRow row = operation.end(95);
   CHECK(row.flush_wait_ns == 20);
@@ -82,12 +82,12 @@ TEST_CASE("a clock that steps back takes nothing away", "[capture]") {
 }
 
 TEST_CASE("NCCL's states are waits for GPU, peer, network or flush", "[capture]") {
-  CHECK(network_wait(nccl_state_send_gpu) == NetworkWait::gpu);
-  CHECK(network_wait(nccl_state_receive_gpu) == NetworkWait::gpu);
-  CHECK(network_wait(nccl_state_send_peer) == NetworkWait::peer);
-  CHECK(network_wait(nccl_state_send_network) == NetworkWait::network);
-  CHECK(network_wait(nccl_state_receive_network) == NetworkWait::network);
-  CHECK(network_wait(nccl_state_receive_flush) == NetworkWait::flush);
+  CHECK(network_wait(nccl_state_send_gpu) == &NetworkRow::gpu_wait_ns);
+  CHECK(network_wait(nccl_state_receive_gpu) == &NetworkRow::gpu_wait_ns);
+  CHECK(network_wait(nccl_state_send_peer) == &NetworkRow::peer_wait_ns);
+  CHECK(network_wait(nccl_state_send_network) == &NetworkRow::network_wait_ns);
+  CHECK(network_wait(nccl_state_receive_network) == &NetworkRow::network_wait_ns);
+  CHECK(network_wait(nccl_state_receive_flush) == &NetworkRow::flush_wait_ns);
   CHECK_FALSE(network_wait(nccl_state_kernel_channel_end));
   CHECK_FALSE(network_wait(19));  // an operation is in progress
 }

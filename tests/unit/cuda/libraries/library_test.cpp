@@ -12,9 +12,6 @@ using namespace scaleworth;
 namespace {
 constexpr int runtime_13_0 = 13000;
 
-bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 }  // namespace
 
 TEST_CASE("a driver of the runtime's major version serves, older or newer", "[ladder]") {
@@ -27,22 +24,22 @@ TEST_CASE("a driver of the runtime's major version serves, older or newer", "[la
 TEST_CASE("a driver of an older major version is refused with both versions", "[ladder]") {
   const auto rung = gpu::driver_rung(12080, runtime_13_0, "/usr/lib/libcuda.so.1");
   REQUIRE(rung.path.empty());
-  REQUIRE(mentions(rung.reason, "supports CUDA 12.8 and is too old"));
-  REQUIRE(mentions(rung.reason, "CUDA 13.0, 580.65.06 or later"));
+  REQUIRE(contains(rung.reason, "supports CUDA 12.8 and is too old"));
+  REQUIRE(contains(rung.reason, "CUDA 13.0, 580.65.06 or later"));
 }
 
 TEST_CASE("a missing driver names the container flag and costs every probe", "[ladder]") {
   const auto rung = gpu::driver_rung(0, runtime_13_0, "");
   REQUIRE(rung.path.empty());
-  REQUIRE(mentions(rung.reason, "no libcuda.so.1"));
-  REQUIRE(mentions(rung.reason, "--gpus all"));
+  REQUIRE(contains(rung.reason, "no libcuda.so.1"));
+  REQUIRE(contains(rung.reason, "--gpus all"));
   REQUIRE(rung.lost == "every GPU probe");
 }
 
 TEST_CASE("a driver library that does not tell its version is missing", "[ladder]") {
   const auto rung = gpu::driver_rung(0, runtime_13_0, "/usr/lib/libcuda.so.1");
   REQUIRE(rung.path.empty());
-  REQUIRE(mentions(rung.reason, "does not report its version"));
+  REQUIRE(contains(rung.reason, "does not report its version"));
 }
 
 TEST_CASE("the ladder has a rung per library, each with what is lost without it", "[ladder]") {
@@ -52,7 +49,7 @@ TEST_CASE("the ladder has a rung per library, each with what is lost without it"
   REQUIRE(rungs.size() == 5);
   for (std::size_t i = 1; i < rungs.size(); ++i) {
     REQUIRE(rungs[i].path.empty());
-    REQUIRE(mentions(rungs[i].reason, "/nonexistent/"));
+    REQUIRE(contains(rungs[i].reason, "/nonexistent/"));
     REQUIRE_FALSE(rungs[i].lost.empty());
   }
 }
@@ -83,7 +80,7 @@ class Tree {
   /// What the search finds for `names`, as paths below the root; bare names as they are.
   std::vector<std::string> found(const LibraryNames& names, const Environment& environment) const {
     std::vector<std::string> files;
-    for (const Candidate& candidate : library_candidates(names, environment, root())) {
+    for (const Candidate& candidate : library_candidates(names, {environment, root()})) {
       const bool bare = candidate.file.find('/') == std::string::npos;
       files.push_back(bare ? candidate.file : candidate.file.substr(root().string().size()));
     }
@@ -91,7 +88,7 @@ class Tree {
   }
   std::vector<std::string> sites(const Environment& environment) const {
     std::vector<std::string> folders;
-    for (const auto& folder : python_site_folders(environment, root())) {
+    for (const auto& folder : python_site_folders({environment, root()})) {
       folders.push_back(folder.string().substr(root().string().size()));
     }
     return folders;

@@ -23,10 +23,6 @@ const LibraryNames fictive{"Fictive",
                            {"lib64"}};
 const std::string wheel_folder = "venv/lib/python3.11/site-packages/nvidia/fictive/lib";
 
-bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A copy, because the loader takes two names of one file for one library.
 std::string copy_to(const std::filesystem::path& target, const char* fake) {
   std::filesystem::create_directories(target.parent_path());
@@ -94,10 +90,10 @@ TEST_CASE("a flag that names no usable library is a failure, whatever else is th
   const TemporaryDirectory root;
   copy_to(root.path() / wheel_folder / "libscaleworth-fictive.so.2", SCALEWORTH_FAKE_NVML_GOOD);
   const std::string absent = std::get<Failed>(open_fictive(root, "/nonexistent/lib.so")).reason;
-  REQUIRE(mentions(absent, "--fictive-lib /nonexistent/lib.so"));
-  REQUIRE(mentions(absent, "No such file"));
+  REQUIRE(contains(absent, "--fictive-lib /nonexistent/lib.so"));
+  REQUIRE(contains(absent, "No such file"));
   const std::string wrong = std::get<Failed>(open_fictive(root, SCALEWORTH_FAKE_INCOMPLETE)).reason;
-  REQUIRE(mentions(wrong, "no function nvmlInit_v2"));
+  REQUIRE(contains(wrong, "no function nvmlInit_v2"));
 }
 
 TEST_CASE("a missing library names the places, the refused files and the flag", "[open library]") {
@@ -105,27 +101,27 @@ TEST_CASE("a missing library names the places, the refused files and the flag", 
   const auto refused =
       copy_to(root.path() / "cuda/lib64/libscaleworth-fictive.so.2", SCALEWORTH_FAKE_INCOMPLETE);
   const std::string reason = std::get<Skipped>(open_fictive(root)).reason;
-  REQUIRE(mentions(reason, "no usable libscaleworth-fictive.so.2 or libscaleworth-fictive.so"));
-  REQUIRE(mentions(reason, "in the active Python's packages, on the loader's path"));
-  REQUIRE(mentions(reason, refused + " (the toolkit's folder): it has no function nvmlInit_v2"));
-  REQUIRE(mentions(reason, "--fictive-lib"));
-  REQUIRE_FALSE(mentions(reason, "cannot open shared object file"));
+  REQUIRE(contains(reason, "no usable libscaleworth-fictive.so.2 or libscaleworth-fictive.so"));
+  REQUIRE(contains(reason, "in the active Python's packages, on the loader's path"));
+  REQUIRE(contains(reason, refused + " (the toolkit's folder): it has no function nvmlInit_v2"));
+  REQUIRE(contains(reason, "--fictive-lib"));
+  REQUIRE_FALSE(contains(reason, "cannot open shared object file"));
 }
 
 TEST_CASE("versions that are too old are refused with both versions", "[open library]") {
   const std::string old = SCALEWORTH_FAKE_OLD_VERSIONS;
   const std::string blas = std::get<Failed>(open_cublas_lt(old)).reason;
-  REQUIRE(mentions(blas, "version 11.11.3 is too old, 12.0.0 is needed"));
+  REQUIRE(contains(blas, "version 11.11.3 is too old, 12.0.0 is needed"));
   const std::string nccl = std::get<Failed>(open_nccl(old)).reason;
-  REQUIRE(mentions(nccl, "version number 21701 is too old, 2.18.0 is needed"));
+  REQUIRE(contains(nccl, "version number 21701 is too old, 2.18.0 is needed"));
   const std::string cupti = std::get<Failed>(open_cupti(old)).reason;
-  REQUIRE(mentions(cupti, "version API 18 is too old"));
+  REQUIRE(contains(cupti, "version API 18 is too old"));
 }
 
 TEST_CASE("a cuBLASLt without its functions is refused by the first that is missing",
           "[open library]") {
   const std::string reason = std::get<Failed>(open_cublas_lt(SCALEWORTH_FAKE_INCOMPLETE)).reason;
-  REQUIRE(mentions(reason, "it has no function cublasLtGetStatusName"));
+  REQUIRE(contains(reason, "it has no function cublasLtGetStatusName"));
 }
 
 TEST_CASE("NVML is initialised while somebody owns it", "[open library]") {
@@ -157,11 +153,11 @@ TEST_CASE("a failed call of NVML names the library, its words and the call site"
   const auto& nvml = std::get<std::shared_ptr<const Nvml>>(outcome);
   const std::string message =
       message_of<LibraryError>([&] { nvml->check(nvml::Result::not_supported); });
-  REQUIRE(mentions(message, "NVML: Not Supported (code 3)"));
-  REQUIRE(mentions(message, "open_library_test.cpp"));
+  REQUIRE(contains(message, "NVML: Not Supported (code 3)"));
+  REQUIRE(contains(message, "open_library_test.cpp"));
 }
 
 TEST_CASE("an NVML without its driver is refused with the driver's words", "[open library]") {
   const std::string reason = std::get<Failed>(open_nvml(SCALEWORTH_FAKE_NVML_NO_DRIVER)).reason;
-  REQUIRE(mentions(reason, "nvmlInit_v2 says \"Driver Not Loaded\" (code 9)"));
+  REQUIRE(contains(reason, "nvmlInit_v2 says \"Driver Not Loaded\" (code 9)"));
 }

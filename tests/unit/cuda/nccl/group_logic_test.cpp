@@ -34,20 +34,20 @@ TEST_CASE("in place, a gathering rank sends its own block and a scattering one k
 }
 
 TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
-  WarmUpResult own;
+  NcclReport own;
   own.operation = Seconds(12e-6);
-  own.report.tuner_called = true;
-  own.report.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
-  own.report.ran = RanAlgorithm{{"Ring", "LL"}, 4};
-  const WarmUpResult read = parse_warm_up(warm_up_text(own));
+  own.tuner_called = true;
+  own.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
+  own.ran = RanAlgorithm{{"Ring", "LL"}, 4};
+  const NcclReport read = parse_warm_up(warm_up_text(own));
   CHECK(read.operation == own.operation);
-  CHECK(read.report.tuner_called);
-  CHECK_FALSE(read.report.refused);
-  REQUIRE(read.report.predictions.size() == 2);
-  CHECK(read.report.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
-  CHECK(read.report.predictions[1].time == Seconds(25e-6));
-  CHECK(read.report.ran->channels == 4);
-  CHECK_FALSE(parse_warm_up(warm_up_text({})).report.ran);
+  CHECK(read.tuner_called);
+  CHECK_FALSE(read.refused);
+  REQUIRE(read.predictions.size() == 2);
+  CHECK(read.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
+  CHECK(read.predictions[1].time == Seconds(25e-6));
+  CHECK(read.ran->channels == 4);
+  CHECK_FALSE(parse_warm_up(warm_up_text({})).ran);
   CHECK_THROWS_AS(parse_warm_up("{}"), ProbeFailure);
   CHECK_THROWS_AS(parse_warm_up("nonsense"), ProbeFailure);
 }

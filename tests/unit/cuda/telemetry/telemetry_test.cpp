@@ -18,9 +18,6 @@ namespace {
 constexpr int not_supported = 3;
 constexpr int no_permission = 4;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 }  // namespace
 
 TEST_CASE("NVML's units become hertz, watts and joules", "[telemetry]") {

@@ -43,22 +43,22 @@ void* PlainMemory::allocate(std::size_t bytes) {
 }
 
 void PlainOperations::multiply(const gpu::GemmCall& call) {
-  const gpu::ColumnMajorGemm g = gpu::to_column_major(call);
-  flops += 2.0 * static_cast<double>(g.key.m) * static_cast<double>(g.key.n) *
-           static_cast<double>(g.key.k) * static_cast<double>(g.key.batch);
-  for (std::int64_t batch = 0; batch < g.key.batch; ++batch) {
-    for (std::int64_t column = 0; column < g.key.n; ++column) {
-      for (std::int64_t row = 0; row < g.key.m; ++row) {
+  const gpu::GemmPlanKey key(call);
+  flops += 2.0 * static_cast<double>(key.m) * static_cast<double>(key.n) *
+           static_cast<double>(key.k) * static_cast<double>(key.batch);
+  for (std::int64_t batch = 0; batch < key.batch; ++batch) {
+    for (std::int64_t column = 0; column < key.n; ++column) {
+      for (std::int64_t row = 0; row < key.m; ++row) {
         double sum = 0.0;
-        for (std::int64_t i = 0; i < g.key.k; ++i) {
-          sum += static_cast<double>(element(g.key.a, g.a, batch, row, i)) *
-                 static_cast<double>(element(g.key.b, g.b, batch, i, column));
+        for (std::int64_t i = 0; i < key.k; ++i) {
+          sum += static_cast<double>(element(key.a, call.b.data, batch, row, i)) *
+                 static_cast<double>(element(key.b, call.a.data, batch, i, column));
         }
-        const std::int64_t place = batch * g.key.d.batch_stride + column * g.key.d.leading + row;
-        double result = g.alpha * sum;
-        if (g.beta != 0.0F) result += g.beta * gpu::to_float(g.c[place]);
-        if (g.bias != nullptr) result += gpu::to_float(g.bias[row]);
-        g.d[place] = gpu::to_bfloat16(static_cast<float>(result));
+        const std::int64_t place = batch * key.d.batch_stride + column * key.d.leading + row;
+        double result = call.alpha * sum;
+        if (key.addend) result += gpu::to_float(call.addend[place]);
+        if (key.bias) result += gpu::to_float(call.bias[row]);
+        call.result.data[place] = gpu::to_bfloat16(static_cast<float>(result));
       }
     }
   }

@@ -125,19 +125,19 @@ TEST_CASE("a rank arrives at a sum when its kernel starts", "[gpu training]") {
 using testing::PlainMemory;
 
 namespace {
-constexpr probes::TransformerShape shape{
+constexpr probes::TransformerShape span_shape{
     .layers = 3, .width = 16, .heads = 2, .sequence = 8, .vocabulary = 32};
 }  // namespace
 
 TEST_CASE("a bucket is posted after the first stage that makes all of it final", "[gpu training]") {
   PlainMemory memory;
-  const gpu::DeviceTransformer model(shape, 1, 8, memory);
+  const gpu::DeviceTransformer model(span_shape, 1, 8, memory);
   const gpu::StepSchedule schedule = make_schedule(model, Bytes(3000.0), 2);
   REQUIRE(schedule.posted_after.size() == 1 + schedule.buckets.size());
   REQUIRE(schedule.buckets.size() > 3);
-  REQUIRE(schedule.posted_after[0] == schedule.forward_stages - 1);
+  REQUIRE(schedule.posted_after[0] == model.forward().size() - 1);
   for (std::size_t i = 0; i < schedule.buckets.size(); ++i) {
-    const std::size_t stage = schedule.posted_after[i + 1] - schedule.forward_stages;
+    const std::size_t stage = schedule.posted_after[i + 1] - model.forward().size();
     REQUIRE(model.backward()[stage].ready >= schedule.buckets[i].end());
     if (stage > 0) REQUIRE(model.backward()[stage - 1].ready < schedule.buckets[i].end());
   }
@@ -146,7 +146,7 @@ TEST_CASE("a bucket is posted after the first stage that makes all of it final",
 
 TEST_CASE("buckets are cut by the bytes of bf16 gradients", "[gpu training]") {
   PlainMemory memory;
-  const gpu::DeviceTransformer model(shape, 1, 8, memory);
+  const gpu::DeviceTransformer model(span_shape, 1, 8, memory);
   // The head has 512 elements: 1024 bytes.
   REQUIRE(make_schedule(model, Bytes(1024.0), 2).buckets.front().size == 512);
   REQUIRE(make_schedule(model, Bytes(1025.0), 2).buckets.front().size == 528);
@@ -154,7 +154,7 @@ TEST_CASE("buckets are cut by the bytes of bf16 gradients", "[gpu training]") {
 
 TEST_CASE("one rank sums nothing", "[gpu training]") {
   PlainMemory memory;
-  const gpu::DeviceTransformer model(shape, 1, 8, memory);
+  const gpu::DeviceTransformer model(span_shape, 1, 8, memory);
   REQUIRE(make_schedule(model, Bytes(3000.0), 1).posted_after.empty());
 }
 
@@ -163,7 +163,6 @@ namespace {
 gpu::StepSchedule small_schedule() {
   gpu::StepSchedule schedule;
   schedule.stages = {"f0", "f1", "b0", "b1"};
-  schedule.forward_stages = 2;
   schedule.buckets = {{0, 10}, {10, 6}};
   schedule.posted_after = {1, 2, 3};
   return schedule;
@@ -260,7 +259,7 @@ TEST_CASE("the ledger of GPU steps charges the wait for the last rank to it", "[
   REQUIRE(ledger.entries[0].waited_for[1] == seconds(1.5));
   REQUIRE(ledger.entries[0].part(Part::exposed_transfer) == seconds(1.0));
   REQUIRE(ledger.entries[0].part(Part::unattributed) == nanoseconds::zero());
-  REQUIRE(trace::loss_counters(ledger).empty());
+  REQUIRE(ledger.losses.empty());
 }
 
 TEST_CASE("shares of ranks arrive as they were sent", "[gpu training]") {

@@ -200,12 +200,12 @@ TEST_CASE("the plan of a product knows how its addresses are aligned", "[gpu tra
   call.a = {data, 8};
   call.b = {data + 128, 8};
   call.result = {data + 256, 8};
-  REQUIRE(gpu::to_column_major(call).key.alignment == 256);
+  REQUIRE(gpu::GemmPlanKey(call).alignment == 256);
   call.b.data = data + 128 + 24;  // 48 bytes further
-  REQUIRE(gpu::to_column_major(call).key.alignment == 16);
+  REQUIRE(gpu::GemmPlanKey(call).alignment == 16);
   call.b.data = data + 128;
   call.a.batch_stride = 64;  // the second product starts 128 bytes further
-  REQUIRE(gpu::to_column_major(call).key.alignment == 128);
+  REQUIRE(gpu::GemmPlanKey(call).alignment == 128);
 }
 
 TEST_CASE("tokens are sorted by what they are", "[gpu training]") {

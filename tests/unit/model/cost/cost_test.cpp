@@ -190,10 +190,15 @@ PowerTerms rated(double watts) {
 }
 }  // namespace
 
-TEST_CASE("waiting draws 70 % of full power unless told otherwise", "[energy]") {
-  CHECK_THAT(mean_power(1000, default_waiting_power, 0.25), WithinRel(775.0, 1e-12));
-  CHECK_THAT(mean_power(1000, 0.0, 0.25), WithinRel(250.0, 1e-12));
-  CHECK_THAT(mean_power(1000, 0.7, 1.2), WithinRel(1000.0, 1e-12));  // superlinear: never above
+TEST_CASE("waiting draws 70 % of full power unless given otherwise", "[energy]") {
+  const auto mean_power = [](double waiting_power, double busy) {
+    PowerTerms terms = rated(1000);
+    terms.waiting_power = waiting_power;
+    return rated_energy(terms, 1, hour, busy)->joules.value / 3600.0;
+  };
+  CHECK_THAT(mean_power(default_waiting_power, 0.25), WithinRel(775.0, 1e-12));
+  CHECK_THAT(mean_power(0.0, 0.25), WithinRel(250.0, 1e-12));
+  CHECK_THAT(mean_power(0.7, 1.2), WithinRel(1000.0, 1e-12));  // superlinear: never above
 }
 
 TEST_CASE("rated energy is count times power times time, in a building and on a grid", "[energy]") {
@@ -263,16 +268,16 @@ TEST_CASE("energy is an objective and has a budget", "[energy]") {
 }
 
 TEST_CASE("power that cannot be is refused", "[energy]") {
-  CHECK_THROWS_AS(check(rated(0.0)), UserError);
+  CHECK_THROWS_AS(metered_energy(rated(0.0), 1.0), UserError);
   PowerTerms terms = rated(1.0);
   terms.power_usage_effectiveness = 0.9;
-  CHECK_THROWS_AS(check(terms), UserError);
+  CHECK_THROWS_AS(metered_energy(terms, 1.0), UserError);
   terms = rated(1.0);
   terms.waiting_power = 1.5;
-  CHECK_THROWS_AS(check(terms), UserError);
+  CHECK_THROWS_AS(metered_energy(terms, 1.0), UserError);
   terms = rated(1.0);
   terms.grams_per_kwh = 0.0;
-  CHECK_THROWS_AS(check(terms), UserError);
+  CHECK_THROWS_AS(metered_energy(terms, 1.0), UserError);
 }
 
 namespace owned_test {
@@ -299,10 +304,16 @@ TEST_CASE("owning beats 2.50 USD per hour from a utilisation of 45.3 %", "[cost]
 }
 
 TEST_CASE("capital recovers with interest, and in a straight line without", "[cost]") {
+  const auto yearly = [](double rate) {
+    OwnedTerms terms;
+    terms.capital = Dollars(1);
+    terms.discount_rate = rate;
+    return hourly(terms) * 8760.0;
+  };
   // 1.08^4 = 1.36048896: .08 * 1.36048896 / .36048896 = .30192080.
-  CHECK_THAT(capital_recovery_factor(0.08, 4), WithinAbs(0.3019208, 1e-7));
-  CHECK(capital_recovery_factor(0.0, 4) == 0.25);
-  CHECK_THAT(capital_recovery_factor(1e-9, 4), WithinRel(0.25, 1e-8));
+  CHECK_THAT(yearly(0.08), WithinAbs(0.3019208, 1e-7));
+  CHECK_THAT(yearly(0.0), WithinRel(0.25, 1e-12));
+  CHECK_THAT(yearly(1e-9), WithinRel(0.25, 1e-8));
 }
 
 TEST_CASE("a residual value comes at the end and costs its interest meanwhile", "[cost]") {
@@ -326,8 +337,12 @@ TEST_CASE("an owned rank that cannot be is refused", "[cost]") {
   terms = published::owned();
   terms.power_usage_effectiveness = 0.9;
   CHECK_THROWS_AS(owned_price(terms), UserError);
-  CHECK_THROWS_AS(capital_recovery_factor(0.08, 0), UserError);
-  CHECK_THROWS_AS(capital_recovery_factor(-0.01, 4), UserError);
+  terms = published::owned();
+  terms.lifetime_years = 0.0;
+  CHECK_THROWS_AS(owned_price(terms), UserError);
+  terms = published::owned();
+  terms.discount_rate = -0.01;
+  CHECK_THROWS_AS(owned_price(terms), UserError);
 }
 
 }  // namespace owned_test

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Energy and carbon of published runs.
 #include "src/core/catalogue.h"
-#include "src/core/files/csv.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/cost.h"
 #include "src/model/decision/scaling_row.h"
 #include "tests/catch.h"
+#include "tests/unit/model/public_tables.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,30 +15,10 @@ using namespace scaleworth::decide;
 
 namespace {
 
-using Record = std::map<std::string, std::string>;
-
-/// Empty, with the reason on the output (ctest then shows the case as skipped), without the table.
-std::vector<Record> published(const std::string& name) {
-  const std::filesystem::path path =
-      std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models" / name;
-  std::ifstream file(path);
-  if (!file) std::cout << "skipped: no published table at " << path << "\n";
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  CsvReader reader(text, name);
-  const auto header = reader.next();
-  std::vector<Record> records;
-  while (const auto cells = header ? reader.next() : std::nullopt) {
-    Record record;
-    for (std::size_t i = 0; i < cells->size(); ++i) record[(*header)[i]] = (*cells)[i];
-    records.push_back(std::move(record));
-  }
-  return records;
-}
-
 /// Runs of one benchmark on nodes metered at AC, as repeats of their number of nodes.
 std::vector<TableRow> metered_runs(const std::string& benchmark) {
   std::vector<TableRow> rows;
-  for (const Record& at : published("mlperf_power_runs.csv")) {
+  for (const auto& at : scaleworth::tests::public_rows("mlperf_power_runs.csv")) {
     if (at.at("submitter") != "smc-ac-power" || at.at("benchmark") != benchmark) continue;
     TableRow row;
     row.place = at.at("run");
@@ -85,7 +60,7 @@ TEST_CASE("fine-tuning on 1, 8 and 64 metered nodes costs the published energy",
 
 TEST_CASE("a node that waits draws 70 % of what it draws alone", "[energy]") {
   std::map<int, std::vector<double>> watts;
-  for (const Record& at : published("mlperf_power_runs.csv")) {
+  for (const auto& at : scaleworth::tests::public_rows("mlperf_power_runs.csv")) {
     if (at.at("submitter") != "smc-ac-power" || at.at("benchmark") != "llama2_70b_lora") continue;
     watts[std::stoi(at.at("system"))].push_back(std::stod(at.at("mean_W_per_metered_node")));
   }
@@ -113,7 +88,7 @@ TEST_CASE("the published energy and carbon of LLaMA follow from hours, power and
   model::PowerTerms terms;
   terms.power_usage_effectiveness = 1.1;
   terms.grams_per_kwh = 385.0;
-  for (const Record& at : published("llama1_table15_energy_carbon.csv")) {
+  for (const auto& at : scaleworth::tests::public_rows("llama1_table15_energy_carbon.csv")) {
     terms.watts_per_rank = std::stod(at.at("gpu_W"));
     const Estimate<Seconds> time{Seconds(3600.0 * std::stod(at.at("gpu_hours"))), std::nullopt, 0};
     const auto energy = model::rated_energy(terms, 1, time, 1.0);

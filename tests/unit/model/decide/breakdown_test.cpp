@@ -19,7 +19,7 @@ double percent(const DecisionRow& row, PartGroup part) {
   return 100.0 * *row.parts_s[index_of(part)] / row.time.value.value();
 }
 
-std::string line(const DecisionRow& row) {
+std::string breakdown_line(const DecisionRow& row) {
   return fmt::format("{:2} {:6.1f} {:8.2f} {:5.2f} {:7.3f} {:6.1f} {:6.1f}",
                      row.count,
                      row.time.value.value(),
@@ -39,7 +39,7 @@ TEST_CASE("a time breakdown gives the published table, digit for digit", "[decid
                                              " 8  206.0     3.88  0.49   1.465   28.2   23.3",
                                              "16  235.0     3.40  0.21   3.342   40.4   38.3"};
   std::vector<std::string> lines;
-  for (const DecisionRow& row : decided().rows) lines.push_back(line(row));
+  for (const DecisionRow& row : decided().rows) lines.push_back(breakdown_line(row));
   CHECK(lines == expected);
 }
 
@@ -126,10 +126,10 @@ TEST_CASE("communication and idle time grow nearly with the count", "[decide]") 
 
 TEST_CASE("no part explains 80 % of the loss: the mixture is told, no owner", "[decide]") {
   const Decision decision = decided();
-  REQUIRE(decision.cause);
-  CHECK(decision.cause->owner.empty());
-  CHECK(decision.cause->mixture.front().first == "communication");
-  CHECK_THAT(decision.cause->explained, WithinAbs(95.0 / 185.0, 1e-12));
+  REQUIRE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.cause->owner.empty());
+  CHECK(decision.diagnosis.cause->mixture.front().first == "communication");
+  CHECK_THAT(decision.diagnosis.cause->explained, WithinAbs(95.0 / 185.0, 1e-12));
 }
 
 TEST_CASE("each single cause is named", "[decide]") {
@@ -137,7 +137,7 @@ TEST_CASE("each single cause is named", "[decide]") {
   const auto owner = [&](double compute, double communication, double idle) {
     const ScalingTable table =
         assemble({breakdown(1, 800, 0, 0), breakdown(8, compute, communication, idle)});
-    return decide_table(table, request).cause->owner;
+    return decide_table(table, request).diagnosis.cause->owner;
   };
   CHECK(owner(100, 90, 5) == "communication");
   CHECK(owner(100, 5, 90) == "idle");

@@ -32,13 +32,6 @@ const LawReading& reading(const LawSpread& spread, const std::string& fit) {
   return spread.readings.front();
 }
 
-double share(const Gap& gap, Cause cause) {
-  for (const CauseLoss& loss : gap.losses) {
-    if (loss.cause == cause) return loss.share;
-  }
-  return 0.0;
-}
-
 const Remedy& remedy(const std::vector<Remedy>& remedies, Cause cause) {
   for (const Remedy& one : remedies) {
     if (one.cause == cause) return one;
@@ -82,8 +75,8 @@ TEST_CASE("the missing folds divide as published by each fit", "[cause]") {
 TEST_CASE("totals that fits read differently name no owner and say what separates them",
           "[cause]") {
   const Decision decision = rubric();
-  CHECK_FALSE(decision.cause);
-  CHECK(decision.no_cause.find("only a communication measurement separates them") !=
+  CHECK_FALSE(decision.diagnosis.cause);
+  CHECK(decision.diagnosis.no_cause.find("only a communication measurement separates them") !=
         std::string::npos);
   CHECK(decision.rubric.chosen == 8);
   const LawSpread& spread = *decision.diagnosis.spread;
@@ -178,7 +171,7 @@ TEST_CASE("compute that does not shrink is serial work, compute that shrinks les
     for (const int count : {1, 2, 4, 8, 16, 32, 64}) {
       rows.push_back(breakdown(count, 1000.0 * compute(count), 0.2 * (count > 1), 0.0));
     }
-    return decide_table(assemble(rows), {}).cause->owner;
+    return decide_table(assemble(rows), {}).diagnosis.cause->owner;
   };
   CHECK(owner([](double k) { return 0.05 + 0.95 / k; }) == "serial work");
   CHECK(owner([](double k) { return (1.0 + 0.15 * std::log2(k)) / k; }) == "compute slow-down");
@@ -199,8 +192,8 @@ TEST_CASE("a ring's communication divides into latency and bandwidth by its mess
 TEST_CASE("POP factors divide the gap by their logarithms", "[cause]") {
   // ln .5 = -.6931 idle, ln .8 = -.2231 communication, host and dependency 1: 75.6 and 24.4 %.
   const Gap gap = pop_gap(factors(0.5, 1.0, 1.0, 0.8), 8, nullptr, 1.0);
-  CHECK_THAT(share(gap, Cause::idle), WithinAbs(0.7565, 5e-5));
-  CHECK_THAT(share(gap, Cause::communication), WithinAbs(0.2435, 5e-5));
+  CHECK_THAT(gap.share(Cause::idle), WithinAbs(0.7565, 5e-5));
+  CHECK_THAT(gap.share(Cause::communication), WithinAbs(0.2435, 5e-5));
   CHECK(gap.losses.size() == 2);
   CHECK_THAT(gap.lost_s, WithinAbs(6.0, 1e-9));  // 10 s, 40 % efficient
   CHECK_THROWS_AS(pop_gap(factors(0.5, 0.0, 1.0, 0.8), 8, nullptr, 1.0), UserError);
@@ -212,9 +205,9 @@ TEST_CASE("POP factors against a baseline count what got worse, and slower kerne
   after.useful = {std::chrono::seconds(5), std::chrono::seconds(5)};  // 10 s for the work of 8 s
   // ln .8 = -.2231 host, ln 1.25 = .2231 slower kernels: halves; balance is no worse than before.
   const Gap gap = pop_gap(after, 2, &before, 1.0);
-  CHECK_THAT(share(gap, Cause::host), WithinAbs(0.5, 1e-12));
-  CHECK_THAT(share(gap, Cause::slowdown), WithinAbs(0.5, 1e-12));
-  CHECK(share(gap, Cause::idle) == 0.0);
+  CHECK_THAT(gap.share(Cause::host), WithinAbs(0.5, 1e-12));
+  CHECK_THAT(gap.share(Cause::slowdown), WithinAbs(0.5, 1e-12));
+  CHECK(gap.share(Cause::idle) == 0.0);
   attribution::Efficiency idle = after;
   idle.useful.clear();
   CHECK_THROWS_AS(pop_gap(idle, 2, &before, 1.0), UserError);
@@ -239,7 +232,7 @@ TEST_CASE("shares of compute's loss are those that the rows do not refute", "[ca
 }
 
 namespace {
-constexpr LawShape published{0.03, 0.0015};
+constexpr model::ContentionFit published{1.0, 0.03, 0.0015, 0.0};
 
 KneeRequest priced(double threshold = default_knee_threshold) {
   KneeRequest request;
@@ -254,14 +247,20 @@ Knee knee(const std::vector<Knee>& knees, KneeKind kind) {
   return *found;
 }
 
-std::string position(const LawShape& law, KneeKind kind, const KneeRequest& request = priced()) {
+std::string position(const model::ContentionFit& law,
+                     KneeKind kind,
+                     const KneeRequest& request = priced()) {
   const Knee found = knee(law_knees(law, {}, request), kind);
   return fmt::format("{} {}", found.count.value_or(0), printed(found.position.value_or(0.0), 4));
 }
 
-std::vector<SpeedupPoint> curve(int from, int to) {
-  std::vector<SpeedupPoint> points;
-  for (int k = from; k <= to; ++k) {
+double published_efficiency(int count) {
+  return 1.0 / (count * model::relative_time(published.serial, published.coherency, count));
+}
+
+std::vector<model::SpeedupPoint> curve(int from, int to) {
+  std::vector<model::SpeedupPoint> points;
+  for (double k = from; k <= to; ++k) {
     points.push_back({k, 1.0 / model::relative_time(published.serial, published.coherency, k)});
   }
   return points;
@@ -275,13 +274,13 @@ TEST_CASE("the peak and the cost optimum of the published curve are 25 and 8", "
 
 TEST_CASE("half the efficiency of Amdahl's law is at 1 + 1/s", "[knee]") {
   const double serial = 0.0376122;
-  CHECK(position({serial, 0.0}, KneeKind::efficiency) == "27 27.5871");  // 1 + 1/.0376122
+  CHECK(position({1.0, serial, 0.0, 0.0}, KneeKind::efficiency) == "27 27.5871");  // 1 + 1/.0376122
   // .0015 K^2 + .0285 K + .97 - 2 = 0: K = (-.0285 + sqrt(.00081225 + .00618))/.003 = 18.3732.
   CHECK(position(published, KneeKind::efficiency) == "18 18.3732");
   const Knee at = knee(law_knees(published, {}, priced()), KneeKind::efficiency);
-  CHECK_THAT(model::contention_efficiency(0.03, 0.0015, *at.count), WithinAbs(0.5, 0.02));
-  CHECK(model::contention_efficiency(0.03, 0.0015, *at.count) >= 0.5);
-  CHECK(model::contention_efficiency(0.03, 0.0015, *at.count + 1) < 0.5);
+  CHECK_THAT(published_efficiency(*at.count), WithinAbs(0.5, 0.02));
+  CHECK(published_efficiency(*at.count) >= 0.5);
+  CHECK(published_efficiency(*at.count + 1) < 0.5);
 }
 
 TEST_CASE("the largest speed-up times efficiency is at the root of its derivative", "[knee]") {
@@ -289,45 +288,45 @@ TEST_CASE("the largest speed-up times efficiency is at the root of its derivativ
   // K = (-.0285 + sqrt(.00081225 + .01746))/.009 = (-.0285 + .1351749)/.009 = 11.8528.
   // S E at 11, 12, 13: K/(1 + .03 (K-1) + .0015 K (K-1))^2 = 11/2.146225, 12/2.334784, 13/2.537649
   CHECK(position(published, KneeKind::speed_per_rank) == "12 11.8528");
-  CHECK(position({0.05, 0.0}, KneeKind::speed_per_rank) == "19 19.0000");  // (1 - s)/s
+  CHECK(position({1.0, 0.05, 0.0, 0.0}, KneeKind::speed_per_rank) == "19 19.0000");  // (1 - s)/s
 }
 
 TEST_CASE("the slope's knee is where one more rank adds the threshold", "[knee]") {
   // Amdahl: (1-s)/(1 + s (K-1))^2 = 1/2 at K = 1 + (sqrt(2 * .95) - 1)/.05 = 8.5681.
-  CHECK(position({0.05, 0.0}, KneeKind::slope) == "8 8.5681");
+  CHECK(position({1.0, 0.05, 0.0, 0.0}, KneeKind::slope) == "8 8.5681");
   const double at = *knee(law_knees(published, {}, priced()), KneeKind::slope).position;
   const auto speedup = [](double k) { return k / (1.0 + 0.03 * (k - 1) + 0.0015 * k * (k - 1)); };
   CHECK_THAT((speedup(at + 0.5) - speedup(at - 0.5)), WithinAbs(0.5, 0.001));
 }
 
 TEST_CASE("a law without losses has no knee, one without overhead no peak", "[knee]") {
-  for (const Knee& one : law_knees({0.0, 0.0}, {}, priced())) {
+  for (const Knee& one : law_knees({1.0, 0.0, 0.0, 0.0}, {}, priced())) {
     CHECK_FALSE(one.count);
     CHECK_FALSE(one.high);
   }
-  CHECK_FALSE(knee(law_knees({0.1, 0.0}, {}, priced()), KneeKind::peak).position);
+  CHECK_FALSE(knee(law_knees({1.0, 0.1, 0.0, 0.0}, {}, priced()), KneeKind::peak).position);
   // Everything serial: E = 1/K falls to 1/2 at 2, and each further rank is lost.
-  CHECK(position({1.0, 0.0}, KneeKind::efficiency) == "2 2.0000");
-  CHECK(position({1.0, 0.0}, KneeKind::slope) == "1 1.0000");
-  CHECK(position({1.0, 0.0}, KneeKind::cost) == "1 1.0000");
+  CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::efficiency) == "2 2.0000");
+  CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::slope) == "1 1.0000");
+  CHECK(position({1.0, 1.0, 0.0, 0.0}, KneeKind::cost) == "1 1.0000");
 }
 
 TEST_CASE("a knee against another baseline counts that one's efficiency as 1", "[knee]") {
   KneeRequest request = priced();
   request.baseline = 4;
   const Knee at = knee(law_knees(published, {}, request), KneeKind::efficiency);
-  const double at_baseline = model::contention_efficiency(0.03, 0.0015, 4);
-  CHECK(model::contention_efficiency(0.03, 0.0015, *at.count) >= 0.5 * at_baseline);
-  CHECK(model::contention_efficiency(0.03, 0.0015, *at.count + 1) < 0.5 * at_baseline);
+  const double at_baseline = published_efficiency(4);
+  CHECK(published_efficiency(*at.count) >= 0.5 * at_baseline);
+  CHECK(published_efficiency(*at.count + 1) < 0.5 * at_baseline);
 }
 
 TEST_CASE("draws that never peak leave the interval open above", "[knee]") {
-  std::vector<LawShape> draws(39, LawShape{0.03, 0.0015});
+  std::vector<model::ContentionFit> draws(39, published);
   draws.front().coherency = 0.002;
   const Knee closed = knee(law_knees(published, draws, priced()), KneeKind::peak);
   CHECK_THAT(closed.low, WithinAbs(std::sqrt(0.97 / 0.002), 1e-9));
   CHECK_THAT(*closed.high, WithinAbs(25.4296, 5e-5));
-  draws.push_back({0.03, 0.0});
+  draws.push_back({1.0, 0.03, 0.0, 0.0});
   CHECK_FALSE(knee(law_knees(published, draws, priced()), KneeKind::peak).high);
 }
 
@@ -350,7 +349,7 @@ TEST_CASE("rows alone give the measured counts between which a knee lies", "[kne
 }
 
 TEST_CASE("a table that never falls below the threshold has a knee open above", "[knee]") {
-  const std::vector<model::LawPoint> rows{{1, 100.0, {}}, {2, 52.0, {}}, {4, 28.0, {}}};
+  const std::vector<model::TimePoint> rows{{1, 100.0, {}}, {2, 52.0, {}}, {4, 28.0, {}}};
   const Knee half = knee(measured_knees(rows, priced()), KneeKind::efficiency);
   CHECK(half.count == 4);
   CHECK_FALSE(half.high);

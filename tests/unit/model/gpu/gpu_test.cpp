@@ -10,18 +10,13 @@ using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
-const GpuMemoryLevel* level_named(const GpuResult& result, const std::string& label) {
-  for (const GpuMemoryLevel& level : result.memory_levels) {
-    if (level.level.label == label) return &level;
+const MemoryLevel* level_named(const GpuResult& result, const std::string& label) {
+  for (const MemoryLevel& level : result.roofline.memory_levels) {
+    if (level.label == label) return &level;
   }
   return nullptr;
 }
 
-GpuResult round_result() {
-  GpuResult result;
-  result.identity = round_gpu();
-  return result;
-}
 }  // namespace
 
 TEST_CASE("device streams show L2 and memory by the GPU's own L2", "[gpu]") {
@@ -35,7 +30,7 @@ TEST_CASE("device streams show L2 and memory by the GPU's own L2", "[gpu]") {
                                 stream_point("device", 1'024'000'000, 0.9e12)}),
                      result);
   REQUIRE(level_named(result, "L2") != nullptr);
-  CHECK_THAT(level_named(result, "L2")->level.rate.value.value(), WithinRel(5e12, 1e-9));
+  CHECK_THAT(level_named(result, "L2")->rate.value.value(), WithinRel(5e12, 1e-9));
   CHECK_FALSE(level_named(result, "L2")->of_datasheet.has_value());
   REQUIRE(level_named(result, "memory") != nullptr);
   // 0.9 of the datasheet's 1 TB/s.
@@ -53,10 +48,10 @@ TEST_CASE("of several variants at one size the fastest counts and is named", "[g
                  stream_point("device", 1'000'000'000, 0.8e12, "persistent, 512 threads"),
                  stream_point("device", 1'000'000'000, 0.6e12, "persistent, 1024 threads")}),
       result);
-  REQUIRE(result.memory_levels.size() == 1);
-  CHECK(result.memory_levels[0].level.label == "memory");
-  CHECK(result.memory_levels[0].variant == "persistent, 512 threads");
-  CHECK_THAT(result.memory_levels[0].level.rate.value.value(), WithinRel(0.8e12, 1e-9));
+  REQUIRE(result.roofline.memory_levels.size() == 1);
+  CHECK(result.roofline.memory_levels[0].label == "memory");
+  CHECK(result.roofline.memory_levels[0].variant == "persistent, 512 threads");
+  CHECK_THAT(result.roofline.memory_levels[0].rate.value.value(), WithinRel(0.8e12, 1e-9));
 }
 
 TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds them", "[gpu]") {
@@ -70,9 +65,9 @@ TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds
                                 stream_point("multiprocessor", 2'000'000, 0.9e12),
                                 stream_point("shared", 32'000, 25e12)}),
                      result);
-  REQUIRE(result.memory_levels.size() == 2);
-  CHECK(level_named(result, "L1")->level.largest == Bytes(64'000));
-  CHECK_THAT(level_named(result, "shared")->level.rate.value.value(), WithinRel(25e12, 1e-9));
+  REQUIRE(result.roofline.memory_levels.size() == 2);
+  CHECK(level_named(result, "L1")->largest == Bytes(64'000));
+  CHECK_THAT(level_named(result, "shared")->rate.value.value(), WithinRel(25e12, 1e-9));
   // A product's operands stream from the device's memory: neither belongs under its roof.
   CHECK(result.roofline.memory.empty());
 }
@@ -87,11 +82,12 @@ TEST_CASE("latency is told in cycles of the clock counted beside it", "[gpu]") {
                                  chase_point(512'000'000, 400e-9, 1.75e9),
                                  chase_point(512'000'000, 900e-9, 1.75e9, 2 << 20)}),
                       result);
-  REQUIRE(result.latency_levels.size() == 2);
-  CHECK(result.latency_levels[0].level.label == "L1");
-  CHECK_THAT(result.latency_levels[0].cycles->value, WithinRel(30.0, 1e-9));  // 20 ns x 1.5 GHz
-  CHECK(result.latency_levels[1].level.label == "memory");
-  CHECK_THAT(result.latency_levels[1].cycles->value, WithinRel(700.0, 1e-9));
+  REQUIRE(result.roofline.latency_levels.size() == 2);
+  CHECK(result.roofline.latency_levels[0].label == "L1");
+  CHECK_THAT(result.roofline.latency_levels[0].cycles->value,
+             WithinRel(30.0, 1e-9));  // 20 ns x 1.5 GHz
+  CHECK(result.roofline.latency_levels[1].label == "memory");
+  CHECK_THAT(result.roofline.latency_levels[1].cycles->value, WithinRel(700.0, 1e-9));
   REQUIRE(result.translation_latency.size() == 1);
   CHECK_THAT(result.translation_latency[0].latency.value.value(), WithinRel(900e-9, 1e-9));
 }
@@ -102,8 +98,8 @@ TEST_CASE("without a counted clock there are no cycles", "[gpu]") {
       record_of(fields::gpu_latency,
                 {chase_point(256'000'000, 400e-9, 0.0), chase_point(512'000'000, 400e-9, 0.0)}),
       result);
-  REQUIRE(result.latency_levels.size() == 1);
-  CHECK_FALSE(result.latency_levels[0].cycles.has_value());
+  REQUIRE(result.roofline.latency_levels.size() == 1);
+  CHECK_FALSE(result.roofline.latency_levels[0].cycles.has_value());
 }
 
 namespace {
@@ -142,8 +138,7 @@ std::vector<GpuResult> results(std::size_t count) {
 }  // namespace
 
 TEST_CASE("a spread of four per cent is normal and names nobody", "[gpu]") {
-  const auto together =
-      compare_gpus(node({70e12, 68e12, 71e12}, {1e9, 1e9, 1e9}), results(3), std::nullopt);
+  const auto together = compare_gpus(node({70e12, 68e12, 71e12}, {1e9, 1e9, 1e9}), results(3));
   REQUIRE(together.has_value());
   CHECK(together->precision == "bf16");
   CHECK_THAT(together->spread, WithinRel(1.0 - 68.0 / 71.0, 1e-9));
@@ -156,8 +151,7 @@ TEST_CASE("a slow GPU is explained by its clock and the limit behind it", "[gpu]
   auto gpus = results(3);
   gpus[1].identity.power_limit_w = 500.0;
   // 60 / 70 = 85.7 %; the clock's 0.9 / 1.05 = 85.7 % explains all of it.
-  const auto together =
-      compare_gpus(node({70e12, 60e12, 70e12}, {1.05e9, 0.9e9, 1.05e9}), gpus, std::nullopt);
+  const auto together = compare_gpus(node({70e12, 60e12, 70e12}, {1.05e9, 0.9e9, 1.05e9}), gpus);
   CHECK_FALSE(together->paces[0].slow);
   CHECK(together->paces[1].slow);
   CHECK_THAT(together->paces[1].of_others->value, WithinRel(60.0 / 70.0, 1e-9));
@@ -171,15 +165,14 @@ TEST_CASE("heat and reasons that the others do not have are named", "[gpu]") {
   slow.samples[fields::telemetry_temperature_c] = Samples(4, 87.0);
   slow.samples[fields::telemetry_clock_event_reasons] = Samples(4, 64.0);
   run.probes[0].points[1].samples[fields::telemetry_clock_event_reasons] = Samples(4, 0.0);
-  const auto together = compare_gpus(run, results(2), std::nullopt);
+  const auto together = compare_gpus(run, results(2));
   CHECK(together->paces[1].cause ==
         "it runs at 900 MHz, the others at 1050 MHz; thermal, hardware in 100 % of the readings, "
         "the others 0 %; it is at 87 C, the others at 60 C");
 }
 
 TEST_CASE("a slow GPU at the clock of the others is unexplained", "[gpu]") {
-  const auto together =
-      compare_gpus(node({70e12, 60e12, 70e12}, {1e9, 1e9, 1e9}), results(3), std::nullopt);
+  const auto together = compare_gpus(node({70e12, 60e12, 70e12}, {1e9, 1e9, 1e9}), results(3));
   CHECK(together->paces[1].slow);
   CHECK(together->paces[1].cause.empty());
 }
@@ -187,8 +180,7 @@ TEST_CASE("a slow GPU at the clock of the others is unexplained", "[gpu]") {
 TEST_CASE("GPUs are compared with those of their own model", "[gpu]") {
   auto gpus = results(3);
   gpus[2].identity.name = "Other GPU";
-  const auto together =
-      compare_gpus(node({70e12, 69e12, 30e12}, {1e9, 1e9, 1e9}), gpus, std::nullopt);
+  const auto together = compare_gpus(node({70e12, 69e12, 30e12}, {1e9, 1e9, 1e9}), gpus);
   CHECK_FALSE(together->paces[2].of_others.has_value());
   CHECK_FALSE(together->paces[2].slow);
   CHECK_FALSE(together->paces[1].slow);
@@ -196,7 +188,7 @@ TEST_CASE("GPUs are compared with those of their own model", "[gpu]") {
 }
 
 TEST_CASE("one GPU compares with nobody", "[gpu]") {
-  CHECK_FALSE(compare_gpus(node({70e12}, {1e9}), results(1), std::nullopt).has_value());
+  CHECK_FALSE(compare_gpus(node({70e12}, {1e9}), results(1)).has_value());
 }
 
 TEST_CASE("a PCIe link that never rises under load is told, one that does is not", "[gpu]") {
@@ -263,9 +255,9 @@ TEST_CASE("rates that the link or the memory forbid are named", "[gpu]") {
   transfer.link = "PCIe";
   transfer.of_link = 1.1;
   result.transfers = {transfer};
-  GpuMemoryLevel memory{"device", {"memory", "read", 1, Bytes(1e9), Bytes(1e9), {}}, "", {}};
+  MemoryLevel memory{"memory", "read", 1, Bytes(1e9), Bytes(1e9), {}};
   memory.of_datasheet = Estimate<double>{1.2, {}, 7};
-  result.memory_levels = {memory};
+  result.roofline.memory_levels = {memory};
   warn_of_impossible_rates(result);
   REQUIRE(result.warnings.size() == 2);
   CHECK(result.warnings[0].starts_with("host (pinned) to gpu 0 moves 110 % of its PCIe link"));
@@ -302,7 +294,7 @@ TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
   }
   std::vector<std::string> warnings;
   const auto products =
-      products_of(record_of(fields::gpu_contention, points), round_gpu(), std::nullopt, warnings);
+      products_of(record_of(fields::gpu_contention, points), round_gpu(), warnings);
   const auto contention = contention_of(products);
   REQUIRE(contention.size() == 3);
   CHECK(contention[0].multiprocessors == 100);
@@ -314,10 +306,15 @@ TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
 TEST_CASE("a price gives the cost of a FLOP and of a byte", "[gpu]") {
   // 3.6 USD/h = 1e-3 USD/s; 1e18 / 500e12 = 2000 s: 2 USD. 1e12 / 4e12 = 0.25 s: 0.00025 USD.
   const DollarsPerSecond price = dollars_per_hour(3.6);
-  CHECK_THAT(cost_per_exaflop(price, FlopPerSecond(500e12)).value(), WithinRel(2.0, 1e-12));
-  CHECK_THAT(cost_per_terabyte(price, BytesPerSecond(4e12)).value(), WithinRel(0.00025, 1e-12));
-  CHECK_THROWS_AS(cost_per_exaflop(price, FlopPerSecond(0.0)), UserError);
-  CHECK_FALSE(gpu_cost(price, GpuResult{}).has_value());
+  GpuResult gpu;
+  CHECK_FALSE(gpu_cost(price, gpu).has_value());
+  MemoryLevel memory{"memory", "read", 1, Bytes(1e9), Bytes(1e9), {}};
+  memory.rate.value = BytesPerSecond(4e12);
+  gpu.roofline.memory_levels = {memory};
+  gpu.formats.resize(1);
+  gpu.formats[0].steady.emplace().rate.value = FlopPerSecond(500e12);
+  CHECK_THAT(gpu_cost(price, gpu)->per_exaflop->value(), WithinRel(2.0, 1e-12));
+  CHECK_THAT(gpu_cost(price, gpu)->per_terabyte->value(), WithinRel(0.00025, 1e-12));
 }
 
 TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
@@ -343,7 +340,8 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
       record_of(fields::gpu_compute, {of_gpu(fma_point("cuda cores", "fp32", 9e12, 1.2e9), 1)})};
   AnalysisOptions options;
   options.price_per_rank = dollars_per_hour(3.6);
-  const auto gpus = analyse_gpus(run, {round_datasheet()}, options);
+  options.datasheets = {round_datasheet()};
+  const auto gpus = analyse_gpus(run, options);
   REQUIRE(gpus.size() == 2);
   const GpuResult& first = gpus[0];
   REQUIRE(first.identity.datasheet.has_value());
@@ -359,8 +357,8 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   CHECK(first.cost->per_exaflop.has_value());
   CHECK(gpus[1].identity.ordinal == 1);
   CHECK_FALSE(gpus[1].identity.datasheet.has_value());
-  CHECK_FALSE(gpus[1].ceilings.at(0).against.has_value());
-  CHECK(analyse_gpus(Run{}, {}, options).empty());
+  CHECK_FALSE(gpus[1].roofline.ceilings.at(0).against.has_value());
+  CHECK(analyse_gpus(Run{}, options).empty());
 }
 
 namespace {
@@ -371,55 +369,55 @@ Estimate<FlopPerSecond> exactly(double rate) {
 }  // namespace
 
 TEST_CASE("a rate is held against the datasheet and against what its clock allowed", "[gpu]") {
-  const GpuIdentity gpu = round_gpu();
-  const auto peak = peak_of(gpu, "bf16", false, std::nullopt);
-  REQUIRE(peak.has_value());
-  CHECK(peak->basis == "datasheet bf16, dense, at 1000 MHz");
   // 72 of 100 TFLOP/s; at 1.2 GHz the multiprocessors could do 120, of which 72 is 60 %.
-  const AgainstPeak against = against_peak(gpu, *peak, exactly(72e12), 1.2e9);
-  CHECK_THAT(against.fraction.value, WithinRel(0.72, 1e-12));
-  CHECK_THAT(*against.clock_ratio, WithinRel(1.2, 1e-12));
-  CHECK_THAT(against.fraction_at_clock->value, WithinRel(0.6, 1e-12));
+  const auto against = against_peak(round_gpu(), "bf16", false, exactly(72e12), 1.2e9);
+  REQUIRE(against.has_value());
+  CHECK(against->basis == "datasheet bf16, dense, at 1000 MHz");
+  CHECK_THAT(against->fraction.value, WithinRel(0.72, 1e-12));
+  CHECK_THAT(*against->clock_ratio, WithinRel(1.2, 1e-12));
+  CHECK_THAT(against->fraction_at_clock->value, WithinRel(0.6, 1e-12));
 }
 
 TEST_CASE("a rate above the datasheet at a higher clock is possible, above the clock it is not",
           "[gpu]") {
   const GpuIdentity gpu = round_gpu();  // up to 1.25 GHz: 125 TFLOP/s
-  const auto peak = peak_of(gpu, "bf16", false, std::nullopt);
-  CHECK(impossible_rate(gpu, against_peak(gpu, *peak, exactly(110e12), 1.2e9)).empty());
-  CHECK(impossible_rate(gpu, against_peak(gpu, *peak, exactly(125.5e12), 1.2e9)).empty());
-  const std::string why = impossible_rate(gpu, against_peak(gpu, *peak, exactly(150e12), 1.2e9));
-  CHECK(why.starts_with("120 % of what its multiprocessors can do at 1250 MHz: suspect"));
+  const auto impossible = [&](double rate) {
+    return impossible_rate(gpu, *against_peak(gpu, "bf16", false, exactly(rate), 1.2e9));
+  };
+  CHECK(impossible(110e12).empty());
+  CHECK(impossible(125.5e12).empty());
+  CHECK(impossible(150e12).starts_with(
+      "120 % of what its multiprocessors can do at 1250 MHz: suspect"));
 }
 
 TEST_CASE("formats of eight bits share a peak, a format without one has none", "[gpu]") {
-  const GpuIdentity gpu = round_gpu();
-  CHECK_THAT(peak_of(gpu, "fp8_e5m2", false, std::nullopt)->peak.rate.value(),
-             WithinRel(200e12, 1e-12));
-  CHECK_THAT(peak_of(gpu, "fp32", false, std::nullopt)->peak.rate.value(), WithinRel(10e12, 1e-12));
-  CHECK_FALSE(peak_of(gpu, "int8", false, std::nullopt).has_value());
-  CHECK_FALSE(peak_of(gpu, "bf16", true, std::nullopt).has_value());
+  const auto against = [](const char* precision, bool on_cuda_cores) {
+    return against_peak(round_gpu(), precision, on_cuda_cores, exactly(1e12), std::nullopt);
+  };
+  CHECK_THAT(against("fp8_e5m2", false)->peak.value(), WithinRel(200e12, 1e-12));
+  CHECK_THAT(against("fp32", false)->peak.value(), WithinRel(10e12, 1e-12));
+  CHECK_FALSE(against("int8", false).has_value());
+  CHECK_FALSE(against("bf16", true).has_value());
 }
 
 TEST_CASE("a given --peak takes the place of the bf16 peak and has no clock", "[gpu]") {
   GpuIdentity gpu = round_gpu();
   gpu.datasheet.reset();
-  CHECK_FALSE(peak_of(gpu, "bf16", false, std::nullopt).has_value());
-  const auto given = peak_of(gpu, "bf16", false, FlopPerSecond(50e12));
-  CHECK(given->basis == "--peak");
-  const AgainstPeak against = against_peak(gpu, *given, exactly(25e12), 1e9);
-  CHECK_THAT(against.fraction.value, WithinRel(0.5, 1e-12));
-  CHECK_FALSE(against.fraction_at_clock.has_value());
-  CHECK_FALSE(peak_of(gpu, "fp16", false, FlopPerSecond(50e12)).has_value());
+  CHECK_FALSE(against_peak(gpu, "bf16", false, exactly(25e12), 1e9).has_value());
+  gpu.given_peak = FlopPerSecond(50e12);
+  const auto against = against_peak(gpu, "bf16", false, exactly(25e12), 1e9);
+  CHECK(against->basis == "--peak");
+  CHECK_THAT(against->fraction.value, WithinRel(0.5, 1e-12));
+  CHECK_FALSE(against->fraction_at_clock.has_value());
+  CHECK_FALSE(against_peak(gpu, "fp16", false, exactly(25e12), 1e9).has_value());
 }
 
 TEST_CASE("a slice of a GPU is held against its own multiprocessors at its clock", "[gpu]") {
   GpuIdentity gpu = round_gpu();
   gpu.multiprocessors = 50;
-  const auto peak = peak_of(gpu, "bf16", false, std::nullopt);
-  const AgainstPeak against = against_peak(gpu, *peak, exactly(40e12), 1e9);
-  CHECK_THAT(against.fraction.value, WithinRel(0.4, 1e-12));
-  CHECK_THAT(against.fraction_at_clock->value, WithinRel(0.8, 1e-12));
+  const auto against = against_peak(gpu, "bf16", false, exactly(40e12), 1e9);
+  CHECK_THAT(against->fraction.value, WithinRel(0.4, 1e-12));
+  CHECK_THAT(against->fraction_at_clock->value, WithinRel(0.8, 1e-12));
 }
 
 TEST_CASE("ceilings of a GPU have no CPU time and name an impossible one", "[gpu]") {
@@ -428,12 +426,11 @@ TEST_CASE("ceilings of a GPU have no CPU time and name an impossible one", "[gpu
   analyse_gpu_compute(record_of(fields::gpu_compute,
                                 {fma_point(cuda_cores, "fp32", 9e12, 1.25e9),
                                  fma_point(tensor_cores, "bf16", 190e12, 1.25e9)}),
-                      std::nullopt,
                       result);
-  REQUIRE(result.ceilings.size() == 2);
-  CHECK_FALSE(result.ceilings[0].ceiling.cpu_rate.has_value());
-  CHECK_FALSE(result.ceilings[0].ceiling.contended);
-  CHECK_THAT(result.ceilings[0].against->fraction_at_clock->value, WithinRel(0.9, 1e-12));
+  REQUIRE(result.roofline.ceilings.size() == 2);
+  CHECK_FALSE(result.roofline.ceilings[0].cpu_rate.has_value());
+  CHECK_FALSE(result.roofline.ceilings[0].contended);
+  CHECK_THAT(result.roofline.ceilings[0].against->fraction_at_clock->value, WithinRel(0.9, 1e-12));
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0].starts_with("bf16 on the tensor cores reaches"));
 }

@@ -47,6 +47,12 @@ inline GpuIdentity round_gpu() {
   return gpu;
 }
 
+inline GpuResult round_result() {
+  GpuResult result;
+  result.identity = round_gpu();
+  return result;
+}
+
 /// Seven equal samples of `wall` seconds; a clock where it is above 0.
 inline Point gpu_point(double wall, double clock_hz = 0.0, std::int64_t ordinal = 0) {
   Point point;

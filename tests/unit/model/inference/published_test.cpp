@@ -1,40 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Published throughput of real servers under the roof: what none may exceed, and how near it they
 /// come.
-#include "src/core/files/csv.h"
 #include "tests/catch.h"
 #include "tests/unit/model/inference/servers.h"
+#include "tests/unit/model/public_tables.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 using namespace scaleworth;
 using namespace scaleworth::inference;
+using scaleworth::tests::public_rows;
+using scaleworth::tests::PublicRow;
 
 namespace {
-
-const std::filesystem::path tables =
-    std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models";
-
-using Cells = std::vector<std::string>;
-
-/// Rows below the header; none, with the reason on the output (ctest then shows the case as
-/// skipped), without the table.
-std::vector<Cells> read_rows(const std::string& name) {
-  std::ifstream file(tables / name, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.empty()) std::cout << "skipped: no public table " << tables / name << "\n";
-  CsvReader reader(text, name);
-  std::vector<Cells> rows;
-  while (const auto cells = reader.next()) rows.push_back(*cells);
-  if (!rows.empty()) rows.erase(rows.begin());
-  return rows;
-}
 
 Request request_of(const std::string& lengths) {
   const std::size_t slash = lengths.find('/');
@@ -42,15 +22,15 @@ Request request_of(const std::string& lengths) {
 }
 
 /// Published over ceiling, row by row.
-std::vector<double> reached(const std::vector<Cells>& rows,
-                            std::size_t column,
+std::vector<double> reached(const std::vector<PublicRow>& rows,
+                            const std::string& column,
                             const Server& server) {
   std::vector<double> parts;
-  for (const Cells& row : rows) {
-    const Request request = request_of(row[0]);
+  for (const PublicRow& row : rows) {
+    const Request request = request_of(row.at("isl_osl"));
     // Memory full of caches at their mean length: the ceiling over all batches.
     const auto most = static_cast<double>(*batch_in_memory(server, mean_context(request)));
-    parts.push_back(std::stod(row[column]) /
+    parts.push_back(std::stod(row.at(column)) /
                     operate(server, request, most).ceiling_output_tokens_per_s);
   }
   return parts;
@@ -74,40 +54,47 @@ ServingGroup h200() {
 }  // namespace
 
 TEST_CASE("published throughput of an 8B model stays below the roof", "[inference]") {
-  const auto rows = read_rows("trtllm_llama31_8b_throughput.csv");
+  const auto rows = public_rows("trtllm_llama31_8b_throughput.csv");
   if (rows.empty()) return;
-  check_below(reached(rows, 1, example::fp8_server("llama-3.1-8b", h200())), 0.34, 0.57);
-  check_below(reached(rows, 2, example::fp8_server("llama-3.1-8b", example::h100(1, 1978.9e12))),
-              0.39,
-              0.67);
+  check_below(
+      reached(rows, "H200 TP1 FP8", example::fp8_server("llama-3.1-8b", h200())), 0.34, 0.57);
+  check_below(
+      reached(
+          rows, "H100 TP1 FP8", example::fp8_server("llama-3.1-8b", example::h100(1, 1978.9e12))),
+      0.39,
+      0.67);
 }
 
 TEST_CASE("published throughput of a 70B model stays below the roof", "[inference]") {
-  const auto rows = read_rows("trtllm_llama33_70b_throughput.csv");
+  const auto rows = public_rows("trtllm_llama33_70b_throughput.csv");
   if (rows.empty()) return;
-  check_below(reached(rows, 3, example::fp8_server("llama-3.1-70b", h200())), 0.34, 0.53);
-  check_below(reached(rows, 4, example::fp8_server("llama-3.1-70b", example::h100(2, 1978.9e12))),
-              0.30,
-              0.46);
+  check_below(
+      reached(rows, "H200 TP1 FP8", example::fp8_server("llama-3.1-70b", h200())), 0.34, 0.53);
+  check_below(
+      reached(
+          rows, "H100 TP2 FP8", example::fp8_server("llama-3.1-70b", example::h100(2, 1978.9e12))),
+      0.30,
+      0.46);
   ServingGroup b200 = example::h100(1, 9000e12);
   b200.bandwidth = BytesPerSecond(7.7e12);
   b200.memory = Bytes(180.0 * 1024 * 1024 * 1024);
   Server fp4 = example::server("llama-3.1-70b", b200);
   fp4.formats = {"nvfp4", "fp8"};
-  check_below(reached(rows, 1, fp4), 0.26, 0.40);
+  check_below(reached(rows, "B200 TP1 FP4", fp4), 0.26, 0.40);
 }
 
 TEST_CASE("a published concurrency sweep stays below the roof of each batch", "[inference]") {
-  const auto rows = read_rows("yobitel_vllm_h100_llama31_8b_concurrency.csv");
+  const auto rows = public_rows("yobitel_vllm_h100_llama31_8b_concurrency.csv");
   if (rows.empty()) return;
   REQUIRE(rows.size() == 4);
   // The lengths of its requests are not published: one token of context is the highest roof.
   const Server server = example::server("llama-3.1-8b");
   std::vector<double> parts;
-  for (const Cells& row : rows) {
-    const double batch = std::stod(row[0]);
-    parts.push_back(decode_step(server, batch, 1.0).time.value() / (1e-3 * std::stod(row[4])));
-    CHECK(std::stod(row[1]) <= batch / decode_step(server, batch, 1.0).time.value());
+  for (const PublicRow& row : rows) {
+    const double batch = std::stod(row.at("concurrency"));
+    parts.push_back(decode_step(server, batch, 1.0).time.value() /
+                    (1e-3 * std::stod(row.at("tpot_p50_ms"))));
+    CHECK(std::stod(row.at("tok_per_s")) <= batch / decode_step(server, batch, 1.0).time.value());
   }
   // One sequence reaches 69 % of the roof; what 64 of them wait for is not the GPU.
   CHECK_THAT(parts[0], WithinAbs(0.69, 0.01));

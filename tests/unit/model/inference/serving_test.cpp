@@ -97,9 +97,9 @@ TEST_CASE("loads and requests without meaning are refused", "[inference]") {
   CHECK_THROWS_AS(load_multiplier({0.0, 1.0}), UserError);
   CHECK_THROWS_AS(load_multiplier({1.1, 1.0}), UserError);
   CHECK_THROWS_AS(load_multiplier({1.0, 0.5}), UserError);
-  CHECK_THROWS_AS(check_request({0.0, 1.0, 0.0}), UserError);
-  CHECK_THROWS_AS(check_request({1.0, 1.0, 1.0}), UserError);
-  CHECK_THROWS_AS(check_request({1e13, 1.0, 0.0}), UserError);
+  CHECK_THROWS_AS(operate(example::server("llama-3.1-8b"), {0.0, 1.0, 0.0}, 1.0), UserError);
+  CHECK_THROWS_AS(operate(example::server("llama-3.1-8b"), {1.0, 1.0, 1.0}, 1.0), UserError);
+  CHECK_THROWS_AS(operate(example::server("llama-3.1-8b"), {1e13, 1.0, 0.0}, 1.0), UserError);
   CHECK_THROWS_AS(operate(example::server("llama-3.1-8b"), chat, 1e13), UserError);
 }
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Utilisations as published, recomputed from architecture and throughput.
-#include "src/core/files/csv.h"
 #include "src/model/transformer/utilisation.h"
 #include "tests/catch.h"
+#include "tests/unit/model/public_tables.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <map>
 #include <string>
 #include <vector>
 
 using namespace scaleworth;
 using namespace scaleworth::model;
+using scaleworth::tests::public_rows;
+using scaleworth::tests::PublicRow;
 
 namespace {
 
@@ -21,32 +18,12 @@ constexpr double points = 0.01;
 constexpr double a100 = 312e12;
 constexpr std::int64_t sequence = 2048;
 
-using Row = std::map<std::string, std::string>;
-
-/// None, with the reason on the output (ctest then shows the case as skipped), without the table.
-std::vector<Row> read_rows(const std::string& name) {
-  const auto path =
-      std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models" / name;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.empty()) std::cout << "skipped: no public table at " << path << "\n";
-  CsvReader reader(text, name);
-  const auto header = reader.next();
-  std::vector<Row> rows;
-  while (const auto cells = reader.next()) {
-    Row row;
-    for (std::size_t at = 0; at < cells->size(); ++at) row[header->at(at)] = cells->at(at);
-    rows.push_back(row);
-  }
-  return rows;
-}
-
-double value(const Row& row, const char* key) {
+double value(const PublicRow& row, const char* key) {
   return std::stod(row.at(key));
 }
 
 /// A GPT of the row's shape, with the vocabulary that Megatron pads to.
-TrainingRun run_of(const Row& row, const char* seconds, Convention convention) {
+TrainingRun run_of(const PublicRow& row, const char* seconds, Convention convention) {
   TransformerModel gpt;
   gpt.layers = std::stoll(row.at("layers"));
   gpt.hidden = std::stoll(row.at("hidden"));
@@ -70,7 +47,7 @@ TrainingRun run_of(const Row& row, const char* seconds, Convention convention) {
 }  // namespace
 
 TEST_CASE("Korthikanti's four models: MFU and HFU within 0.2 points", "[mfu]") {
-  for (const Row& row : read_rows("korthikanti2022_table5.csv")) {
+  for (const PublicRow& row : public_rows("korthikanti2022_table5.csv")) {
     INFO(row.at("model"));
     TrainingRun run = run_of(row, "iter_s_seqpar_selective", Convention::korthikanti);
     run.recomputation = Recomputation::selective;
@@ -87,7 +64,7 @@ TEST_CASE("Korthikanti's four models: MFU and HFU within 0.2 points", "[mfu]") {
 
 TEST_CASE("Megatron's table 1: all rows' HFU within 0.2 points, and the MFU that it hides",
           "[mfu]") {
-  for (const Row& row : read_rows("megatron_sc21_table1.csv")) {
+  for (const PublicRow& row : public_rows("megatron_sc21_table1.csv")) {
     INFO(row.at("params_B"));
     const TrainingRun run = run_of(row, "derived_iter_s", Convention::narayanan);
     const TrainingUse use = use_of_training(run);

@@ -2,8 +2,8 @@
 #include "src/model/transformer/utilisation.h"
 
 #include "src/core/error.h"
-#include "src/model/transformer/transformer.h"
 #include "tests/catch.h"
+#include "tests/unit/model/transformer/known_model.h"
 
 #include <cstring>
 #include <limits>
@@ -12,10 +12,6 @@ using namespace scaleworth;
 using namespace scaleworth::model;
 
 namespace {
-const TransformerModel& known(const char* id) {
-  return find_model(model_catalogue(), id);
-}
-
 /// Full over causal attention by the parts of the PaLM formula.
 double full_over_causal(const char* id, std::int64_t sequence) {
   ForwardFlops forward = forward_flops(Convention::palm, known(id), sequence);
@@ -59,6 +55,17 @@ TEST_CASE("the closed formulas hold for blocks of GPT", "[mfu]") {
   // 50257 is padded to 393 x 128 = 50304.
   CHECK_THAT(model_flops(Convention::megatron, gpt, 2048),
              WithinRel(72 * square * (1 + s / (12 * h) + 50304 / (12 * layers * h)), 1e-12));
+}
+
+TEST_CASE("recomputation repeats attention or the layers, never the logits", "[mfu]") {
+  const TransformerModel& gpt = known("gpt3-175b");
+  const ForwardFlops forward = forward_flops(Convention::full, gpt, 2048);
+  const auto hardware = [&](Recomputation recomputation) {
+    return hardware_flops(Convention::full, gpt, 2048, recomputation);
+  };
+  CHECK(hardware(Recomputation::none) == 3.0 * forward.total());
+  CHECK(hardware(Recomputation::selective) == 3.0 * forward.total() + forward.attention);
+  CHECK_THAT(hardware(Recomputation::full), WithinRel(4.0 * forward.total() - forward.head, 1e-12));
 }
 
 TEST_CASE("llm-foundry counts the stream's width where heads are narrower or wider", "[mfu]") {
@@ -120,9 +127,6 @@ PeakRequest request(const char* gpu, const char* format = "") {
   return wanted;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 }  // namespace
 
 TEST_CASE("a datasheet's peak states number format, density and clock", "[mfu]") {

@@ -21,7 +21,7 @@ const Prices published{dollars_per_hour(2.10), dollars_per_hour(9.0)};
 
 struct Curve {
   ContentionFit truth;
-  std::vector<LawPoint> points;
+  std::vector<TimePoint> points;
 };
 
 /// s from 1 to 10 %, c from 2e-4 to 5e-3, 1 to 3 % noise, 1 to 64 ranks; `repeats` of each count
@@ -32,7 +32,7 @@ Curve random_curve(std::mt19937_64& random, int repeats) {
   Curve curve;
   curve.truth = {100.0, 0.01 + 0.09 * unit(random), 2e-4 * std::pow(25.0, unit(random)), 0.0};
   const double sd = 0.01 + 0.02 * unit(random);
-  for (const int count : {1, 2, 4, 8, 16, 32, 64}) {
+  for (const double count : {1, 2, 4, 8, 16, 32, 64}) {
     const double time =
         curve.truth.single * relative_time(curve.truth.serial, curve.truth.coherency, count);
     double mean = 0.0;
@@ -42,7 +42,7 @@ Curve random_curve(std::mt19937_64& random, int repeats) {
       mean += noise / repeats;
       squares += noise * noise;
     }
-    LawPoint point{count, time * (1.0 + mean), std::nullopt};
+    TimePoint point{count, time * (1.0 + mean), std::nullopt};
     if (repeats > 1) {
       const double variance = (squares - repeats * mean * mean) / (repeats - 1);
       point.relative_sd = std::sqrt(variance / repeats);
@@ -55,8 +55,8 @@ Curve random_curve(std::mt19937_64& random, int repeats) {
 
 /// K* of the truth, from its own curve.
 double true_optimum(const ContentionFit& truth) {
-  std::vector<LawPoint> exact;
-  for (const int k : {1, 2, 4, 8}) {
+  std::vector<TimePoint> exact;
+  for (const double k : {1, 2, 4, 8}) {
     exact.push_back({k, relative_time(truth.serial, truth.coherency, k), std::nullopt});
   }
   return count_of_least_cost(exact, truth, published)->count;
@@ -117,17 +117,17 @@ TEST_CASE("intervals from repetitions hold the truth of 95 % of 500 curves, give
 }
 
 namespace {
-std::vector<LawPoint> points(const std::vector<int>& counts, const std::vector<double>& times) {
-  std::vector<LawPoint> result;
+std::vector<TimePoint> points(const std::vector<double>& counts, const std::vector<double>& times) {
+  std::vector<TimePoint> result;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     result.push_back({counts[i], times[i], std::nullopt});
   }
   return result;
 }
 
-std::vector<LawPoint> exact(const std::vector<int>& counts, double serial, double coherency) {
-  std::vector<LawPoint> result;
-  for (const int k : counts) {
+std::vector<TimePoint> exact(const std::vector<int>& counts, double serial, double coherency) {
+  std::vector<TimePoint> result;
+  for (const double k : counts) {
     result.push_back({k, relative_time(serial, coherency, k), std::nullopt});
   }
   return result;
@@ -159,17 +159,17 @@ TEST_CASE("a profile interval ends where the best fit with that value is as bad 
   for (double single = 3450.0; single < 3750.0; single += 0.5) {
     double ab = 0.0;
     double bb = 0.0;
-    for (const LawPoint& at : rubric) {
-      const double known = single * relative_time(s, 0.0, at.ranks) / at.time - 1.0;
-      const double column = (at.ranks - 1.0) / at.time;
+    for (const TimePoint& at : rubric) {
+      const double known = single * relative_time(s, 0.0, at.count) / at.time - 1.0;
+      const double column = (at.count - 1.0) / at.time;
       ab -= known * column;
       bb += column * column;
     }
     const double coherency = std::max(0.0, ab / bb);
     double squares = 0.0;
-    for (const LawPoint& at : rubric) {
+    for (const TimePoint& at : rubric) {
       squares += std::pow(
-          (single * relative_time(s, 0.0, at.ranks) + coherency * (at.ranks - 1.0)) / at.time - 1.0,
+          (single * relative_time(s, 0.0, at.count) + coherency * (at.count - 1.0)) / at.time - 1.0,
           2);
     }
     least = std::min(least, squares);
@@ -184,12 +184,12 @@ TEST_CASE("three counts have no profile intervals", "[scaling]") {
 
 TEST_CASE("repetitions give the noise that the residuals do not exceed", "[scaling]") {
   auto at = exact(doublings, 0.03, 0.0015);
-  for (LawPoint& point : at) {
+  for (TimePoint& point : at) {
     point.relative_sd = 0.01;
     point.repeats = 5;
   }
   const auto few = profile_intervals(at, *fit_contention(at));
-  for (LawPoint& point : at) point.repeats = 0;
+  for (TimePoint& point : at) point.repeats = 0;
   const auto many = profile_intervals(at, *fit_contention(at));
   // 28 degrees of freedom: t = 2.048 instead of 1.960.
   const double ratio =
@@ -197,24 +197,18 @@ TEST_CASE("repetitions give the noise that the residuals do not exceed", "[scali
   CHECK_THAT(ratio, WithinRel(2.048 / 1.960, 1e-2));
 }
 
-TEST_CASE("the counts of least cost, least time and a threshold are those of the law",
-          "[scaling]") {
+TEST_CASE("the counts of least cost and least time are those of the law", "[scaling]") {
   const auto at = exact(doublings, 0.03, 0.0015);
   const auto fit = fit_contention(at);
   // Published: continuous optimum 8.3296, peak 25.4296.
   CHECK_THAT(count_of_least_cost(at, *fit, published)->count, WithinAbs(8.3296, 5e-5));
   CHECK_THAT(count_of_least_time(at, *fit)->count, WithinAbs(25.4296, 5e-5));
-  const auto half = exact(doublings, 0.0376122, 0.0);
-  // E = 1/2 at 1 + 1/s.
-  CHECK_THAT(count_at_efficiency(half, *fit_contention(half), 0.5)->count, WithinAbs(27.587, 1e-3));
-  CHECK_THROWS_AS(count_at_efficiency(half, *fit_contention(half), 1.0), UserError);
 }
 
 TEST_CASE("a property that the curve does not have has no count", "[scaling]") {
   const auto ideal = exact(doublings, 0.0, 0.0);
   const auto fit = fit_contention(ideal);
   CHECK_FALSE(count_of_least_time(ideal, *fit));
-  CHECK_FALSE(count_at_efficiency(ideal, {1.0, 0.0, 0.0, 0.0}, 0.5));
   // Without a price per wall-clock hour each further rank costs more.
   const Prices by_rank{dollars_per_hour(2.10), dollars_per_hour(0.0)};
   CHECK_FALSE(
@@ -223,10 +217,10 @@ TEST_CASE("a property that the curve does not have has no count", "[scaling]") {
 
 TEST_CASE("a count's interval holds it, and is open where the data allow no peak", "[scaling]") {
   const auto fit = fit_contention(rubric);
-  const auto half = count_at_efficiency(rubric, *fit, 0.5);
-  REQUIRE(half);
-  CHECK(*half->low < half->count);
-  CHECK(*half->high > half->count);
+  const auto cheapest = count_of_least_cost(rubric, *fit, published);
+  REQUIRE(cheapest);
+  CHECK(*cheapest->low < cheapest->count);
+  CHECK(*cheapest->high > cheapest->count);
   const auto peak = count_of_least_time(rubric, *fit);
   REQUIRE(peak);
   CHECK(*peak->low < peak->count);
@@ -235,7 +229,7 @@ TEST_CASE("a count's interval holds it, and is open where the data allow no peak
 TEST_CASE("with prices the next count narrows the cost-optimal count the most per dollar",
           "[scaling]") {
   auto at = exact({1, 2, 4, 8}, 0.03, 0.0015);
-  for (LawPoint& point : at) point.relative_sd = 0.01;
+  for (TimePoint& point : at) point.relative_sd = 0.01;
   const auto fit = fit_contention(at);
   const auto next = next_measurement(at, *fit, published);
   REQUIRE(next.width_before);
@@ -244,7 +238,7 @@ TEST_CASE("with prices the next count narrows the cost-optimal count the most pe
   // Every other candidate buys less: adding it by hand narrows by less per dollar.
   const auto gain = [&](int count) {
     auto more = at;
-    more.push_back({count, relative_time(0.03, 0.0015, count), 0.01});
+    more.push_back({static_cast<double>(count), relative_time(0.03, 0.0015, count), 0.01});
     const double after = *next_measurement(more, *fit, published).width_before;
     return (*next.width_before - after) /
            job_cost(published, count, Seconds(relative_time(0.03, 0.0015, count))).value();
@@ -262,7 +256,7 @@ TEST_CASE("three counts with prices name the count that tells most about the opt
   request.largest_measured = 4;
   request.prices = published;
   const auto three = exact({1, 2, 4}, 0.03, 0.0015);
-  const ScalingLaw law = contention_law(three, request);
+  const ScalingLaw law = contention_law(three, estimate_contention(three), request);
   CHECK(law.curve.empty());
   CHECK(law.next_count == next_measurement(three, *fit_contention(three), published).count);
   CHECK(law.not_identifiable.find("most per USD") != std::string::npos);

@@ -2,48 +2,19 @@
 #include "tests/unit/model/scaling/published_tables.h"
 
 #include "src/core/statistics/sample_statistics.h"
+#include "tests/unit/model/public_tables.h"
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <optional>
-#include <sstream>
 
 namespace scaleworth::model::published {
 namespace {
 
-const std::filesystem::path tables =
-    std::filesystem::path(SCALEWORTH_SOURCE_DIR) / ".." / "shared" / "data" / "models";
-
-using Cells = std::map<std::string, std::string>;
+using tests::public_rows;
+using Cells = tests::PublicRow;
 using Text = std::function<std::string(const Cells&)>;
 using Value = std::function<double(const Cells&)>;
-
-std::vector<std::string> split(std::string line) {
-  std::erase(line, '\r');
-  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
-}
-
-std::vector<Cells> rows_of(const std::string& name) {
-  std::ifstream file(tables / name);
-  std::vector<Cells> rows;
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> header = split(line);
-  while (std::getline(file, line)) {
-    const std::vector<std::string> cells = split(line);
-    Cells row;
-    for (std::size_t i = 0; i < cells.size() && i < header.size(); ++i) row[header[i]] = cells[i];
-    rows.push_back(row);
-  }
-  return rows;
-}
 
 double number(const Cells& row, const std::string& column) {
   return std::stod(row.at(column));
@@ -80,33 +51,33 @@ struct Reading {
 };
 
 /// Groups of three counts or more; of runs at one count the median.
-std::vector<std::vector<LawPoint>> series_of(const Reading& reading) {
+std::vector<std::vector<TimePoint>> series_of(const Reading& reading) {
   std::map<std::string, std::map<int, std::vector<double>>> groups;
-  for (const Cells& row : rows_of(reading.file)) {
+  for (const Cells& row : public_rows(reading.file)) {
     const std::string group = reading.group(row);
     if (group.empty()) continue;
     const int count = std::stoi(row.at(reading.count));
     groups[group][count].push_back(reading.time(row));
   }
-  std::vector<std::vector<LawPoint>> series;
+  std::vector<std::vector<TimePoint>> series;
   for (const auto& [group, counts] : groups) {
     if (counts.size() < 3) continue;
-    std::vector<LawPoint>& points = series.emplace_back();
+    std::vector<TimePoint>& points = series.emplace_back();
     for (const auto& [count, times] : counts) {
-      points.push_back({count, median(times).value(), std::nullopt});
+      points.push_back({static_cast<double>(count), median(times).value()});
     }
   }
   return series;
 }
 
 /// One system per row, a column per count.
-std::vector<std::vector<LawPoint>> columns_of(const std::string& file,
-                                              const std::map<int, std::string>& columns) {
-  std::vector<std::vector<LawPoint>> series;
-  for (const Cells& row : rows_of(file)) {
-    std::vector<LawPoint>& points = series.emplace_back();
+std::vector<std::vector<TimePoint>> columns_of(const std::string& file,
+                                               const std::map<int, std::string>& columns) {
+  std::vector<std::vector<TimePoint>> series;
+  for (const Cells& row : public_rows(file)) {
+    std::vector<TimePoint>& points = series.emplace_back();
     for (const auto& [count, name] : columns)
-      points.push_back({count, 1.0 / number(row, name), {}});
+      points.push_back({static_cast<double>(count), 1.0 / number(row, name)});
   }
   return series;
 }
@@ -157,9 +128,9 @@ std::vector<DataSet> training_sets() {
   const std::string vtrain = "vtrain_ground_truth_single.csv";
   const auto step = seconds("iteration time (ms)");
   // The MFU of the three counts that the table's notes give: 47, 44 and 42 %.
-  const std::vector<LawPoint> core{{96, 1.0 / (96 * 47.0), std::nullopt},
-                                   {2304, 1.0 / (2304 * 44.0), std::nullopt},
-                                   {4608, 1.0 / (4608 * 42.0), std::nullopt}};
+  const std::vector<TimePoint> core{{96, 1.0 / (96 * 47.0), std::nullopt},
+                                    {2304, 1.0 / (2304 * 44.0), std::nullopt},
+                                    {4608, 1.0 / (4608 * 42.0), std::nullopt}};
   const auto scheme = [](const Cells& row) { return row.at("scheme") + row.at("params_B"); };
   return {{"Megatron 2021, strong",
            false,
@@ -178,8 +149,8 @@ std::vector<DataSet> training_sets() {
           {"MLPerf LoRA",
            false,
            series_of({"mlperf_power_runs.csv", lora, "system", seconds("time_s")})},
-          {"vTrain, data", false, series_of({vtrain, split_by("data"), "# GPUs", step})},
-          {"vTrain, tensor", false, series_of({vtrain, split_by("tensor"), "# GPUs", step})}};
+          {"vTrain, data", false, series_of({vtrain, split_by("data"), "GPUs", step})},
+          {"vTrain, tensor", false, series_of({vtrain, split_by("tensor"), "GPUs", step})}};
 }
 
 std::vector<DataSet> throughput_sets() {
@@ -211,10 +182,7 @@ std::vector<DataSet> throughput_sets() {
 }  // namespace
 
 std::vector<DataSet> data_sets() {
-  if (!std::filesystem::exists(tables / "usl_raytracer.csv")) {
-    std::cout << "skipped: no published tables at " << tables << "\n";
-    return {};
-  }
+  if (public_rows("usl_raytracer.csv").empty()) return {};
   std::vector<DataSet> sets = weak_sets();
   for (auto& set : training_sets()) sets.push_back(std::move(set));
   for (auto& set : throughput_sets()) sets.push_back(std::move(set));

@@ -13,7 +13,7 @@ namespace scaleworth::model::published {
 struct DataSet {
   std::string name;
   bool weak = false;
-  std::vector<std::vector<LawPoint>> series;
+  std::vector<std::vector<TimePoint>> series;
 };
 
 /// Every table with a system at three counts or more. Not among them: tables whose rows are other

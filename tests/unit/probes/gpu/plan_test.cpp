@@ -10,10 +10,6 @@ using namespace scaleworth::probes;
 
 namespace {
 
-constexpr double kibibyte = 1024.0;
-constexpr double mebibyte = 1024.0 * kibibyte;
-constexpr double gibibyte = 1024.0 * mebibyte;
-
 /// 64 GiB and 50 MiB of L2, compute capability 9.0.
 PlannedDevice planned_gpu(Suite suite, int ordinal = 0) {
   PlannedDevice planned;

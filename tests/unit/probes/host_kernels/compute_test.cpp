@@ -103,11 +103,13 @@ TEST_CASE("an update counts 2 FLOPs per FMA and one load and store per element",
   // 64 KiB in whole blocks of the widest isa.
   const std::int64_t block = compute_isas().back().fp64.block;
   const double elements = static_cast<double>(8192 / block * block);
+  ArrayPool pool;
   const Measured measured = time_intensity({.precision = Precision::fp64,
                                             .working_set = Bytes(65536.0),
                                             .fma_per_element = 3,
                                             .workers = 1},
-                                           brief);
+                                           brief,
+                                           pool);
   REQUIRE(measured.flops.value() == 6.0 * elements);
   REQUIRE(measured.bytes.value() == 16.0 * elements);
   REQUIRE(measured.bytes_real.value() == measured.bytes.value());

@@ -13,7 +13,8 @@ using namespace scaleworth::probes::host;
 
 namespace {
 
-constexpr Target brief{.minimum_samples = 2, .maximum_samples = 3, .time_budget = Seconds(3e-3)};
+constexpr Target few_samples{
+    .minimum_samples = 2, .maximum_samples = 3, .time_budget = Seconds(3e-3)};
 
 struct alignas(64) Line {
   double values[8] = {};
@@ -72,7 +73,8 @@ TEST_CASE("bytes of one pass are the working set, plus a read of what regular st
   // of 4 MiB are 12 pieces of 43690.67 doubles, rounded down to 43688 = 8 x 5461.
   constexpr double set = 12.0 * (1 << 20);
   const auto work = [&](MemoryKernel kernel, bool nontemporal) {
-    return time_memory({kernel, Bytes(set), 1, nontemporal}, brief);
+    ArrayPool pool;
+    return time_memory({kernel, Bytes(set), 1, nontemporal}, few_samples, pool);
   };
   constexpr double triad_set = 3.0 * 12.0 * 43688.0 * 8.0;
   REQUIRE(work(MemoryKernel::read, false).bytes.value() == set);
@@ -87,7 +89,9 @@ TEST_CASE("bytes of one pass are the working set, plus a read of what regular st
 }
 
 TEST_CASE("a set within the L1 cache allocates nothing", "[memory]") {
-  const Measured measured = time_memory({MemoryKernel::write, Bytes(4096.0), 1, false}, brief);
+  ArrayPool pool;
+  const Measured measured =
+      time_memory({MemoryKernel::write, Bytes(4096.0), 1, false}, few_samples, pool);
   REQUIRE(measured.bytes.value() == 4096.0);
   REQUIRE(measured.bytes_real.value() == 4096.0);
 }
@@ -119,7 +123,8 @@ TEST_CASE("every kernel fills every element, including the last partial block", 
 }
 
 TEST_CASE("one latency operation is one load", "[memory]") {
-  const Measured measured = time_latency({Bytes(8192.0)}, brief);
+  ArrayPool pool;
+  const Measured measured = time_latency({Bytes(8192.0)}, few_samples, pool);
   REQUIRE(measured.flops.value() == 0.0);
   REQUIRE_FALSE(measured.samples.wall_s.empty());
 }
@@ -129,14 +134,7 @@ TEST_CASE("memory that cannot be had is a probe failure, and the pool is usable 
   ArrayPool pool;
   // 2^50 bytes exceed the address space of a process.
   REQUIRE_THROWS_AS(
-      time_memory({MemoryKernel::copy, Bytes(1125899906842624.0), 1, false}, brief, pool),
+      time_memory({MemoryKernel::copy, Bytes(1125899906842624.0), 1, false}, few_samples, pool),
       ProbeFailure);
-  REQUIRE_NOTHROW(time_memory({MemoryKernel::copy, Bytes(65536.0), 1, false}, brief, pool));
-}
-
-TEST_CASE("cache sizes are absent where the folder is", "[memory]") {
-  const CacheSizes sizes = read_cache_sizes("/nonexistent");
-  REQUIRE_FALSE(sizes.l1_data);
-  REQUIRE_FALSE(sizes.last);
-  REQUIRE_FALSE(sizes.line_bytes);
+  REQUIRE_NOTHROW(time_memory({MemoryKernel::copy, Bytes(65536.0), 1, false}, few_samples, pool));
 }

@@ -61,10 +61,6 @@ std::vector<std::string> run(const std::vector<RendezvousOptions>& options, cons
   return thrown;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("all ranks that arrive exchange what they have", "[rendezvous]") {

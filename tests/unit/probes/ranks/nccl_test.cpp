@@ -14,7 +14,6 @@ using namespace scaleworth;
 using namespace scaleworth::probes;
 
 namespace {
-constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
 const RankTopology all{"all ranks", {0, 1, 2, 3}};
 const RankTopology pair{"pair, NVLink", {1, 3}};
 

@@ -12,7 +12,9 @@ using namespace scaleworth;
 using namespace scaleworth::probes;
 
 namespace {
-constexpr double mebibyte = 1024.0 * 1024.0;
+void measure(std::string_view probe, Machine& machine, const Setting& setting, Recorder& recorder) {
+  std::ranges::find(node_probes(), probe, &NodeProbe::name)->measure(machine, setting, recorder);
+}
 
 Setting small_machine(Suite suite) {
   return {.suite = suite,
@@ -183,7 +185,7 @@ Setting setting_of(const Machine& machine, Suite suite) {
 TEST_CASE("the compute probe records every isa, precision and worker count", "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure_compute(machine, setting_of(machine, Suite::quick), recorder);
+  measure(fields::roofline_compute, machine, setting_of(machine, Suite::quick), recorder);
   std::set<std::string> seen;
   for (const Point& point : recorder.points) {
     seen.insert(text_parameter(point, fields::isa) + text_parameter(point, fields::precision) +
@@ -201,7 +203,7 @@ TEST_CASE("memory points carry kernel, stores, workers and size, and both byte c
           "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure_memory(machine, setting_of(machine, Suite::quick), recorder);
+  measure(fields::roofline_memory, machine, setting_of(machine, Suite::quick), recorder);
   REQUIRE(recorder.points.size() == memory_plan(setting_of(machine, Suite::quick)).size());
   for (const Point& point : recorder.points) {
     REQUIRE_FALSE(text_parameter(point, fields::kernel).empty());
@@ -220,7 +222,7 @@ TEST_CASE("memory points carry kernel, stores, workers and size, and both byte c
 TEST_CASE("latency points carry the size and count one access", "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure_latency(machine, setting_of(machine, Suite::standard), recorder);
+  measure(fields::roofline_latency, machine, setting_of(machine, Suite::standard), recorder);
   REQUIRE(recorder.points.size() == working_sets(setting_of(machine, Suite::standard), 1).size());
   REQUIRE(amount(recorder.points.front(), fields::accesses) == 1.0);
 }
@@ -228,7 +230,7 @@ TEST_CASE("latency points carry the size and count one access", "[roofline]") {
 TEST_CASE("intensity points carry the rung, the precision and the set", "[roofline]") {
   NotingMachine machine;
   KeepingRecorder recorder;
-  measure_intensity(machine, setting_of(machine, Suite::quick), recorder);
+  measure(fields::roofline_intensity, machine, setting_of(machine, Suite::quick), recorder);
   REQUIRE(recorder.points.size() == 40);
   for (const Point& point : recorder.points) {
     REQUIRE(integer_parameter(point, fields::fma_per_element) >= 1);
@@ -245,9 +247,10 @@ TEST_CASE("no question asks for more than an eighth of the memory, and what is l
   NotingMachine machine;
   Setting setting = setting_of(machine, Suite::standard);
   setting.available_memory = Bytes(64.0 * mebibyte);
-  for (const auto measure : {&measure_memory, &measure_latency, &measure_intensity}) {
+  for (const char* probe :
+       {fields::roofline_memory, fields::roofline_latency, fields::roofline_intensity}) {
     KeepingRecorder recorder;
-    measure(machine, setting, recorder);
+    measure(probe, machine, setting, recorder);
     REQUIRE_FALSE(recorder.warnings.empty());
   }
   REQUIRE(machine.largest_demand <= Bytes(8.0 * mebibyte));
@@ -257,8 +260,9 @@ TEST_CASE("what was measured before a failure is kept", "[roofline]") {
   NotingMachine machine;
   machine.breaks_at = 6;
   KeepingRecorder recorder;
-  REQUIRE_THROWS_AS(measure_memory(machine, setting_of(machine, Suite::quick), recorder),
-                    ProbeFailure);
+  REQUIRE_THROWS_AS(
+      measure(fields::roofline_memory, machine, setting_of(machine, Suite::quick), recorder),
+      ProbeFailure);
   REQUIRE(recorder.points.size() == 5);
 }
 

@@ -25,13 +25,13 @@ class PlainBlas : public probes::host::Blas {
       for (std::int64_t j = 0; j < g.n; ++j) {
         double sum = 0.0;
         for (std::int64_t p = 0; p < g.k; ++p) {
-          const T a = g.transpose_a ? g.a[p * g.lda + i] : g.a[i * g.lda + p];
-          const T b = g.transpose_b ? g.b[j * g.ldb + p] : g.b[p * g.ldb + j];
+          const T a = g.a.transposed ? g.a.data[p * g.a.stride + i] : g.a.data[i * g.a.stride + p];
+          const T b = g.b.transposed ? g.b.data[j * g.b.stride + p] : g.b.data[p * g.b.stride + j];
           sum += static_cast<double>(a) * static_cast<double>(b);
         }
-        T& c = g.c[i * g.ldc + j];
-        const double old = g.beta == T{0} ? 0.0 : static_cast<double>(g.beta) * c;
-        c = static_cast<T>(static_cast<double>(g.alpha) * sum + old);
+        T& c = g.c.data[i * g.c.stride + j];
+        const double old = g.c.keep == T{0} ? 0.0 : static_cast<double>(g.c.keep) * c;
+        c = static_cast<T>(sum + old);
       }
     }
   }

@@ -148,7 +148,7 @@ TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses o
   KeepingRecorder recorder;
   measure_training(group, quick(2), {}, recorder);
   const Point& both = recorder.points.at(1);
-  const double flops = model_flops(family_member(integer_parameter(both, fields::width)),
+  const double flops = model_flops(host_family().member(integer_parameter(both, fields::width)),
                                    integer_parameter(both, fields::global_batch) / 2)
                            .value();
   const auto& steps = series(both, fields::step_s);
@@ -192,7 +192,7 @@ TEST_CASE("a step at the largest count comes near its target on slow and fast ma
     measure_training(group, quick(4), {}, recorder);
     // four or more sequences a step: rounding to whole ones is off by an eighth at most
     REQUIRE_THAT(series(recorder.points.at(2), fields::step_s).front(),
-                 WithinRel(target_step.value(), 0.13));
+                 WithinRel(host_family().target_step.value(), 0.13));
   }
 }
 

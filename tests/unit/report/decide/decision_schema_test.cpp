@@ -19,10 +19,6 @@ json as_json(const decide::Decision& decision) {
   return json::parse(render_decision(decision, fixture::table_options("table.csv", Format::json)));
 }
 
-std::string problems(const json& document) {
-  return SchemaChecker(read_schema(SCALEWORTH_DECISION_SCHEMA)).check(document);
-}
-
 /// Every member that a table can fill.
 decide::Decision full_decision() {
   std::vector<decide::TableRow> rows;
@@ -54,16 +50,17 @@ decide::Decision recorded_decision() {
 }  // namespace
 
 TEST_CASE("decisions follow their schema", "[decide]") {
-  CHECK(problems(as_json(fixture::curve_decision())) == "");
-  CHECK(problems(as_json(fixture::breakdown_decision())) == "");
-  CHECK(problems(as_json(fixture::rubric_decision())) == "");
-  CHECK(problems(as_json(decide::decide_table(
-            decide::assemble({decide::example::observation(4, 100)}), {}))) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, as_json(fixture::curve_decision())) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, as_json(fixture::breakdown_decision())) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, as_json(fixture::rubric_decision())) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA,
+                        as_json(decide::decide_table(
+                            decide::assemble({decide::example::observation(4, 100)}), {}))) == "");
 }
 
 TEST_CASE("a decision's JSON tells what the table said of each count", "[decide]") {
   const json document = as_json(full_decision());
-  CHECK(problems(document) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) == "");
   CHECK(document["scaling"] == "weak scaling");
   const json& last = document["rows"][2];
   CHECK(last["layout"]["data"] == 4);
@@ -73,15 +70,34 @@ TEST_CASE("a decision's JSON tells what the table said of each count", "[decide]
   CHECK(last["gustafson_serial"]["value"].is_number());
 }
 
+TEST_CASE("a decision's amounts carry the currency in every format", "[decide]") {
+  decide::DecisionRequest request;
+  request.metrics.prices = decide::example::hourly(2.0);
+  request.rubric.currency = "EUR";
+  const decide::Decision decision =
+      decide::decide_table(decide::assemble({decide::example::observation(1, 100),
+                                             decide::example::observation(2, 60),
+                                             decide::example::observation(4, 40)}),
+                           request);
+  for (const Format format : {Format::text, Format::markdown, Format::csv, Format::json}) {
+    RenderOptions options = fixture::table_options("table.csv", format);
+    options.currency = "EUR";
+    options.details = true;
+    const std::string text = render_decision(decision, options);
+    CHECK(text.find("EUR") != std::string::npos);
+    CHECK(text.find("USD") == std::string::npos);
+  }
+}
+
 TEST_CASE("the schema refuses a decision without its rows, or with numbers as texts", "[decide]") {
   json document = as_json(fixture::breakdown_decision());
   document["rows"][0]["speedup"]["value"] = "1.0";
-  CHECK(problems(document) != "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) != "");
   document = as_json(fixture::breakdown_decision());
   document["rows"][0]["parts"]["other_s"] = 1.0;
-  CHECK(problems(document) != "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) != "");
   document.erase("rows");
-  CHECK(problems(document) != "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) != "");
 }
 
 TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
@@ -97,12 +113,12 @@ TEST_CASE("a deadline's forecast follows the schema, told or not", "[decide]") {
   for (const double deadline_s : {108.0, 51.0, 30.0}) {
     request.rubric.deadline = Seconds(deadline_s);
     const json document = as_json(decide::decide_table(decide::assemble(rows), request));
-    CHECK(problems(document) == "");
+    CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) == "");
     CHECK(document["deadline_forecast"]["cheapest_predicted"].is_null() == (deadline_s < 40.0));
   }
   rows.resize(3);
   const json untold = as_json(decide::decide_table(decide::assemble(rows), request));
-  CHECK(problems(untold) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, untold) == "");
   CHECK(untold["deadline_forecast"]["unavailable"].is_string());
   CHECK(untold["deadline_forecast"]["run_noise"].is_null());
   CHECK(untold["deadline_forecast"]["fastest"].is_null());
@@ -112,7 +128,7 @@ TEST_CASE("a decision on recordings tells its factors and the rank that the othe
           "[decide]") {
   const decide::Decision decision = recorded_decision();
   const json document = as_json(decision);
-  CHECK(problems(document) == "");
+  CHECK(schema_problems(SCALEWORTH_DECISION_SCHEMA, document) == "");
   CHECK(document["ledgers"]["cause_by_factors"] == true);
   CHECK(document["ledgers"]["counts"][0]["factors"]["load_balance"] == 1.0);
   CHECK(document["ledgers"]["counts"][1]["factors"]["useful_s_by_rank"][3] == 0.013);

@@ -13,31 +13,28 @@ namespace {
 
 json served(const inference::ServingQuestion& question) {
   return json::parse(render_serving(
-      question, inference::serve(question), fixture::server_names(), {Format::json}));
+      {question, inference::serve(question), fixture::server_names(), {Format::json}}));
 }
 
 json budgeted(const model::TrainingQuestion& question) {
   return json::parse(render_budget(
-      question, model::plan_training(question), fixture::budget_names(), {Format::json}));
-}
-
-std::string problems(const char* schema, const json& document) {
-  return SchemaChecker(read_schema(schema)).check(document);
+      {question, model::plan_training(question), fixture::budget_names(), {Format::json}}));
 }
 
 }  // namespace
 
 TEST_CASE("the JSON of a served model follows its schema, which knows every key", "[mfu]") {
-  CHECK(problems(SCALEWORTH_MFU_INFERENCE_SCHEMA, served(fixture::loaded_server())) == "");
-  CHECK(problems(SCALEWORTH_MFU_INFERENCE_SCHEMA, served(fixture::too_small_server())) == "");
+  CHECK(schema_problems(SCALEWORTH_MFU_INFERENCE_SCHEMA, served(fixture::loaded_server())) == "");
+  CHECK(schema_problems(SCALEWORTH_MFU_INFERENCE_SCHEMA, served(fixture::too_small_server())) ==
+        "");
   CHECK(not_exact(read_schema(SCALEWORTH_MFU_INFERENCE_SCHEMA)).empty());
 }
 
 TEST_CASE("the JSON of a training budget follows its schema, which knows every key", "[mfu]") {
-  CHECK(problems(SCALEWORTH_MFU_BUDGET_SCHEMA, budgeted(fixture::million_dollars())) == "");
+  CHECK(schema_problems(SCALEWORTH_MFU_BUDGET_SCHEMA, budgeted(fixture::million_dollars())) == "");
   model::TrainingQuestion flops;
   flops.flops = Flops(1e21);
-  CHECK(problems(SCALEWORTH_MFU_BUDGET_SCHEMA, budgeted(flops)) == "");
+  CHECK(schema_problems(SCALEWORTH_MFU_BUDGET_SCHEMA, budgeted(flops)) == "");
   CHECK(not_exact(read_schema(SCALEWORTH_MFU_BUDGET_SCHEMA)).empty());
 }
 
@@ -62,7 +59,7 @@ TEST_CASE("a served model's amounts carry the currency in every format", "[mfu]"
   const auto answer = inference::serve(question);
   for (const Format format : {Format::text, Format::markdown, Format::csv, Format::json}) {
     const std::string text = render_serving(
-        question, answer, fixture::server_names(), {format, false, 100, true, "EUR"});
+        {question, answer, fixture::server_names(), {format, false, 100, true, "EUR"}});
     CHECK(text.find("EUR") != std::string::npos);
     CHECK(text.find("USD") == std::string::npos);
   }
@@ -73,7 +70,7 @@ TEST_CASE("measured times have no range of real servers", "[mfu]") {
   question.batches = {32};
   question.measured.decode_step = Seconds(12e-3);
   const json document = served(question);
-  CHECK(problems(SCALEWORTH_MFU_INFERENCE_SCHEMA, document) == "");
+  CHECK(schema_problems(SCALEWORTH_MFU_INFERENCE_SCHEMA, document) == "");
   CHECK(document["basis"]["times"] == "measured");
   CHECK(document["basis"]["measured_step_s"] == 12e-3);
   CHECK(document["batches"][0]["real_break_even_utilisation"].is_null());

@@ -237,7 +237,7 @@ TEST_CASE("useful time is the union of kernels that are not communication", "[ef
   sort_events(job.job().recordings[0]);
   const auto window = TimeInterval{50us, 450us};
   const RankView view(job.job().recordings[0], job.alignment().map, 0);
-  REQUIRE(useful_time(view, window) == 100us);
+  REQUIRE(compute_intervals(view).within(window).length() == 100us);
 }
 
 TEST_CASE("steps that count on every rank are replayed in runs of consecutive ones",

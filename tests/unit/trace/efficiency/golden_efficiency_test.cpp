@@ -19,7 +19,7 @@ namespace {
 /// Efficiency with clocks as they are.
 EfficiencyResult measured(const std::string& path) {
   const RuleTable rules = RuleTable::built_in();
-  Job job = read_job({path}, {&rules, 1});
+  Job job = read_job({path}, rules, 1);
   for (Recording& recording : job.recordings) classify(recording, rules);
   Alignment alignment;
   alignment.map = ClockMap(job.recordings.size());
@@ -61,7 +61,7 @@ TEST_CASE("an even pipeline saves what the published replay of the job says", "[
   const auto path = shared_recording("straggler_ST/timeline-ST.json.gz");
   if (!path) return;
   const RuleTable rules = RuleTable::built_in();
-  Job job = read_job({*path}, {&rules, 1});
+  Job job = read_job({*path}, rules, 1);
   for (Recording& recording : job.recordings) classify(recording, rules);
   const auto efficiency = attribute(job).result.efficiency;
   REQUIRE(efficiency);

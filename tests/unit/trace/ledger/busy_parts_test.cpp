@@ -75,9 +75,7 @@ TEST_CASE("a rank that arrives before its operation is recorded waits from then 
   add(WorkClass::communication, 400, 500);
   Waits waits;
   waits.by_rank.resize(2);
-  // Of event 2, arrived at 100; a split of an event that is no communication does not count.
-  waits.by_rank[0] = {{0, nanoseconds(0), nanoseconds(50), nanoseconds(900), true, Rank{1}},
-                      {2, nanoseconds(100), nanoseconds(400), nanoseconds(500), true, Rank{1}}};
+  waits.by_rank[0] = {{2, nanoseconds(100), nanoseconds(400), nanoseconds(500), true, Rank{1}}};
   StepPlan plan;
   plan.by_rank = {{{0, nanoseconds(0), nanoseconds(500), {}}}, {}};
   const StepLedger step = build_job_ledger(job, plan, waits, ClockMap(2)).at(0);

@@ -39,9 +39,7 @@ std::int64_t of(const StepLedger& ledger, Part part) {
 /// The recordings of `path`, classified.
 Job classified_job(const std::string& path) {
   const RuleTable rules = RuleTable::built_in();
-  ReadOptions options;
-  options.rules = &rules;
-  Job job = read_job({path}, options);
+  Job job = read_job({path}, rules);
   for (Recording& recording : job.recordings) classify(recording, rules);
   return job;
 }

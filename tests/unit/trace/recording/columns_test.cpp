@@ -12,7 +12,7 @@ namespace {
 
 std::string written(const std::vector<KernelRow>& rows) {
   std::string bytes;
-  put_rows(std::span<const KernelRow>(rows), KernelColumns{}, bytes);
+  put_rows(std::span<const KernelRow>(rows), KernelRow::Columns{}, bytes);
   return bytes;
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("extreme values and backward differences survive the columns", "[recor
                                     {.start_ns = 0, .correlation = 0xffffffffU, .graph = 9},
                                     {.start_ns = most / 2, .graph_node = most, .shape = 3}};
   std::vector<KernelRow> again;
-  REQUIRE(take_rows(written(rows), KernelColumns{}, again));
+  REQUIRE(take_rows(written(rows), KernelRow::Columns{}, again));
   REQUIRE(again.size() == 3);
   REQUIRE(again[0].start_ns == most);
   REQUIRE(again[0].duration_ns == most);
@@ -64,7 +64,7 @@ TEST_CASE("a column that an earlier writer had not is zero, one of a later write
   std::string early;
   put_rows(std::span<const KernelRow>(rows), Early{}, early);
   std::vector<KernelRow> again;
-  REQUIRE(take_rows(early, KernelColumns{}, again));
+  REQUIRE(take_rows(early, KernelRow::Columns{}, again));
   REQUIRE(again.front().duration_ns == 6);
   REQUIRE(again.front().name == 0);
   std::vector<KernelRow> by_early_reader;
@@ -79,7 +79,7 @@ TEST_CASE("a count that the bytes cannot hold is refused before memory is asked 
   bytes.append(digits, put_varint(digits, std::uint64_t{1} << 60U));
   bytes += "\x01";
   std::vector<KernelRow> rows;
-  REQUIRE_FALSE(take_rows(bytes, KernelColumns{}, rows));
+  REQUIRE_FALSE(take_rows(bytes, KernelRow::Columns{}, rows));
   REQUIRE(rows.empty());
 }
 

@@ -4,8 +4,8 @@
 #include "tests/catch.h"
 #include "tests/unit/trace/recording/memory_source.h"
 #include "trace/formats/swtrace/bytes.h"
-#include "trace/formats/swtrace/swtrace.h"
 #include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/swtrace.h"
 
 namespace scaleworth::trace::recording {
 namespace {
@@ -104,10 +104,8 @@ TEST_CASE("names of later batches go on where those before ended", "[recording]"
 
 TEST_CASE("copies and fills keep bytes and direction", "[recording]") {
   Batch batch;
-  batch.copies = {{.start_ns = day,
-                   .duration_ns = 10,
-                   .bytes = 1U << 20U,
-                   .direction = CopyDirection::to_device}};
+  batch.copies = {
+      {{.start_ns = day, .duration_ns = 10, .bytes = 1U << 20U}, CopyDirection::to_device}};
   batch.fills = {{.start_ns = day + 50, .duration_ns = 5, .bytes = 64}};
   const Recording recording = read(file_of({batch}));
   REQUIRE(recording.device_events.size() == 2);

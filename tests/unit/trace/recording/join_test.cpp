@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What NCCL said joined with what ran, ranges from their two ends, steps from ranges.
 #include "tests/catch.h"
+#include "tests/unit/trace/recording/memory_source.h"
+#include "trace/formats/swtrace/codec.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 namespace scaleworth::trace::recording {
@@ -42,9 +44,11 @@ CollectiveRow said(std::uint64_t time_ns, std::uint32_t function, std::uint64_t 
 }
 
 Recording assemble(const Batch& batch) {
-  Assembler assembler;
-  assembler.add(batch);
-  return assembler.finish("test");
+  std::string bytes = file_header();
+  append_batch(batch, bytes);
+  append_end(bytes);
+  MemorySource source(std::move(bytes));
+  return std::move(read_recording(source).front());
 }
 
 TEST_CASE("a collective belongs to NCCL's next kernel on its thread", "[recording]") {

@@ -34,7 +34,7 @@ TEST_CASE("blocked time while a rank computes after its arrival is charged to it
   const StepLedger& second = ledger.entries.at(1);
   REQUIRE(second.part(Part::exposed_wait) == 0ns);
   REQUIRE(second.part(Part::exposed_transfer) == 6ns);  // [84, 90): rank 0 is inside of the library
-  REQUIRE(loss_counters(ledger).empty());
+  REQUIRE(ledger.losses.empty());
 }
 
 TEST_CASE("where the library moves data by itself the same time is transfer", "[stalls]") {
@@ -54,7 +54,6 @@ TEST_CASE("the parts of a wait say what each was spent on", "[stalls]") {
   REQUIRE(wait.parts[0].waited_for == Rank{1});
   REQUIRE(wait.parts[1].cause == WaitCause::transfer);
   REQUIRE(wait.parts[1].time.end == 64ns);
-  REQUIRE_FALSE(wait.post);
 }
 
 TEST_CASE("a rank that has completed the collective holds nobody up", "[stalls]") {
@@ -101,7 +100,7 @@ TEST_CASE("a stall shorter than the clock error is charged to nobody", "[stalls]
   const Ledger ledger = build_ledger(timeline);
   REQUIRE(ledger.entries[0].uncharged_wait == 18ns);
   REQUIRE(ledger.entries[0].waited_for[1] == 20ns);
-  REQUIRE(ledger.uncharged_waits == 1);
+  REQUIRE(ledger.losses.at("uncharged_waits") == 1);
 }
 
 TEST_CASE("of several ranks that are away the one that comes back last is charged", "[stalls]") {

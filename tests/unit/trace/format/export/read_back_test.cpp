@@ -18,7 +18,7 @@ namespace {
 
 Job read(const std::string& path) {
   static const RuleTable rules = RuleTable::built_in();
-  return read_job({path}, {&rules, 1});
+  return read_job({path}, rules, 1);
 }
 
 void check_same_ledger(const Attributed& a, const Attributed& b) {

@@ -136,7 +136,7 @@ TEST_CASE("waiting is found between the GPUs of a Kineto file", "[read_job]") {
   const TestFolder folder;
   folder.write("a.json", R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}");
   static const RuleTable rules = RuleTable::built_in();
-  Job job = read_job({folder.file("a.json")}, {&rules, 1});
+  Job job = read_job({folder.file("a.json")}, rules, 1);
   REQUIRE(job.recordings.size() == 2);
   CHECK(job.ranks_from ==
         "ranks are the order of the GPUs of one process, because nothing else states them");

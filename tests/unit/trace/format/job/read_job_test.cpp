@@ -29,20 +29,16 @@ std::string kineto(std::optional<int> rank, int start_us = 10, int world_size = 
 
 Job read(const std::vector<std::string>& inputs) {
   static const RuleTable rules = RuleTable::built_in();
-  return read_job(inputs, {&rules, 2});
+  return read_job(inputs, rules, 2);
 }
 
-std::string refusal(const std::vector<std::string>& inputs) {
+std::string job_refusal(const std::vector<std::string>& inputs) {
   try {
     read(inputs);
   } catch (const UserError& error) {
     return error.what();
   }
   return "";
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -56,7 +52,7 @@ TEST_CASE("A folder is read with all that is below it, without what is no record
   folder.write(".hidden/three.json", kineto(2));
   const Job job = read({folder.path()});
   REQUIRE(job.recordings.size() == 2);
-  CHECK(says(job.recordings[0].origin.file, "two.json"));
+  CHECK(contains(job.recordings[0].origin.file, "two.json"));
   CHECK(job.remarks == std::vector<std::string>{"1 other files in the folders are no recordings"});
 }
 
@@ -68,7 +64,7 @@ TEST_CASE("A pattern names files, and one without a match is refused", "[read_jo
   const Job job = read({folder.file("rank-*.json")});
   CHECK(job.recordings.size() == 2);
   CHECK(job.ranks_from == "ranks are those in the file names");
-  CHECK(says(refusal({folder.file("absent-*.json")}), "names no file"));
+  CHECK(contains(job_refusal({folder.file("absent-*.json")}), "names no file"));
 }
 
 TEST_CASE("Files named twice are read once", "[read_job]") {
@@ -87,7 +83,7 @@ TEST_CASE("An archive gives a recording for each member, compressed or not", "[r
                                             .end());
   const auto same = [](const Job& job) {
     REQUIRE(job.recordings.size() == 2);
-    CHECK(says(job.recordings[1].origin.file, ":r/1.json"));
+    CHECK(contains(job.recordings[1].origin.file, ":r/1.json"));
   };
   same(read({path}));
   REQUIRE(std::system(fmt::format("gzip -k '{}'", path).c_str()) == 0);
@@ -102,15 +98,16 @@ TEST_CASE("An unreadable file among others is left out with a remark, alone it i
   const Job job = read({folder.path()});
   CHECK(job.recordings.size() == 1);
   REQUIRE(job.remarks.size() == 1);
-  CHECK(says(job.remarks[0], "left out: " + bad));
-  CHECK(says(refusal({bad}), bad));
-  CHECK(says(refusal({folder.write("notes.txt", "nothing")}), "notes.txt is of no known format"));
+  CHECK(contains(job.remarks[0], "left out: " + bad));
+  CHECK(contains(job_refusal({bad}), bad));
+  CHECK(contains(job_refusal({folder.write("notes.txt", "nothing")}),
+                 "notes.txt is of no known format"));
 }
 
 TEST_CASE("Reports that only nsys can read name the command, unless the export lies beside them",
           "[read_job]") {
   const TestFolder folder;
-  CHECK(says(refusal({folder.write("a.nsys-rep", "x")}), "nsys export --type sqlite"));
+  CHECK(contains(job_refusal({folder.write("a.nsys-rep", "x")}), "nsys export --type sqlite"));
   NsysFile file;
   file.tables().name(1, "kernel").kernel(1, 2, 1, 1);
   std::filesystem::copy(file.path(), folder.file("a.sqlite"));
@@ -127,14 +124,14 @@ TEST_CASE("A database in an archive is unpacked to be read", "[read_job]") {
   const std::string content{std::istreambuf_iterator<char>(bytes), {}};
   const Job job = read({folder.write("run.tar", TarWriter().file("x.sqlite", content).end())});
   REQUIRE(job.recordings.size() == 1);
-  CHECK(says(job.recordings[0].origin.file, "run.tar:x.sqlite"));
+  CHECK(contains(job.recordings[0].origin.file, "run.tar:x.sqlite"));
 }
 
 TEST_CASE("Recordings of different runs are refused, naming two files", "[read_job]") {
   const TestFolder folder;
   const std::string a = folder.write("a.json", kineto(0, 10, 2));
   const std::string b = folder.write("b.json", kineto(1, 10, 4));
-  CHECK(says(refusal({a, b}), a + " and " + b + " are of different runs"));
+  CHECK(contains(job_refusal({a, b}), a + " and " + b + " are of different runs"));
 }
 
 TEST_CASE("The eight ranks of the DLRM recording come in the order of their metadata",
@@ -170,5 +167,5 @@ TEST_CASE("A process that drives several GPUs is said to count as one rank", "[r
   folder.write("two.json", two);
   const Job job = read({folder.path()});
   REQUIRE(job.recordings.front().remarks.size() == 1);
-  CHECK(says(job.recordings.front().remarks.front(), "drives 2 GPUs, which count as one rank"));
+  CHECK(contains(job.recordings.front().remarks.front(), "drives 2 GPUs, which count as one rank"));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/nsight/nsight.h"
+
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/format/nsight/nsys_file.h"
-#include "trace/formats/nsight/nsight.h"
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
@@ -23,10 +24,6 @@ std::string refusal(const std::string& path) {
   return "";
 }
 
-bool says(const std::string& message, const std::string& part) {
-  return message.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("A file with nothing but kernels is enough", "[nsight]") {
@@ -39,7 +36,7 @@ TEST_CASE("A file with nothing but kernels is enough", "[nsight]") {
   CHECK(recordings[0].device_events[0].start == nanoseconds(10));
   CHECK(recordings[0].origin.rank == 0);
   REQUIRE(recordings[0].remarks.size() == 1);
-  CHECK(says(recordings[0].remarks[0], "cannot be compared with"));
+  CHECK(contains(recordings[0].remarks[0], "cannot be compared with"));
 }
 
 TEST_CASE("Rows that cannot be events are counted by what is wrong with them", "[nsight]") {
@@ -106,7 +103,7 @@ TEST_CASE("A process that only copies is no rank beside processes with kernels",
   const auto recordings = read(file);
   REQUIRE(recordings.size() == 1);
   CHECK(recordings[0].origin.process == 11);
-  CHECK(says(recordings[0].remarks.back(), "process 10 runs no kernels"));
+  CHECK(contains(recordings[0].remarks.back(), "process 10 runs no kernels"));
 }
 
 TEST_CASE("Ranges named as iterations mark the steps, and operators with numbers do not stay",
@@ -131,7 +128,7 @@ TEST_CASE("Steps are counted where their numbers start over", "[nsight]") {
   const auto recordings = read(file);
   REQUIRE(recordings[0].step_marks.size() == 3);
   CHECK(recordings[0].step_marks[2].number == 2);
-  CHECK(says(recordings[0].remarks.back(), "do not rise"));
+  CHECK(contains(recordings[0].remarks.back(), "do not rise"));
 }
 
 TEST_CASE("NCCL's payloads give rank, communicator, bytes and root", "[nsight]") {
@@ -301,22 +298,22 @@ TEST_CASE("The launcher's variables give the rank of a file with a single proces
 
 TEST_CASE("What is no database is refused with what to do instead", "[nsight]") {
   const TestFolder folder;
-  CHECK(says(refusal(folder.file("absent.sqlite")), "cannot be opened"));
+  CHECK(contains(refusal(folder.file("absent.sqlite")), "cannot be opened"));
   folder.write("empty.sqlite", "");
-  CHECK(says(refusal(folder.file("empty.sqlite")), "is empty"));
+  CHECK(contains(refusal(folder.file("empty.sqlite")), "is empty"));
   folder.write("run.nsys-rep", "anything");
-  CHECK(says(refusal(folder.file("run.nsys-rep")), "nsys export --type sqlite"));
+  CHECK(contains(refusal(folder.file("run.nsys-rep")), "nsys export --type sqlite"));
   folder.write("text.sqlite", "SQLite is not what this is");
-  CHECK(says(refusal(folder.file("text.sqlite")), "no SQLite database"));
+  CHECK(contains(refusal(folder.file("text.sqlite")), "no SQLite database"));
   folder.write("encrypted.sqlite",
                std::string("SQLite format 3\0", 16) + std::string(4096, '\x5a'));
-  CHECK(says(refusal(folder.file("encrypted.sqlite")), "encrypted or damaged"));
+  CHECK(contains(refusal(folder.file("encrypted.sqlite")), "encrypted or damaged"));
 }
 
 TEST_CASE("A database without work on a GPU says how to record some", "[nsight]") {
   NsysFile file;
   file.tables();
-  CHECK(says(refusal(file.path()), "nsys profile --trace=cuda,nvtx"));
+  CHECK(contains(refusal(file.path()), "nsys profile --trace=cuda,nvtx"));
 }
 
 TEST_CASE("A truncated database gives the rows before the damage and says where it ends",
@@ -333,5 +330,5 @@ TEST_CASE("A truncated database gives the rows before the damage and says where 
   CHECK(half[0].device_events.size() > 100);
   CHECK(half[0].device_events.size() < 1900);
   CHECK(half[0].losses.at("damaged_tables") >= 1);
-  CHECK(says(half[0].remarks.back(), "CUPTI_ACTIVITY_KIND_KERNEL ends after"));
+  CHECK(contains(half[0].remarks.back(), "CUPTI_ACTIVITY_KIND_KERNEL ends after"));
 }
