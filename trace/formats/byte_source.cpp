@@ -4,9 +4,15 @@
 #include "src/core/error.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
-#include <future>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <stop_token>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -192,7 +198,12 @@ class ZstdSource final : public DecompressedSource {
   bool held_back_ = false;
 };
 
-/// One block is read on a thread of its own while the one before it is taken.
+constexpr std::size_t blocks = 8;
+constexpr std::size_t block_bytes = bytes_read_ahead / blocks;
+
+/// One thread fills a ring of blocks, the caller empties it. A block belongs to the filler until it
+/// is counted as filled and to the caller until it is counted as emptied. Who sleeps is woken for
+/// half of the blocks at once: where processors are scarce each waking costs a turn in their queue.
 class ReadAheadSource final : public ByteSource {
  public:
   explicit ReadAheadSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
@@ -204,12 +215,19 @@ class ReadAheadSource final : public ByteSource {
     std::size_t filled = 0;
     while (filled < buffer.size() && !ended_) {
       const auto left = buffer.subspan(filled);
-      filled += next_.valid() ? take(left) : read_here(left);
+      filled += thread_.joinable() ? take(left) : read_here(left);
     }
     return filled;
   }
 
  private:
+  /// The last of a stream is not full.
+  struct Block {
+    std::vector<char> bytes;
+    std::size_t size = 0;
+    std::exception_ptr failure;
+  };
+
   std::size_t read_here(std::span<char> buffer) {
     const auto wanted = buffer.first(std::min(buffer.size(), left_here_));
     const auto got = source_->read(wanted);
@@ -224,29 +242,58 @@ class ReadAheadSource final : public ByteSource {
 
   /// Some bytes into `buffer`; none at the end. Throws what the source threw, behind its last byte.
   std::size_t take(std::span<char> buffer) {
-    if (held_.empty() && !last_) {
-      const std::size_t got = next_.get();
-      std::swap(block_, next_block_);
-      held_ = std::span(block_).first(got);
-      last_ = got < block_.size();
-      if (!last_) start();
-    }
-    const auto taken = held_.first(std::min(buffer.size(), held_.size()));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return emptied_ < filled_; });
+    lock.unlock();
+    const Block& block = ring_[emptied_ % blocks];
+    const auto taken = std::span(block.bytes)
+                           .first(block.size)
+                           .subspan(taken_)
+                           .first(std::min(buffer.size(), block.size - taken_));
     std::ranges::copy(taken, buffer.begin());
-    held_ = held_.subspan(taken.size());
-    if (taken.empty()) end();
+    taken_ += taken.size();
+    if (taken_ == block_bytes) {
+      lock.lock();
+      taken_ = 0;
+      ++emptied_;
+      if (filled_ - emptied_ == blocks / 2) changed_.notify_one();
+    } else if (taken.empty()) {
+      if (block.failure) std::rethrow_exception(block.failure);
+      end();
+    }
     return taken.size();
   }
 
-  /// Where the limit on threads is reached, `next_` reads when it is asked.
+  void fill(const std::stop_token& stop) {
+    for (bool last = false; !last && !stop.stop_requested();) {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [&] { return filled_ - emptied_ < blocks; })) return;
+      lock.unlock();
+      Block& block = ring_[filled_ % blocks];
+      try {
+        block.bytes.resize(block_bytes);
+        block.size = source_->read(block.bytes);
+      } catch (...) {
+        block.size = 0;
+        block.failure = std::current_exception();
+      }
+      last = block.size < block_bytes;
+      lock.lock();
+      ++filled_;
+      if (last || filled_ - emptied_ >= blocks / 2) changed_.notify_one();
+    }
+  }
+
   void start() {
-    next_block_.resize(bytes_read_ahead / 2);
-    next_ = std::async(std::launch::async | std::launch::deferred, [this] {
-              return source_->read(next_block_);
-            }).share();
+    try {
+      thread_ = std::jthread([this](const std::stop_token& stop) { fill(stop); });
+    } catch (const std::system_error&) {  // the limit on threads is reached
+      left_here_ = std::numeric_limits<std::size_t>::max();
+    }
   }
 
   void end() {
+    if (thread_.joinable()) thread_.join();
     ended_ = true;
     damage_ = source_->damage();
   }
@@ -255,11 +302,13 @@ class ReadAheadSource final : public ByteSource {
   std::string damage_;
   std::size_t left_here_ = bytes_before_reading_ahead;
   bool ended_ = false;
-  bool last_ = false;  // the block in hand
-  std::vector<char> block_;
-  std::vector<char> next_block_;
-  std::span<char> held_;                  // of block_: what was not taken
-  std::shared_future<std::size_t> next_;  // the last member: its thread uses the others
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::array<Block, blocks> ring_;
+  std::size_t filled_ = 0;   // blocks, since the beginning
+  std::size_t emptied_ = 0;  // likewise
+  std::size_t taken_ = 0;    // bytes of the block that is being emptied; the caller's
+  std::jthread thread_;      // the last member: it uses the others
 };
 }  // namespace
 
