@@ -327,9 +327,8 @@ void note_end(ScalingLaw& law, const MeasuredMode& mode, const Context& context)
 ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   ScalingResult result;
   result.mode = mode.mode;
-  result.rows = scaling_rows(mode);
-  for (std::size_t i = 0; i < mode.counts.size(); ++i) {
-    fill_mfu(result.rows[i], mode.counts[i], context);
+  for (const MeasuredCount& count : mode.counts) {
+    fill_mfu(result.rows.emplace_back(scaling_row(count)), count, context);
   }
   const CurveRequest request = request_for(mode, context);
   result.decision = decide_mode(mode, request);

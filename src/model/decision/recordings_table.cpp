@@ -19,7 +19,6 @@ struct RankMean {
   double step = 0.0;
 
   double part(Part which) const { return parts[index_of(which)].value_or(0.0); }
-  double group(PartGroup which) const { return group_times(parts)[index_of(which)].value_or(0.0); }
 };
 
 using attribution::Attribution;
@@ -85,11 +84,10 @@ constexpr double noted_overhead = 0.02;
 
 Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
   Estimate<Seconds> time{Seconds(mean), std::nullopt, steps.size()};
-  const auto spread = relative_sd(steps);
-  if (steps.size() < fewest_steps || !spread) return time;
+  if (steps.size() < fewest_steps) return time;
   const auto count = static_cast<double>(steps.size());
   const double half =
-      student_t_two_sided(confidence, count - 1.0) * *spread * mean / std::sqrt(count);
+      student_t_two_sided(confidence, count - 1.0) * *relative_sd(steps) * mean / std::sqrt(count);
   if (half < mean) time.interval = Interval<Seconds>{Seconds(mean - half), Seconds(mean + half)};
   return time;
 }
@@ -116,33 +114,29 @@ int count_of(const Attribution& attribution, const std::string& input) {
 }
 
 void add_remarks(AttributedCount& count, const Attribution& attribution, const RankMean& mean) {
+  const auto add = [&](const std::string& remark) {
+    count.remarks.push_back(count.input + ": " + remark);
+  };
   const int ranks = count.row.count;
   const auto recorded = static_cast<int>(attribution.recordings.size());
   if (recorded < ranks) {
-    count.remarks.push_back(
-        fmt::format("{}: {} of {} ranks left recordings, the figures are theirs; what the others "
-                    "did is not known",
-                    count.input,
-                    recorded,
-                    ranks));
+    add(fmt::format(
+        "{} of {} ranks left recordings, the figures are theirs; what the others did is not known",
+        recorded,
+        ranks));
   }
   if (all_excluded(attribution)) {
-    count.remarks.push_back(fmt::format(
-        "{}: no step counts as steady state ({}), the figures are of such steps; record more",
-        count.input,
+    add(fmt::format(
+        "no step counts as steady state ({}), the figures are of such steps; record more",
         attribution.ledger.front().excluded));
   } else if (count.row.time.samples < fewest_steps) {
-    count.remarks.push_back(
-        fmt::format("{}: only {} of its steps count{}, so its time has no interval; record more",
-                    count.input,
+    add(fmt::format("only {} of its steps count{}, so its time has no interval; record more",
                     count.row.time.samples,
                     count.row.time.samples == 1 ? "s" : ""));
   }
   const double overhead = mean.part(Part::profiler_overhead) / count.row.time.value.value();
   if (overhead > noted_overhead) {
-    count.remarks.push_back(
-        fmt::format("{}: the profiler's own work is {:.0f} % of the step, and counts as host time",
-                    count.input,
+    add(fmt::format("the profiler's own work is {:.0f} % of the step, and counts as host time",
                     100.0 * overhead));
   }
 }
@@ -195,7 +189,8 @@ std::optional<attribution::Efficiency> lone_factors(const RankMean& rank) {
   if (!(useful > 0.0)) return std::nullopt;
   const double without_transfer =
       rank.step - rank.part(Part::exposed_transfer) - rank.part(Part::exposed_wait);
-  const double without_host = without_transfer - rank.group(PartGroup::host);
+  const double without_host =
+      without_transfer - *group_times(rank.parts)[index_of(PartGroup::host)];
   attribution::Efficiency factors;
   factors.window = "the ledger of its only rank";
   factors.load_balance = 1.0;
@@ -246,21 +241,19 @@ void set_factors(LedgerFacts& ledger,
 std::string cause_text(const attribution::Straggler& straggler) {
   if (straggler.cause == attribution::LateCause::undecided)
     return "no single cause explains 80 % of it";
-  std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
-  for (const attribution::CauseShare& share : straggler.shares) {
-    if (share.cause == straggler.cause && !share.detail.empty()) {
-      return text + " (" + share.detail + ")";
-    }
-  }
-  return text;
+  const std::string text = std::string("cause: ") + attribution::late_cause_name(straggler.cause);
+  const auto share = std::ranges::find_if(straggler.shares, [&](const auto& one) {
+    return one.cause == straggler.cause && !one.detail.empty();
+  });
+  return share == straggler.shares.end() ? text : text + " (" + share->detail + ")";
 }
 
 std::string straggler_of(const Attribution& attribution) {
   const auto& stragglers = attribution.stragglers.stragglers;
-  const auto significant = [](const auto& one) { return one.significant; };
-  const auto worst = std::ranges::find_if(stragglers, significant);
+  const auto significant = &attribution::Straggler::significant;
+  const auto worst = std::ranges::find(stragglers, true, significant);
   if (worst == stragglers.end()) return "";
-  const auto named = std::ranges::count_if(stragglers, significant);
+  const auto named = std::ranges::count(stragglers, true, significant);
   return fmt::format("rank {}{}, {:.3g} ms of each step on average; {}",
                      worst->rank.index,
                      named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",

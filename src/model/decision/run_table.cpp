@@ -192,13 +192,10 @@ void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
   }
 }
 
-std::optional<PartTimes> scaled_to(PartTimes times, double step) {
-  double sum = 0.0;
-  for (const auto& time : times) sum += time.value_or(0.0);
-  if (!(sum > 0.0)) return std::nullopt;
-  for (auto& time : times)
-    if (time) *time *= step / sum;
-  return times;
+std::vector<std::size_t> first_steps(std::size_t count) {
+  std::vector<std::size_t> steps(count);
+  std::iota(steps.begin(), steps.end(), std::size_t{0});
+  return steps;
 }
 }  // namespace
 
@@ -237,35 +234,33 @@ std::size_t common_steps(const MeasuredCount& count) {
   return steps;
 }
 
-std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
+std::optional<PartTimes> mean_part_times(std::span<const RankLedger> ranks,
                                          double step,
                                          const std::vector<std::size_t>& steps) {
-  if (count.ledger.empty() || steps.empty()) return std::nullopt;
+  if (ranks.empty() || steps.empty()) return std::nullopt;
   PartTimes times{};
+  double all = 0.0;
   for (const Part part : probe_parts) {
     std::vector<double> means;
     for (const std::size_t index : steps) {
       double sum = 0.0;
-      for (const RankLedger& rank : count.ledger) sum += rank.parts[index_of(part)][index];
-      means.push_back(sum / static_cast<double>(count.ledger.size()));
+      for (const RankLedger& rank : ranks) sum += rank.parts[index_of(part)][index];
+      means.push_back(sum / static_cast<double>(ranks.size()));
     }
     times[index_of(part)] = median(means);
+    all += *times[index_of(part)];
   }
-  return scaled_to(times, step);
+  if (!(all > 0.0)) return std::nullopt;
+  for (auto& time : times)
+    if (time) *time *= step / all;
+  return times;
 }
 
 std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step) {
-  std::vector<std::size_t> steps(common_steps(count));
-  std::iota(steps.begin(), steps.end(), std::size_t{0});
-  return mean_part_times(count, step, steps);
+  return mean_part_times(count.ledger, step, first_steps(common_steps(count)));
 }
 
-std::optional<PartTimes> rank_part_times(const RankLedger& ledger, double step) {
-  PartTimes times{};
-  for (const Part part : probe_parts) {
-    times[index_of(part)] = median(ledger.parts[index_of(part)]);
-    if (!times[index_of(part)]) return std::nullopt;
-  }
-  return scaled_to(times, step);
+std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step) {
+  return mean_part_times({&rank, 1}, step, first_steps(rank.parts.front().size()));
 }
 }  // namespace scaleworth::model

@@ -24,12 +24,6 @@ const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count)
   return *found;
 }
 
-void check_work(const ScalingTable& table) {
-  if (any_has(table.rows, &TableRow::work) && !all_have(table.rows, &TableRow::work)) {
-    throw UserError("only some rows of the table have work; give it for all, or none and --work");
-  }
-}
-
 std::optional<double> work_of(const TableRow& row, const MetricsRequest& request) {
   return row.work ? row.work : request.work;
 }
@@ -112,7 +106,9 @@ const DecisionRow* baseline_row(const std::vector<DecisionRow>& rows) {
 }
 
 std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsRequest& request) {
-  check_work(table);
+  if (any_has(table.rows, &TableRow::work) && !all_have(table.rows, &TableRow::work)) {
+    throw UserError("only some rows of the table have work; give it for all, or none and --work");
+  }
   const TableRow& baseline = baseline_of(table, request.baseline);
   std::vector<DecisionRow> rows;
   rows.reserve(table.rows.size());
@@ -198,30 +194,12 @@ std::vector<StepShare> shares_of(const PartTimes& times, double step) {
   return shares;
 }
 
-ScalingRow base_row(const MeasuredCount& count) {
-  ScalingRow row;
-  row.ranks = count.ranks;
-  row.global_batch = count.global_batch;
-  row.tokens = count.tokens;
-  row.step = step_time(count);
-  row.tokens_per_second = count.tokens / row.step.value.value();
-  if (!count.loss.empty()) row.final_loss = count.loss.back();
-  const double step = row.step.value.value();
-  if (const auto times = mean_part_times(count, step)) row.shares = shares_of(*times, step);
-  for (const RankLedger& rank : count.ledger) {
-    if (const auto times = rank_part_times(rank, step)) {
-      row.per_rank.push_back({rank.rank, shares_of(*times, step)});
-    }
-  }
-  return row;
-}
-
-/// Largest relative difference between counts at any step; absent when fewer than two counts have
-/// losses or one is not finite.
+/// Largest relative difference between counts at any step; absent where a count has no losses or
+/// one is not finite.
 std::optional<double> loss_spread(const MeasuredMode& mode) {
   std::size_t steps = mode.counts.front().loss.size();
   for (const MeasuredCount& count : mode.counts) steps = std::min(steps, count.loss.size());
-  if (steps == 0 || mode.counts.size() < 2) return std::nullopt;
+  if (steps == 0) return std::nullopt;
   double worst = 0.0;
   for (std::size_t step = 0; step < steps; ++step) {
     std::vector<double> losses;
@@ -239,10 +217,22 @@ double karp_flatt(double speedup, double count_ratio) {
   return (1.0 / speedup - 1.0 / count_ratio) / (1.0 - 1.0 / count_ratio);
 }
 
-std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode) {
-  std::vector<ScalingRow> rows;
-  for (const MeasuredCount& count : mode.counts) rows.push_back(base_row(count));
-  return rows;
+ScalingRow scaling_row(const MeasuredCount& count) {
+  ScalingRow row;
+  row.ranks = count.ranks;
+  row.global_batch = count.global_batch;
+  row.tokens = count.tokens;
+  row.step = step_time(count);
+  const double step = row.step.value.value();
+  row.tokens_per_second = count.tokens / step;
+  if (!count.loss.empty()) row.final_loss = count.loss.back();
+  if (const auto times = mean_part_times(count, step)) row.shares = shares_of(*times, step);
+  for (const RankLedger& rank : count.ledger) {
+    if (const auto times = rank_part_times(rank, step)) {
+      row.per_rank.push_back({rank.rank, shares_of(*times, step)});
+    }
+  }
+  return row;
 }
 
 Quality quality_of(const MeasuredMode& mode) {

@@ -72,8 +72,8 @@ namespace scaleworth::model {
 /// steps; a wrong or missing gradient moves the loss by per cents.
 inline constexpr double loss_tolerance = 1e-3;
 
-/// One per count; speed-up, efficiency and costs are left to the decision, MFU to its own module.
-std::vector<ScalingRow> scaling_rows(const MeasuredMode& mode);
+/// Speed-up, efficiency and costs are left to the decision, MFU to its own module.
+ScalingRow scaling_row(const MeasuredCount& count);
 
 /// Karp-Flatt metric e(K) = (1/S - 1/K) / (1 - 1/K). `count_ratio` = K / K0 > 1.
 /// Source: Karp & Flatt, CACM 33 (1990).

@@ -33,25 +33,6 @@ std::string factors_text(const Layout& layout, const char* between) {
   return text;
 }
 
-/// Why `layout` cannot be `count` ranks, empty where it can: TP x PP x CP x DP must equal the
-/// count; without DP the other factors must divide it. A factor that is absent counts as 1.
-std::string layout_trouble(const Layout& layout, int count) {
-  std::int64_t product = 1;
-  for (const Factor& factor : factors) {
-    const auto& value = layout.*factor.value;
-    if (value && *value < 1)
-      return fmt::format("{} is {}; it must be 1 or more", factor.name, *value);
-    // Beyond any count it cannot come back to it, and would overflow.
-    if (value && product <= count) product *= *value;
-  }
-  const char* trouble = layout.data && product != count ? ", not the count "
-                        : count % product != 0          ? " does not divide the count "
-                                                        : nullptr;
-  if (!trouble) return "";
-  return fmt::format(
-      "{} = {}{}{}; correct one of them", factors_text(layout, " x "), product, trouble, count);
-}
-
 /// Which fact two repeats of one count state differently, "the layout"; empty where they agree. Of
 /// latencies and power, which are measured, nothing is asked.
 std::string disagreement(const RowFacts& one, const RowFacts& other) {
@@ -71,12 +52,9 @@ RowFacts merged_facts(const std::vector<const TableRow*>& repeats) {
   for (const TableRow* at : repeats) {
     if (at->facts.power_w) powers.push_back(*at->facts.power_w);
     for (const Latency& latency : at->facts.latencies) {
-      const auto known = std::ranges::find(facts.latencies, latency.name, &Latency::name);
-      if (known == facts.latencies.end()) {
-        facts.latencies.push_back(latency);
-      } else {
-        known->seconds = std::max(known->seconds, latency.seconds);
-      }
+      auto known = std::ranges::find(facts.latencies, latency.name, &Latency::name);
+      if (known == facts.latencies.end()) known = facts.latencies.insert(known, latency);
+      known->seconds = std::max(known->seconds, latency.seconds);
     }
   }
   if (!powers.empty()) {
@@ -102,37 +80,50 @@ template <class... Values>
   throw UserError(at.place + ": " + fmt::format(what, values...));
 }
 
-/// Fills in the compute of `rows` where none has it, each has a time and each says what
-/// communication took: most tables that people keep are of these two. Returns the remark that says
-/// so; empty, and nothing is changed, where that does not hold. Throws UserError with the place of
-/// a row whose parts exceed its time by more than `parts_tolerance`.
-std::string leave_rest_to_compute(std::vector<TableRow>& rows) {
+/// TP x PP x CP x DP must equal the count; without DP the other factors must divide it. A factor
+/// that is absent counts as 1.
+void check_layout(const TableRow& at) {
+  const Layout& layout = at.facts.layout;
+  std::int64_t product = 1;
+  for (const Factor& factor : factors) {
+    const auto& value = layout.*factor.value;
+    if (value && *value < 1) {
+      refuse(at, "the layout is {} is {}; it must be 1 or more", factor.name, *value);
+    }
+    // Beyond any count it cannot come back to it, and would overflow.
+    if (value && product <= at.count) product *= *value;
+  }
+  if (layout.data ? product == at.count : at.count % product == 0) return;
+  refuse(at,
+         "the layout is {} = {}{} the count {}; correct one of them",
+         factors_text(layout, " x "),
+         product,
+         layout.data ? ", not" : " does not divide",
+         at.count);
+}
+
+/// Fills in the compute of the rows, with a remark, where none has it, each has a time and each
+/// says what communication took: most tables that people keep are of these two. Throws UserError
+/// with the place of a row whose parts exceed its time by more than `parts_tolerance`.
+void leave_rest_to_compute(ScalingTable& table) {
   const auto lacks_compute_alone = [](const TableRow& at) {
     return at.time_s && at.parts_s[communication] && !at.parts_s[compute];
   };
-  if (!std::ranges::all_of(rows, lacks_compute_alone)) return "";
-  for (TableRow& at : rows) {
+  if (!std::ranges::all_of(table.rows, lacks_compute_alone)) return;
+  for (TableRow& at : table.rows) {
     const double others = *sum_of(at.parts_s);
     if (others > (1.0 + parts_tolerance) * *at.time_s) {
       refuse(at, "the parts add up to {:g} s, more than the time of {:g} s", others, *at.time_s);
     }
     at.parts_s[compute] = std::max(0.0, *at.time_s - others);
   }
-  return "no column says what compute took: it is what the other parts leave of the time, with all "
-         "waiting that none of them holds";
+  table.remarks.emplace_back(
+      "no column says what compute took: it is what the other parts leave of the time, with all "
+      "waiting that none of them holds");
 }
 
 constexpr double most_time_s = 1e15;
 constexpr double most_work = 1e40;
-
-void check_parts(const TableRow& at) {
-  for (const GroupInfo& group : part_groups) {
-    const auto& time = at.parts_s[index_of(group.id)];
-    if (time && !(*time >= 0.0)) {
-      refuse(at, "{} is {:g} s; a part of the time is 0 or more", group.name, *time);
-    }
-  }
-}
 
 /// Ratios of what lies within 1/most to most stay within what a double holds.
 void check_range(const TableRow& at, double value, const char* what, double most) {
@@ -146,20 +137,19 @@ std::optional<double> stated_time(const TableRow& at) {
 }
 
 double time_of(const TableRow& at) {
-  const std::optional<double> stated = stated_time(at);
-  if (!stated) refuse(at, "no time and no parts; fill in time_s");
-  const double time = *stated;
-  if (!(time > 0.0)) refuse(at, "the time is {:g} s; it must be above 0", time);
+  const std::optional<double> time = stated_time(at);
+  if (!time) refuse(at, "no time and no parts; fill in time_s");
+  if (!(*time > 0.0)) refuse(at, "the time is {:g} s; it must be above 0", *time);
+  check_range(at, *time, "the time in s", most_time_s);
   const std::optional<double> sum = sum_of(at.parts_s);
-  check_range(at, time, "the time in s", most_time_s);
-  if (sum && std::abs(*sum - time) > parts_tolerance * time) {
+  if (sum && std::abs(*sum - *time) > parts_tolerance * *time) {
     refuse(
         at,
         "the parts add up to {:g} s, the time is {:g} s; correct them or give the rest as idle_s",
         *sum,
-        time);
+        *time);
   }
-  return time;
+  return *time;
 }
 
 void check_positive(const TableRow& at, const std::optional<double>& value, const char* what) {
@@ -168,7 +158,12 @@ void check_positive(const TableRow& at, const std::optional<double>& value, cons
 
 void check(const TableRow& at, Axis axis) {
   if (at.count < 1) refuse(at, "the count is {}; it must be 1 or more", at.count);
-  check_parts(at);
+  for (const GroupInfo& group : part_groups) {
+    const auto& time = at.parts_s[index_of(group.id)];
+    if (time && !(*time >= 0.0)) {
+      refuse(at, "{} is {:g} s; a part of the time is 0 or more", group.name, *time);
+    }
+  }
   check_positive(at, at.work, "the work");
   check_positive(at, at.throughput, "the throughput");
   check_positive(at, at.energy_j, "the energy in J");
@@ -181,9 +176,7 @@ void check(const TableRow& at, Axis axis) {
     check_positive(at, latency.seconds, ("the latency " + latency.name + " in s").c_str());
   }
   if (at.facts.price && at.facts.price->value() < 0.0) refuse(at, "the price is below 0");
-  if (axis != Axis::ranks) return;
-  const std::string trouble = layout_trouble(at.facts.layout, at.count);
-  if (!trouble.empty()) refuse(at, "the layout is {}", trouble);
+  if (axis == Axis::ranks) check_layout(at);
 }
 
 /// Mean share of each part over the repeats, scaled to `time`.
@@ -220,7 +213,7 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
     if (at->energy_per_work_j) energies_per_work.push_back(*at->energy_per_work_j);
     if (at->quality) row.quality = std::min(row.quality.value_or(*at->quality), *at->quality);
   }
-  row.time = transform(median_estimate(times), [](double s) { return Seconds(s); });
+  row.time = as<Seconds>(median_estimate(times));
   row.relative_sd = relative_sd(times);
   row.energy_j = median(energies);
   row.energy_per_work_j = median(energies_per_work);
@@ -229,15 +222,16 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
   return row;
 }
 
-/// Whether the most of `work` exceeds the least by more than `tolerance`, and the two.
+/// Takes `work` for that of the rows where the most of it exceeds the least by more than
+/// `tolerance`; returns how many times as much it then is.
 template <class Work>
-std::optional<std::pair<double, double>> grown(const std::vector<TableRow>& rows,
-                                               Work work,
-                                               double tolerance) {
+std::optional<double> take_if_grown(std::vector<TableRow>& rows, Work work, double tolerance) {
   const auto ends = std::ranges::minmax_element(rows, {}, work);
   const double least = work(*ends.min);
   const double most = work(*ends.max);
-  return most > least * (1.0 + tolerance) ? std::optional(std::pair(least, most)) : std::nullopt;
+  if (!(most > least * (1.0 + tolerance))) return std::nullopt;
+  for (TableRow& at : rows) at.work = work(at);
+  return most / least;
 }
 
 /// Rows without times: each takes what its work takes at its throughput; without work that of the
@@ -268,22 +262,20 @@ void work_from_throughput(ScalingTable& table) {
     const auto& [sum, repeats] = sums.at(at.count);
     return sum / repeats;
   };
-  const auto range = grown(table.rows, work, rounding_tolerance);
-  if (!range) return;
-  for (TableRow& at : table.rows) at.work = work(at);
-  table.remarks.push_back(fmt::format(
-      "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
-      "speed-up compares throughputs",
-      range->second / range->first));
+  if (const auto times = take_if_grown(table.rows, work, rounding_tolerance)) {
+    table.remarks.push_back(fmt::format(
+        "the work of a row is its time x throughput; the largest is {:.3g} times the least, so "
+        "speed-up compares throughputs",
+        *times));
+  }
 }
 
 void work_from_batch(ScalingTable& table) {
   for (const TableRow& at : table.rows) {
     if (!at.facts.batch) refuse(at, "no batch, which other rows have; fill it in");
   }
-  const auto work = [](const TableRow& at) { return *at.facts.step_work(); };
-  if (!grown(table.rows, work, 0.0)) return;
-  for (TableRow& at : table.rows) at.work = work(at);
+  take_if_grown(
+      table.rows, [](const TableRow& at) { return *at.facts.step_work(); }, 0.0);
 }
 
 void fill_in_energy(TableRow& at, Axis axis) {
@@ -311,6 +303,52 @@ void fill_in_work(ScalingTable& table) {
   }
   for (TableRow& at : rows) fill_in_energy(at, table.axis);
 }
+
+std::string basis_remark(const ScalingTable& table) {
+  if (table.basis == TimeBasis::step && table.rows.front().work) {
+    return "times and costs are those of one step; --work N gives those of a run of N units "
+           "(tokens, items) in such steps";
+  }
+  if (table.basis != TimeBasis::work_unit) return "";
+  return fmt::format(
+      "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "
+      "N gives those of a whole run",
+      std::log10(*table.rows.front().work));
+}
+
+std::string batch_remark(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  if (!first.facts.batch || !last.facts.batch || *first.facts.batch == *last.facts.batch) return "";
+  const std::string change =
+      fmt::format("the batch goes from {:g} to {:g}", *first.facts.batch, *last.facts.batch);
+  if (!first.work || !last.work) {
+    return change +
+           ", and times are compared as they are: name the column step_s if each is one step's, so "
+           "that the batch counts as its work";
+  }
+  return change +
+         ": figures compare the work per second of a step; a larger batch may need more work to "
+         "the same quality, which only runs to that quality show";
+}
+
+std::string layout_remark(const ScalingTable& table) {
+  const auto fixed_part = [](const TableRow& row) { return layout_of_replica(row.facts.layout); };
+  const TableRow& first = table.rows.front();
+  const auto other = std::ranges::find_if(
+      table.rows, [&](const TableRow& row) { return !(fixed_part(row) == fixed_part(first)); });
+  if (other == table.rows.end()) return "";
+  const auto text = [](const Layout& layout) {
+    return layout.empty() ? "none given" : layout_text(layout);
+  };
+  return fmt::format(
+      "the layout changes with the count ({} at {}, {} at {}): an envelope of the best of each, "
+      "which no law of one layout describes; fit one layout at a time",
+      text(fixed_part(first)),
+      first.count,
+      text(fixed_part(*other)),
+      other->count);
+}
 }  // namespace
 
 std::optional<double> sum_of(const GroupTimes& parts) {
@@ -337,8 +375,7 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
   check_rows(rows, kind.axis);
   ScalingTable table{rows, kind.basis, kind.axis, {}};
   fill_in_work(table);
-  const std::string rest = leave_rest_to_compute(table.rows);
-  if (!rest.empty()) table.remarks.push_back(rest);
+  leave_rest_to_compute(table);
   std::map<int, std::vector<const TableRow*>> by_count;
   std::set<std::pair<int, int>> seen;
   for (const TableRow& at : table.rows) {
@@ -403,54 +440,6 @@ std::optional<double> relative_sd(const std::vector<double>& times) {
   for (const double time : times) squares += (time - mean) * (time - mean);
   return std::sqrt(squares / static_cast<double>(times.size() - 1)) / mean;
 }
-
-namespace {
-std::string basis_remark(const ScalingTable& table) {
-  if (table.basis == TimeBasis::step && table.rows.front().work) {
-    return "times and costs are those of one step; --work N gives those of a run of N units "
-           "(tokens, items) in such steps";
-  }
-  if (table.basis != TimeBasis::work_unit) return "";
-  return fmt::format(
-      "no time in the table: times are those of 10^{:.0f} units of work, by the throughput; --work "
-      "N gives those of a whole run",
-      std::log10(*table.rows.front().work));
-}
-
-std::string batch_remark(const ScalingTable& table) {
-  const TableRow& first = table.rows.front();
-  const TableRow& last = table.rows.back();
-  if (!first.facts.batch || !last.facts.batch || *first.facts.batch == *last.facts.batch) return "";
-  const std::string change =
-      fmt::format("the batch goes from {:g} to {:g}", *first.facts.batch, *last.facts.batch);
-  if (!first.work || !last.work) {
-    return change +
-           ", and times are compared as they are: name the column step_s if each is one step's, so "
-           "that the batch counts as its work";
-  }
-  return change +
-         ": figures compare the work per second of a step; a larger batch may need more work to "
-         "the same quality, which only runs to that quality show";
-}
-
-std::string layout_remark(const ScalingTable& table) {
-  const auto fixed_part = [](const TableRow& row) { return layout_of_replica(row.facts.layout); };
-  const TableRow& first = table.rows.front();
-  const auto other = std::ranges::find_if(
-      table.rows, [&](const TableRow& row) { return !(fixed_part(row) == fixed_part(first)); });
-  if (other == table.rows.end()) return "";
-  const auto text = [](const Layout& layout) {
-    return layout.empty() ? "none given" : layout_text(layout);
-  };
-  return fmt::format(
-      "the layout changes with the count ({} at {}, {} at {}): an envelope of the best of each, "
-      "which no law of one layout describes; fit one layout at a time",
-      text(fixed_part(first)),
-      first.count,
-      text(fixed_part(*other)),
-      other->count);
-}
-}  // namespace
 
 std::vector<std::string> table_remarks(const ScalingTable& table) {
   std::vector<std::string> remarks = table.remarks;

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -242,16 +243,17 @@ std::vector<MeasuredMode> measured_modes(const Run& run);
 /// The median of the steps.
 Estimate<Seconds> step_time(const MeasuredCount& count);
 
-/// Part times of the mean rank: per step the mean over ranks, the median over steps, then scaled so
-/// that they add to `step` exactly (a median of sums is not the sum of medians). `steps` selects
-/// and repeats steps (a bootstrap resample). Absent without a ledger or when all parts are 0.
-std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step);
-std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
+/// Part times of the mean of `ranks`: per step the mean over ranks, the median over `steps`, which
+/// selects and repeats steps (a bootstrap resample), then scaled so that they add to `step` exactly
+/// (a median of sums is not the sum of medians). Absent without a rank, without steps or when all
+/// parts are 0.
+std::optional<PartTimes> mean_part_times(std::span<const RankLedger> ranks,
                                          double step,
                                          const std::vector<std::size_t>& steps);
-
-/// The same for one rank alone.
-std::optional<PartTimes> rank_part_times(const RankLedger& ledger, double step);
+/// Of the steps that all ranks have.
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step);
+/// Of one rank alone.
+std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step);
 
 /// Steps that every rank's ledger and `step_s` have.
 std::size_t common_steps(const MeasuredCount& count);
