@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 namespace scaleworth::decide {
 namespace {
@@ -53,26 +54,20 @@ double shortest_time(const model::ContentionFit& fit) {
 
 /// The time of one run, over the draws of the fit and the noise of a run. A count by the law has
 /// the shape of a row, so that the rubric's gates judge both alike.
-class RunForecast {
- public:
-  RunForecast(const std::vector<DecisionRow>& rows,
-              const std::optional<model::Prices>& prices,
-              const model::ContentionEstimate& estimate,
-              const RunNoise& noise,
-              const model::Deadline& deadline)
-      : last_(rows.back()),
-        prices_(prices),
-        estimate_(estimate),
-        noise_(noise),
-        deadline_(deadline) {}
+struct RunForecast {
+  const DecisionRow& last;
+  const std::optional<model::Prices>& prices;
+  const model::ContentionEstimate& estimate;
+  RunNoise noise;
+  model::Deadline deadline;
 
-  Seconds expected(int count) const { return Seconds(estimate_.best.time(count)); }
+  Seconds expected(int count) const { return Seconds(estimate.best.time(count)); }
 
   /// That one run meets the deadline.
-  double in_time(int count) const { return probability(count, deadline_.latest.value()); }
+  double in_time(int count) const { return probability(count, deadline.latest.value()); }
 
   /// Each draw at its own best count.
-  double in_time_anywhere() const { return mean(shortest_time, deadline_.latest.value()); }
+  double in_time_anywhere() const { return mean(shortest_time, deadline.latest.value()); }
 
   /// With `upper` as the end of its interval.
   DecisionRow row_at(int count, Seconds upper) const {
@@ -81,12 +76,12 @@ class RunForecast {
     row.count = count;
     row.same_work.value = time;
     row.same_work.interval = Interval<Seconds>{std::min(time, upper), upper};
-    const double baseline_s = last_.speedup.value * last_.same_work.value.value();
-    const double baseline_count = last_.count / last_.count_ratio;
+    const double baseline_s = last.speedup.value * last.same_work.value.value();
+    const double baseline_count = last.count / last.count_ratio;
     row.efficiency.value = baseline_s * baseline_count / (time.value() * count);
-    if (prices_) {
-      row.cost = transform(row.same_work,
-                           [&](Seconds at) { return model::job_cost(*prices_, count, at); });
+    if (prices) {
+      row.cost =
+          transform(row.same_work, [&](Seconds at) { return model::job_cost(*prices, count, at); });
     }
     return row;
   }
@@ -100,10 +95,9 @@ class RunForecast {
             in_time(count),
             at.cost ? std::optional(at.cost->value) : std::nullopt,
             at.cost ? std::optional(at.cost->interval->high) : std::nullopt,
-            count > last_.count};
+            count > last.count};
   }
 
- private:
   double probability(int count, double latest) const {
     return mean([&](const model::ContentionFit& fit) { return fit.time(count); }, latest);
   }
@@ -112,7 +106,7 @@ class RunForecast {
   double upper(int count) const {
     double low = 0.0;
     double high = 2.0 * expected(count).value();
-    const double wanted = deadline_.probability;
+    const double wanted = deadline.probability;
     while (probability(count, high) < wanted && std::isfinite(high)) high *= 2.0;
     for (int i = 0; i < forecast_bisections; ++i) {
       const double middle = 0.5 * (low + high);
@@ -124,21 +118,15 @@ class RunForecast {
   template <class Time>
   double mean(Time time, double latest) const {
     double sum = 0.0;
-    for (const model::ContentionFit& fit : estimate_.draws) {
+    for (const model::ContentionFit& fit : estimate.draws) {
       const double at = time(fit);
       // A law without end of speed-up takes no time in the limit.
       const double late =
-          at > 0.0 ? (latest / at - 1.0) / noise_.relative_sd : std::numeric_limits<double>::max();
-      sum += student_t_below(std::clamp(late, -1e100, 1e100), noise_.degrees);
+          at > 0.0 ? (latest / at - 1.0) / noise.relative_sd : std::numeric_limits<double>::max();
+      sum += student_t_below(std::clamp(late, -1e100, 1e100), noise.degrees);
     }
-    return sum / static_cast<double>(estimate_.draws.size());
+    return sum / static_cast<double>(estimate.draws.size());
   }
-
-  const DecisionRow& last_;
-  const std::optional<model::Prices>& prices_;
-  const model::ContentionEstimate& estimate_;
-  RunNoise noise_;
-  model::Deadline deadline_;
 };
 
 std::vector<int> counts_between(int from, int to, int step) {
@@ -178,11 +166,9 @@ bool passes(const std::vector<Gate>& gates, const DecisionRow& row) {
 
 const DecisionRow* cheapest_measured(const std::vector<DecisionRow>& rows,
                                      const std::vector<Gate>& gates) {
-  const DecisionRow* best = nullptr;
-  for (const DecisionRow& row : rows) {
-    if (passes(gates, row) && (!best || price_of(row) < price_of(*best))) best = &row;
-  }
-  return best;
+  auto passing = rows | std::views::filter([&](const auto& row) { return passes(gates, row); });
+  const auto best = std::ranges::min_element(passing, {}, price_of);
+  return best == passing.end() ? nullptr : &*best;
 }
 
 /// Of one more run at a measured count, whose median is uncertain itself.
@@ -243,7 +229,7 @@ std::optional<DeadlineForecast> forecast_deadline(
   }
   forecast.unavailable = unavailable;
   if (!estimate || estimate->draws.empty()) return forecast;
-  const RunForecast law(rows, prices, *estimate, *noise, forecast.deadline);
+  const RunForecast law{rows.back(), prices, *estimate, *noise, forecast.deadline};
   add_range(forecast, rows);
   std::vector<int> counts = counts_between(forecast.from, forecast.to, forecast.step);
   forecast.fastest = law.predict(

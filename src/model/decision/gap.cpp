@@ -4,11 +4,10 @@
 #include "src/model/decision/causes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace scaleworth::decide {
 namespace {
-constexpr double owner = model::owner_threshold;
-
 /// Shares of the losses above zero, the largest first.
 void complete(Gap& gap) {
   std::erase_if(gap.losses, [](const CauseLoss& loss) { return !(loss.lost_s > 0.0); });
@@ -44,22 +43,129 @@ double useful_time(const attribution::Efficiency& efficiency) {
   for (const auto& time : efficiency.useful) sum += static_cast<double>(time.count());
   return sum;
 }
+
+constexpr std::size_t fewest_fitted_rows = 4;
+constexpr std::size_t most_fitted_rows = 64;
+
+/// The last row, against which every reading is made.
+struct End {
+  double ratio;
+  double speedup;
+  double lost_s;
+};
+
+double clamped(double share) {
+  return std::clamp(share, 0.0, 1.0);
+}
+
+/// Of a law without an overhead term: whatever it leaves is counted as overhead.
+LawReading amdahl_reading(const std::string& name, double single, double serial, const End& end) {
+  LawReading reading;
+  reading.fit = name;
+  reading.serial = serial;
+  const double speedup = model::amdahl_speedup(serial, end.ratio);
+  reading.serial_folds = end.ratio - speedup;
+  reading.overhead_folds = speedup - end.speedup;
+  const double lost = single * serial * (1.0 - 1.0 / end.ratio);
+  reading.serial_share = end.lost_s > 0.0 ? clamped(lost / end.lost_s) : 0.0;
+  return reading;
+}
+
+LawReading reading_of(const ShapeFit& fit, const End& end) {
+  const double single = fit.law.at(1.0);
+  const double serial = single > 0.0 ? fit.law.coefficient(model::terms::level) / single : 0.0;
+  LawReading reading = amdahl_reading(fit.name, single, serial, end);
+  reading.residual = fit.law.residual;
+  reading.holds = fit.holds;
+  if (fit.law.terms.size() == 2) return reading;
+  const double speedup = single / fit.law.at(end.ratio);
+  reading.overhead_folds = end.ratio - reading.serial_folds - speedup;
+  reading.unexplained_folds = speedup - end.speedup;
+  reading.serial_share = level_share(fit, end.ratio).value_or(0.0);
+  return reading;
+}
+
+LawReading plain_reading(const std::vector<model::TimePoint>& points,
+                         const ShapeFits& fits,
+                         const End& end) {
+  const double single = points.front().time;
+  std::vector<model::SpeedupPoint> rows;
+  for (const model::TimePoint& point : points) rows.push_back({point.count, single / point.time});
+  const double serial = model::plain_amdahl_serial(rows).value_or(0.0);
+  LawReading reading = amdahl_reading("Amdahl, plain", single, serial, end);
+  double squares = 0.0;
+  for (const model::TimePoint& point : points) {
+    const double fitted = single / model::amdahl_speedup(serial, point.count);
+    squares += std::pow(fitted / point.time - 1.0, 2);
+  }
+  reading.residual = std::sqrt(squares / static_cast<double>(points.size()));
+  reading.holds = fits.holds(squares, 2);
+  return reading;
+}
+
+Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
+  Gap gap;
+  gap.count = spread.count;
+  const double serial = fit.lost(model::terms::level, ratio);
+  const double overhead =
+      fit.lost(model::terms::linear, ratio) + fit.lost(model::terms::logarithm, ratio);
+  gap.lost_s = serial + overhead;
+  if (!(gap.lost_s > 0.0)) return gap;
+  gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
+                {Cause::overhead, overhead, overhead / gap.lost_s, {}}};
+  if (spread.serial_share) {
+    gap.losses[1].spread =
+        Interval<double>{1.0 - spread.serial_share->high, 1.0 - spread.serial_share->low};
+  }
+  if (overhead > serial) std::swap(gap.losses[0], gap.losses[1]);
+  return gap;
+}
+
+constexpr int halvings = 40;
+constexpr double share_error = 0.1;           // each end is passed by so many tables at random
+constexpr double normal_quantile = 1.281552;  // of 1 - share_error
+
+using model::Vector3;
+
+/// The two losses, each 1 at a ratio, over the time, with the ideal term fitted first: what it
+/// leaves of |X x - 1|^2 is |level a + falling_short b - target|^2 + a constant.
+class Losses {
+ public:
+  Losses(const std::vector<model::TimePoint>& points, double ratio) {
+    using namespace model::terms;
+    const model::LawProblem problem = model::law_problem({ideal, level, falling_short}, points);
+    const auto rest = [](const Vector3& column, double whole) {
+      return Vector3{column[1] / whole, column[2] / whole};
+    };
+    level_ = rest(problem.columns[1], 1.0 - 1.0 / ratio);
+    short_ = rest(problem.columns[2], falling_short.at(ratio));
+    target_ = rest(problem.q, 1.0);
+  }
+
+  /// Of the best fit, of either sign.
+  std::pair<double, double> best() const {
+    const double falling = target_[1] / short_[1];
+    return {(target_[0] - falling * short_[0]) / level_[0], falling};
+  }
+
+  /// By how much the sum of squares exceeds that of the best fit.
+  double excess(double share) const {
+    const Vector3 mixed{share * level_[0] + (1.0 - share) * short_[0], (1.0 - share) * short_[1]};
+    const double size = model::dot(mixed, target_) / model::dot(mixed, mixed);
+    const Vector3 left{size * mixed[0] - target_[0], size * mixed[1] - target_[1]};
+    return model::dot(left, left);
+  }
+
+ private:
+  Vector3 level_;  // its second entry is 0
+  Vector3 short_;
+  Vector3 target_;
+};
 }  // namespace
 
 double Gap::share(Cause cause) const {
   const auto found = std::ranges::find(losses, cause, &CauseLoss::cause);
   return found == losses.end() ? 0.0 : found->share;
-}
-
-const char* cause_name(Cause cause) {
-  constexpr std::array names{"serial work",
-                             "communication",
-                             "growing overhead",
-                             "idle",
-                             "host",
-                             "I/O",
-                             "compute slow-down"};
-  return names[static_cast<std::size_t>(cause)];
 }
 
 std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
@@ -151,88 +257,9 @@ std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
   const CauseLoss& first = gap.losses.front();
   cause.explained = first.share;
   const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
-  if (least >= owner) cause.owner = cause_name(first.cause);
+  if (least >= model::owner_threshold) cause.owner = cause_name(first.cause);
   return cause;
 }
-
-namespace {
-constexpr std::size_t fewest_fitted_rows = 4;
-constexpr std::size_t most_fitted_rows = 64;
-
-/// The last row, against which every reading is made.
-struct End {
-  double ratio;
-  double speedup;
-  double lost_s;
-};
-
-double clamped(double share) {
-  return std::clamp(share, 0.0, 1.0);
-}
-
-/// Of a law without an overhead term: whatever it leaves is counted as overhead.
-LawReading amdahl_reading(const std::string& name, double single, double serial, const End& end) {
-  LawReading reading;
-  reading.fit = name;
-  reading.serial = serial;
-  const double speedup = model::amdahl_speedup(serial, end.ratio);
-  reading.serial_folds = end.ratio - speedup;
-  reading.overhead_folds = speedup - end.speedup;
-  const double lost = single * serial * (1.0 - 1.0 / end.ratio);
-  reading.serial_share = end.lost_s > 0.0 ? clamped(lost / end.lost_s) : 0.0;
-  return reading;
-}
-
-LawReading reading_of(const ShapeFit& fit, const End& end) {
-  const double single = fit.law.at(1.0);
-  const double serial = single > 0.0 ? fit.law.coefficient(model::terms::level) / single : 0.0;
-  LawReading reading = amdahl_reading(fit.name, single, serial, end);
-  reading.residual = fit.law.residual;
-  reading.holds = fit.holds;
-  if (fit.law.terms.size() == 2) return reading;
-  const double speedup = single / fit.law.at(end.ratio);
-  reading.overhead_folds = end.ratio - reading.serial_folds - speedup;
-  reading.unexplained_folds = speedup - end.speedup;
-  reading.serial_share = level_share(fit, end.ratio).value_or(0.0);
-  return reading;
-}
-
-LawReading plain_reading(const std::vector<model::TimePoint>& points,
-                         const ShapeFits& fits,
-                         const End& end) {
-  const double single = points.front().time;
-  std::vector<model::SpeedupPoint> rows;
-  for (const model::TimePoint& point : points) rows.push_back({point.count, single / point.time});
-  const double serial = model::plain_amdahl_serial(rows).value_or(0.0);
-  LawReading reading = amdahl_reading("Amdahl, plain", single, serial, end);
-  double squares = 0.0;
-  for (const model::TimePoint& point : points) {
-    const double fitted = single / model::amdahl_speedup(serial, point.count);
-    squares += std::pow(fitted / point.time - 1.0, 2);
-  }
-  reading.residual = std::sqrt(squares / static_cast<double>(points.size()));
-  reading.holds = fits.holds(squares, 2);
-  return reading;
-}
-
-Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
-  Gap gap;
-  gap.count = spread.count;
-  const double serial = fit.lost(model::terms::level, ratio);
-  const double overhead =
-      fit.lost(model::terms::linear, ratio) + fit.lost(model::terms::logarithm, ratio);
-  gap.lost_s = serial + overhead;
-  if (!(gap.lost_s > 0.0)) return gap;
-  gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
-                {Cause::overhead, overhead, overhead / gap.lost_s, {}}};
-  if (spread.serial_share) {
-    gap.losses[1].spread =
-        Interval<double>{1.0 - spread.serial_share->high, 1.0 - spread.serial_share->low};
-  }
-  if (overhead > serial) std::swap(gap.losses[0], gap.losses[1]);
-  return gap;
-}
-}  // namespace
 
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   std::vector<model::TimePoint> points;
@@ -270,53 +297,6 @@ std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
   spread.gap = gap_of(fits.fits[by_logarithm ? 2 : 1], spread, end.ratio);
   return spread;
 }
-
-namespace {
-constexpr int halvings = 40;
-constexpr double share_error = 0.1;           // each end is passed by so many tables at random
-constexpr double normal_quantile = 1.281552;  // of 1 - share_error
-
-using Vector2 = std::array<double, 2>;
-
-double dot(const Vector2& a, const Vector2& b) {
-  return a[0] * b[0] + a[1] * b[1];
-}
-
-/// The two losses, each 1 at a ratio, over the time, with the ideal term fitted first: what it
-/// leaves of |X x - 1|^2 is |level a + falling_short b - target|^2 + a constant.
-class Losses {
- public:
-  Losses(const std::vector<model::TimePoint>& points, double ratio) {
-    using namespace model::terms;
-    const model::LawProblem problem = model::law_problem({ideal, level, falling_short}, points);
-    const auto rest = [](const model::Vector3& column, double whole) {
-      return Vector2{column[1] / whole, column[2] / whole};
-    };
-    level_ = rest(problem.columns[1], 1.0 - 1.0 / ratio);
-    short_ = rest(problem.columns[2], falling_short.at(ratio));
-    target_ = rest(problem.q, 1.0);
-  }
-
-  /// Of the best fit, of either sign.
-  Vector2 best() const {
-    const double falling = target_[1] / short_[1];
-    return {(target_[0] - falling * short_[0]) / level_[0], falling};
-  }
-
-  /// By how much the sum of squares exceeds that of the best fit.
-  double excess(double share) const {
-    const Vector2 mixed{share * level_[0] + (1.0 - share) * short_[0], (1.0 - share) * short_[1]};
-    const double size = dot(mixed, target_) / dot(mixed, mixed);
-    const Vector2 left{size * mixed[0] - target_[0], size * mixed[1] - target_[1]};
-    return dot(left, left);
-  }
-
- private:
-  Vector2 level_;  // its second entry is 0
-  Vector2 short_;
-  Vector2 target_;
-};
-}  // namespace
 
 std::optional<Interval<double>> level_share_profile(const std::vector<model::TimePoint>& points,
                                                     const ShapeFits& fits,

@@ -12,10 +12,6 @@ namespace {
 constexpr std::size_t fewest_for_growth = 3;
 constexpr std::size_t idle = index_of(PartGroup::idle);
 
-bool has_parts(const DecisionRow& row) {
-  return row.parts_s[index_of(PartGroup::compute)].has_value();
-}
-
 /// The speed-up with `part` of the time gone.
 std::optional<double> without(const DecisionRow& row, std::size_t part) {
   if (!row.parts_s[part]) return std::nullopt;
@@ -51,39 +47,7 @@ std::vector<double> logarithms(std::vector<double> values) {
   for (double& value : values) value = std::log(value);
   return values;
 }
-}  // namespace
 
-std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
-  const DecisionRow* baseline = baseline_row(rows);
-  std::vector<RowLoss> losses;
-  if (!baseline || !has_parts(*baseline)) return losses;
-  for (const DecisionRow& row : rows) {
-    if (row.count_ratio > 1.0 && has_parts(row)) losses.push_back(loss_of(row, *baseline));
-  }
-  return losses;
-}
-
-std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
-  std::vector<PartGrowth> growths;
-  for (const GroupInfo& group : part_groups) {
-    if (group.id == PartGroup::compute) continue;
-    std::vector<double> counts;
-    std::vector<double> times;
-    for (const DecisionRow& row : rows) {
-      const auto& time = row.parts_s[index_of(group.id)];
-      if (row.count_ratio <= 1.0 || !time || !(*time > 0.0)) continue;
-      counts.push_back(row.count);
-      times.push_back(*time);
-    }
-    if (counts.size() < fewest_for_growth) continue;
-    const model::PlainLine line = model::plain_line(counts, times);
-    const double exponent = model::plain_line(logarithms(counts), logarithms(times)).slope;
-    growths.push_back({group.id, exponent, line.slope, line.mean_y - line.slope * line.mean_x});
-  }
-  return growths;
-}
-
-namespace {
 /// Within this efficiency a row measured once may be noise.
 constexpr double superlinear_noise = 1.03;
 /// Exact curves are efficient to the last digit but one.
@@ -155,6 +119,36 @@ std::string remark(const Alike& group) {
                      group.reason);
 }
 }  // namespace
+
+std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
+  const DecisionRow* baseline = baseline_row(rows);
+  std::vector<RowLoss> losses;
+  if (!baseline || !baseline->has_parts()) return losses;
+  for (const DecisionRow& row : rows) {
+    if (row.count_ratio > 1.0 && row.has_parts()) losses.push_back(loss_of(row, *baseline));
+  }
+  return losses;
+}
+
+std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
+  std::vector<PartGrowth> growths;
+  for (const GroupInfo& group : part_groups) {
+    if (group.id == PartGroup::compute) continue;
+    std::vector<double> counts;
+    std::vector<double> times;
+    for (const DecisionRow& row : rows) {
+      const auto& time = row.parts_s[index_of(group.id)];
+      if (row.count_ratio <= 1.0 || !time || !(*time > 0.0)) continue;
+      counts.push_back(row.count);
+      times.push_back(*time);
+    }
+    if (counts.size() < fewest_for_growth) continue;
+    const model::PlainLine line = model::plain_line(counts, times);
+    const double exponent = model::plain_line(logarithms(counts), logarithms(times)).slope;
+    growths.push_back({group.id, exponent, line.slope, line.mean_y - line.slope * line.mean_x});
+  }
+  return growths;
+}
 
 std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows) {
   std::vector<std::string> remarks;

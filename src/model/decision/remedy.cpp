@@ -15,6 +15,33 @@ constexpr double mostly = 0.8;
 /// Fits of longer tables are certain enough, and drawing them again for every change takes long.
 constexpr std::size_t most_drawn = 512;
 
+struct CauseWords {
+  const char* name;
+  const char* change;  // what taking it away is
+  const char* means;   // how it is done
+};
+
+/// In the order of Cause.
+constexpr std::array cause_words{
+    CauseWords{"serial work", "half the serial work", "parallelise it, or overlap it"},
+    CauseWords{"communication",
+               "no communication exposed",
+               "overlap it, another collective, larger messages"},
+    CauseWords{
+        "growing overhead",
+        "no overhead that grows",
+        "overlap or another collective if it is communication, even shards if it is waiting"},
+    CauseWords{"idle", "no idle time", "re-shard evenly, fewer barriers"},
+    CauseWords{"host", "no time lost by the host", "launch ahead, graphs"},
+    CauseWords{"I/O", "no time for I/O", "prefetch, or read while computing"},
+    CauseWords{"compute slow-down",
+               "compute as efficient as at the baseline",
+               "more work per rank, fused kernels"}};
+
+const CauseWords& words_of(Cause cause) {
+  return cause_words[static_cast<std::size_t>(cause)];
+}
+
 /// A curve with its knees and its time at a whole count (absent where none is known).
 struct Reading {
   std::vector<Knee> knees;
@@ -155,12 +182,8 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
   const double serial_s = split ? split->serial_s : 0.0;
   const Reading before = table_reading(knee_rows(rows), set);
   std::vector<Remedy> remedies;
-  for (const Cause cause : {Cause::communication,
-                            Cause::idle,
-                            Cause::host,
-                            Cause::io,
-                            Cause::serial,
-                            Cause::slowdown}) {
+  using enum Cause;
+  for (const Cause cause : {communication, idle, host, io, serial, slowdown}) {
     const std::vector<TimePoint> times = times_after(cause, rows, *baseline, serial_s);
     if (times.empty()) continue;
     auto remedy = compared(cause, before, table_reading(times, set), set.request);
@@ -172,36 +195,19 @@ std::vector<Remedy> part_remedies(const std::vector<DecisionRow>& rows,
   return remedies;
 }
 
+const char* cause_name(Cause cause) {
+  return words_of(cause).name;
+}
+
 const char* remedy_change(Cause cause) {
-  constexpr std::array names{"half the serial work",
-                             "no communication exposed",
-                             "no overhead that grows",
-                             "no idle time",
-                             "no time lost by the host",
-                             "no time for I/O",
-                             "compute as efficient as at the baseline"};
-  return names[static_cast<std::size_t>(cause)];
+  return words_of(cause).change;
 }
 
 std::string remedy_means(Cause cause, const std::optional<double>& latency_share) {
-  switch (cause) {
-    case Cause::serial:
-      return "parallelise it, or overlap it";
-    case Cause::communication:
-      if (latency_share && *latency_share >= mostly) return "fewer and larger messages, a tree";
-      if (latency_share && *latency_share <= 1.0 - mostly) return "overlap it, send fewer bytes";
-      return "overlap it, another collective, larger messages";
-    case Cause::overhead:
-      return "overlap or another collective if it is communication, even shards if it is waiting";
-    case Cause::idle:
-      return "re-shard evenly, fewer barriers";
-    case Cause::host:
-      return "launch ahead, graphs";
-    case Cause::io:
-      return "prefetch, or read while computing";
-    case Cause::slowdown:
-      break;
+  if (cause == Cause::communication && latency_share) {
+    if (*latency_share >= mostly) return "fewer and larger messages, a tree";
+    if (*latency_share <= 1.0 - mostly) return "overlap it, send fewer bytes";
   }
-  return "more work per rank, fused kernels";
+  return words_of(cause).means;
 }
 }  // namespace scaleworth::decide

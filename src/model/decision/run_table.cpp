@@ -96,7 +96,7 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
                     modes.back().mode,
                     modes.back().mode));
   }
-  if (table.has_parts()) {
+  if (std::ranges::all_of(table.rows, &TableRow::has_parts)) {
     table.remarks.push_back(
         "parts of the mean rank's step: compute with the optimizer; communication that nothing "
         "hides; idle is waiting and what no record explains");

@@ -362,10 +362,6 @@ bool TableRow::has_parts() const {
   return parts_s[index_of(PartGroup::compute)].has_value() && sum_of(parts_s) > 0.0;
 }
 
-bool ScalingTable::has_parts() const {
-  return std::ranges::all_of(rows, &TableRow::has_parts);
-}
-
 void check_rows(const std::vector<TableRow>& rows, Axis axis) {
   for (const TableRow& at : rows) check(at, axis);
 }

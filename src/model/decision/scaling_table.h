@@ -136,9 +136,6 @@ struct ScalingTable {
   std::vector<std::string> remarks;      // what was concluded from the columns
   std::vector<LedgerFacts> ledgers{};    // ascending by count; of recordings only
   std::optional<Straggler> straggler{};  // of the largest count of a run
-
-  /// Every row has parts.
-  bool has_parts() const;
 };
 
 /// What the columns say of all rows.

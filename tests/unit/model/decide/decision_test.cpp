@@ -397,7 +397,7 @@ TEST_CASE("where a table has communication and no compute, compute is the rest",
   CHECK_THROWS_AS(assemble(rows), UserError);  // half of it is no column
   rows[1].parts_s[communication] = 8.0;
   const ScalingTable table = assemble(rows);
-  REQUIRE(table.has_parts());
+  REQUIRE(std::ranges::all_of(table.rows, &TableRow::has_parts));
   CHECK(table.rows[1].parts_s[0] == 24.0);
   REQUIRE(table.remarks.size() == 1);
   CHECK(contains(table.remarks[0], "what the other parts leave"));
