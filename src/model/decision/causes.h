@@ -103,7 +103,7 @@ struct CauseLoss {
   double lost_s = 0.0;  // above zero
   double share = 0.0;   // of all losses above zero
   /// Least and greatest share that the rows do not refute, where a fit decides it.
-  std::optional<Interval<double>> spread;
+  std::optional<Interval<double>> spread{};
 };
 
 /// The gap from ideal at a count, divided by cause.
@@ -146,7 +146,10 @@ Gap pop_gap(const attribution::Efficiency& at,
             const attribution::Efficiency* baseline,
             double work_growth);
 
-/// The owner where one cause holds at least `model::owner_threshold` of the gap (by the whole of
+/// A cause is named only when it explains at least this share of the loss.
+inline constexpr double owner_threshold = 0.8;
+
+/// The owner where one cause holds at least `owner_threshold` of the gap (by the whole of
 /// its spread), else the mixture. Absent where nothing was lost.
 std::optional<model::ScalingCause> gap_cause(const Gap& gap);
 
@@ -347,7 +350,7 @@ struct Diagnosis {
 
 /// Of measured rows. With parts the cause is theirs, at the largest count. With totals alone it is
 /// named only where every fit that holds, and 95 % of its draws, give one owner at least
-/// `model::owner_threshold`; `predictable` is false beyond a cliff, where no law says anything.
+/// `owner_threshold`; `predictable` is false beyond a cliff, where no law says anything.
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
                          const KneeSet& knees,
@@ -369,8 +372,3 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message);
 }  // namespace scaleworth::decide
-
-namespace scaleworth::model {
-/// A cause is named only when it explains at least this share of the loss.
-inline constexpr double owner_threshold = 0.8;
-}  // namespace scaleworth::model

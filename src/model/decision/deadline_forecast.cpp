@@ -182,8 +182,7 @@ double in_time_again(const DecisionRow& row, const RunNoise& noise, Seconds late
 /// for only where the rest holds.
 std::optional<PredictedCount> cheapest_predicted(const std::vector<int>& counts,
                                                  const std::vector<Gate>& gates,
-                                                 const RunForecast& law,
-                                                 const model::Deadline& deadline) {
+                                                 const RunForecast& law) {
   std::vector<DecisionRow> rows;
   for (const int count : counts) {
     DecisionRow row = law.row_at(count, law.expected(count));
@@ -191,9 +190,9 @@ std::optional<PredictedCount> cheapest_predicted(const std::vector<int>& counts,
   }
   std::ranges::stable_sort(rows, {}, price_of);
   for (const DecisionRow& row : rows) {
-    if (law.in_time(row.count) < deadline.probability) continue;
+    if (law.in_time(row.count) < law.deadline.probability) continue;
     const PredictedCount one = law.predict(row.count);
-    if (passes(gates, law.row_at(row.count, std::min(one.upper, deadline.latest)))) return one;
+    if (passes(gates, law.row_at(row.count, std::min(one.upper, law.deadline.latest)))) return one;
   }
   return std::nullopt;
 }
@@ -236,7 +235,7 @@ std::optional<DeadlineForecast> forecast_deadline(
       *std::ranges::min_element(counts, {}, [&](int count) { return law.expected(count); }));
   std::erase_if(
       counts, [&](int count) { return std::ranges::count(rows, count, &DecisionRow::count) > 0; });
-  forecast.cheapest = cheapest_predicted(counts, gates, law, forecast.deadline);
+  forecast.cheapest = cheapest_predicted(counts, gates, law);
   forecast.in_time_anywhere = law.in_time_anywhere();
   forecast.peak = peak_of(estimate->best);
   forecast.least = Seconds(shortest_time(estimate->best));

@@ -112,7 +112,7 @@ Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
   gap.lost_s = serial + overhead;
   if (!(gap.lost_s > 0.0)) return gap;
   gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
-                {Cause::overhead, overhead, overhead / gap.lost_s, {}}};
+                {Cause::overhead, overhead, overhead / gap.lost_s}};
   if (spread.serial_share) {
     gap.losses[1].spread =
         Interval<double>{1.0 - spread.serial_share->high, 1.0 - spread.serial_share->low};
@@ -180,7 +180,7 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
     gap.count = loss.count;
     for (const auto& lost : loss.lost_s) gap.lost_s += lost.value_or(0.0);
     for (const auto& [cause, part] : part_causes) {
-      gap.losses.push_back({cause, loss.lost_s[index_of(part)].value_or(0.0), 0.0, {}});
+      gap.losses.push_back({cause, loss.lost_s[index_of(part)].value_or(0.0)});
     }
     complete(gap);
     // Draws at every count of a long table would cost more than they are worth.
@@ -200,7 +200,7 @@ void divide_slowdown(Gap& gap,
   const double lost = slow->lost_s;
   const double serial = split->share(ratio);
   slow->lost_s = (1.0 - serial) * lost;
-  gap.losses.push_back({Cause::serial, serial * lost, 0.0, {}});
+  gap.losses.push_back({Cause::serial, serial * lost});
   complete(gap);
   if (spread) add_spread(gap, ratio, *split);
 }
@@ -211,8 +211,8 @@ Gap coefficient_gap(const Coefficients& law,
   Gap gap;
   gap.count = count;
   const double single = law.single.value();
-  gap.losses = {{Cause::serial, single * law.serial * (1.0 - 1.0 / count), 0.0, {}},
-                {Cause::communication, single * law.communication * (count - 1.0), 0.0, {}}};
+  gap.losses = {{Cause::serial, single * law.serial * (1.0 - 1.0 / count)},
+                {Cause::communication, single * law.communication * (count - 1.0)}};
   for (const CauseLoss& loss : gap.losses) gap.lost_s += loss.lost_s;
   complete(gap);
   if (message && count > 1) gap.latency_share = latency_share(*message, count);
@@ -229,15 +229,13 @@ Gap pop_gap(const attribution::Efficiency& at,
   using attribution::Efficiency;
   Gap gap;
   gap.count = count;
-  gap.losses = {{Cause::idle,
-                 -relative(&Efficiency::load_balance) - relative(&Efficiency::dependency),
-                 0,
-                 {}},
-                {Cause::host, -relative(&Efficiency::host), 0.0, {}},
-                {Cause::communication, -relative(&Efficiency::transfer), 0.0, {}}};
+  gap.losses = {
+      {Cause::idle, -relative(&Efficiency::load_balance) - relative(&Efficiency::dependency)},
+      {Cause::host, -relative(&Efficiency::host)},
+      {Cause::communication, -relative(&Efficiency::transfer)}};
   if (baseline) {
     const double growth = useful_time(at) / (useful_time(*baseline) * work_growth);
-    gap.losses.push_back({Cause::slowdown, logarithm_of(growth), 0.0, {}});
+    gap.losses.push_back({Cause::slowdown, logarithm_of(growth)});
   }
   double product = 0.0;
   for (const CauseLoss& loss : gap.losses) product += loss.lost_s;
@@ -257,18 +255,15 @@ std::optional<model::ScalingCause> gap_cause(const Gap& gap) {
   const CauseLoss& first = gap.losses.front();
   cause.explained = first.share;
   const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
-  if (least >= model::owner_threshold) cause.owner = cause_name(first.cause);
+  if (least >= owner_threshold) cause.owner = cause_name(first.cause);
   return cause;
 }
 
 std::optional<LawSpread> law_spread(const std::vector<DecisionRow>& rows) {
-  std::vector<model::TimePoint> points;
-  for (const DecisionRow& row : rows) {
-    if (row.count_ratio < 1.0) continue;
-    points.push_back({row.count_ratio, row.same_work.value.value(), row.relative_sd});
-  }
+  std::vector<model::TimePoint> points = thinned(knee_rows(rows), most_fitted_rows);
   if (points.size() < fewest_fitted_rows) return std::nullopt;
-  points = thinned(points, most_fitted_rows);
+  const double baseline = points.front().count;
+  for (model::TimePoint& point : points) point.count /= baseline;
   const DecisionRow& last = rows.back();
   const End end{last.count_ratio,
                 last.speedup.value,

@@ -106,16 +106,13 @@ std::string remark(const Alike& group) {
   std::string who = fmt::format(
       "{}", fmt::join(group.counts.begin(), group.counts.begin() + static_cast<long>(named), ", "));
   if (named < group.counts.size()) who += fmt::format(" and {} more", group.counts.size() - named);
-  if (group.counts.size() == 1) {
-    return fmt::format("{} is superlinear (efficiency {:.3f}), kept as it is: {}",
-                       who,
-                       group.efficiency.low,
-                       group.reason);
-  }
-  return fmt::format("{} are superlinear (efficiency {:.3f} to {:.3f}), kept as they are: {}",
+  const bool one = group.counts.size() == 1;
+  return fmt::format("{} {} superlinear (efficiency {:.3f}{}), kept as {}: {}",
                      who,
+                     one ? "is" : "are",
                      group.efficiency.low,
-                     group.efficiency.high,
+                     one ? "" : fmt::format(" to {:.3f}", group.efficiency.high),
+                     one ? "it is" : "they are",
                      group.reason);
 }
 }  // namespace

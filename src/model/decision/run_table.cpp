@@ -47,7 +47,7 @@ std::optional<Straggler> straggler_of(const MeasuredCount& count) {
   const double whole = median(all).value_or(0.0);
   for (const auto& [rank, waits] : charged) {
     const double cost = median(waits).value_or(0.0);
-    if (cost < smallest_wait * step || cost < model::owner_threshold * whole) continue;
+    if (cost < smallest_wait * step || cost < owner_threshold * whole) continue;
     return Straggler{count.ranks, rank, Seconds(cost)};
   }
   return std::nullopt;

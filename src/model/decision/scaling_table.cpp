@@ -3,7 +3,6 @@
 
 #include "src/core/error.h"
 #include "src/core/statistics/sample_statistics.h"
-#include "src/model/decision/scaling_row.h"
 
 #include <cmath>
 #include <numeric>
