@@ -246,7 +246,7 @@ TableFile parse_table(std::string_view text,
   const ChosenColumns chosen = choose_columns(table);
   const std::vector<decide::TableRow> rows = built_rows(table, chosen.columns);
   const decide::TableKind kind = kind_of(chosen.columns);
-  decide::check_rows(rows, kind.axis);
+  for (const decide::TableRow& row : rows) decide::check_row(row, kind.axis);
   refuse_twice(table, chosen);
   TableFile result{decide::assemble(rows, kind), chosen.ignored};
   std::vector<std::string>& remarks = result.table.remarks;

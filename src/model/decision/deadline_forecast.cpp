@@ -66,9 +66,6 @@ struct RunForecast {
   /// That one run meets the deadline.
   double in_time(int count) const { return probability(count, deadline.latest.value()); }
 
-  /// Each draw at its own best count.
-  double in_time_anywhere() const { return mean(shortest_time, deadline.latest.value()); }
-
   /// With `upper` as the end of its interval.
   DecisionRow row_at(int count, Seconds upper) const {
     DecisionRow row;
@@ -115,6 +112,7 @@ struct RunForecast {
     return high;
   }
 
+  /// That one run takes no longer than `latest`, with `time` of each draw.
   template <class Time>
   double mean(Time time, double latest) const {
     double sum = 0.0;
@@ -236,7 +234,7 @@ std::optional<DeadlineForecast> forecast_deadline(
   std::erase_if(
       counts, [&](int count) { return std::ranges::count(rows, count, &DecisionRow::count) > 0; });
   forecast.cheapest = cheapest_predicted(counts, gates, law);
-  forecast.in_time_anywhere = law.in_time_anywhere();
+  forecast.in_time_anywhere = law.mean(shortest_time, law.deadline.latest.value());
   forecast.peak = peak_of(estimate->best);
   forecast.least = Seconds(shortest_time(estimate->best));
   return forecast;

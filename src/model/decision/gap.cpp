@@ -54,10 +54,6 @@ struct End {
   double lost_s;
 };
 
-double clamped(double share) {
-  return std::clamp(share, 0.0, 1.0);
-}
-
 /// Of a law without an overhead term: whatever it leaves is counted as overhead.
 LawReading amdahl_reading(const std::string& name, double single, double serial, const End& end) {
   LawReading reading;
@@ -67,7 +63,7 @@ LawReading amdahl_reading(const std::string& name, double single, double serial,
   reading.serial_folds = end.ratio - speedup;
   reading.overhead_folds = speedup - end.speedup;
   const double lost = single * serial * (1.0 - 1.0 / end.ratio);
-  reading.serial_share = end.lost_s > 0.0 ? clamped(lost / end.lost_s) : 0.0;
+  reading.serial_share = end.lost_s > 0.0 ? std::clamp(lost / end.lost_s, 0.0, 1.0) : 0.0;
   return reading;
 }
 
@@ -303,7 +299,7 @@ std::optional<Interval<double>> level_share_profile(const std::vector<model::Tim
   const Losses losses(points, ratio);
   const auto [level, falling_short] = losses.best();
   if (!(level + falling_short > 0.0)) return Interval<double>{0.0, 1.0};
-  const double best = clamped(level / (level + falling_short));
+  const double best = std::clamp(level / (level + falling_short), 0.0, 1.0);
   const auto allowed = [&](double share) { return losses.excess(share) <= allowance; };
   if (!allowed(best)) return Interval<double>{best, best};
   return Interval<double>{model::end_towards(best, 0.0, halvings, allowed),

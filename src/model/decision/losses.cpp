@@ -53,10 +53,6 @@ constexpr double superlinear_noise = 1.03;
 /// Exact curves are efficient to the last digit but one.
 constexpr double ratio_rounding = 1e-9;
 
-bool is_superlinear(const DecisionRow& row) {
-  return row.count_ratio > 1.0 && row.efficiency.low() > 1.0 + ratio_rounding;
-}
-
 /// The part that gained most seconds of the same work against its share of the baseline's.
 std::optional<PartGroup> gaining_part(const DecisionRow& row, const DecisionRow& baseline) {
   std::optional<PartGroup> gaining;
@@ -153,7 +149,7 @@ std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& row
   if (!baseline) return remarks;
   std::vector<Alike> groups;
   for (const DecisionRow& row : rows) {
-    if (!is_superlinear(row)) continue;
+    if (row.count_ratio <= 1.0 || row.efficiency.low() <= 1.0 + ratio_rounding) continue;
     const Interval<double> own{row.efficiency.value, row.efficiency.value};
     const std::string why = reason(row, *baseline);
     auto group = std::ranges::find(groups, why, &Alike::reason);

@@ -155,29 +155,6 @@ void check_positive(const TableRow& at, const std::optional<double>& value, cons
   if (value && !(*value > 0.0)) refuse(at, "{} is {:g}; it must be above 0", what, *value);
 }
 
-void check(const TableRow& at, Axis axis) {
-  if (at.count < 1) refuse(at, "the count is {}; it must be 1 or more", at.count);
-  for (const GroupInfo& group : part_groups) {
-    const auto& time = at.parts_s[index_of(group.id)];
-    if (time && !(*time >= 0.0)) {
-      refuse(at, "{} is {:g} s; a part of the time is 0 or more", group.name, *time);
-    }
-  }
-  check_positive(at, at.work, "the work");
-  check_positive(at, at.throughput, "the throughput");
-  check_positive(at, at.energy_j, "the energy in J");
-  check_positive(at, at.energy_per_work_j, "the energy in J of a unit of work");
-  check_positive(at, at.facts.batch, "the batch");
-  check_positive(at, at.facts.sequence_length, "the sequence length");
-  check_positive(at, at.facts.microbatches, "the number of microbatches");
-  check_positive(at, at.facts.power_w, "the power in W");
-  for (const Latency& latency : at.facts.latencies) {
-    check_positive(at, latency.seconds, ("the latency " + latency.name + " in s").c_str());
-  }
-  if (at.facts.price && at.facts.price->value() < 0.0) refuse(at, "the price is below 0");
-  if (axis == Axis::ranks) check_layout(at);
-}
-
 /// Mean share of each part over the repeats, scaled to `time`.
 GroupTimes merged_parts(const std::vector<const TableRow*>& repeats, double time) {
   GroupTimes parts{};
@@ -361,14 +338,33 @@ bool TableRow::has_parts() const {
   return parts_s[index_of(PartGroup::compute)].has_value() && sum_of(parts_s) > 0.0;
 }
 
-void check_rows(const std::vector<TableRow>& rows, Axis axis) {
-  for (const TableRow& at : rows) check(at, axis);
+void check_row(const TableRow& at, Axis axis) {
+  if (at.count < 1) refuse(at, "the count is {}; it must be 1 or more", at.count);
+  for (const GroupInfo& group : part_groups) {
+    const auto& time = at.parts_s[index_of(group.id)];
+    if (time && !(*time >= 0.0)) {
+      refuse(at, "{} is {:g} s; a part of the time is 0 or more", group.name, *time);
+    }
+  }
+  check_positive(at, at.work, "the work");
+  check_positive(at, at.throughput, "the throughput");
+  check_positive(at, at.energy_j, "the energy in J");
+  check_positive(at, at.energy_per_work_j, "the energy in J of a unit of work");
+  check_positive(at, at.facts.batch, "the batch");
+  check_positive(at, at.facts.sequence_length, "the sequence length");
+  check_positive(at, at.facts.microbatches, "the number of microbatches");
+  check_positive(at, at.facts.power_w, "the power in W");
+  for (const Latency& latency : at.facts.latencies) {
+    check_positive(at, latency.seconds, ("the latency " + latency.name + " in s").c_str());
+  }
+  if (at.facts.price && at.facts.price->value() < 0.0) refuse(at, "the price is below 0");
+  if (axis == Axis::ranks) check_layout(at);
 }
 
 ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
   if (rows.empty()) throw UserError("the table has no rows; give at least one count and time");
-  check_rows(rows, kind.axis);
-  ScalingTable table{rows, kind.basis, kind.axis, {}};
+  for (const TableRow& at : rows) check_row(at, kind.axis);
+  ScalingTable table{kind, rows};
   fill_in_work(table);
   leave_rest_to_compute(table);
   std::map<int, std::vector<const TableRow*>> by_count;

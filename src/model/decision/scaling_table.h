@@ -128,24 +128,22 @@ struct Straggler {
   Seconds cost;  // wait per step charged to it, summed over ranks
 };
 
-/// Ascending by count, at least one row.
-struct ScalingTable {
-  std::vector<TableRow> rows;
-  TimeBasis basis = TimeBasis::run;
-  Axis axis = Axis::ranks;
-  std::vector<std::string> remarks;      // what was concluded from the columns
-  std::vector<LedgerFacts> ledgers{};    // ascending by count; of recordings only
-  std::optional<Straggler> straggler{};  // of the largest count of a run
-};
-
 /// What the columns say of all rows.
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
   Axis axis = Axis::ranks;
 };
 
-/// Throws UserError with the place of the first row that `assemble` refuses by itself.
-void check_rows(const std::vector<TableRow>& rows, Axis axis);
+/// Ascending by count, at least one row.
+struct ScalingTable : TableKind {
+  std::vector<TableRow> rows{};
+  std::vector<std::string> remarks{};    // what was concluded from the columns
+  std::vector<LedgerFacts> ledgers{};    // ascending by count; of recordings only
+  std::optional<Straggler> straggler{};  // of the largest count of a run
+};
+
+/// Throws UserError with the place of a row that `assemble` refuses by itself.
+void check_row(const TableRow& at, Axis axis);
 
 /// Repeats of a count become the median with its order-statistic interval (absent below six). A
 /// time that is missing is the sum of the parts; where no row has a time it is work / throughput,
