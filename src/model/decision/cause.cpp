@@ -77,9 +77,7 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
   diagnosis.spread = law_spread(rows);
   if (losses.empty()) {
     decide_by_law(diagnosis, predictable);
-    if (knees.by_law) {
-      diagnosis.remedies = law_remedies(knees.law, knees.draws, Cause::overhead, knees.request);
-    }
+    if (knees.by_law) diagnosis.remedies = law_remedies(knees, Cause::overhead);
     return diagnosis;
   }
   const std::optional<ComputeSplit> split = split_compute(rows);
@@ -102,7 +100,7 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
   // The caller's coefficients are a cause by themselves, also where they take no time.
   diagnosis.decisive = coefficient_gap(coefficients, count, message);
   diagnosis.cause = gap_cause(*diagnosis.decisive).value_or(model::ScalingCause{});
-  diagnosis.remedies = law_remedies(knees.law, {}, Cause::communication, knees.request);
+  diagnosis.remedies = law_remedies(knees, Cause::communication);
   return diagnosis;
 }
 

@@ -312,10 +312,7 @@ KneeKind judged_by(const KneeRequest& request);
 
 /// The law T1 (s + (1-s)/K + c (K-1)) without its overhead (c = 0), and with half its serial work
 /// (s/2; what is saved is done in parallel), for each draw alike. None where the knee is nowhere.
-std::vector<Remedy> law_remedies(model::ContentionFit law,
-                                 const std::vector<model::ContentionFit>& draws,
-                                 Cause overhead,
-                                 const KneeRequest& request);
+std::vector<Remedy> law_remedies(const KneeSet& before, Cause overhead);
 
 /// The rows without their communication, idle, host or I/O time, with half the serial work that
 /// `split` states, with compute as efficient as at the baseline; each alone. Read as the knees in

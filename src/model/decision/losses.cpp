@@ -3,6 +3,7 @@
 #include "src/model/decision/causes.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +11,6 @@
 namespace scaleworth::decide {
 namespace {
 constexpr std::size_t fewest_for_growth = 3;
-constexpr std::size_t idle = index_of(PartGroup::idle);
 
 /// The speed-up with `part` of the time gone.
 std::optional<double> without(const DecisionRow& row, std::size_t part) {
@@ -39,7 +39,7 @@ RowLoss loss_of(const DecisionRow& row, const DecisionRow& baseline) {
     if (loss.lost_s[i] && gross > 0.0) loss.share[i] = std::max(0.0, *loss.lost_s[i]) / gross;
   }
   loss.without_communication = without(row, index_of(PartGroup::communication));
-  loss.without_idle = without(row, idle);
+  loss.without_idle = without(row, index_of(PartGroup::idle));
   return loss;
 }
 
@@ -99,8 +99,7 @@ struct Alike {
 std::string remark(const Alike& group) {
   constexpr std::size_t most_named = 8;
   const std::size_t named = std::min(group.counts.size(), most_named);
-  std::string who = fmt::format(
-      "{}", fmt::join(group.counts.begin(), group.counts.begin() + static_cast<long>(named), ", "));
+  std::string who = fmt::format("{}", fmt::join(std::span(group.counts).first(named), ", "));
   if (named < group.counts.size()) who += fmt::format(" and {} more", group.counts.size() - named);
   const bool one = group.counts.size() == 1;
   return fmt::format("{} {} superlinear (efficiency {:.3f}{}), kept as {}: {}",

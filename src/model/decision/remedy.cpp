@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace scaleworth::decide {
 using model::ContentionFit;
@@ -78,12 +79,9 @@ std::optional<Remedy> compared(Cause cause,
 }
 
 void rank(std::vector<Remedy>& remedies) {
-  const auto farther = [](const Remedy& a, const Remedy& b) {
-    if (a.moves != b.moves) return a.moves.value_or(false);
-    if (position(a.after) != position(b.after)) return position(a.after) > position(b.after);
-    return a.saved.value_or(0.0) > b.saved.value_or(0.0);
-  };
-  std::stable_sort(remedies.begin(), remedies.end(), farther);
+  std::ranges::stable_sort(remedies, std::ranges::greater{}, [](const Remedy& one) {
+    return std::tuple(one.moves.value_or(false), position(one.after), one.saved.value_or(0.0));
+  });
 }
 
 Reading law_reading(const ContentionFit& law,
@@ -150,13 +148,11 @@ KneeKind judged_by(const KneeRequest& request) {
   return billed ? KneeKind::cost : KneeKind::efficiency;
 }
 
-std::vector<Remedy> law_remedies(ContentionFit law,
-                                 const std::vector<ContentionFit>& draws,
-                                 Cause overhead,
-                                 const KneeRequest& request) {
+std::vector<Remedy> law_remedies(const KneeSet& set, Cause overhead) {
   std::vector<Remedy> remedies;
+  ContentionFit law = set.law;
   law.single = 1.0;
-  const Reading before = law_reading(law, draws, request);
+  const Reading before = law_reading(law, set.draws, set.request);
   const auto add = [&](Cause cause, double serial, double coherency) {
     const auto changed = [&](ContentionFit fit) {
       fit.serial *= serial;
@@ -164,9 +160,10 @@ std::vector<Remedy> law_remedies(ContentionFit law,
       return fit;
     };
     std::vector<ContentionFit> others;
-    for (const ContentionFit& draw : draws) others.push_back(changed(draw));
-    const Reading after = law_reading(changed(law), others, request);
-    if (const auto remedy = compared(cause, before, after, request)) remedies.push_back(*remedy);
+    for (const ContentionFit& draw : set.draws) others.push_back(changed(draw));
+    const Reading after = law_reading(changed(law), others, set.request);
+    if (const auto remedy = compared(cause, before, after, set.request))
+      remedies.push_back(*remedy);
   };
   add(overhead, 1.0, 0.0);
   add(Cause::serial, 0.5, 1.0);
