@@ -92,14 +92,6 @@ Estimate<Seconds> mean_time(const std::vector<double>& steps, double mean) {
   return time;
 }
 
-/// What a rank's mean step is shorter than the slowest rank's is idle.
-GroupTimes parts_of(const RankMean& mean, double slowest) {
-  GroupTimes parts = group_times(mean.parts);
-  *parts[index_of(PartGroup::idle)] += slowest - mean.step;
-  for (auto& time : parts) time = std::max(0.0, *time);
-  return parts;
-}
-
 int count_of(const Attribution& attribution, const std::string& input) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
   const attribution::JobSize& size = attribution.job_size;
@@ -275,7 +267,10 @@ AttributedCount attributed_count(const Attribution& attribution, const std::stri
   count.row.count = count_of(attribution, input);
   count.row.time = mean_time(slowest->steps, slowest->step);
   count.row.relative_sd = relative_sd(slowest->steps);
-  count.row.parts_s = parts_of(mean, slowest->step);
+  count.row.parts_s = group_times(mean.parts);
+  // What a rank's mean step is shorter than the slowest rank's is idle.
+  *count.row.parts_s[index_of(PartGroup::idle)] += slowest->step - mean.step;
+  for (auto& time : count.row.parts_s) time = std::max(0.0, *time);
   count.ledger.count = count.row.count;
   count.ledger.straggler = straggler_of(attribution);
   set_factors(count.ledger, attribution, ranks);

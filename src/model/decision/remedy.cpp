@@ -10,7 +10,6 @@ using model::ContentionFit;
 using model::TimePoint;
 
 namespace {
-constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double least_move = 0.05;  // of the position
 constexpr double mostly = 0.8;
 /// Fits of longer tables are certain enough, and drawing them again for every change takes long.
@@ -51,7 +50,7 @@ struct Reading {
 
 double position(const Knee& knee) {
   if (knee.position) return *knee.position;
-  return knee.count ? static_cast<double>(*knee.count) : never;
+  return knee.count ? static_cast<double>(*knee.count) : std::numeric_limits<double>::infinity();
 }
 
 /// What the knee is worth: the bill at the cost optimum, the time at another.
