@@ -234,18 +234,18 @@ std::size_t common_steps(const MeasuredCount& count) {
   return steps;
 }
 
-std::optional<PartTimes> mean_part_times(std::span<const RankLedger> ranks,
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
                                          double step,
                                          const std::vector<std::size_t>& steps) {
-  if (ranks.empty() || steps.empty()) return std::nullopt;
+  if (count.ledger.empty() || steps.empty()) return std::nullopt;
   PartTimes times{};
   double all = 0.0;
   for (const Part part : probe_parts) {
     std::vector<double> means;
     for (const std::size_t index : steps) {
       double sum = 0.0;
-      for (const RankLedger& rank : ranks) sum += rank.parts[index_of(part)][index];
-      means.push_back(sum / static_cast<double>(ranks.size()));
+      for (const RankLedger& rank : count.ledger) sum += rank.parts[index_of(part)][index];
+      means.push_back(sum / static_cast<double>(count.ledger.size()));
     }
     times[index_of(part)] = median(means);
     all += *times[index_of(part)];
@@ -257,10 +257,12 @@ std::optional<PartTimes> mean_part_times(std::span<const RankLedger> ranks,
 }
 
 std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step) {
-  return mean_part_times(count.ledger, step, first_steps(common_steps(count)));
+  return mean_part_times(count, step, first_steps(common_steps(count)));
 }
 
 std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step) {
-  return mean_part_times({&rank, 1}, step, first_steps(rank.parts.front().size()));
+  MeasuredCount alone;
+  alone.ledger = {rank};
+  return mean_part_times(alone, step, first_steps(rank.parts.front().size()));
 }
 }  // namespace scaleworth::model

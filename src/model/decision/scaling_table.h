@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -238,11 +237,11 @@ std::vector<MeasuredMode> measured_modes(const Run& run);
 /// The median of the steps.
 Estimate<Seconds> step_time(const MeasuredCount& count);
 
-/// Part times of the mean of `ranks`: per step the mean over ranks, the median over `steps`, which
+/// Part times of the mean rank: per step the mean over ranks, the median over `steps`, which
 /// selects and repeats steps (a bootstrap resample), then scaled so that they add to `step` exactly
-/// (a median of sums is not the sum of medians). Absent without a rank, without steps or when all
+/// (a median of sums is not the sum of medians). Absent without a ledger, without steps or when all
 /// parts are 0.
-std::optional<PartTimes> mean_part_times(std::span<const RankLedger> ranks,
+std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
                                          double step,
                                          const std::vector<std::size_t>& steps);
 /// Of the steps that all ranks have.

@@ -73,7 +73,7 @@ std::vector<CountParts> resampled_parts(const MeasuredMode& mode, std::mt19937_6
       step = pick(generator);
       times.push_back(count.step_s[step]);
     }
-    add_parts(parts, count, mean_part_times(count.ledger, *median(times), steps));
+    add_parts(parts, count, mean_part_times(count, *median(times), steps));
   }
   return parts;
 }
