@@ -58,13 +58,6 @@ struct ComputeSplit {
 /// a slow-down shrinks like log2(r)/r. Absent below four such rows.
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows);
 
-/// alpha-beta terms of the collective that dominates, as measured by `scaleworth comm`.
-struct MessageTerms {
-  Seconds latency;           // alpha, of one hop
-  BytesPerSecond bandwidth;  // 1/beta, of one link
-  Bytes message;             // of one call, one rank's buffer
-};
-
 /// Share of a ring all-reduce that is latency, T = 2 (K-1) alpha + 2 (K-1)/K n beta:
 ///   alpha / (alpha + n beta/K),
 /// which does not depend on the number of calls. Assumes that exposed communication divides as the

@@ -66,12 +66,17 @@ std::optional<MicroBatchFit> fit_micro_batches(const std::vector<TimePoint>& poi
 // Amdahl's law with the communication known from measured latency and bandwidth.
 //   T(K) = T1 (s + (1 - s)/K) + messages (2 (K-1) alpha + 2 (K-1)/K n beta)
 
-/// A ring all-reduce among the ranks, from an alpha-beta fit of measured sizes. All exposed.
+/// alpha-beta terms of one collective, as measured by `scaleworth comm`.
+struct MessageTerms {
+  Seconds latency;           // alpha, of one hop
+  BytesPerSecond bandwidth;  // 1/beta, of one link and direction
+  Bytes message;             // n, of one call, one rank's buffer
+};
+
+/// Ring all-reduces among the ranks. All exposed.
 struct RingCost {
-  Seconds latency;                // alpha, of one hop
-  double seconds_per_byte = 0.0;  // beta, of one link and direction
-  Bytes message{0};               // n
-  double messages = 1.0;          // in the time of a row
+  MessageTerms each;
+  double messages = 1.0;  // in the time of a row
 };
 
 /// Different remedies touch the two: fewer and larger messages, or fewer bytes.
@@ -110,6 +115,8 @@ Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks);
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
+using model::MessageTerms;
+
 /// What the user knows beside the table.
 struct LawInputs {
   std::optional<model::RingCost> ring;

@@ -13,7 +13,6 @@ namespace scaleworth::model {
 namespace {
 constexpr double widest_serial_share = 0.8;
 constexpr int draw_count = 400;
-constexpr std::array<LawTerm, law_parameters> law_terms{terms::ideal, terms::level, terms::linear};
 
 std::optional<ContentionFit> law_of(const std::vector<double>& x, double residual) {
   const double single = x[0] + x[1];
@@ -55,14 +54,6 @@ Vector3 law_vector(const ContentionFit& fit) {
   return {fit.single * (1.0 - fit.serial), fit.single * fit.serial, fit.single * fit.coherency};
 }
 
-LawProblem law_problem(const std::vector<TimePoint>& points) {
-  return law_problem(law_terms, std::span(points));
-}
-
-LawNoise law_noise(const std::vector<TimePoint>& points, const ContentionFit& fit) {
-  return law_noise(std::span(points), fit.residual, law_parameters);
-}
-
 std::size_t different_counts(const std::vector<TimePoint>& points) {
   std::set<double> counts;
   for (const TimePoint& point : points) counts.insert(point.count);
@@ -95,7 +86,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
   LinearLaw law = linear_law(points);
   const std::optional<ContentionFit> fit = law_of(law.coefficients, law.residual);
   if (!fit) return std::nullopt;
-  const LawNoise noise = law_noise(points, *fit);
+  const LawNoise noise = law_noise(points, fit->residual, law_parameters);
   add_draws({&law, 1}, points, noise, seed, draw_count);
   ContentionEstimate estimate;
   estimate.best = *fit;
@@ -164,8 +155,7 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
     return law;
   }
   const ContentionFit& best = estimate->best;
-  law.single = transform(Estimate<double>{best.single, intervals->single, counts},
-                         [](double s) { return Seconds(s); });
+  law.single = as<Seconds>(Estimate<double>{best.single, intervals->single, counts});
   law.serial = Estimate<double>{best.serial, intervals->serial, counts};
   law.coherency = Estimate<double>{best.coherency, intervals->coherency, counts};
   law.correlation = estimate->correlation;
@@ -209,8 +199,9 @@ std::optional<double> upper_end(const Allowed& allowed, double best, double scal
 /// The data with what they allow.
 struct Evidence {
   Evidence(const std::vector<TimePoint>& points, const ContentionFit& fit)
-      : problem(law_problem(points)),
-        limit(squares_at(problem, law_vector(fit)) + law_noise(points, fit).allowance) {}
+      : problem(law_problem(law_terms, points)),
+        limit(squares_at(problem, law_vector(fit)) +
+              law_noise(points, fit.residual, law_parameters).allowance) {}
 
   bool allows(const Vector3& contrast) const {
     const std::optional<double> squares = least_squares_on(problem, contrast);

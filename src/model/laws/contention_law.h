@@ -30,13 +30,11 @@ struct ContentionFit {
 
   double time(double count) const;  // of the same work, s
 };
-/// Of the terms 1/K, 1 and K - 1.
-inline constexpr std::size_t law_parameters = 3;
+inline constexpr std::array law_terms{terms::ideal, terms::level, terms::linear};
+inline constexpr std::size_t law_parameters = law_terms.size();
 
 /// The fit's coefficients (T1 (1-s), T1 s, T1 c).
 Vector3 law_vector(const ContentionFit& fit);
-LawProblem law_problem(const std::vector<TimePoint>& points);
-LawNoise law_noise(const std::vector<TimePoint>& points, const ContentionFit& fit);
 
 /// Minimises sum_i ((T(K_i) - time_i) / time_i)^2 over T1 > 0, 0 <= s <= 1, c >= 0: linear least
 /// squares in (T1 (1-s), T1 s, T1 c) >= 0 on the columns 1/K, 1, K-1. T1 is free, not pinned to

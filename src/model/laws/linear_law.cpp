@@ -97,12 +97,6 @@ Vector3d vector_of(const Vector3& values) {
 Matrix3d matrix_of(const Matrix3& columns) {
   return Matrix3d(columns.front().data());
 }
-
-Matrix3 columns_of(const Matrix3d& matrix) {
-  Matrix3 columns;
-  Eigen::Map<Matrix3d>(columns.front().data()) = matrix;
-  return columns;
-}
 }  // namespace
 
 double LinearLaw::at(double count) const {
@@ -222,41 +216,18 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return norm > 0.0 ? (x * y).sum() / norm : 0.0;
 }
 
-double dot(const Vector3& a, const Vector3& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-Vector3 product(const Matrix3& columns, const Vector3& x) {
-  const Vector3d result = matrix_of(columns) * vector_of(x);
-  return {result[0], result[1], result[2]};
-}
-
-double determinant(const Matrix3& matrix) {
-  return matrix_of(matrix).determinant();
-}
-
-Matrix3 inverse(const Matrix3& matrix) {
-  return columns_of(matrix_of(matrix).inverse());
-}
-
 LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points) {
   const MatrixXd rows = relative_design(terms, points);
   const Eigen::HouseholderQR<MatrixXd> factors(rows);
   VectorXd ones = VectorXd::Ones(rows.rows());
   ones.applyOnTheLeft(factors.householderQ().adjoint());
   LawProblem problem;
-  Matrix3d r = Matrix3d::Zero();
+  Eigen::Map<Matrix3d> r(problem.columns.front().data());
   const Index kept = std::min<Index>(3, rows.rows());
   r.topRows(kept) = factors.matrixQR().topRows(kept).triangularView<Eigen::Upper>();
-  problem.columns = columns_of(r);
   std::copy_n(ones.begin(), kept, problem.q.begin());
   problem.free_squares = ones.tail(rows.rows() - kept).squaredNorm();
   return problem;
-}
-
-Matrix3 information(const LawProblem& problem) {
-  const Matrix3d r = matrix_of(problem.columns);
-  return columns_of(r.transpose() * r);
 }
 
 double squares_at(const LawProblem& problem, const Vector3& x) {

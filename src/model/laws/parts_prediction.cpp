@@ -211,10 +211,7 @@ std::string basis_of(const std::vector<CountParts>& parts, bool has_model) {
 }
 
 bool overlap(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
-  const auto range = [](const Estimate<Seconds>& step) {
-    return step.interval.value_or(Interval<Seconds>{step.value, step.value});
-  };
-  return range(a).low <= range(b).high && range(b).low <= range(a).high;
+  return a.low() <= b.high() && b.low() <= a.high();
 }
 
 void check_against_measured(ScalingLaw& law, const MeasuredMode& mode) {
