@@ -91,13 +91,13 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
 
 Diagnosis diagnose_curve(const Coefficients& coefficients,
                          int count,
-                         const std::vector<int>& shown,
+                         const std::vector<DecisionRow>& shown,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message) {
   Diagnosis diagnosis;
   diagnosis.message = message;
-  for (const int at : shown) {
-    if (at > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, at, message));
+  for (const DecisionRow& row : shown) {
+    if (row.count > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, row.count, message));
   }
   // The caller's coefficients are a cause by themselves, also where they take no time.
   diagnosis.decisive = coefficient_gap(coefficients, count, message);

@@ -358,7 +358,7 @@ void add_ledgers(Diagnosis& diagnosis,
 /// Of coefficients, at `count`; gaps at `shown`.
 Diagnosis diagnose_curve(const Coefficients& coefficients,
                          int count,
-                         const std::vector<int>& shown,
+                         const std::vector<DecisionRow>& shown,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message);
 }  // namespace scaleworth::decide

@@ -160,27 +160,6 @@ void add_knees_and_forecast(Decision& decision,
                                                  decision.request.rubric);
 }
 
-/// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
-void add_table_cause(Decision& decision) {
-  decision.losses = row_losses(decision.rows);
-  decision.growth = part_growth(decision.rows);
-  decision.cause_count = decision.rows.back().count;
-  decision.diagnosis = diagnose_table(decision.rows,
-                                      decision.losses,
-                                      decision.knees,
-                                      !beyond_cliff(decision),
-                                      decision.request.message);
-  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
-}
-
-void add_curve_cause(Decision& decision, const Coefficients& coefficients) {
-  std::vector<int> shown;
-  for (const DecisionRow& row : decision.shown) shown.push_back(row.count);
-  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
-  decision.diagnosis = diagnose_curve(
-      coefficients, decision.cause_count, shown, decision.knees, decision.request.message);
-}
-
 std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
                                  const std::vector<int>& counts) {
   if (counts.empty()) return doublings(rows);
@@ -226,7 +205,13 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   const auto estimate = add_laws(decision);
   add_remarks(decision);
   add_knees_and_forecast(decision, estimate);
-  add_table_cause(decision);
+  decision.losses = row_losses(decision.rows);
+  decision.growth = part_growth(decision.rows);
+  // At the largest count, whose gap is what the curve's shape is.
+  decision.cause_count = decision.rows.back().count;
+  decision.diagnosis = diagnose_table(
+      decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
   return decision;
 }
 
@@ -246,7 +231,9 @@ Decision decide_curve(const Coefficients& coefficients,
   add_rubric(decision);
   add_remarks(decision);
   decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
-  add_curve_cause(decision, coefficients);
+  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
+  decision.diagnosis = diagnose_curve(
+      coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
   return decision;
 }
 }  // namespace scaleworth::decide

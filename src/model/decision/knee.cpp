@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
-using model::TimePoint;
-
 using model::ContentionFit;
 using model::SpeedupPoint;
+using model::TimePoint;
 
 namespace {
 std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
@@ -294,20 +293,14 @@ std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest&
 }
 
 std::string knee_name(KneeKind kind, const KneeRequest& request) {
-  const char* origin = request.threshold_given ? "" : " (default threshold)";
-  switch (kind) {
-    case KneeKind::efficiency:
-      return fmt::format("efficiency >= {:g}{}", request.threshold, origin);
-    case KneeKind::slope:
-      return fmt::format("one more rank adds {:g} of a rank{}", request.threshold, origin);
-    case KneeKind::speed_per_rank:
-      return "largest speed-up x efficiency";
-    case KneeKind::cost:
-      return "least cost";
-    case KneeKind::peak:
-      break;
-  }
-  return "fastest";
+  constexpr std::array names{"efficiency >= {:g}{}",
+                             "one more rank adds {:g} of a rank{}",
+                             "largest speed-up x efficiency",
+                             "least cost",
+                             "fastest"};
+  return fmt::format(fmt::runtime(names[static_cast<std::size_t>(kind)]),
+                     request.threshold,
+                     request.threshold_given ? "" : " (default threshold)");
 }
 
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {
