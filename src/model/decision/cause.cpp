@@ -108,6 +108,8 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
 
 namespace {
 constexpr double noted_difference = 0.10;
+constexpr std::size_t fewest_rows = 4;  // that compute is divided by
+constexpr std::size_t most_rows = 64;
 constexpr std::array all_causes{
     Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
 
@@ -158,6 +160,15 @@ std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
   return gaps;
 }
 
+void check(const MessageTerms& terms, int count) {
+  const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
+  if (!positive(terms.latency.value()) || !positive(terms.bandwidth.value()) ||
+      !positive(terms.message.value())) {
+    throw UserError("--alpha-us, --beta-gbs and --message-mb must be above 0");
+  }
+  if (count < 2) throw UserError("one rank alone does not communicate");
+}
+
 /// Of the baseline or of the largest count, whichever lacks them.
 std::string why_no_factors(const std::vector<DecisionRow>& rows,
                            const std::vector<LedgerFacts>& ledgers) {
@@ -202,11 +213,6 @@ void add_ledgers(Diagnosis& diagnosis,
   diagnosis.no_cause.clear();
 }
 
-namespace {
-constexpr std::size_t fewest_rows = 4;
-constexpr std::size_t most_rows = 64;
-}  // namespace
-
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) {
   ComputeSplit split;
   const auto compute = index_of(PartGroup::compute);
@@ -225,25 +231,6 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   split.serial_s = split.fits.fits.back().law.coefficient(level);
   return split;
 }
-
-double ComputeSplit::share(double ratio) const {
-  return level_share(fits.fits.back(), ratio).value_or(0.0);
-}
-
-std::optional<Interval<double>> ComputeSplit::range(double ratio) const {
-  return level_share_profile(points, fits, ratio);
-}
-
-namespace {
-void check(const MessageTerms& terms, int count) {
-  const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
-  if (!positive(terms.latency.value()) || !positive(terms.bandwidth.value()) ||
-      !positive(terms.message.value())) {
-    throw UserError("--alpha-us, --beta-gbs and --message-mb must be above 0");
-  }
-  if (count < 2) throw UserError("one rank alone does not communicate");
-}
-}  // namespace
 
 double latency_share(const MessageTerms& terms, int count) {
   check(terms, count);

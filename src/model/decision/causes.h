@@ -47,11 +47,6 @@ struct ComputeSplit {
   std::vector<model::TimePoint> points;
   ShapeFits fits;         // of {1/r, 1}, {1/r, log2(r)/r} and both; the last is the richest
   double serial_s = 0.0;  // level part by the richest fit, at every count
-
-  /// Share of compute's loss at `ratio` that is serial, by the richest fit, and those shares that
-  /// the rows do not refute: the true one is beyond either end in one table of ten.
-  double share(double ratio) const;
-  std::optional<Interval<double>> range(double ratio) const;
 };
 
 /// Of the rows from the baseline on that have parts, for the same work. Serial work keeps its time,

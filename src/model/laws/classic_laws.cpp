@@ -66,6 +66,11 @@ double best_serial(const std::vector<TimePoint>& points) {
   }
   return 0.5 * (low + high);
 }
+
+LawFamily ring_family(const RingCost& cost) {
+  return informed_family(
+      [cost](double k) { return ring_time(cost, static_cast<int>(k)).total().value(); });
+}
 }  // namespace
 
 std::optional<GustafsonFit> fit_gustafson(const std::vector<TimePoint>& points) {
@@ -125,19 +130,12 @@ RingTime ring_time(const RingCost& cost, int ranks) {
   return {latency * hops, Seconds(hops / ranks * message.value() * seconds_per_byte)};
 }
 
-namespace {
-LawFamily ring_family(const RingCost& cost) {
-  return informed_family(
-      [cost](double k) { return ring_time(cost, static_cast<int>(k)).total().value(); });
-}
-}  // namespace
-
-std::optional<InformedFit> fit_informed(const std::vector<TimePoint>& points,
-                                        const RingCost& cost) {
+std::optional<ContentionFit> fit_informed(const std::vector<TimePoint>& points,
+                                          const RingCost& cost) {
   if (different_counts(points) < 2) return std::nullopt;
   for (const TimePoint& at : points) check_time(at.time);
   const FittedLaw law = ring_family(cost).fit(points);
-  InformedFit fit;
+  ContentionFit fit;
   fit.single = law.coefficients[0] + law.coefficients[1];
   if (!(fit.single > 0.0)) return std::nullopt;
   fit.serial = law.coefficients[1] / fit.single;

@@ -90,16 +90,11 @@ struct RingTime {
 /// one or a cost that is negative.
 RingTime ring_time(const RingCost& cost, int ranks);
 
-struct InformedFit {
-  double single = 0.0;  // T1 without communication, s
-  double serial = 0.0;  // of the rest: the known communication is not in it
-  double residual = 0.0;
-};
-
-/// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0. Absent for fewer
-/// than two different counts, or where the communication alone is longer than the times. Throws
-/// UserError for a time that is not positive.
-std::optional<InformedFit> fit_informed(const std::vector<TimePoint>& points, const RingCost& cost);
+/// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0, both without the
+/// known communication; no coherency. Absent for fewer than two different counts, or where the
+/// communication alone is longer than the times. Throws UserError for a time that is not positive.
+std::optional<ContentionFit> fit_informed(const std::vector<TimePoint>& points,
+                                          const RingCost& cost);
 
 /// `work`: time of all operations at one rank; `depth`: of the longest chain that depends on
 /// itself.
@@ -142,9 +137,9 @@ struct FurtherLaws {
   std::optional<model::GustafsonFit> gustafson;  // weak scaling, three counts at least
   /// Of rows with micro-batches and one layout of the replica, two at least.
   std::optional<model::MicroBatchFit> micro_batches;
-  std::optional<model::InformedFit> informed;  // strong scaling with ring costs
-  std::vector<RingRow> ring;                   // with ring costs
-  std::vector<BoundRow> bounds;                // with work and depth
+  std::optional<model::ContentionFit> informed;  // strong scaling with ring costs
+  std::vector<RingRow> ring;                     // with ring costs
+  std::vector<BoundRow> bounds;                  // with work and depth
 };
 
 /// Throws UserError for inputs out of their range.

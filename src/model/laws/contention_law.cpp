@@ -40,14 +40,6 @@ CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
   return draws;
 }
 
-/// By three counts, which a fit meets exactly; absent where prices ask for no count inside.
-std::optional<int> count_for_the_optimum(const std::vector<TimePoint>& points,
-                                         const std::optional<Prices>& prices) {
-  const std::optional<ContentionFit> fit = fit_contention(points);
-  if (!fit || !prices) return std::nullopt;
-  const NextMeasurement next = next_measurement(points, *fit, prices);
-  return next.width_before ? std::optional<int>(next.count) : std::nullopt;
-}
 }  // namespace
 
 Vector3 law_vector(const ContentionFit& fit) {
@@ -120,15 +112,18 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
   const std::string narrows_most =
       ", which narrows the cost-optimal count most per " + request.currency;
   if (!estimate) {
-    const std::optional<int> designed = count_for_the_optimum(points, request.prices);
-    law.next_count = designed.value_or(2 * largest_count(points));
+    NextMeasurement next;
+    // By three counts, which a fit meets exactly; not where prices ask for no count inside.
+    const std::optional<ContentionFit> fit = fit_contention(points);
+    if (fit && request.prices) next = next_measurement(points, *fit, request.prices);
+    law.next_count = next.width_before ? next.count : 2 * largest_count(points);
     law.not_identifiable = fmt::format(
         "{} {} measured, s, c and T1 with intervals need at least {}: measure {} ranks next{}",
         counts,
         counts == 1 ? "count" : "counts",
         minimum_counts,
         *law.next_count,
-        designed ? narrows_most : "");
+        next.width_before ? narrows_most : "");
     return law;
   }
   law.residual = estimate->best.residual;
