@@ -138,14 +138,4 @@ struct LawProblem {
   double free_squares = 0.0;
 };
 LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points);
-
-double squares_at(const LawProblem& problem, const Vector3& x);
-
-/// Least squares over x >= 0 with contrast . x = 0: a hypothesis on a ratio of the parameters.
-/// Absent when only x = 0 fulfils it.
-std::optional<double> least_squares_on(const LawProblem& problem, const Vector3& contrast);
-
-/// The same for x0 + x1 = `single`: a hypothesis on T1 > 0 of a law of 1/K, 1 and a term that is 0
-/// at K = 1.
-double least_squares_with_single(const LawProblem& problem, double single);
 }  // namespace scaleworth::model
