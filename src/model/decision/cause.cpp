@@ -69,7 +69,6 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          bool predictable,
                          const std::optional<MessageTerms>& message) {
   Diagnosis diagnosis;
-  diagnosis.message = message;
   if (rows.size() < 2) {
     diagnosis.no_cause = "one count: no loss to explain; measure a second one";
     return diagnosis;
@@ -95,7 +94,6 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message) {
   Diagnosis diagnosis;
-  diagnosis.message = message;
   for (const DecisionRow& row : shown) {
     if (row.count > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, row.count, message));
   }

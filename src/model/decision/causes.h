@@ -325,7 +325,6 @@ struct Diagnosis {
   std::string no_cause;                      // why there is none
   bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
   std::vector<Remedy> remedies;  // the most effective first
-  std::optional<MessageTerms> message;
   // Of recordings alone.
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
   bool by_factors = false;       // `decisive` and `cause` are theirs

@@ -338,16 +338,12 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
 }
 }  // namespace
 
-std::optional<Prices> prices_of(const AnalysisOptions& options) {
-  if (!options.price_per_rank) return std::nullopt;
-  return Prices{*options.price_per_rank, options.fixed_price};
-}
-
 std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,
                                            const AllReduceTime& all_reduce) {
-  const Context context{options, ceilings, all_reduce, prices_of(options)};
+  Context context{options, ceilings, all_reduce, std::nullopt};
+  if (options.price_per_rank) context.prices = Prices{*options.price_per_rank, options.fixed_price};
   std::vector<ScalingResult> results;
   for (const MeasuredMode& mode : measured_modes(run)) {
     results.push_back(analyse_mode(mode, context));

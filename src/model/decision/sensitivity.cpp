@@ -77,13 +77,6 @@ Sensitivity sensitivity(const CostInput& input,
   return result;
 }
 
-StepKind kind_of(Seconds saved, Dollars added) {
-  const bool faster = saved.value() > 0.0;
-  const bool costs_more = added.value() > 0.0;
-  if (faster) return costs_more ? StepKind::paid : StepKind::free;
-  return costs_more ? StepKind::loss : StepKind::slower;
-}
-
 MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   MarginalStep step;
   step.from = from.count;
@@ -91,8 +84,11 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   step.speedup_gain = to.speedup.value - from.speedup.value;
   step.time_saved = from.same_work.value - to.same_work.value;
   step.cost_added = to.cost->value - from.cost->value;
-  step.kind = kind_of(step.time_saved, step.cost_added);
-  if (step.cost_added.value() > 0.0) {
+  const bool faster = step.time_saved.value() > 0.0;
+  const bool dearer = step.cost_added.value() > 0.0;
+  step.kind = dearer ? (faster ? StepKind::paid : StepKind::loss)
+                     : (faster ? StepKind::free : StepKind::slower);
+  if (dearer) {
     step.speedup_per_dollar = step.speedup_gain / step.cost_added.value();
   }
   if (step.kind == StepKind::paid) {
@@ -284,31 +280,27 @@ struct Rate {
   throw UserError(fmt::format("--regime {}: {}", name, what));
 }
 
-/// The price of an hour that is used, of one that is paid for whether used or not.
-Rate used_rate(const std::string& name,
-               DollarsPerSecond paid,
-               const std::optional<double>& utilisation,
-               DollarsPerSecond price) {
-  if (!utilisation) return {paid, std::nullopt};
-  if (!(*utilisation > 0.0 && *utilisation <= 1.0)) {
-    refuse(name, "the utilisation must lie above 0 and up to 1, as in reserved:0.60@0.80");
-  }
-  return {paid / *utilisation, price.value() > 0.0 ? std::optional(paid / price) : std::nullopt};
-}
-
 struct RateOf {
   const std::string& name;
   DollarsPerSecond price;
 
+  /// Of an hour that is used, from the price of one that is paid for whether used or not.
+  Rate used(DollarsPerSecond paid, const std::optional<double>& utilisation) const {
+    if (!utilisation) return {paid, std::nullopt};
+    if (!(*utilisation > 0.0 && *utilisation <= 1.0)) {
+      refuse(name, "the utilisation must lie above 0 and up to 1, as in reserved:0.60@0.80");
+    }
+    return {paid / *utilisation, price.value() > 0.0 ? std::optional(paid / price) : std::nullopt};
+  }
   Rate operator()(const PricePart& terms) const {
     if (!(terms.part > 0.0) || !std::isfinite(terms.part)) {
       refuse(name, "the part of the price must be above 0, as in spot:0.30");
     }
-    return used_rate(name, price * terms.part, terms.utilisation, price);
+    return used(price * terms.part, terms.utilisation);
   }
   Rate operator()(const ListPrice& terms) const {
     if (!(terms.per_rank.value() > 0.0)) refuse(name, "its price must be above 0");
-    return used_rate(name, terms.per_rank, terms.utilisation, price);
+    return used(terms.per_rank, terms.utilisation);
   }
   Rate operator()(const model::OwnedTerms& terms) const {
     Rate rate{model::owned_price(terms), std::nullopt};

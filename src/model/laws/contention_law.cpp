@@ -26,10 +26,6 @@ LinearLaw linear_law(const std::vector<TimePoint>& points) {
   return fit_linear({law_terms.begin(), law_terms.end()}, points);
 }
 
-Interval<double> spread(const std::vector<double>& draws) {
-  return {quantile(draws, 0.025).value_or(0.0), quantile(draws, 0.975).value_or(1.0)};
-}
-
 CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
   const auto times = [&](const ContentionFit& fit) {
     std::vector<double> at;
@@ -97,9 +93,8 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
     coherency.push_back(c);
     shares.push_back(loss > 0.0 ? s / loss : 0.5);
   }
-  estimate.serial = spread(serial);
-  estimate.coherency = spread(coherency);
-  estimate.serial_share = spread(shares);
+  estimate.serial_share = {quantile(shares, 0.025).value_or(0.0),
+                           quantile(shares, 0.975).value_or(1.0)};
   estimate.correlation = correlation(serial, coherency);
   return estimate;
 }

@@ -45,18 +45,15 @@ std::optional<ContentionFit> fit_contention(const std::vector<TimePoint>& points
 struct ContentionEstimate {
   ContentionFit best;
   std::vector<ContentionFit> draws;
-  Interval<double> serial;  // quantiles of the draws, as is the next
-  Interval<double> coherency;
-  /// Share of the loss at the largest count that s, rather than c, explains: s / (s + c K).
+  /// Share of the loss at the largest count that s, rather than c, explains, s / (s + c K): central
+  /// 95 % of the draws.
   Interval<double> serial_share;
   double correlation = 0.0;     // of s and c over the draws
   bool noise_measured = false;  // from repetitions; otherwise from the residuals
 };
 
-/// Parametric bootstrap, 95 %: each time is redrawn as time * (1 + sd z) and refitted with the same
-/// bounds. sd is the measured one, unless the residuals exceed it (chi-squared, 5 %) or it is
-/// unknown: then the residual standard deviation on n - 3 degrees of freedom, with Student's
-/// heavier tails. Absent for fewer than four different counts.
+/// Parametric bootstrap by `add_draws` with the noise by `law_noise`. Absent for fewer than four
+/// different counts.
 std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoint>& points,
                                                       std::uint64_t seed = 1);
 
