@@ -137,14 +137,6 @@ KneeRequest knee_request(const DecisionRequest& request) {
           .prices = request.metrics.prices};
 }
 
-/// Why the law's curve is not known; empty where it is.
-std::string law_unavailable(const Decision& decision) {
-  if (!decision.law) return "its intervals are left out (--no-intervals)";
-  if (beyond_cliff(decision)) return "a change of regime lies inside the table";
-  if (!decision.law->curve.empty()) return "";
-  return decision.law->not_identifiable;
-}
-
 /// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
 void add_knees_and_forecast(Decision& decision,
                             const std::optional<model::ContentionEstimate>& estimate) {
@@ -152,7 +144,14 @@ void add_knees_and_forecast(Decision& decision,
   decision.knees =
       table_knees(decision.rows, knee_request(decision.request), known ? estimate : std::nullopt);
   if (decision.axis == Axis::load) return;
-  const std::string unavailable = law_unavailable(decision);
+  std::string unavailable;
+  if (!decision.law) {
+    unavailable = "its intervals are left out (--no-intervals)";
+  } else if (beyond_cliff(decision)) {
+    unavailable = "a change of regime lies inside the table";
+  } else if (!known) {
+    unavailable = decision.law->not_identifiable;
+  }
   decision.deadline_forecast = forecast_deadline(decision.rows,
                                                  unavailable.empty() ? estimate : std::nullopt,
                                                  unavailable,
@@ -303,14 +302,6 @@ std::shared_ptr<const decide::Decision> decide_mode(const MeasuredMode& mode,
       decide::decide_table(decide::run_table({mode}, std::nullopt), request));
 }
 
-/// Says where a curve ends because a rank would have no sequence.
-void note_end(ScalingLaw& law, const MeasuredMode& mode, const Context& context) {
-  if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) return;
-  law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
-                           law.curve.back().ranks,
-                           mode.counts.front().global_batch);
-}
-
 ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   ScalingResult result;
   result.mode = mode.mode;
@@ -325,7 +316,12 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
     if (result.decision->law) result.laws.push_back(*result.decision->law);
   }
   result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
-  for (ScalingLaw& law : result.laws) note_end(law, mode, context);
+  for (ScalingLaw& law : result.laws) {
+    if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) continue;
+    law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
+                             law.curve.back().ranks,
+                             mode.counts.front().global_batch);
+  }
   if (const MeasuredCount& largest = mode.counts.back(); largest.slowed_on_purpose()) {
     result.slowed = fmt::format("rank {} was slowed on purpose by a factor of {:g}",
                                 *largest.straggler_rank,

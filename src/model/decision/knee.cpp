@@ -12,6 +12,8 @@ using model::SpeedupPoint;
 using model::TimePoint;
 
 namespace {
+constexpr std::size_t fewest_points = 3;  // that Kneedle reads
+
 std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
   std::vector<SpeedupPoint> points;
   for (const DecisionRow& row : rows) {
@@ -69,28 +71,17 @@ KneeSet curve_knees(const Coefficients& coefficients,
           .kneedle = kneedle_readings(speedups(rows))};
 }
 
-namespace {
-constexpr std::size_t fewest_points = 3;
-
-/// y - x, both scaled to [0, 1]; empty for a flat curve.
-std::vector<double> differences(const std::vector<SpeedupPoint>& points) {
+std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
+  if (points.size() < fewest_points) return std::nullopt;
   const auto [least, most] = std::ranges::minmax_element(points, {}, &SpeedupPoint::speedup);
   const double rise = most->speedup - least->speedup;
   const double run = points.back().count - points.front().count;
-  std::vector<double> gaps;
-  if (!(rise > 0.0) || !(run > 0.0)) return gaps;
+  if (!(rise > 0.0) || !(run > 0.0)) return std::nullopt;
+  std::vector<double> gaps;  // y - x, both scaled to [0, 1]
   for (const SpeedupPoint& point : points) {
     gaps.push_back((point.speedup - least->speedup) / rise -
                    (point.count - points.front().count) / run);
   }
-  return gaps;
-}
-}  // namespace
-
-std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
-  if (points.size() < fewest_points) return std::nullopt;
-  const std::vector<double> gaps = differences(points);
-  if (gaps.empty()) return std::nullopt;
   const double mean_step = 1.0 / static_cast<double>(points.size() - 1);
   std::optional<std::size_t> candidate;
   for (std::size_t i = 1; i < gaps.size(); ++i) {

@@ -23,16 +23,6 @@ std::optional<double> left_out_error(const std::vector<model::TimePoint>& points
   if (!fit) return std::nullopt;
   return fit->time(points[at].count) / points[at].time - 1.0;
 }
-
-std::optional<model::ThroughputFit> throughput_fit(const std::vector<DecisionRow>& rows) {
-  std::vector<model::ThroughputPoint> points;
-  for (const DecisionRow& row : rows) {
-    if (!row.throughput) return std::nullopt;
-    points.push_back({static_cast<double>(row.count), *row.throughput});
-  }
-  if (points.size() < model::minimum_counts) return std::nullopt;
-  return model::fit_throughput(points);
-}
 }  // namespace
 
 std::vector<model::TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
@@ -55,7 +45,13 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                          const std::optional<model::ContentionFit>& fit,
                          const std::optional<model::Prices>& prices) {
   LawEvidence evidence;
-  evidence.throughput = throughput_fit(rows);
+  if (rows.size() >= model::minimum_counts && all_have(rows, &DecisionRow::throughput)) {
+    std::vector<model::ThroughputPoint> loads;
+    for (const DecisionRow& row : rows) {
+      loads.push_back({static_cast<double>(row.count), *row.throughput});
+    }
+    evidence.throughput = model::fit_throughput(loads);
+  }
   if (!fit) return evidence;
   const std::vector<model::TimePoint> points = points_of_laws(rows);
   for (std::size_t i = 0; i < points.size(); ++i) {
