@@ -485,7 +485,7 @@ void put_further_laws(Fields& json, const decide::FurtherLaws& laws) {
         law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
         law("residual", fit.residual, or_null);
       });
-  json.object("informed", laws.informed, [](Fields& law, const model::InformedFit& fit) {
+  json.object("informed", laws.informed, [](Fields& law, const model::ContentionFit& fit) {
     law("single_s", fit.single, or_null);
     law("serial", fit.serial, or_null);
     law("residual", fit.residual, or_null);

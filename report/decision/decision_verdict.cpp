@@ -302,9 +302,10 @@ std::string remedy_line(const DecideView& view) {
 
 std::string latency_line(const DecideView& view) {
   const auto& diagnosis = view.decision.diagnosis;
-  if (!diagnosis.message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
+  const auto& message = view.decision.request.message;
+  if (!message || !diagnosis.decisive || !diagnosis.decisive->latency_share) return "";
   const decide::Gap& gap = *diagnosis.decisive;
-  const Bytes balanced = decide::balanced_message(*diagnosis.message, gap.count);
+  const Bytes balanced = decide::balanced_message(*message, gap.count);
   return fmt::format(
       "A ring's communication at {} is {:.0f} % latency and {:.0f} % bandwidth by the terms given; "
       "they are equal at messages of {:.3g} MB.",

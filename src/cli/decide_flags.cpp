@@ -144,9 +144,7 @@ void complete_law_inputs(const CLI::App& command, decide::DecisionRequest& reque
   if (command.count("--messages") == 0) {
     inputs.ring.reset();
   } else if (request.message) {
-    inputs.ring->latency = request.message->latency;
-    inputs.ring->seconds_per_byte = 1.0 / request.message->bandwidth.value();
-    inputs.ring->message = request.message->message;
+    inputs.ring->each = *request.message;
   } else {
     throw UserError(
         "--messages counts collectives whose time is known: give --alpha-us, --beta-gbs and "

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
-#include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/causes.h"
 
 #include <algorithm>
@@ -69,7 +68,6 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          bool predictable,
                          const std::optional<MessageTerms>& message) {
   Diagnosis diagnosis;
-  diagnosis.message = message;
   if (rows.size() < 2) {
     diagnosis.no_cause = "one count: no loss to explain; measure a second one";
     return diagnosis;
@@ -89,13 +87,12 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
 
 Diagnosis diagnose_curve(const Coefficients& coefficients,
                          int count,
-                         const std::vector<int>& shown,
+                         const std::vector<DecisionRow>& shown,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message) {
   Diagnosis diagnosis;
-  diagnosis.message = message;
-  for (const int at : shown) {
-    if (at > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, at, message));
+  for (const DecisionRow& row : shown) {
+    if (row.count > 1) diagnosis.gaps.push_back(coefficient_gap(coefficients, row.count, message));
   }
   // The caller's coefficients are a cause by themselves, also where they take no time.
   diagnosis.decisive = coefficient_gap(coefficients, count, message);
@@ -106,6 +103,8 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
 
 namespace {
 constexpr double noted_difference = 0.10;
+constexpr std::size_t fewest_rows = 4;  // that compute is divided by
+constexpr std::size_t most_rows = 64;
 constexpr std::array all_causes{
     Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
 
@@ -156,6 +155,15 @@ std::vector<Gap> factor_gaps(const std::vector<DecisionRow>& rows,
   return gaps;
 }
 
+void check(const MessageTerms& terms, int count) {
+  const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
+  if (!positive(terms.latency.value()) || !positive(terms.bandwidth.value()) ||
+      !positive(terms.message.value())) {
+    throw UserError("--alpha-us, --beta-gbs and --message-mb must be above 0");
+  }
+  if (count < 2) throw UserError("one rank alone does not communicate");
+}
+
 /// Of the baseline or of the largest count, whichever lacks them.
 std::string why_no_factors(const std::vector<DecisionRow>& rows,
                            const std::vector<LedgerFacts>& ledgers) {
@@ -200,11 +208,6 @@ void add_ledgers(Diagnosis& diagnosis,
   diagnosis.no_cause.clear();
 }
 
-namespace {
-constexpr std::size_t fewest_rows = 4;
-constexpr std::size_t most_rows = 64;
-}  // namespace
-
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) {
   ComputeSplit split;
   const auto compute = index_of(PartGroup::compute);
@@ -223,25 +226,6 @@ std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) 
   split.serial_s = split.fits.fits.back().law.coefficient(level);
   return split;
 }
-
-double ComputeSplit::share(double ratio) const {
-  return level_share(fits.fits.back(), ratio).value_or(0.0);
-}
-
-std::optional<Interval<double>> ComputeSplit::range(double ratio) const {
-  return level_share_profile(points, fits, ratio);
-}
-
-namespace {
-void check(const MessageTerms& terms, int count) {
-  const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
-  if (!positive(terms.latency.value()) || !positive(terms.bandwidth.value()) ||
-      !positive(terms.message.value())) {
-    throw UserError("--alpha-us, --beta-gbs and --message-mb must be above 0");
-  }
-  if (count < 2) throw UserError("one rank alone does not communicate");
-}
-}  // namespace
 
 double latency_share(const MessageTerms& terms, int count) {
   check(terms, count);

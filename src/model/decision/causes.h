@@ -47,23 +47,11 @@ struct ComputeSplit {
   std::vector<model::TimePoint> points;
   ShapeFits fits;         // of {1/r, 1}, {1/r, log2(r)/r} and both; the last is the richest
   double serial_s = 0.0;  // level part by the richest fit, at every count
-
-  /// Share of compute's loss at `ratio` that is serial, by the richest fit, and those shares that
-  /// the rows do not refute: the true one is beyond either end in one table of ten.
-  double share(double ratio) const;
-  std::optional<Interval<double>> range(double ratio) const;
 };
 
 /// Of the rows from the baseline on that have parts, for the same work. Serial work keeps its time,
 /// a slow-down shrinks like log2(r)/r. Absent below four such rows.
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows);
-
-/// alpha-beta terms of the collective that dominates, as measured by `scaleworth comm`.
-struct MessageTerms {
-  Seconds latency;           // alpha, of one hop
-  BytesPerSecond bandwidth;  // 1/beta, of one link
-  Bytes message;             // of one call, one rank's buffer
-};
 
 /// Share of a ring all-reduce that is latency, T = 2 (K-1) alpha + 2 (K-1)/K n beta:
 ///   alpha / (alpha + n beta/K),
@@ -337,7 +325,6 @@ struct Diagnosis {
   std::string no_cause;                      // why there is none
   bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
   std::vector<Remedy> remedies;  // the most effective first
-  std::optional<MessageTerms> message;
   // Of recordings alone.
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
   bool by_factors = false;       // `decisive` and `cause` are theirs
@@ -365,7 +352,7 @@ void add_ledgers(Diagnosis& diagnosis,
 /// Of coefficients, at `count`; gaps at `shown`.
 Diagnosis diagnose_curve(const Coefficients& coefficients,
                          int count,
-                         const std::vector<int>& shown,
+                         const std::vector<DecisionRow>& shown,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message);
 }  // namespace scaleworth::decide

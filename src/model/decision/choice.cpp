@@ -34,11 +34,6 @@ std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {
   return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
 }
 
-/// Whether no row has an energy but of a unit of work.
-bool energy_by_unit(const std::vector<DecisionRow>& rows) {
-  return !any_has(rows, &DecisionRow::energy);
-}
-
 /// Of the row that the others are compared with; absent without quality.
 std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows) {
   const DecisionRow* baseline = baseline_row(rows);
@@ -70,7 +65,7 @@ void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   const std::string price = " needs a price; give --price in " + rubric.currency + " per hour";
   require(costed || !rubric.budget, "a budget" + price);
   require(costed || rubric.objective != Objective::cost, "the objective cost" + price);
-  const bool powered = !energy_by_unit(rows);
+  const bool powered = any_has(rows, &DecisionRow::energy);
   const bool per_unit = any_has(rows, &DecisionRow::energy_per_work);
   require(powered || per_unit || rubric.objective != Objective::energy,
           "the objective energy needs an energy, as the column energy_j, or --watts-per-rank");
@@ -111,10 +106,10 @@ void add_energy_gates(std::vector<Gate>& gates,
                      }});
   }
   if (!most && rubric.objective != Objective::energy) return;
-  gates.push_back(
-      {"energy not known", "no energy", [by_unit = energy_by_unit(rows)](const DecisionRow& row) {
-         return compared_energy(row, by_unit).has_value();
-       }});
+  const bool by_unit = !any_has(rows, &DecisionRow::energy);
+  gates.push_back({"energy not known", "no energy", [=](const DecisionRow& row) {
+                     return compared_energy(row, by_unit).has_value();
+                   }});
 }
 
 /// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
@@ -191,7 +186,8 @@ Objective objective_of(const std::vector<DecisionRow>& rows,
 using Measure = std::function<double(const DecisionRow&)>;
 
 Measure measure_of(const std::vector<DecisionRow>& rows, Objective objective, Axis axis) {
-  return [=, by_unit = energy_by_unit(rows)](const DecisionRow& row) {
+  const bool by_unit = !any_has(rows, &DecisionRow::energy);
+  return [=](const DecisionRow& row) {
     const double time = row.same_work.value.value();
     if (objective == Objective::time) return time;
     if (objective == Objective::energy) return *compared_energy(row, by_unit);

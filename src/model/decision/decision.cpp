@@ -137,14 +137,6 @@ KneeRequest knee_request(const DecisionRequest& request) {
           .prices = request.metrics.prices};
 }
 
-/// Why the law's curve is not known; empty where it is.
-std::string law_unavailable(const Decision& decision) {
-  if (!decision.law) return "its intervals are left out (--no-intervals)";
-  if (beyond_cliff(decision)) return "a change of regime lies inside the table";
-  if (!decision.law->curve.empty()) return "";
-  return decision.law->not_identifiable;
-}
-
 /// By the law only where its curve is known: neither beyond a cliff nor with s and c mixed up.
 void add_knees_and_forecast(Decision& decision,
                             const std::optional<model::ContentionEstimate>& estimate) {
@@ -152,33 +144,19 @@ void add_knees_and_forecast(Decision& decision,
   decision.knees =
       table_knees(decision.rows, knee_request(decision.request), known ? estimate : std::nullopt);
   if (decision.axis == Axis::load) return;
-  const std::string unavailable = law_unavailable(decision);
+  std::string unavailable;
+  if (!decision.law) {
+    unavailable = "its intervals are left out (--no-intervals)";
+  } else if (beyond_cliff(decision)) {
+    unavailable = "a change of regime lies inside the table";
+  } else if (!known) {
+    unavailable = decision.law->not_identifiable;
+  }
   decision.deadline_forecast = forecast_deadline(decision.rows,
                                                  unavailable.empty() ? estimate : std::nullopt,
                                                  unavailable,
                                                  decision.request.metrics.prices,
                                                  decision.request.rubric);
-}
-
-/// Where the cause is asked for: at the largest count, whose gap is what the curve's shape is.
-void add_table_cause(Decision& decision) {
-  decision.losses = row_losses(decision.rows);
-  decision.growth = part_growth(decision.rows);
-  decision.cause_count = decision.rows.back().count;
-  decision.diagnosis = diagnose_table(decision.rows,
-                                      decision.losses,
-                                      decision.knees,
-                                      !beyond_cliff(decision),
-                                      decision.request.message);
-  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
-}
-
-void add_curve_cause(Decision& decision, const Coefficients& coefficients) {
-  std::vector<int> shown;
-  for (const DecisionRow& row : decision.shown) shown.push_back(row.count);
-  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
-  decision.diagnosis = diagnose_curve(
-      coefficients, decision.cause_count, shown, decision.knees, decision.request.message);
 }
 
 std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
@@ -226,7 +204,13 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   const auto estimate = add_laws(decision);
   add_remarks(decision);
   add_knees_and_forecast(decision, estimate);
-  add_table_cause(decision);
+  decision.losses = row_losses(decision.rows);
+  decision.growth = part_growth(decision.rows);
+  // At the largest count, whose gap is what the curve's shape is.
+  decision.cause_count = decision.rows.back().count;
+  decision.diagnosis = diagnose_table(
+      decision.rows, decision.losses, decision.knees, !beyond_cliff(decision), request.message);
+  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
   return decision;
 }
 
@@ -246,7 +230,9 @@ Decision decide_curve(const Coefficients& coefficients,
   add_rubric(decision);
   add_remarks(decision);
   decision.knees = curve_knees(coefficients, decision.rows, knee_request(request));
-  add_curve_cause(decision, coefficients);
+  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
+  decision.diagnosis = diagnose_curve(
+      coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
   return decision;
 }
 }  // namespace scaleworth::decide
@@ -316,14 +302,6 @@ std::shared_ptr<const decide::Decision> decide_mode(const MeasuredMode& mode,
       decide::decide_table(decide::run_table({mode}, std::nullopt), request));
 }
 
-/// Says where a curve ends because a rank would have no sequence.
-void note_end(ScalingLaw& law, const MeasuredMode& mode, const Context& context) {
-  if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) return;
-  law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
-                           law.curve.back().ranks,
-                           mode.counts.front().global_batch);
-}
-
 ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   ScalingResult result;
   result.mode = mode.mode;
@@ -337,7 +315,12 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
     if (result.decision->law) result.laws.push_back(*result.decision->law);
   }
   result.laws.push_back(measured_parts_law(mode, context.all_reduce, request));
-  for (ScalingLaw& law : result.laws) note_end(law, mode, context);
+  for (ScalingLaw& law : result.laws) {
+    if (law.curve.empty() || law.curve.back().ranks >= context.options.max_count) continue;
+    law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
+                             law.curve.back().ranks,
+                             mode.counts.front().global_batch);
+  }
   if (const MeasuredCount& largest = mode.counts.back(); largest.slowed_on_purpose()) {
     result.slowed = fmt::format("rank {} was slowed on purpose by a factor of {:g}",
                                 *largest.straggler_rank,
@@ -350,16 +333,12 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
 }
 }  // namespace
 
-std::optional<Prices> prices_of(const AnalysisOptions& options) {
-  if (!options.price_per_rank) return std::nullopt;
-  return Prices{*options.price_per_rank, options.fixed_price};
-}
-
 std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,
                                            const AllReduceTime& all_reduce) {
-  const Context context{options, ceilings, all_reduce, prices_of(options)};
+  Context context{options, ceilings, all_reduce, std::nullopt};
+  if (options.price_per_rank) context.prices = Prices{*options.price_per_rank, options.fixed_price};
   std::vector<ScalingResult> results;
   for (const MeasuredMode& mode : measured_modes(run)) {
     results.push_back(analyse_mode(mode, context));

@@ -85,9 +85,6 @@ Decision decide_curve(const Coefficients& coefficients,
 }  // namespace scaleworth::decide
 
 namespace scaleworth::model {
-/// The prices of the options; absent without --price.
-std::optional<Prices> prices_of(const AnalysisOptions& options);
-
 /// One result per mode that has a measured count: rows with MFU and cost, the decision with its
 /// contention-coherency law, and the prediction from measured parts.
 /// `ceilings` measured FMA rates, may be empty; `all_reduce` may be empty.

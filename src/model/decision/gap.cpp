@@ -20,7 +20,8 @@ void complete(Gap& gap) {
 /// The spread of the two causes that a fit separates, as shares of the whole gap.
 void add_spread(Gap& gap, double ratio, const ComputeSplit& split) {
   const double compute = gap.share(Cause::serial) + gap.share(Cause::slowdown);
-  const auto range = compute > 0.0 ? split.range(ratio) : std::nullopt;
+  const auto range =
+      compute > 0.0 ? level_share_profile(split.points, split.fits, ratio) : std::nullopt;
   if (!range) return;
   for (CauseLoss& loss : gap.losses) {
     if (loss.cause == Cause::serial) {
@@ -80,7 +81,7 @@ void divide_slowdown(Gap& gap,
   const auto slow = std::ranges::find(gap.losses, Cause::slowdown, &CauseLoss::cause);
   if (!split || slow == gap.losses.end()) return;
   const double lost = slow->lost_s;
-  const double serial = split->share(ratio);
+  const double serial = level_share(split->fits.fits.back(), ratio).value_or(0.0);
   slow->lost_s = (1.0 - serial) * lost;
   gap.losses.push_back({Cause::serial, serial * lost});
   complete(gap);

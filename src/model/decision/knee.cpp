@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
-using model::TimePoint;
-
 using model::ContentionFit;
 using model::SpeedupPoint;
+using model::TimePoint;
 
 namespace {
+constexpr std::size_t fewest_points = 3;  // that Kneedle reads
+
 std::vector<SpeedupPoint> speedups(const std::vector<DecisionRow>& rows) {
   std::vector<SpeedupPoint> points;
   for (const DecisionRow& row : rows) {
@@ -70,28 +71,17 @@ KneeSet curve_knees(const Coefficients& coefficients,
           .kneedle = kneedle_readings(speedups(rows))};
 }
 
-namespace {
-constexpr std::size_t fewest_points = 3;
-
-/// y - x, both scaled to [0, 1]; empty for a flat curve.
-std::vector<double> differences(const std::vector<SpeedupPoint>& points) {
+std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
+  if (points.size() < fewest_points) return std::nullopt;
   const auto [least, most] = std::ranges::minmax_element(points, {}, &SpeedupPoint::speedup);
   const double rise = most->speedup - least->speedup;
   const double run = points.back().count - points.front().count;
-  std::vector<double> gaps;
-  if (!(rise > 0.0) || !(run > 0.0)) return gaps;
+  if (!(rise > 0.0) || !(run > 0.0)) return std::nullopt;
+  std::vector<double> gaps;  // y - x, both scaled to [0, 1]
   for (const SpeedupPoint& point : points) {
     gaps.push_back((point.speedup - least->speedup) / rise -
                    (point.count - points.front().count) / run);
   }
-  return gaps;
-}
-}  // namespace
-
-std::optional<int> kneedle(const std::vector<SpeedupPoint>& points) {
-  if (points.size() < fewest_points) return std::nullopt;
-  const std::vector<double> gaps = differences(points);
-  if (gaps.empty()) return std::nullopt;
   const double mean_step = 1.0 / static_cast<double>(points.size() - 1);
   std::optional<std::size_t> candidate;
   for (std::size_t i = 1; i < gaps.size(); ++i) {
@@ -294,20 +284,14 @@ std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest&
 }
 
 std::string knee_name(KneeKind kind, const KneeRequest& request) {
-  const char* origin = request.threshold_given ? "" : " (default threshold)";
-  switch (kind) {
-    case KneeKind::efficiency:
-      return fmt::format("efficiency >= {:g}{}", request.threshold, origin);
-    case KneeKind::slope:
-      return fmt::format("one more rank adds {:g} of a rank{}", request.threshold, origin);
-    case KneeKind::speed_per_rank:
-      return "largest speed-up x efficiency";
-    case KneeKind::cost:
-      return "least cost";
-    case KneeKind::peak:
-      break;
-  }
-  return "fastest";
+  constexpr std::array names{"efficiency >= {:g}{}",
+                             "one more rank adds {:g} of a rank{}",
+                             "largest speed-up x efficiency",
+                             "least cost",
+                             "fastest"};
+  return fmt::format(fmt::runtime(names[static_cast<std::size_t>(kind)]),
+                     request.threshold,
+                     request.threshold_given ? "" : " (default threshold)");
 }
 
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {

@@ -19,13 +19,15 @@ constexpr double search_step = 2.0;
 /// Equal costs, up to rounding, keep the count that was chosen.
 constexpr double cost_rounding = 1e-12;
 
+using model::CountTime;
+
 /// One input of the cost of every count, the others held.
 struct CostInput {
   std::string name;    // "price per rank"
   std::string unit;    // "USD/h", empty for a pure number
   double value = 0.0;  // >= 0
-  /// Cost at count number `row` if the input were `x`; not finite: that count does not end.
-  std::function<double(double x, std::size_t row)> cost;
+  /// Of a count if the input were `x`; not finite: that count does not end.
+  std::function<double(double x, const CountTime& at)> cost;
   double scale = 1.0;       // > 0: what to step by where the value is 0
   double most = unbounded;  // the input cannot exceed it
 };
@@ -43,23 +45,23 @@ std::optional<double> edge(double from, double factor, double last, Stays stays)
 }
 
 /// By a central difference of 0.01 %.
-double elasticity(const CostInput& input, std::size_t row) {
+double elasticity(const CostInput& input, const CountTime& at) {
   constexpr double change = 1e-4;
   if (!(input.value > 0.0)) return 0.0;
-  const double up = input.cost(input.value * (1.0 + change), row);
-  const double down = input.cost(input.value * (1.0 - change), row);
+  const double up = input.cost(input.value * (1.0 + change), at);
+  const double down = input.cost(input.value * (1.0 - change), at);
   return (std::log(up) - std::log(down)) / (std::log1p(change) - std::log1p(-change));
 }
 
-/// How far the input may move before row `cheapest` is no longer the cheapest of `rows`.
-Sensitivity sensitivity(const CostInput& input, std::size_t rows, std::size_t cheapest) {
+/// How far the input may move before `cheapest` is no longer the cheapest of `times`.
+Sensitivity sensitivity(const CostInput& input,
+                        const std::vector<CountTime>& times,
+                        const CountTime& cheapest) {
   const auto stays = [&](double x) {
     const double own = input.cost(x, cheapest);
-    if (!std::isfinite(own)) return false;
-    for (std::size_t row = 0; row < rows; ++row) {
-      if (input.cost(x, row) < own * (1.0 - cost_rounding)) return false;
-    }
-    return true;
+    return std::isfinite(own) && std::ranges::none_of(times, [&](const CountTime& at) {
+             return input.cost(x, at) < own * (1.0 - cost_rounding);
+           });
   };
   Sensitivity result{input.name, input.unit, input.value, {}, {}, elasticity(input, cheapest)};
   const bool zero = !(input.value > 0.0);
@@ -75,13 +77,6 @@ Sensitivity sensitivity(const CostInput& input, std::size_t rows, std::size_t ch
   return result;
 }
 
-StepKind kind_of(Seconds saved, Dollars added) {
-  const bool faster = saved.value() > 0.0;
-  const bool costs_more = added.value() > 0.0;
-  if (faster) return costs_more ? StepKind::paid : StepKind::free;
-  return costs_more ? StepKind::loss : StepKind::slower;
-}
-
 MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   MarginalStep step;
   step.from = from.count;
@@ -89,8 +84,11 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   step.speedup_gain = to.speedup.value - from.speedup.value;
   step.time_saved = from.same_work.value - to.same_work.value;
   step.cost_added = to.cost->value - from.cost->value;
-  step.kind = kind_of(step.time_saved, step.cost_added);
-  if (step.cost_added.value() > 0.0) {
+  const bool faster = step.time_saved.value() > 0.0;
+  const bool dearer = step.cost_added.value() > 0.0;
+  step.kind = dearer ? (faster ? StepKind::paid : StepKind::loss)
+                     : (faster ? StepKind::free : StepKind::slower);
+  if (dearer) {
     step.speedup_per_dollar = step.speedup_gain / step.cost_added.value();
   }
   if (step.kind == StepKind::paid) {
@@ -174,20 +172,11 @@ double hourly(DollarsPerSecond price) {
   return price.value() * seconds_per_hour;
 }
 
-double cost_of(const model::Prices& prices, const model::CountTime& at, Seconds time) {
+double cost_of(const model::Prices& prices, const CountTime& at, Seconds time) {
   return model::job_cost(model::prices_at(prices, at), at.ranks, time).value();
 }
 
-/// Row of least cost; the first where equal.
-template <class Cost>
-std::size_t cheapest_row(std::size_t rows, Cost cost) {
-  std::size_t best = 0;
-  for (std::size_t row = 1; row < rows; ++row)
-    if (cost(row) < cost(best)) best = row;
-  return best;
-}
-
-double spot_cost(const model::CountTime& at, const model::Prices& prices, const SpotTerms& terms) {
+double spot_cost(const CountTime& at, const model::Prices& prices, const SpotTerms& terms) {
   const auto plan = model::plan_spot(terms.preemption, at.ranks, at.time.value);
   if (!plan) return unbounded;
   const model::Prices spot{terms.price_per_rank, prices.fixed, prices.per_job};
@@ -195,27 +184,24 @@ double spot_cost(const model::CountTime& at, const model::Prices& prices, const 
 }
 
 std::vector<Sensitivity> sensitivities_of(const std::vector<CostInput>& inputs,
-                                          std::size_t rows,
-                                          std::size_t cheapest) {
+                                          const std::vector<CountTime>& times,
+                                          const CountTime& cheapest) {
   std::vector<Sensitivity> result;
-  for (const CostInput& input : inputs) result.push_back(sensitivity(input, rows, cheapest));
+  for (const CostInput& input : inputs) result.push_back(sensitivity(input, times, cheapest));
   return result;
 }
 }  // namespace
 
-std::vector<Sensitivity> cost_sensitivities(const std::vector<model::CountTime>& times,
+std::vector<Sensitivity> cost_sensitivities(const std::vector<CountTime>& times,
                                             const model::Prices& prices,
                                             const std::optional<Coefficients>& coefficients,
                                             const std::string& currency) {
   if (times.empty()) return {};
-  const auto at_prices = [&](const model::Prices& own, std::size_t row) {
-    return cost_of(own, times[row], times[row].time.value);
-  };
   const auto price = [&](const char* name, DollarsPerSecond model::Prices::*which, double scale) {
-    const auto cost = [&, which](double x, std::size_t row) {
+    const auto cost = [&, which](double x, const CountTime& at) {
       model::Prices own = prices;
       own.*which = dollars_per_hour(x);
-      return at_prices(own, row);
+      return cost_of(own, at, at.time.value);
     };
     return CostInput{name, currency + "/h", hourly(prices.*which), cost, scale};
   };
@@ -223,45 +209,44 @@ std::vector<Sensitivity> cost_sensitivities(const std::vector<model::CountTime>&
   std::vector<CostInput> inputs{
       price("price per rank", &model::Prices::per_rank, 1.0),
       price("price per hour", &model::Prices::fixed, hourly(prices.per_rank)),
-      {"time of all counts", "h at the first", hours, [&](double x, std::size_t row) {
-         return cost_of(prices, times[row], times[row].time.value * (x / hours));
+      {"time of all counts", "h at the first", hours, [&](double x, const CountTime& at) {
+         return cost_of(prices, at, at.time.value * (x / hours));
        }}};
-  const auto with = [&](double serial, double communication, std::size_t row) {
-    const double relative = model::relative_time(serial, communication, times[row].ranks);
-    return cost_of(prices, times[row], coefficients->single * relative);
+  const auto with = [&](double serial, double communication, const CountTime& at) {
+    const double relative = model::relative_time(serial, communication, at.ranks);
+    return cost_of(prices, at, coefficients->single * relative);
   };
   if (const auto& law = coefficients) {
     inputs.push_back({"serial fraction s",
                       "",
                       law->serial,
-                      [&](double x, std::size_t row) { return with(x, law->communication, row); },
+                      [&](double x, const auto& at) { return with(x, law->communication, at); },
                       0.01,
                       1.0});
     inputs.push_back({"communication c",
                       "",
                       law->communication,
-                      [&](double x, std::size_t row) { return with(law->serial, x, row); },
+                      [&](double x, const auto& at) { return with(law->serial, x, at); },
                       0.001});
   }
-  const std::size_t cheapest =
-      cheapest_row(times.size(), [&](std::size_t row) { return at_prices(prices, row); });
-  return sensitivities_of(inputs, times.size(), cheapest);
+  const auto cost = [&](const CountTime& at) { return cost_of(prices, at, at.time.value); };
+  return sensitivities_of(inputs, times, *std::ranges::min_element(times, {}, cost));
 }
 
-std::vector<Sensitivity> spot_sensitivities(const std::vector<model::CountTime>& times,
+std::vector<Sensitivity> spot_sensitivities(const std::vector<CountTime>& times,
                                             const model::Prices& prices,
                                             const SpotTerms& terms,
                                             const std::string& currency) {
   if (times.empty() || times.size() > most_spot_counts) return {};
-  const auto cost = [&](std::size_t row) { return spot_cost(times[row], prices, terms); };
-  const std::size_t cheapest = cheapest_row(times.size(), cost);
+  const auto cost = [&](const CountTime& at) { return spot_cost(at, prices, terms); };
+  const CountTime& cheapest = *std::ranges::min_element(times, {}, cost);
   if (cost(cheapest) == unbounded) return {};
   // `put` writes the input into a copy of the terms.
   const auto input = [&](const char* name, const std::string& unit, double value, auto put) {
-    return CostInput{name, unit, value, [&, put](double x, std::size_t row) {
+    return CostInput{name, unit, value, [&, put](double x, const CountTime& at) {
                        SpotTerms moved = terms;
                        put(moved, x);
-                       return spot_cost(times[row], prices, moved);
+                       return spot_cost(at, prices, moved);
                      }};
   };
   const model::Preemption& at = terms.preemption;
@@ -281,7 +266,7 @@ std::vector<Sensitivity> spot_sensitivities(const std::vector<model::CountTime>&
       input("restart", "s", at.restart.value(), [](SpotTerms& to, double x) {
         to.preemption.restart = Seconds(x);
       })};
-  return sensitivities_of(inputs, times.size(), cheapest);
+  return sensitivities_of(inputs, times, cheapest);
 }
 
 namespace {
@@ -295,31 +280,27 @@ struct Rate {
   throw UserError(fmt::format("--regime {}: {}", name, what));
 }
 
-/// The price of an hour that is used, of one that is paid for whether used or not.
-Rate used_rate(const std::string& name,
-               DollarsPerSecond paid,
-               const std::optional<double>& utilisation,
-               DollarsPerSecond price) {
-  if (!utilisation) return {paid, std::nullopt};
-  if (!(*utilisation > 0.0 && *utilisation <= 1.0)) {
-    refuse(name, "the utilisation must lie above 0 and up to 1, as in reserved:0.60@0.80");
-  }
-  return {paid / *utilisation, price.value() > 0.0 ? std::optional(paid / price) : std::nullopt};
-}
-
 struct RateOf {
   const std::string& name;
   DollarsPerSecond price;
 
+  /// Of an hour that is used, from the price of one that is paid for whether used or not.
+  Rate used(DollarsPerSecond paid, const std::optional<double>& utilisation) const {
+    if (!utilisation) return {paid, std::nullopt};
+    if (!(*utilisation > 0.0 && *utilisation <= 1.0)) {
+      refuse(name, "the utilisation must lie above 0 and up to 1, as in reserved:0.60@0.80");
+    }
+    return {paid / *utilisation, price.value() > 0.0 ? std::optional(paid / price) : std::nullopt};
+  }
   Rate operator()(const PricePart& terms) const {
     if (!(terms.part > 0.0) || !std::isfinite(terms.part)) {
       refuse(name, "the part of the price must be above 0, as in spot:0.30");
     }
-    return used_rate(name, price * terms.part, terms.utilisation, price);
+    return used(price * terms.part, terms.utilisation);
   }
   Rate operator()(const ListPrice& terms) const {
     if (!(terms.per_rank.value() > 0.0)) refuse(name, "its price must be above 0");
-    return used_rate(name, terms.per_rank, terms.utilisation, price);
+    return used(terms.per_rank, terms.utilisation);
   }
   Rate operator()(const model::OwnedTerms& terms) const {
     Rate rate{model::owned_price(terms), std::nullopt};
@@ -334,11 +315,11 @@ struct RateOf {
 
 void add_costs(RegimeResult& result,
                const model::Prices& prices,
-               const std::vector<model::CountTime>& times,
+               const std::vector<CountTime>& times,
                const std::optional<model::Deadline>& deadline) {
   result.choice = model::choose_count(prices, times);
   std::optional<Dollars> least;
-  for (const model::CountTime& at : times) {
+  for (const CountTime& at : times) {
     const Dollars cost = model::job_cost(model::prices_at(prices, at), at.ranks, at.time.value);
     result.costs.emplace_back(cost);
     if (!deadline || at.time.high() > deadline->latest || (least && cost >= *least)) continue;
@@ -350,11 +331,11 @@ void add_costs(RegimeResult& result,
 /// The choice is among expected times.
 void add_spot_costs(RegimeResult& result,
                     const model::Prices& prices,
-                    const std::vector<model::CountTime>& times,
+                    const std::vector<CountTime>& times,
                     const std::optional<model::Deadline>& deadline) {
   const auto& preemption = std::get<SpotTerms>(result.regime.terms).preemption;
   const model::SpotChoice spot = model::choose_spot_count(prices, preemption, times, deadline);
-  std::vector<model::CountTime> expected;
+  std::vector<CountTime> expected;
   for (const model::SpotCount& at : spot.counts) {
     result.costs.push_back(at.cost);
     if (at.plan) expected.push_back({at.ranks, {at.plan->expected, std::nullopt, 0}});
@@ -371,9 +352,9 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
                                           const std::optional<model::Deadline>& deadline) {
   std::vector<RegimeResult> results;
   std::set<std::string> names;
-  const std::vector<model::CountTime> times = count_times(rows);
-  std::vector<model::CountTime> common = times;
-  for (model::CountTime& at : common) at.price_factor = 1.0;
+  const std::vector<CountTime> times = count_times(rows);
+  std::vector<CountTime> common = times;
+  for (CountTime& at : common) at.price_factor = 1.0;
   for (const Regime& regime : regimes) {
     if (!names.insert(regime.name).second) refuse(regime.name, "stands twice; rename one");
     const Rate rate = std::visit(RateOf{regime.name, prices.per_rank}, regime.terms);

@@ -67,12 +67,9 @@ double best_serial(const std::vector<TimePoint>& points) {
   return 0.5 * (low + high);
 }
 
-/// Root mean square of what `time` misses the points by, relative.
-template <class Time>
-double residual_of(const std::vector<TimePoint>& points, Time time) {
-  double squares = 0.0;
-  for (const TimePoint& at : points) squares += std::pow(time(at.count) / at.time - 1.0, 2);
-  return std::sqrt(squares / static_cast<double>(points.size()));
+LawFamily ring_family(const RingCost& cost) {
+  return informed_family(
+      [cost](double k) { return ring_time(cost, static_cast<int>(k)).total().value(); });
 }
 }  // namespace
 
@@ -124,31 +121,27 @@ std::optional<MicroBatchFit> fit_micro_batches(const std::vector<TimePoint>& poi
 
 RingTime ring_time(const RingCost& cost, int ranks) {
   if (ranks < 1) throw UserError("a ring has one rank or more");
-  const bool usable = cost.latency.value() >= 0.0 && cost.seconds_per_byte >= 0.0 &&
-                      cost.message.value() >= 0.0 && cost.messages >= 0.0;
+  const auto& [latency, bandwidth, message] = cost.each;
+  const double seconds_per_byte = 1.0 / bandwidth.value();
+  const bool usable = latency.value() >= 0.0 && seconds_per_byte >= 0.0 && message.value() >= 0.0 &&
+                      cost.messages >= 0.0;
   if (!usable) throw UserError("latency, bandwidth and size of a message must be 0 or more");
   const double hops = 2.0 * (ranks - 1.0) * cost.messages;
-  return {cost.latency * hops,
-          Seconds(hops / ranks * cost.message.value() * cost.seconds_per_byte)};
+  return {latency * hops, Seconds(hops / ranks * message.value() * seconds_per_byte)};
 }
 
-namespace {
-LawFamily ring_family(const RingCost& cost) {
-  return informed_family(
-      [cost](double k) { return ring_time(cost, static_cast<int>(k)).total().value(); });
-}
-}  // namespace
-
-std::optional<InformedFit> fit_informed(const std::vector<TimePoint>& points,
-                                        const RingCost& cost) {
+std::optional<ContentionFit> fit_informed(const std::vector<TimePoint>& points,
+                                          const RingCost& cost) {
   if (different_counts(points) < 2) return std::nullopt;
   for (const TimePoint& at : points) check_time(at.time);
   const FittedLaw law = ring_family(cost).fit(points);
-  InformedFit fit;
+  ContentionFit fit;
   fit.single = law.coefficients[0] + law.coefficients[1];
   if (!(fit.single > 0.0)) return std::nullopt;
   fit.serial = law.coefficients[1] / fit.single;
-  fit.residual = residual_of(points, law.time);
+  double squares = 0.0;
+  for (const TimePoint& at : points) squares += std::pow(law.time(at.count) / at.time - 1.0, 2);
+  fit.residual = std::sqrt(squares / static_cast<double>(points.size()));
   return fit;
 }
 

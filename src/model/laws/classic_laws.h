@@ -66,12 +66,17 @@ std::optional<MicroBatchFit> fit_micro_batches(const std::vector<TimePoint>& poi
 // Amdahl's law with the communication known from measured latency and bandwidth.
 //   T(K) = T1 (s + (1 - s)/K) + messages (2 (K-1) alpha + 2 (K-1)/K n beta)
 
-/// A ring all-reduce among the ranks, from an alpha-beta fit of measured sizes. All exposed.
+/// alpha-beta terms of one collective, as measured by `scaleworth comm`.
+struct MessageTerms {
+  Seconds latency;           // alpha, of one hop
+  BytesPerSecond bandwidth;  // 1/beta, of one link and direction
+  Bytes message;             // n, of one call, one rank's buffer
+};
+
+/// Ring all-reduces among the ranks. All exposed.
 struct RingCost {
-  Seconds latency;                // alpha, of one hop
-  double seconds_per_byte = 0.0;  // beta, of one link and direction
-  Bytes message{0};               // n
-  double messages = 1.0;          // in the time of a row
+  MessageTerms each;
+  double messages = 1.0;  // in the time of a row
 };
 
 /// Different remedies touch the two: fewer and larger messages, or fewer bytes.
@@ -85,16 +90,11 @@ struct RingTime {
 /// one or a cost that is negative.
 RingTime ring_time(const RingCost& cost, int ranks);
 
-struct InformedFit {
-  double single = 0.0;  // T1 without communication, s
-  double serial = 0.0;  // of the rest: the known communication is not in it
-  double residual = 0.0;
-};
-
-/// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0. Absent for fewer
-/// than two different counts, or where the communication alone is longer than the times. Throws
-/// UserError for a time that is not positive.
-std::optional<InformedFit> fit_informed(const std::vector<TimePoint>& points, const RingCost& cost);
+/// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0, both without the
+/// known communication; no coherency. Absent for fewer than two different counts, or where the
+/// communication alone is longer than the times. Throws UserError for a time that is not positive.
+std::optional<ContentionFit> fit_informed(const std::vector<TimePoint>& points,
+                                          const RingCost& cost);
 
 /// `work`: time of all operations at one rank; `depth`: of the longest chain that depends on
 /// itself.
@@ -110,6 +110,8 @@ Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks);
 }  // namespace scaleworth::model
 
 namespace scaleworth::decide {
+using model::MessageTerms;
+
 /// What the user knows beside the table.
 struct LawInputs {
   std::optional<model::RingCost> ring;
@@ -135,9 +137,9 @@ struct FurtherLaws {
   std::optional<model::GustafsonFit> gustafson;  // weak scaling, three counts at least
   /// Of rows with micro-batches and one layout of the replica, two at least.
   std::optional<model::MicroBatchFit> micro_batches;
-  std::optional<model::InformedFit> informed;  // strong scaling with ring costs
-  std::vector<RingRow> ring;                   // with ring costs
-  std::vector<BoundRow> bounds;                // with work and depth
+  std::optional<model::ContentionFit> informed;  // strong scaling with ring costs
+  std::vector<RingRow> ring;                     // with ring costs
+  std::vector<BoundRow> bounds;                  // with work and depth
 };
 
 /// Throws UserError for inputs out of their range.

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <set>
 
+#include <Eigen/Dense>
 #include <fmt/format.h>
 
 namespace scaleworth::model {
 namespace {
 constexpr double widest_serial_share = 0.8;
 constexpr int draw_count = 400;
-constexpr std::array<LawTerm, law_parameters> law_terms{terms::ideal, terms::level, terms::linear};
 
 std::optional<ContentionFit> law_of(const std::vector<double>& x, double residual) {
   const double single = x[0] + x[1];
@@ -24,10 +24,6 @@ std::optional<ContentionFit> law_of(const std::vector<double>& x, double residua
 LinearLaw linear_law(const std::vector<TimePoint>& points) {
   for (const TimePoint& point : points) check_time(point.time);
   return fit_linear({law_terms.begin(), law_terms.end()}, points);
-}
-
-Interval<double> spread(const std::vector<double>& draws) {
-  return {quantile(draws, 0.025).value_or(0.0), quantile(draws, 0.975).value_or(1.0)};
 }
 
 CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
@@ -41,26 +37,10 @@ CurveDraws curve_of(const ContentionEstimate& estimate, int max_count) {
   return draws;
 }
 
-/// By three counts, which a fit meets exactly; absent where prices ask for no count inside.
-std::optional<int> count_for_the_optimum(const std::vector<TimePoint>& points,
-                                         const std::optional<Prices>& prices) {
-  const std::optional<ContentionFit> fit = fit_contention(points);
-  if (!fit || !prices) return std::nullopt;
-  const NextMeasurement next = next_measurement(points, *fit, prices);
-  return next.width_before ? std::optional<int>(next.count) : std::nullopt;
-}
 }  // namespace
 
 Vector3 law_vector(const ContentionFit& fit) {
   return {fit.single * (1.0 - fit.serial), fit.single * fit.serial, fit.single * fit.coherency};
-}
-
-LawProblem law_problem(const std::vector<TimePoint>& points) {
-  return law_problem(law_terms, std::span(points));
-}
-
-LawNoise law_noise(const std::vector<TimePoint>& points, const ContentionFit& fit) {
-  return law_noise(std::span(points), fit.residual, law_parameters);
 }
 
 std::size_t different_counts(const std::vector<TimePoint>& points) {
@@ -95,7 +75,7 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
   LinearLaw law = linear_law(points);
   const std::optional<ContentionFit> fit = law_of(law.coefficients, law.residual);
   if (!fit) return std::nullopt;
-  const LawNoise noise = law_noise(points, *fit);
+  const LawNoise noise = law_noise(points, fit->residual, law_parameters);
   add_draws({&law, 1}, points, noise, seed, draw_count);
   ContentionEstimate estimate;
   estimate.best = *fit;
@@ -113,9 +93,8 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
     coherency.push_back(c);
     shares.push_back(loss > 0.0 ? s / loss : 0.5);
   }
-  estimate.serial = spread(serial);
-  estimate.coherency = spread(coherency);
-  estimate.serial_share = spread(shares);
+  estimate.serial_share = {quantile(shares, 0.025).value_or(0.0),
+                           quantile(shares, 0.975).value_or(1.0)};
   estimate.correlation = correlation(serial, coherency);
   return estimate;
 }
@@ -129,15 +108,18 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
   const std::string narrows_most =
       ", which narrows the cost-optimal count most per " + request.currency;
   if (!estimate) {
-    const std::optional<int> designed = count_for_the_optimum(points, request.prices);
-    law.next_count = designed.value_or(2 * largest_count(points));
+    NextMeasurement next;
+    // By three counts, which a fit meets exactly; not where prices ask for no count inside.
+    const std::optional<ContentionFit> fit = fit_contention(points);
+    if (fit && request.prices) next = next_measurement(points, *fit, request.prices);
+    law.next_count = next.width_before ? next.count : 2 * largest_count(points);
     law.not_identifiable = fmt::format(
         "{} {} measured, s, c and T1 with intervals need at least {}: measure {} ranks next{}",
         counts,
         counts == 1 ? "count" : "counts",
         minimum_counts,
         *law.next_count,
-        designed ? narrows_most : "");
+        next.width_before ? narrows_most : "");
     return law;
   }
   law.residual = estimate->best.residual;
@@ -164,8 +146,7 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
     return law;
   }
   const ContentionFit& best = estimate->best;
-  law.single = transform(Estimate<double>{best.single, intervals->single, counts},
-                         [](double s) { return Seconds(s); });
+  law.single = as<Seconds>(Estimate<double>{best.single, intervals->single, counts});
   law.serial = Estimate<double>{best.serial, intervals->serial, counts};
   law.coherency = Estimate<double>{best.coherency, intervals->coherency, counts};
   law.correlation = estimate->correlation;
@@ -174,6 +155,9 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
 }
 
 namespace {
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
 constexpr int profile_bisections = 60;
 constexpr double farthest_factor = 1e6;
 constexpr double coherency_scale = 1e-6;  // where a search for its upper end may begin
@@ -206,19 +190,78 @@ std::optional<double> upper_end(const Allowed& allowed, double best, double scal
   return edge(allowed, best, outside);
 }
 
-/// The data with what they allow.
-struct Evidence {
-  Evidence(const std::vector<TimePoint>& points, const ContentionFit& fit)
-      : problem(law_problem(points)),
-        limit(squares_at(problem, law_vector(fit)) + law_noise(points, fit).allowance) {}
+/// min over a, b >= 0 of |a u + b v - w|^2.
+double least_squares_of_two(const Vector3d& u, const Vector3d& v, const Vector3d& w) {
+  const double uu = u.squaredNorm();
+  const double vv = v.squaredNorm();
+  const double uv = u.dot(v);
+  const double determinant = uu * vv - uv * uv;
+  if (determinant > 0.0) {
+    const double a = (vv * u.dot(w) - uv * v.dot(w)) / determinant;
+    const double b = (uu * v.dot(w) - uv * u.dot(w)) / determinant;
+    if (a >= 0.0 && b >= 0.0) return (a * u + b * v - w).squaredNorm();
+  }
+  const double a = uu > 0.0 ? std::max(0.0, u.dot(w) / uu) : 0.0;
+  const double b = vv > 0.0 ? std::max(0.0, v.dot(w) / vv) : 0.0;
+  return std::min((a * u - w).squaredNorm(), (b * v - w).squaredNorm());
+}
 
-  bool allows(const Vector3& contrast) const {
-    const std::optional<double> squares = least_squares_on(problem, contrast);
-    return squares && *squares <= limit;
+/// The edges of { x >= 0, contrast . x = 0 }, a cone in a plane: at most two.
+std::vector<Vector3d> edges_of(const Vector3& contrast) {
+  std::vector<Vector3d> edges;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (contrast[i] == 0.0) edges.push_back(Vector3d::Unit(i));
+    for (std::size_t j = i + 1; j < 3; ++j) {
+      if (contrast[i] * contrast[j] >= 0.0) continue;
+      Vector3d edge = Vector3d::Zero();
+      edge[i] = std::abs(contrast[j]);
+      edge[j] = std::abs(contrast[i]);
+      edges.push_back(edge);
+    }
+  }
+  return edges;
+}
+
+/// The data as a `LawProblem`, with what they allow.
+class Evidence {
+ public:
+  Evidence(const std::vector<TimePoint>& points, const ContentionFit& fit) {
+    const LawProblem problem = law_problem(law_terms, points);
+    r_ = Matrix3d(problem.columns.front().data());
+    q_ = Vector3d(problem.q.data());
+    free_squares_ = problem.free_squares;
+    const Vector3d image = r_ * Vector3d(law_vector(fit).data());
+    limit_ = (image - q_).squaredNorm() + free_squares_ +
+             law_noise(points, fit.residual, law_parameters).allowance;
   }
 
-  LawProblem problem;
-  double limit = 0.0;
+  /// Whether they allow contrast . x = 0 with x >= 0, a hypothesis on a ratio of the parameters;
+  /// not one that only x = 0 fulfils.
+  bool allow(const Vector3& contrast) const {
+    const std::vector<Vector3d> edges = edges_of(contrast);
+    if (edges.empty()) return false;
+    return least_squares_of_two(r_ * edges.front(), r_ * edges.back(), q_) + free_squares_ <=
+           limit_;
+  }
+
+  /// The same for T1 = x0 + x1 = `single`.
+  bool allow_single(double single) const {
+    // x = (single, 0, 0) + a (-1, 1, 0) + b (0, 0, 1), b >= 0: convex in a, so that the least on
+    // 0 <= a <= single is the larger of the least on a >= 0 and on a <= single.
+    const Vector3d coherency = r_.col(2);
+    const Vector3d parallel = q_ - single * r_.col(0);
+    const Vector3d serial = q_ - single * r_.col(1);
+    const Vector3d shift = r_.col(1) - r_.col(0);
+    const double from_parallel = least_squares_of_two(shift, coherency, parallel);
+    const double from_serial = least_squares_of_two(-shift, coherency, serial);
+    return std::max(from_parallel, from_serial) + free_squares_ <= limit_;
+  }
+
+ private:
+  Matrix3d r_;
+  Vector3d q_;
+  double free_squares_ = 0.0;
+  double limit_ = 0.0;
 };
 
 /// x at which contrast . x says how much a curve's property is overshot at a count: below 0 before
@@ -245,7 +288,7 @@ std::optional<CountEstimate> count_where(const Contrast& contrast,
   CountEstimate result{*count, std::nullopt, std::nullopt};
   if (different_counts(points) < minimum_counts) return result;
   const Evidence evidence(points, fit);
-  const Allowed allowed = [&](double k) { return evidence.allows(contrast(k)); };
+  const Allowed allowed = [&](double k) { return evidence.allow(contrast(k)); };
   if (!allowed(1.0)) result.low = edge(allowed, *count, 1.0);
   if (!allowed(farthest_count)) result.high = edge(allowed, *count, farthest_count);
   return result;
@@ -256,11 +299,9 @@ std::optional<ContentionIntervals> profile_intervals(const std::vector<TimePoint
                                                      const ContentionFit& fit) {
   if (different_counts(points) < minimum_counts) return std::nullopt;
   const Evidence evidence(points, fit);
-  const Allowed serial = [&](double s) { return evidence.allows({-s, 1.0 - s, 0.0}); };
-  const Allowed coherency = [&](double c) { return evidence.allows({-c, -c, 1.0}); };
-  const Allowed single = [&](double t) {
-    return t > 0.0 && least_squares_with_single(evidence.problem, t) <= evidence.limit;
-  };
+  const Allowed serial = [&](double s) { return evidence.allow({-s, 1.0 - s, 0.0}); };
+  const Allowed coherency = [&](double c) { return evidence.allow({-c, -c, 1.0}); };
+  const Allowed single = [&](double t) { return t > 0.0 && evidence.allow_single(t); };
   ContentionIntervals intervals;
   intervals.serial = {end_at(serial, fit.serial, 0.0), end_at(serial, fit.serial, 1.0)};
   const auto single_high = upper_end(single, fit.single, fit.single);

@@ -30,13 +30,11 @@ struct ContentionFit {
 
   double time(double count) const;  // of the same work, s
 };
-/// Of the terms 1/K, 1 and K - 1.
-inline constexpr std::size_t law_parameters = 3;
+inline constexpr std::array law_terms{terms::ideal, terms::level, terms::linear};
+inline constexpr std::size_t law_parameters = law_terms.size();
 
 /// The fit's coefficients (T1 (1-s), T1 s, T1 c).
 Vector3 law_vector(const ContentionFit& fit);
-LawProblem law_problem(const std::vector<TimePoint>& points);
-LawNoise law_noise(const std::vector<TimePoint>& points, const ContentionFit& fit);
 
 /// Minimises sum_i ((T(K_i) - time_i) / time_i)^2 over T1 > 0, 0 <= s <= 1, c >= 0: linear least
 /// squares in (T1 (1-s), T1 s, T1 c) >= 0 on the columns 1/K, 1, K-1. T1 is free, not pinned to
@@ -47,18 +45,15 @@ std::optional<ContentionFit> fit_contention(const std::vector<TimePoint>& points
 struct ContentionEstimate {
   ContentionFit best;
   std::vector<ContentionFit> draws;
-  Interval<double> serial;  // quantiles of the draws, as is the next
-  Interval<double> coherency;
-  /// Share of the loss at the largest count that s, rather than c, explains: s / (s + c K).
+  /// Share of the loss at the largest count that s, rather than c, explains, s / (s + c K): central
+  /// 95 % of the draws.
   Interval<double> serial_share;
   double correlation = 0.0;     // of s and c over the draws
   bool noise_measured = false;  // from repetitions; otherwise from the residuals
 };
 
-/// Parametric bootstrap, 95 %: each time is redrawn as time * (1 + sd z) and refitted with the same
-/// bounds. sd is the measured one, unless the residuals exceed it (chi-squared, 5 %) or it is
-/// unknown: then the residual standard deviation on n - 3 degrees of freedom, with Student's
-/// heavier tails. Absent for fewer than four different counts.
+/// Parametric bootstrap by `add_draws` with the noise by `law_noise`. Absent for fewer than four
+/// different counts.
 std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoint>& points,
                                                       std::uint64_t seed = 1);
 

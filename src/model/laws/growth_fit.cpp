@@ -31,17 +31,6 @@ double squares_of(const ShapeFit& fit, std::size_t rows) {
   return fit.law.residual * fit.law.residual * static_cast<double>(rows);
 }
 
-void add_noise(ShapeFits& fits, const std::vector<model::TimePoint>& points) {
-  const model::MeasuredNoise measured = model::measured_noise(points);
-  const std::size_t terms = fits.fits.back().law.terms.size();
-  if (measured.known) {
-    fits.relative_sd = std::max(least_noise, std::sqrt(measured.variance));
-  } else if (points.size() > terms) {
-    fits.degrees = static_cast<double>(points.size() - terms);
-    fits.relative_sd = std::max(least_noise, std::sqrt(fits.richest_squares / fits.degrees));
-  }
-}
-
 /// Upper 5 % of F with `terms` (1 or 2; more are judged as 2) and `degrees` degrees of freedom,
 /// times `terms`; of chi-squared for `degrees` = 0.
 double critical(std::size_t terms, double degrees) {
@@ -73,8 +62,14 @@ ShapeFits fit_shapes(const std::vector<model::TimePoint>& points,
     result.fits.push_back({family.name, model::fit_linear(family.terms, points)});
   }
   result.richest_squares = squares_of(result.fits.back(), points.size());
-  add_noise(result, points);
   const std::size_t most = families.back().terms.size();
+  const model::MeasuredNoise measured = model::measured_noise(points);
+  if (measured.known) {
+    result.relative_sd = std::max(least_noise, std::sqrt(measured.variance));
+  } else if (points.size() > most) {
+    result.degrees = static_cast<double>(points.size() - most);
+    result.relative_sd = std::max(least_noise, std::sqrt(result.richest_squares / result.degrees));
+  }
   for (ShapeFit& fit : result.fits) {
     fit.holds = result.holds(squares_of(fit, points.size()), most - fit.law.terms.size());
   }

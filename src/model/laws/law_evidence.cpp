@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include <Eigen/Dense>
 #include <fmt/format.h>
 
 namespace scaleworth::decide {
@@ -21,30 +22,6 @@ std::optional<double> left_out_error(const std::vector<model::TimePoint>& points
   const auto fit = model::fit_contention(others);
   if (!fit) return std::nullopt;
   return fit->time(points[at].count) / points[at].time - 1.0;
-}
-
-std::optional<model::ThroughputFit> throughput_fit(const std::vector<DecisionRow>& rows) {
-  std::vector<model::ThroughputPoint> points;
-  for (const DecisionRow& row : rows) {
-    if (!row.throughput) return std::nullopt;
-    points.push_back({static_cast<double>(row.count), *row.throughput});
-  }
-  if (points.size() < model::minimum_counts) return std::nullopt;
-  return model::fit_throughput(points);
-}
-
-void add_if_far(std::vector<std::string>& remarks,
-                const char* name,
-                const std::optional<int>& count,
-                int largest) {
-  if (!count || *count <= model::farthest_extrapolation * largest) return;
-  remarks.push_back(fmt::format(
-      "by the law {} would be the {} count, {:.1f} times the largest measured: beyond {:g} times "
-      "laws of this kind have missed by a multiple, so measure before it is believed",
-      *count,
-      name,
-      static_cast<double>(*count) / largest,
-      model::farthest_extrapolation));
 }
 }  // namespace
 
@@ -68,7 +45,13 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
                          const std::optional<model::ContentionFit>& fit,
                          const std::optional<model::Prices>& prices) {
   LawEvidence evidence;
-  evidence.throughput = throughput_fit(rows);
+  if (rows.size() >= model::minimum_counts && all_have(rows, &DecisionRow::throughput)) {
+    std::vector<model::ThroughputPoint> loads;
+    for (const DecisionRow& row : rows) {
+      loads.push_back({static_cast<double>(row.count), *row.throughput});
+    }
+    evidence.throughput = model::fit_throughput(loads);
+  }
   if (!fit) return evidence;
   const std::vector<model::TimePoint> points = points_of_laws(rows);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -89,8 +72,17 @@ LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
 
 std::vector<std::string> extrapolation_remarks(const model::ScalingLaw& law, int largest_measured) {
   std::vector<std::string> remarks;
-  add_if_far(remarks, "fastest", law.fastest, largest_measured);
-  add_if_far(remarks, "cheapest", law.cost_optimal, largest_measured);
+  for (const auto& [name, count] :
+       {std::pair{"fastest", law.fastest}, std::pair{"cheapest", law.cost_optimal}}) {
+    if (!count || *count <= model::farthest_extrapolation * largest_measured) continue;
+    remarks.push_back(fmt::format(
+        "by the law {} would be the {} count, {:.1f} times the largest measured: beyond {:g} times "
+        "laws of this kind have missed by a multiple, so measure before it is believed",
+        *count,
+        name,
+        static_cast<double>(*count) / largest_measured,
+        model::farthest_extrapolation));
+  }
   return remarks;
 }
 
@@ -109,20 +101,16 @@ std::string edge_remark(const std::vector<DecisionRow>& within,
         domain);
   }
   const double excess = first.same_work.value.value() / fit->time(first.count) - 1.0;
-  if (excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual)) {
-    return fmt::format(
-        "at {}, the first count beyond the domain of {} ranks, the work takes {:.0f} % longer than "
-        "the counts within it predict: a change of regime, and laws of the whole table mix both",
-        first.count,
-        domain,
-        100.0 * excess);
-  }
+  const bool cliff = excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual);
   return fmt::format(
-      "at {}, the first count beyond the domain of {} ranks, the work takes {:+.1f} % against what "
-      "the counts within it predict: no change of regime at its edge",
+      "at {}, the first count beyond the domain of {} ranks, the work takes {} the counts within "
+      "it predict: {}",
       first.count,
       domain,
-      100.0 * excess);
+      cliff ? fmt::format("{:.0f} % longer than", 100.0 * excess)
+            : fmt::format("{:+.1f} % against what", 100.0 * excess),
+      cliff ? "a change of regime, and laws of the whole table mix both"
+            : "no change of regime at its edge");
 }
 }  // namespace
 
@@ -180,12 +168,15 @@ std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& row
 
 namespace scaleworth::model {
 namespace {
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
 constexpr int most_candidates = 4096;
 constexpr double two_sided_normal = 2.0 * 1.959964;
 
 struct Candidate {
   int count = 1;
-  Vector3 row;  // of the relative design
+  Vector3d row;  // of the relative design
   double time = 0.0;
 };
 
@@ -200,15 +191,21 @@ std::vector<Candidate> candidates(const std::vector<TimePoint>& points, const Co
     const double time = fit.time(count);
     result.push_back({count, {1.0 / count / time, 1.0 / time, (count - 1.0) / time}, time});
   }
-  if (result.empty()) result.push_back({last, Vector3{}, fit.single});
+  if (result.empty()) result.push_back({last, Vector3d::Zero(), fit.single});
   return result;
 }
 
+/// J^T J.
+Matrix3d information(const std::vector<TimePoint>& points) {
+  const Matrix3d r(law_problem(law_terms, points).columns.front().data());
+  return r.transpose() * r;
+}
+
 /// d K* / d x, from the slope of the cost being 0 at K*.
-Vector3 gradient_of_optimum(double count, const Prices& prices, const Vector3& x) {
+Vector3d gradient_of_optimum(double count, const Prices& prices, const Vector3& x) {
   const double p = prices.per_rank.value();
   const double f = prices.fixed.value();
-  const double bend = dot({2.0 * f / (count * count * count), 0.0, 2.0 * p}, x);
+  const double bend = dot(Vector3{2.0 * f / (count * count * count), 0.0, 2.0 * p}, x);
   return {f / (count * count) / bend, -p / bend, -(2.0 * p * count - p + f) / bend};
 }
 
@@ -216,7 +213,7 @@ Vector3 gradient_of_optimum(double count, const Prices& prices, const Vector3& x
 double noise_of(const std::vector<TimePoint>& points, const ContentionFit& fit) {
   if (points.size() <= law_parameters) return 1.0;
   double squares = 0.0;
-  const LawNoise noise = law_noise(points, fit);
+  const LawNoise noise = law_noise(points, fit.residual, law_parameters);
   for (const double sd : noise.relative_sd) squares += sd * sd / static_cast<double>(points.size());
   return std::sqrt(squares);
 }
@@ -225,19 +222,19 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<TimePoint>
                                                     const ContentionFit& fit,
                                                     const Prices& prices) {
   const auto optimum = count_of_least_cost(points, fit, prices);
-  const Matrix3 known = information(law_problem(points));
-  if (!optimum || !(determinant(known) > 0.0)) return std::nullopt;
-  const Matrix3 covariance = inverse(known);
-  const Vector3 gradient = gradient_of_optimum(optimum->count, prices, law_vector(fit));
-  const Vector3 spread = product(covariance, gradient);
+  const Matrix3d known = information(points);
+  if (!optimum || !(known.determinant() > 0.0)) return std::nullopt;
+  const Matrix3d covariance = known.inverse();
+  const Vector3d gradient = gradient_of_optimum(optimum->count, prices, law_vector(fit));
+  const Vector3d spread = covariance * gradient;
   const double before = dot(gradient, spread);
   const double width = two_sided_normal * noise_of(points, fit);
   NextMeasurement best;
   double best_gain = 0.0;
   for (const Candidate& at : candidates(points, fit)) {
     const double seen = dot(at.row, spread);
-    const double after =
-        std::max(0.0, before - seen * seen / (1.0 + dot(at.row, product(covariance, at.row))));
+    const Vector3d own = covariance * at.row;
+    const double after = std::max(0.0, before - seen * seen / (1.0 + dot(at.row, own)));
     const Dollars cost = job_cost(prices, at.count, Seconds(at.time));
     const double gain = (std::sqrt(before) - std::sqrt(after)) / cost.value();
     if (!(gain > best_gain)) continue;
@@ -251,17 +248,14 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<TimePoint>
 NextMeasurement most_informative(const std::vector<TimePoint>& points,
                                  const ContentionFit& fit,
                                  const std::optional<Prices>& prices) {
-  const Matrix3 known = information(law_problem(points));
+  const Matrix3d known = information(points);
   const std::vector<Candidate> all = candidates(points, fit);
   const Candidate* best = &all.back();
   double best_determinant = 0.0;
   for (const Candidate& at : all) {
-    Matrix3 with = known;
-    for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) with[i][j] += at.row[i] * at.row[j];
-    }
-    if (determinant(with) <= best_determinant) continue;
-    best_determinant = determinant(with);
+    const Matrix3d with = known + at.row * at.row.transpose();
+    if (with.determinant() <= best_determinant) continue;
+    best_determinant = with.determinant();
     best = &at;
   }
   NextMeasurement next;

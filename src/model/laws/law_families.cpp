@@ -65,19 +65,15 @@ struct Exponents {
   int logarithm = 0;
 };
 
-constexpr std::array pairs{
-    Exponents{0, 1},       Exponents{0, 2},       Exponents{1.0 / 4, 0}, Exponents{1.0 / 3, 0},
-    Exponents{1.0 / 4, 1}, Exponents{1.0 / 3, 1}, Exponents{1.0 / 4, 2}, Exponents{1.0 / 3, 2},
-    Exponents{1.0 / 2, 0}, Exponents{1.0 / 2, 1}, Exponents{1.0 / 2, 2}, Exponents{2.0 / 3, 0},
-    Exponents{3.0 / 4, 0}, Exponents{2.0 / 3, 1}, Exponents{3.0 / 4, 1}, Exponents{4.0 / 5, 0},
-    Exponents{2.0 / 3, 2}, Exponents{3.0 / 4, 2}, Exponents{1, 0},       Exponents{1, 1},
-    Exponents{1, 2},       Exponents{5.0 / 4, 0}, Exponents{5.0 / 4, 1}, Exponents{4.0 / 3, 0},
-    Exponents{4.0 / 3, 1}, Exponents{3.0 / 2, 0}, Exponents{3.0 / 2, 1}, Exponents{3.0 / 2, 2},
-    Exponents{5.0 / 3, 0}, Exponents{7.0 / 4, 0}, Exponents{2, 0},       Exponents{2, 1},
-    Exponents{2, 2},       Exponents{9.0 / 4, 0}, Exponents{7.0 / 3, 0}, Exponents{5.0 / 2, 0},
-    Exponents{5.0 / 2, 1}, Exponents{5.0 / 2, 2}, Exponents{8.0 / 3, 0}, Exponents{11.0 / 4, 0},
-    Exponents{3, 0},       Exponents{3, 1}};
-static_assert(pairs.size() == 42);
+constexpr Exponents pairs[]{
+    {0, 1},       {0, 2},       {1.0 / 4, 0}, {1.0 / 3, 0},  {1.0 / 4, 1}, {1.0 / 3, 1},
+    {1.0 / 4, 2}, {1.0 / 3, 2}, {1.0 / 2, 0}, {1.0 / 2, 1},  {1.0 / 2, 2}, {2.0 / 3, 0},
+    {3.0 / 4, 0}, {2.0 / 3, 1}, {3.0 / 4, 1}, {4.0 / 5, 0},  {2.0 / 3, 2}, {3.0 / 4, 2},
+    {1, 0},       {1, 1},       {1, 2},       {5.0 / 4, 0},  {5.0 / 4, 1}, {4.0 / 3, 0},
+    {4.0 / 3, 1}, {3.0 / 2, 0}, {3.0 / 2, 1}, {3.0 / 2, 2},  {5.0 / 3, 0}, {7.0 / 4, 0},
+    {2, 0},       {2, 1},       {2, 2},       {9.0 / 4, 0},  {7.0 / 3, 0}, {5.0 / 2, 0},
+    {5.0 / 2, 1}, {5.0 / 2, 2}, {8.0 / 3, 0}, {11.0 / 4, 0}, {3, 0},       {3, 1}};
+static_assert(std::size(pairs) == 42);
 constexpr std::size_t least_points = 5;
 
 double term_at(const Exponents& term, double k) {

@@ -14,9 +14,7 @@
 namespace scaleworth::model {
 namespace {
 using Eigen::Index;
-using Eigen::Matrix3d;
 using Eigen::MatrixXd;
-using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double confidence = 0.95;
@@ -56,52 +54,6 @@ MatrixXd pseudo_inverse(const MatrixXd& rows) {
 double chi_squared_95(double degrees) {
   const double variance = 2.0 / (9.0 * degrees);
   return degrees * std::pow(1.0 - variance + 1.6449 * std::sqrt(variance), 3);
-}
-
-/// min over a, b >= 0 of |a u + b v - w|^2.
-double least_squares_of_two(const Vector3d& u, const Vector3d& v, const Vector3d& w) {
-  const double uu = u.squaredNorm();
-  const double vv = v.squaredNorm();
-  const double uv = u.dot(v);
-  const double determinant = uu * vv - uv * uv;
-  if (determinant > 0.0) {
-    const double a = (vv * u.dot(w) - uv * v.dot(w)) / determinant;
-    const double b = (uu * v.dot(w) - uv * u.dot(w)) / determinant;
-    if (a >= 0.0 && b >= 0.0) return (a * u + b * v - w).squaredNorm();
-  }
-  const double a = uu > 0.0 ? std::max(0.0, u.dot(w) / uu) : 0.0;
-  const double b = vv > 0.0 ? std::max(0.0, v.dot(w) / vv) : 0.0;
-  return std::min((a * u - w).squaredNorm(), (b * v - w).squaredNorm());
-}
-
-/// The edges of { x >= 0, contrast . x = 0 }, a cone in a plane: at most two.
-std::vector<Vector3d> edges_of(const Vector3d& contrast) {
-  std::vector<Vector3d> edges;
-  for (Index i = 0; i < 3; ++i) {
-    if (contrast[i] == 0.0) edges.push_back(Vector3d::Unit(i));
-    for (Index j = i + 1; j < 3; ++j) {
-      if (contrast[i] * contrast[j] >= 0.0) continue;
-      Vector3d edge = Vector3d::Zero();
-      edge[i] = std::abs(contrast[j]);
-      edge[j] = std::abs(contrast[i]);
-      edges.push_back(edge);
-    }
-  }
-  return edges;
-}
-
-Vector3d vector_of(const Vector3& values) {
-  return Vector3d(values.data());
-}
-
-Matrix3d matrix_of(const Matrix3& columns) {
-  return Matrix3d(columns.front().data());
-}
-
-Matrix3 columns_of(const Matrix3d& matrix) {
-  Matrix3 columns;
-  Eigen::Map<Matrix3d>(columns.front().data()) = matrix;
-  return columns;
 }
 }  // namespace
 
@@ -222,68 +174,17 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return norm > 0.0 ? (x * y).sum() / norm : 0.0;
 }
 
-double dot(const Vector3& a, const Vector3& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-Vector3 product(const Matrix3& columns, const Vector3& x) {
-  const Vector3d result = matrix_of(columns) * vector_of(x);
-  return {result[0], result[1], result[2]};
-}
-
-double determinant(const Matrix3& matrix) {
-  return matrix_of(matrix).determinant();
-}
-
-Matrix3 inverse(const Matrix3& matrix) {
-  return columns_of(matrix_of(matrix).inverse());
-}
-
 LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points) {
   const MatrixXd rows = relative_design(terms, points);
   const Eigen::HouseholderQR<MatrixXd> factors(rows);
   VectorXd ones = VectorXd::Ones(rows.rows());
   ones.applyOnTheLeft(factors.householderQ().adjoint());
   LawProblem problem;
-  Matrix3d r = Matrix3d::Zero();
+  Eigen::Map<Eigen::Matrix3d> r(problem.columns.front().data());
   const Index kept = std::min<Index>(3, rows.rows());
   r.topRows(kept) = factors.matrixQR().topRows(kept).triangularView<Eigen::Upper>();
-  problem.columns = columns_of(r);
   std::copy_n(ones.begin(), kept, problem.q.begin());
   problem.free_squares = ones.tail(rows.rows() - kept).squaredNorm();
   return problem;
-}
-
-Matrix3 information(const LawProblem& problem) {
-  const Matrix3d r = matrix_of(problem.columns);
-  return columns_of(r.transpose() * r);
-}
-
-double squares_at(const LawProblem& problem, const Vector3& x) {
-  const Vector3d image = matrix_of(problem.columns) * vector_of(x);
-  return (image - vector_of(problem.q)).squaredNorm() + problem.free_squares;
-}
-
-std::optional<double> least_squares_on(const LawProblem& problem, const Vector3& contrast) {
-  const std::vector<Vector3d> edges = edges_of(vector_of(contrast));
-  if (edges.empty()) return std::nullopt;
-  const Matrix3d r = matrix_of(problem.columns);
-  const Vector3d first = r * edges.front();
-  const Vector3d second = r * edges.back();
-  return least_squares_of_two(first, second, vector_of(problem.q)) + problem.free_squares;
-}
-
-double least_squares_with_single(const LawProblem& problem, double single) {
-  // x = (single, 0, 0) + a (-1, 1, 0) + b (0, 0, 1), b >= 0: convex in a, so that the least on
-  // 0 <= a <= single is the larger of the least on a >= 0 and on a <= single.
-  const Matrix3d r = matrix_of(problem.columns);
-  const Vector3d q = vector_of(problem.q);
-  const Vector3d coherency = r.col(2);
-  const Vector3d parallel = q - single * r.col(0);
-  const Vector3d serial = q - single * r.col(1);
-  const Vector3d shift = r.col(1) - r.col(0);
-  const double from_parallel = least_squares_of_two(shift, coherency, parallel);
-  const double from_serial = least_squares_of_two(-shift, coherency, serial);
-  return std::max(from_parallel, from_serial) + problem.free_squares;
 }
 }  // namespace scaleworth::model

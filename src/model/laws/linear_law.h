@@ -125,11 +125,11 @@ double end_towards(double inside, double outside, int halvings, Allowed allowed)
 
 using Vector3 = std::array<double, 3>;
 using Matrix3 = std::array<Vector3, 3>;  // columns
-double dot(const Vector3& a, const Vector3& b);
-Vector3 product(const Matrix3& columns, const Vector3& x);
-double determinant(const Matrix3& matrix);
-/// By cofactors; the determinant must not be 0.
-Matrix3 inverse(const Matrix3& matrix);
+/// From the first entry to the last, in this order.
+template <class Vector>
+double dot(const Vector& a, const Vector& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 /// |J x - 1|^2 = |R x - q|^2 + free_squares for the relative design J = Q R, R upper triangular.
 struct LawProblem {
@@ -138,17 +138,4 @@ struct LawProblem {
   double free_squares = 0.0;
 };
 LawProblem law_problem(const std::array<LawTerm, 3>& terms, std::span<const TimePoint> points);
-
-/// J^T J.
-Matrix3 information(const LawProblem& problem);
-
-double squares_at(const LawProblem& problem, const Vector3& x);
-
-/// Least squares over x >= 0 with contrast . x = 0: a hypothesis on a ratio of the parameters.
-/// Absent when only x = 0 fulfils it.
-std::optional<double> least_squares_on(const LawProblem& problem, const Vector3& contrast);
-
-/// The same for x0 + x1 = `single`: a hypothesis on T1 > 0 of a law of 1/K, 1 and a term that is 0
-/// at K = 1.
-double least_squares_with_single(const LawProblem& problem, double single);
 }  // namespace scaleworth::model

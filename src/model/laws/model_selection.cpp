@@ -22,8 +22,8 @@ constexpr double least_ratio = 1e-9;  // of a law that predicts no time at all
 
 using Points = std::vector<TimePoint>;
 
-/// Ascending, one point per count.
-void tidy(Points& points) {
+/// Ascending, one point per count, at most `most_points`.
+Points tidy(Points points) {
   std::ranges::sort(points, {}, &TimePoint::count);
   const auto same_count = [](const TimePoint& a, const TimePoint& b) { return a.count == b.count; };
   points.erase(std::unique(points.begin(), points.end(), same_count), points.end());
@@ -32,6 +32,7 @@ void tidy(Points& points) {
       throw UserError("a scaling law needs counts and step times above zero; measure again");
     }
   }
+  return thinned(points, most_points);
 }
 
 double ratio(const FittedLaw& law, const TimePoint& point) {
@@ -102,12 +103,6 @@ struct Competition {
   std::size_t chosen = 0;
 };
 
-std::size_t first_guess(const std::vector<LawFamily>& families, bool weak) {
-  const auto guess =
-      std::ranges::find(families, weak ? logarithmic_family : amdahl_family, &LawFamily::name);
-  return static_cast<std::size_t>(guess - families.begin());
-}
-
 /// The law that gains most on the first guess, of those that `admitted` takes; else the guess.
 template <class Admitted>
 std::size_t clearly_best(const Competition& competition, Admitted admitted) {
@@ -141,7 +136,9 @@ std::size_t chosen_law(const Competition& competition, std::size_t counts) {
 
 Competition compete(std::vector<LawFamily> families, const std::vector<Points>& series, bool weak) {
   Competition result;
-  result.guess = first_guess(families, weak);
+  const auto guess =
+      std::ranges::find(families, weak ? logarithmic_family : amdahl_family, &LawFamily::name);
+  result.guess = static_cast<std::size_t>(guess - families.begin());
   std::size_t counts = 0;
   for (const Points& points : series) counts = std::max(counts, points.size());
   for (const LawFamily& family : families) {
@@ -168,10 +165,7 @@ CandidateLaw judged(const LawFamily& family, const Forecasts& forecasts, const P
 
 LawChoice choose_law(const std::vector<Points>& series, bool weak) {
   std::vector<Points> tidied;
-  for (Points points : series) {
-    tidy(points);
-    tidied.push_back(thinned(points, most_points));
-  }
+  for (const Points& points : series) tidied.push_back(tidy(points));
   const Competition competition = compete(law_families(), tidied, weak);
   const Forecasts& forecasts = competition.forecasts[competition.chosen];
   LawChoice choice{competition.families[competition.chosen],
@@ -184,8 +178,7 @@ LawChoice choose_law(const std::vector<Points>& series, bool weak) {
 std::optional<ModelSelection> select_model(Points points,
                                            bool weak,
                                            const std::vector<LawFamily>& further) {
-  tidy(points);
-  points = thinned(points, most_points);
+  points = tidy(std::move(points));
   if (points.size() < fewest_counts) return std::nullopt;
   std::vector<LawFamily> families = law_families();
   families.insert(families.end(), further.begin(), further.end());
@@ -208,49 +201,23 @@ namespace scaleworth::decide {
 namespace {
 constexpr int multiples[] = {2, 4, 8};
 
-void add_points(LawForecast& law_forecast,
-                const std::vector<DecisionRow>& rows,
-                const model::TimeAt& time_at) {
+std::vector<ForecastPoint> points_beyond(const std::vector<DecisionRow>& rows,
+                                         const model::TimeAt& time_at) {
   const DecisionRow& last = rows.back();
   const double baseline_s = last.speedup.value * last.same_work.value.value();
+  std::vector<ForecastPoint> points;
   for (const int multiple : multiples) {
     const std::int64_t count = std::int64_t{last.count} * multiple;
-    if (count > std::numeric_limits<int>::max()) return;
+    if (count > std::numeric_limits<int>::max()) break;
     const double time = time_at(static_cast<double>(count));
     const double speedup = baseline_s / time;
-    law_forecast.points.push_back({static_cast<int>(count),
-                                   Seconds(time),
-                                   speedup,
-                                   speedup / (last.count_ratio * multiple),
-                                   multiple > model::farthest_extrapolation});
+    points.push_back({static_cast<int>(count),
+                      Seconds(time),
+                      speedup,
+                      speedup / (last.count_ratio * multiple),
+                      multiple > model::farthest_extrapolation});
   }
-}
-
-std::string usual_law(Scaling scaling) {
-  return fmt::format("the usual law of {}",
-                     scaling == Scaling::weak ? "weak scaling" : "strong scaling");
-}
-
-LawForecast of_model_selection(const std::vector<DecisionRow>& rows,
-                               Scaling scaling,
-                               const model::ModelSelection& selection) {
-  const model::CandidateLaw& best = selection.laws.front();
-  LawForecast law_forecast{best.name, best.formula, "", best.held_out, {}};
-  if (best.worst > model::cliff_error) {
-    law_forecast.basis = fmt::format(
-        "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
-    return law_forecast;
-  }
-  const std::string counts =
-      fmt::format("{} count{}", selection.forecasts, selection.forecasts == 1 ? "" : "s");
-  law_forecast.basis =
-      selection.by_forecast
-          ? fmt::format("the law that predicted {} best from the smaller ones", counts)
-          : fmt::format("{}: none predicted {} clearly better from the smaller ones",
-                        usual_law(scaling),
-                        counts);
-  add_points(law_forecast, rows, best.fitted.time);
-  return law_forecast;
+  return points;
 }
 }  // namespace
 
@@ -258,15 +225,32 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
                                         Scaling scaling,
                                         const std::optional<model::ModelSelection>& selection) {
   if (rows.size() < 2) return std::nullopt;
-  if (selection) return of_model_selection(rows, scaling, *selection);
-  const std::vector<model::TimePoint> points = points_of_laws(rows);
-  const model::LawChoice choice = model::choose_law({points}, scaling == Scaling::weak);
-  LawForecast law_forecast{choice.family.name, choice.family.formula, "", choice.held_out, {}};
-  law_forecast.basis =
-      choice.by_forecast
-          ? "the law that predicted the largest count best"
-          : fmt::format("{}, for {} counts cannot choose one", usual_law(scaling), points.size());
-  add_points(law_forecast, rows, choice.family.fit(points).time);
-  return law_forecast;
+  const bool weak = scaling == Scaling::weak;
+  const std::string usual = fmt::format("the usual law of {} scaling", weak ? "weak" : "strong");
+  if (!selection) {
+    const std::vector<model::TimePoint> points = points_of_laws(rows);
+    const auto [family, held_out, by_forecast] = model::choose_law({points}, weak);
+    const std::string basis =
+        by_forecast ? "the law that predicted the largest count best"
+                    : fmt::format("{}, for {} counts cannot choose one", usual, points.size());
+    return LawForecast{
+        family.name, family.formula, basis, held_out, points_beyond(rows, family.fit(points).time)};
+  }
+  const model::CandidateLaw& best = selection->laws.front();
+  LawForecast forecast{best.name, best.formula, "", best.held_out, {}};
+  if (best.worst > model::cliff_error) {
+    forecast.basis = fmt::format(
+        "no law: even the best, {}, misses a count by {:.0f} %", best.name, 100.0 * best.worst);
+    return forecast;
+  }
+  const std::string counts =
+      fmt::format("{} count{}", selection->forecasts, selection->forecasts == 1 ? "" : "s");
+  forecast.basis =
+      selection->by_forecast
+          ? fmt::format("the law that predicted {} best from the smaller ones", counts)
+          : fmt::format(
+                "{}: none predicted {} clearly better from the smaller ones", usual, counts);
+  forecast.points = points_beyond(rows, best.fitted.time);
+  return forecast;
 }
 }  // namespace scaleworth::decide

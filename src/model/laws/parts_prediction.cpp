@@ -44,36 +44,27 @@ Buckets buckets_of(const MeasuredCount& count) {
   return {*count.gradient / static_cast<double>(number), number};
 }
 
-/// Counts without a ledger or without compute time are left out.
-void add_parts(std::vector<CountParts>& parts,
-               const MeasuredCount& count,
-               const std::optional<PartTimes>& times) {
-  if (!times || !(at(*times, Part::compute) > 0.0)) return;
-  parts.push_back({count.ranks, count.tokens / count.ranks, *times});
-}
-
-std::vector<CountParts> typical_parts(const MeasuredMode& mode) {
-  std::vector<CountParts> parts;
-  for (const MeasuredCount& count : mode.counts) {
-    add_parts(parts, count, mean_part_times(count, *median(count.step_s)));
+/// Part times from steps drawn with replacement: one draw from the sampling distribution.
+std::optional<PartTimes> resampled(const MeasuredCount& count, std::mt19937_64& generator) {
+  std::vector<std::size_t> steps(common_steps(count));
+  if (steps.empty()) return std::nullopt;
+  std::uniform_int_distribution<std::size_t> pick(0, steps.size() - 1);
+  std::vector<double> times;
+  for (std::size_t& step : steps) {
+    step = pick(generator);
+    times.push_back(count.step_s[step]);
   }
-  return parts;
+  return mean_part_times(count, *median(times), steps);
 }
 
-/// The same from steps drawn with replacement: one draw from the sampling distribution.
-std::vector<CountParts> resampled_parts(const MeasuredMode& mode, std::mt19937_64& generator) {
+/// Of all steps, or resampled. Counts without a ledger or without compute time are left out.
+std::vector<CountParts> count_parts(const MeasuredMode& mode, std::mt19937_64* generator) {
   std::vector<CountParts> parts;
   for (const MeasuredCount& count : mode.counts) {
-    const std::size_t available = common_steps(count);
-    if (available == 0) continue;
-    std::uniform_int_distribution<std::size_t> pick(0, available - 1);
-    std::vector<std::size_t> steps(available);
-    std::vector<double> times;
-    for (std::size_t& step : steps) {
-      step = pick(generator);
-      times.push_back(count.step_s[step]);
-    }
-    add_parts(parts, count, mean_part_times(count, *median(times), steps));
+    const auto times =
+        generator ? resampled(count, *generator) : mean_part_times(count, *median(count.step_s));
+    if (!times || !(at(*times, Part::compute) > 0.0)) continue;
+    parts.push_back({count.ranks, count.tokens / count.ranks, *times});
   }
   return parts;
 }
@@ -211,10 +202,7 @@ std::string basis_of(const std::vector<CountParts>& parts, bool has_model) {
 }
 
 bool overlap(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
-  const auto range = [](const Estimate<Seconds>& step) {
-    return step.interval.value_or(Interval<Seconds>{step.value, step.value});
-  };
-  return range(a).low <= range(b).high && range(b).low <= range(a).high;
+  return a.low() <= b.high() && b.low() <= a.high();
 }
 
 void check_against_measured(ScalingLaw& law, const MeasuredMode& mode) {
@@ -237,7 +225,7 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
   ScalingLaw law;
   law.name = "measured parts";
   law.prediction = true;
-  const std::vector<CountParts> parts = typical_parts(mode);
+  const std::vector<CountParts> parts = count_parts(mode, nullptr);
   if (parts.empty()) {
     law.not_identifiable = "no ledger of the training step: nothing to predict from";
     return law;
@@ -256,7 +244,7 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
   for (int draw = 0; draw < draw_count; ++draw) {
-    const auto drawn = resampled_parts(mode, generator);
+    const auto drawn = count_parts(mode, &generator);
     if (drawn.empty()) continue;
     const PartsModel model(drawn, all_reduce, buckets, normal(generator));
     draws.draws.push_back(curve_of(model, request));

@@ -8,16 +8,11 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr std::size_t minimum_draws = 20;
-
+/// The best estimate may lie outside the quantiles where a bound cuts the draws on one side.
 Estimate<double> with_quantiles(double best, const std::vector<double>& draws) {
-  Estimate<double> estimate{best, std::nullopt, draws.size()};
-  if (draws.size() >= minimum_draws) {
-    // The best estimate may lie outside the quantiles where a bound cuts the draws on one side.
-    estimate.interval = Interval<double>{std::min(best, *quantile(draws, 0.025)),
-                                         std::max(best, *quantile(draws, 0.975))};
-  }
-  return estimate;
+  auto interval = percentile_interval(draws);
+  if (interval) interval = hull(interval, Interval<double>{best, best});
+  return {best, interval, draws.size()};
 }
 
 int count_at(std::size_t index) {
@@ -45,7 +40,7 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
   CurvePoint point;
   point.ranks = ranks;
   const double step = draws.best[index] * work;
-  point.step = transform(with_quantiles(step, steps), [](double s) { return Seconds(s); });
+  point.step = as<Seconds>(with_quantiles(step, steps));
   point.efficiency = with_quantiles(draws.best[0] / (ranks * draws.best[index]), efficiencies);
   if (request.prices && request.work.baseline_tokens > 0.0) {
     point.cost_per_million_tokens =
@@ -57,20 +52,20 @@ CurvePoint point_at(std::size_t index, const CurveDraws& draws, const CurveReque
 
 void fill_cost_optimum(ScalingLaw& law, const CurveDraws& draws, const Prices& prices) {
   law.cost_optimal = count_at(cheapest(draws.best, prices));
-  if (draws.draws.size() < minimum_draws) return;
   std::vector<double> optima;
   for (const std::vector<double>& draw : draws.draws) {
     optima.push_back(count_at(cheapest(draw, prices)));
   }
+  const auto range = percentile_interval(optima);
+  if (!range) return;
   std::vector<CountTime> counts;
   for (const double time : draws.best) {
     counts.push_back({count_at(counts.size()), {Seconds(time), std::nullopt, 0}});
   }
   const std::vector<int> plateau = choose_count(prices, counts)->plateau;
-  const auto low = static_cast<int>(std::floor(*quantile(optima, 0.025)));
-  const auto high = static_cast<int>(std::ceil(*quantile(optima, 0.975)));
   law.cost_optimal_range =
-      Interval<int>{std::min(low, plateau.front()), std::max(high, plateau.back())};
+      Interval<int>{std::min(static_cast<int>(std::floor(range->low)), plateau.front()),
+                    std::max(static_cast<int>(std::ceil(range->high)), plateau.back())};
 }
 }  // namespace
 

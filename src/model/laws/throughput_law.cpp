@@ -23,7 +23,7 @@ constexpr double most_damping = 1e12;
 VectorXd residuals_at(const std::vector<ThroughputPoint>& points, const Vector3d& p) {
   VectorXd residuals(static_cast<Index>(points.size()));
   for (Index i = 0; i < residuals.size(); ++i) {
-    const auto& [n, throughput] = points[static_cast<std::size_t>(i)];
+    const auto& [n, throughput] = points[i];
     residuals[i] = throughput - p[2] * n / (1.0 + p[0] * (n - 1.0) + p[1] * n * (n - 1.0));
   }
   return residuals;
@@ -33,7 +33,7 @@ VectorXd residuals_at(const std::vector<ThroughputPoint>& points, const Vector3d
 MatrixXd jacobian_at(const std::vector<ThroughputPoint>& points, const Vector3d& p) {
   MatrixXd rows(static_cast<Index>(points.size()), 3);
   for (Index i = 0; i < rows.rows(); ++i) {
-    const double n = points[static_cast<std::size_t>(i)].load;
+    const double n = points[i].load;
     const double divisor = 1.0 + p[0] * (n - 1.0) + p[1] * n * (n - 1.0);
     const double slope = -p[2] * n / (divisor * divisor);
     rows.row(i) << slope * (n - 1.0), slope * n * (n - 1.0), n / divisor;
@@ -98,10 +98,9 @@ void add_errors(ThroughputFit& fit, const Vector3d& p, const MatrixXd& jacobian)
   const MatrixXd scaled = used * scale.cwiseInverse().asDiagonal();
   const MatrixXd covariance = (scaled.transpose() * scaled).inverse();
   const double t = student_t_two_sided(confidence, static_cast<double>(fit.degrees));
-  for (std::size_t k = 0; k < free.size(); ++k) {
-    const auto index = static_cast<Index>(k);
-    ThroughputParameter& one = *parameters[static_cast<std::size_t>(free[k])];
-    const double error = fit.residual_sd * std::sqrt(covariance(index, index)) / scale[index];
+  for (Index k = 0; k < used.cols(); ++k) {
+    ThroughputParameter& one = *parameters[free[k]];
+    const double error = fit.residual_sd * std::sqrt(covariance(k, k)) / scale[k];
     one.standard_error = error;
     one.interval = Interval<double>{one.value - t * error, one.value + t * error};
   }

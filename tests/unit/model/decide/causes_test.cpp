@@ -217,7 +217,8 @@ TEST_CASE("shares of compute's loss are those that the rows do not refute", "[ca
   const auto range = [](auto seconds) {
     std::vector<TableRow> rows;
     for (const int k : {1, 2, 4, 8, 16}) rows.push_back(breakdown(k, seconds(k), 0.0, 0.0));
-    return split_compute(decision_rows(assemble(rows), {}))->range(16.0).value();
+    const auto split = split_compute(decision_rows(assemble(rows), {}));
+    return level_share_profile(split->points, split->fits, 16.0).value();
   };
   const auto serial = range([](int k) { return 100.0 * (0.9 / k + 0.1); });
   CHECK(serial.low > 0.99);

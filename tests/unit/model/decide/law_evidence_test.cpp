@@ -179,7 +179,7 @@ TEST_CASE("rows with micro-batches and one layout are fitted by them", "[decide]
 TEST_CASE("known communication and the bounds of work and depth stand beside the rows",
           "[decide]") {
   DecisionRequest request;
-  request.law_inputs.ring = model::RingCost{Seconds(0.1), 1e-9, Bytes(1e9), 2.0};
+  request.law_inputs.ring = model::RingCost{{Seconds(0.1), BytesPerSecond(1e9), Bytes(1e9)}, 2.0};
   request.law_inputs.work_depth = model::WorkDepth{Seconds(800), Seconds(20)};
   const Decision decision = decide_table(breakdown_table(), request);
   REQUIRE(decision.further.ring.size() == 5);

@@ -118,7 +118,7 @@ TEST_CASE("a third run gives the law of micro-batches its intervals", "[scaling]
 
 TEST_CASE("a ring's time is latency and bandwidth apart", "[scaling]") {
   // 10 us a hop, 100 GB/s, 1 GB among 8: 2 x 7 x 10 us and 2 x 7/8 x 10 ms.
-  const RingCost cost{Seconds(1e-5), 1e-11, Bytes(1e9), 1.0};
+  const RingCost cost{{Seconds(1e-5), BytesPerSecond(1e11), Bytes(1e9)}, 1.0};
   CHECK_THAT(ring_time(cost, 8).latency.value(), WithinRel(1.4e-4, 1e-12));
   CHECK_THAT(ring_time(cost, 8).bandwidth.value(), WithinRel(0.0175, 1e-12));
   CHECK(ring_time(cost, 1).total().value() == 0.0);
@@ -126,7 +126,7 @@ TEST_CASE("a ring's time is latency and bandwidth apart", "[scaling]") {
 }
 
 TEST_CASE("known communication is not mistaken for serial work", "[scaling]") {
-  const RingCost cost{Seconds(1e-4), 1e-10, Bytes(2e9), 3.0};
+  const RingCost cost{{Seconds(1e-4), BytesPerSecond(1e10), Bytes(2e9)}, 3.0};
   std::vector<TimePoint> points;
   for (const int k : {1, 2, 4, 8}) {
     points.push_back({static_cast<double>(k),
