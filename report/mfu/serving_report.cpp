@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_grammar.h"
 #include "report/mfu/mfu_report.h"
-#include "report/render.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -199,15 +199,15 @@ Json lines_spec(const ServingView& view, const std::vector<Series>& lines) {
           {{"batch", served.point.batch}, {"value", one.value(served)}, {"series", one.name}});
     }
   }
-  Json spec = chart_spec(height);
-  spec["data"] = inline_data(std::move(rows));
-  spec["mark"] = {{"type", "line"}, {"point", true}};
-  spec["encoding"] = {
-      {"x", doubling_channel("batch", "batch")},
-      {"color", colour_channel("series", "", names, series_colours)},
-      {"tooltip",
-       {tooltip("series", "which"), tooltip("batch", "batch"), tooltip("value", "value", ".4g")}}};
-  return spec;
+  return chart_spec(height,
+                    std::move(rows),
+                    {{"type", "line"}, {"point", true}},
+                    {{"x", doubling_channel("batch", "batch")},
+                     {"color", colour_channel("series", "", names, series_colours)},
+                     {"tooltip",
+                      {tooltip("series", "which"),
+                       tooltip("batch", "batch"),
+                       tooltip("value", "value", ".4g")}}});
 }
 
 double cost_of(const inference::ServedBatch& one) {
@@ -217,12 +217,8 @@ double cost_of(const inference::ServedBatch& one) {
 /// Decades around the costs, for a batch of one costs a hundred times that of the largest.
 Json cost_spec(const ServingView& view) {
   Json spec = lines_spec(view, {{"at full load", cost_of}});
-  double low = cost_of(view.answer.batches.front());
-  double high = low;
-  for (const auto& one : view.answer.batches) {
-    low = std::min(low, cost_of(one));
-    high = std::max(high, cost_of(one));
-  }
+  const auto [low, high] =
+      std::ranges::minmax(view.answer.batches | std::views::transform(cost_of));
   constexpr double room = 1.2;
   const std::string title = view.options.currency + " per million output tokens";
   spec["encoding"]["y"] = low > 0.0 ? log_channel("value", title, low / room, high * room)
@@ -273,14 +269,6 @@ Document compose_serving(const ServingView& view) {
 }  // namespace
 
 std::string render_serving(const ServingView& view) {
-  const auto with = [&](const RenderOptions& options) {
-    return ServingView{view.question, view.answer, view.names, options};
-  };
-  return render_document(
-      {[&](const RenderOptions& as) { return compose_serving(with(as)); },
-       [&](const RenderOptions& as) { return serving_json(with(as), compose_serving(with(as))); },
-       [&] { return serving_charts(view); },
-       {"batch", "phase", "part"}},
-      view.options);
+  return render_view(view, compose_serving, serving_charts, {"batch", "phase", "part"});
 }
 }  // namespace scaleworth::report

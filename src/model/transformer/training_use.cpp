@@ -124,9 +124,7 @@ TrainingUse use_of_training(const TrainingRun& run) {
   use.conventions_differ = std::ranges::any_of(use.conventions, [](const ConventionRow& row) {
     return std::abs(row.ratio - 1.0) > noticeable;
   });
-  const Campaign million = campaign_of(run, 1e6);
-  use.gpu_hours_per_million_tokens = million.gpu_hours;
-  use.per_million_tokens = million.cost;
+  use.million = campaign_of(run, 1e6);
   if (run.tokens) use.campaign = campaign_of(run, *run.tokens);
   add_remarks(run, use);
   return use;

@@ -179,10 +179,9 @@ struct TrainingUse {
   FlopPerSecond hardware_rate;
   std::vector<Utilisation> against;  // as `peaks`
   std::vector<ConventionRow> conventions;
-  bool conventions_differ = false;  // by more than 1 %
-  double gpu_hours_per_million_tokens = 0.0;
-  std::optional<Dollars> per_million_tokens;
-  std::optional<Campaign> campaign;
+  bool conventions_differ = false;   // by more than 1 %
+  Campaign million;                  // tokens
+  std::optional<Campaign> campaign;  // the tokens to train on
   std::vector<std::string> remarks;
 };
 
